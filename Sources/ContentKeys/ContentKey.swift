@@ -1,3 +1,4 @@
+package import ByteCoding
 package import KeyCrypto
 
 /// The 16 bytes that decrypt a track: one AES-128 key.
@@ -39,4 +40,70 @@ extension ContentKey: CustomStringConvertible, CustomReflectable {
 
     /// Empty, so that `dump` and test failures show nothing either.
     package var customMirror: Mirror { Mirror(self, children: [] as [Mirror.Child]) }
+}
+
+/// A content key with its initialization vector and its attributes. It never changes; as an object it is handed on at
+/// the cost of one reference.
+package final class ContentKeyRecord: Equatable, Sendable {
+    package let attributes: ContentKeyAttributes
+    package let key: ContentKey
+    /// The packager's initialization vector, which the licence must carry.
+    package let iv: Bytes16
+
+    /// Throws `ivEqualsKey` when the two have the same bytes: the vector is public, and would give the key away.
+    package init(attributes: ContentKeyAttributes, key: ContentKey, iv: Bytes16) throws(ContentKeyError) {
+        guard key.bytes.revealedBytes16() != iv else { throw .ivEqualsKey }
+        self.attributes = attributes
+        self.key = key
+        self.iv = iv
+    }
+
+    package static func == (first: ContentKeyRecord, second: ContentKeyRecord) -> Bool {
+        first.attributes == second.attributes && first.iv == second.iv && first.key == second.key
+    }
+
+    package var keyID: KeyID { attributes.keyID }
+    package var contentID: ContentID { attributes.contentID }
+
+    /// Whether both are the same key of the same track with the same floor, whenever it was stored and whether or not
+    /// it is live.
+    package func isSameKey(as other: ContentKeyRecord) -> Bool {
+        var aligned = other.attributes
+        aligned.state = attributes.state
+        aligned.createdAt = attributes.createdAt
+        return aligned == attributes && iv == other.iv && key == other.key
+    }
+}
+
+extension ContentKeyRecord: CustomStringConvertible, CustomReflectable {
+    /// Names the key. The key and the initialization vector are not shown.
+    package var description: String { "content key \(keyID) of \(contentID)" }
+
+    package var customMirror: Mirror { Mirror(self, children: ["attributes": attributes]) }
+}
+
+/// Makes content keys.
+package enum KeyGeneration {
+    /// A random key and a random initialization vector, independent of one another and of every identifier.
+    ///
+    /// The two are never equal. Throws `randomnessUnavailable` when the system has none.
+    package static func generate() throws(CryptoError) -> (key: ContentKey, iv: Bytes16) {
+        let secret = try SecretBytes.random(count: ContentKey.size)
+        var iv = try RandomBytes.generate16()
+        while iv == secret.revealedBytes16() { iv = try RandomBytes.generate16() }
+        do {
+            return (try ContentKey(secret), iv)
+        } catch {
+            preconditionFailure("a generated key has the size of a key")
+        }
+    }
+
+    /// A random key id: a UUID of version 4 (RFC 9562 section 5.4).
+    package static func generateKeyID() throws(CryptoError) -> KeyID {
+        var bytes = try RandomBytes.generate(count: KeyID.size)
+        bytes[6] = 0x40 | bytes[6] & 0x0F
+        bytes[8] = 0x80 | bytes[8] & 0x3F
+        guard let keyID = KeyID(bytes: bytes) else { preconditionFailure("a key id has 16 bytes") }
+        return keyID
+    }
 }

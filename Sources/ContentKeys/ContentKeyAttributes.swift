@@ -1,4 +1,5 @@
 package import ByteCoding
+package import KeyCrypto
 
 /// Everything about a content key but its secret: what a list shows.
 package struct ContentKeyAttributes: Hashable, Sendable {
@@ -64,4 +65,58 @@ package enum ContentKeyState: String, Hashable, Sendable, CaseIterable {
     case live
     /// Kept for the record; no licence carries it any more.
     case withdrawn
+}
+
+extension ContentKeyAttributes {
+    /// The protection that a digital output must have. The raw values are stored, and never change; cases are ordered
+    /// by strength.
+    package enum HDCP: String, Hashable, Sendable, CaseIterable, Comparable {
+        /// "none"; the case is not called so, because an optional has a case of that name.
+        case notRequired = "none"
+        case type0
+        case type1
+
+        package static func < (one: HDCP, other: HDCP) -> Bool { one.strength < other.strength }
+
+        private var strength: Int {
+            switch self {
+            case .notRequired: 0
+            case .type0: 1
+            case .type1: 2
+            }
+        }
+    }
+
+    /// How well a device must protect keys and pictures. The raw values are stored, and never change; cases are ordered
+    /// by strength.
+    package enum SecurityLevel: String, Hashable, Sendable, CaseIterable, Comparable {
+        case audio
+        case baseline
+        case main
+
+        package static func < (one: SecurityLevel, other: SecurityLevel) -> Bool { one.strength < other.strength }
+
+        private var strength: Int {
+            switch self {
+            case .audio: 0
+            case .baseline: 1
+            case .main: 2
+            }
+        }
+    }
+}
+
+/// The 16-byte names by which a device reports an offline key (protocol, sections 4.3 and 4.4).
+///
+/// Both follow from the record alone, so that a report about a licence of long ago still finds its key.
+extension ContentKeyAttributes {
+    /// The stream id, unique for each key: the bytes of the key id.
+    package var streamID: Bytes16 { keyID.words }
+
+    /// The title id, the same for all keys of one content: the first 16 bytes of SHA-256("LKTITLE1" ‖ content id).
+    ///
+    /// Throws `operationFailed`.
+    package func titleID(using crypto: CryptoContext) throws(CryptoError) -> Bytes16 {
+        Bytes16(try crypto.sha256(Array("LKTITLE1".utf8) + contentID.text.utf8), at: 0)
+    }
 }

@@ -48,3 +48,60 @@ package enum TrackError: Error, Equatable, Sendable {
     /// The label is a well-known one and means this other type.
     case contentTypeContradicted(by: ContentType)
 }
+
+/// The kind of track that a content key is for: a well-known label, or the packager's own.
+///
+/// 1 to 64 printable ASCII characters without space; case matters. A key without a label has no `TrackLabel`.
+package struct TrackLabel: Hashable, Sendable {
+    /// The sizes that a label may have, in bytes.
+    package static let sizes = 1...64
+
+    package static let audio = TrackLabel(wellKnown: "AUDIO")
+    package static let sd = TrackLabel(wellKnown: "SD")
+    package static let hd = TrackLabel(wellKnown: "HD")
+    package static let uhd = TrackLabel(wellKnown: "UHD")
+
+    /// The label's characters.
+    package let text: String
+
+    /// Throws `sizeOutOfRange` or `invalidCharacter` for anything that is not a label.
+    package init(_ text: String) throws(IdentifierError) {
+        try PrintableASCII.check(text.utf8, size: text.utf8.count, in: Self.sizes)
+        self.text = text
+    }
+
+    private init(wellKnown text: StaticString) {
+        self.text = text.description
+    }
+}
+
+extension TrackLabel: CustomStringConvertible {
+    package var description: String { text }
+}
+
+/// What a content key decrypts, as far as policy tells kinds apart (protocol, section 4.6). The raw values are stored,
+/// and never change.
+package enum ContentType: String, Hashable, Sendable, CaseIterable {
+    case audio
+    case sd
+    case hd
+    case uhd
+
+    /// The well-known label that means this type.
+    package var label: TrackLabel {
+        switch self {
+        case .audio: .audio
+        case .sd: .sd
+        case .hd: .hd
+        case .uhd: .uhd
+        }
+    }
+}
+
+extension TrackLabel {
+    /// The type that a well-known label means; nil for a packager's own label. Case matters: "hd" is such an
+    /// own label.
+    package var contentType: ContentType? {
+        ContentType.allCases.first { $0.label == self }
+    }
+}

@@ -1,3 +1,7 @@
+import ByteCoding
+import FairPlay
+import KeyCrypto
+
 /// What can be wrong with what is encrypted: the key that is wrapped, the framing, the required blocks.
 ///
 /// Each gets the one answer for all that is wrong after the certificate hash.
@@ -32,4 +36,181 @@ package enum PayloadFault: String, Sendable, CaseIterable {
     case syncTooShort, syncVersion1ReservedWord
     case syncVersion2TooShort, syncVersion2WithoutFlags, syncVersion2TooManyRecords, syncVersion2RecordsBeyondValue
     case syncVersion2RecordCountHuge
+}
+
+extension PayloadFault {
+    /// Changes a draft before it is encrypted.
+    func apply(to draft: inout SPCDraft, using crypto: CryptoContext) throws(CryptoError) {
+        switch self {
+        case .wrappedKeyOf32Bytes: draft.wrappedMessage = draft.keys.wrapped.bytes.revealed() + [UInt8](0..<16)
+        case .garbagePayload:
+            let size = draft.blocks.reduce(0) { $0 + $1.bytes.count }
+            draft.blocks = [RawBlock(bytes: Array(try crypto.randomBytes(count: size)))]
+        case .wrongIntegrity: draft.edit(TLLVTag.sessionKeyIntegrity) { $0[16] ^= 1 }
+        case .corruptedSessionKeyBlock: draft.edit(TLLVTag.sessionKeyBlock) { $0[16 + 111] ^= 1 }
+
+        case .duplicateTagDifferent: try draft.append(DeviceBlock(TLLVTag.assetID, Array("other".utf8)), crypto)
+        case .duplicateTagIdentical: draft.blocks += draft.blocks.filter { $0.tag == TLLVTag.assetID }
+        case .valueLongerThanBlock: draft.editFirst { $0.setValueLength($0.blockLength + 1) }
+        case .valueLengthHuge: draft.editFirst { $0.setValueLength(.max) }
+        case .valueLengthNearlyTwoGiB: draft.editFirst { $0.setValueLength((1 << 31) - 2) }
+        case .blockOverrun: draft.editLast { $0.setBlockLength($0.blockLength + 16) }
+        case .blockUnaligned: draft.editFirst { $0.setBlockLength($0.blockLength + 1) }
+        case .blockLengthNearlyTwoGiB: draft.editFirst { $0.setBlockLength(0x7FFF_FFF0) }
+        case .blockLengthHuge: draft.editFirst { $0.setBlockLength(.max) }
+        case .blockBeyondEnd:
+            // A header at the very end, whose block would begin where the payload has ended.
+            draft.blocks.append(RawBlock(bytes: bigEndian(UInt64(1)) + bigEndian(UInt32(32)) + bigEndian(UInt32(0))))
+        case .tooManyBlocks:
+            for index in 0..<UInt64(TLLVBlocks.countMaximum) {
+                try draft.append(DeviceBlock(0xFFFF_0000_0000_0000 | index, [], extraBlocks: 0), crypto)
+            }
+
+        case .returnRequestUnknownTag: try draft.askBack([0x0102_0304_0506_0708], crypto)
+        case .returnRequestOddLength: try draft.replace(TLLVTag.tagReturnRequest, [1, 2, 3, 4, 5, 6, 7], crypto)
+        case .returnRequestNamesItself: try draft.askBack([TLLVTag.tagReturnRequest], crypto)
+        case .returnRequestNamesSessionKeyBlock: try draft.askBack([TLLVTag.sessionKeyBlock], crypto)
+        case .returnRequestNamesContentKey: try draft.plantAndAskBack(TLLVTag.contentKey, crypto)
+        case .returnRequestNamesR1: try draft.plantAndAskBack(TLLVTag.r1, crypto)
+        case .returnRequestNamesDuration: try draft.plantAndAskBack(TLLVTag.contentKeyDuration, crypto)
+        case .returnRequestNamesOfflineKey: try draft.plantAndAskBack(TLLVTag.offlineKey, crypto)
+        case .returnRequestNamesHDCP: try draft.plantAndAskBack(TLLVTag.hdcpEnforcement, crypto)
+        case .returnRequestNamesSecurityLevel: try draft.plantAndAskBack(TLLVTag.requiredSecurityLevel, crypto)
+        case .returnRequestNamesSessionKeyVersion: try draft.plantAndAskBack(TLLVTag.sessionKeyVersionUsed, crypto)
+        case .returnRequestTooLong: try draft.askBack([UInt64](repeating: TLLVTag.assetID, count: 65), crypto)
+
+        case .assetIDEmpty: try draft.replace(TLLVTag.assetID, [], crypto)
+        case .assetIDOneByte: try draft.replace(TLLVTag.assetID, [0x61], crypto)
+        case .assetIDTooLong: try draft.replace(TLLVTag.assetID, [UInt8](repeating: 0x61, count: 1025), crypto)
+        case .r2TooShort: try draft.resize(TLLVTag.r2, to: 20, crypto)
+        case .r2TooLong: try draft.resize(TLLVTag.r2, to: 22, crypto)
+        case .antiReplaySeedTooShort: try draft.resize(TLLVTag.antiReplaySeed, to: 15, crypto)
+        case .antiReplaySeedTooLong: try draft.resize(TLLVTag.antiReplaySeed, to: 17, crypto)
+        case .sessionKeyBlockTooShort: try draft.resize(TLLVTag.sessionKeyBlock, to: 96, crypto)
+        case .sessionKeyBlockTooLong: try draft.resize(TLLVTag.sessionKeyBlock, to: 128, crypto)
+        case .integrityTooShort: try draft.resize(TLLVTag.sessionKeyIntegrity, to: 15, crypto)
+        case .transactionIDTooShort: try draft.resize(TLLVTag.transactionID, to: 7, crypto)
+        case .versionsSupportedEmpty: try draft.replace(TLLVTag.protocolVersionsSupported, [], crypto)
+        case .versionsSupportedOdd: try draft.replace(TLLVTag.protocolVersionsSupported, [0, 0, 0, 1, 0], crypto)
+        case .versionsSupportedTooMany:
+            try draft.replace(TLLVTag.protocolVersionsSupported, words([UInt32](repeating: 1, count: 100)), crypto)
+        case .versionUsedTooShort: try draft.replace(TLLVTag.protocolVersionUsed, [0, 0, 1], crypto)
+        case .versionUsedNine:
+            try draft.replace(TLLVTag.protocolVersionUsed, words([9]), crypto)
+            try draft.replace(TLLVTag.protocolVersionsSupported, words([1, 9]), crypto)
+        case .versionUsedNotSupported: try draft.replace(TLLVTag.protocolVersionsSupported, words([2]), crypto)
+        case .missingSessionKeyBlock: draft.remove(TLLVTag.sessionKeyBlock)
+        case .missingIntegrity: draft.remove(TLLVTag.sessionKeyIntegrity)
+        case .missingAntiReplaySeed: draft.remove(TLLVTag.antiReplaySeed)
+        case .missingR2: draft.remove(TLLVTag.r2)
+        case .missingReturnRequest: draft.remove(TLLVTag.tagReturnRequest)
+        case .missingAssetID: try draft.remove(returned: TLLVTag.assetID, crypto)
+        case .missingTransactionID: try draft.remove(returned: TLLVTag.transactionID, crypto)
+        case .missingVersionUsed: draft.remove(TLLVTag.protocolVersionUsed)
+        case .missingVersionsSupported: draft.remove(TLLVTag.protocolVersionsSupported)
+
+        case .playbackStateTooShort: try draft.replace(TLLVTag.mediaPlaybackState, zeros(15), crypto)
+        case .capabilitiesTooShort: try draft.replace(TLLVTag.capabilities, zeros(15), crypto)
+        case .streamingIndicatorTooShort: try draft.replace(TLLVTag.streamingIndicator, zeros(7), crypto)
+        case .deviceIdentityTooShort: try draft.replace(TLLVTag.deviceIdentity, zeros(35), crypto)
+        case .deviceInfoTooShort: try draft.replace(TLLVTag.deviceInfo, zeros(15), crypto)
+        case .denyListVersionTooShort: try draft.replace(TLLVTag.kextDenyListVersion, zeros(3), crypto)
+        case .securityLevelReportReservedWord:
+            try draft.replace(TLLVTag.securityLevelReport, words([1, 1, 0, 0, 0]), crypto)
+        case .videoSessionKeyBlockTooLong: try draft.replace(TLLVTag.sessionKeyBlockVideo, zeros(257), crypto)
+        case .videoR2TooLong: try draft.replace(TLLVTag.r2Video, zeros(65), crypto)
+
+        case .syncTooShort: try draft.replace(TLLVTag.sync, words([1, 0]) + zeros(19), crypto)
+        case .syncVersion1ReservedWord: try draft.replace(TLLVTag.sync, words([1, 1]) + zeros(20), crypto)
+        case .syncVersion2TooShort: try draft.replace(TLLVTag.sync, words([2, 0]) + zeros(39), crypto)
+        case .syncVersion2WithoutFlags: try draft.replaceSync(flags: [], recordCount: 0, crypto)
+        case .syncVersion2TooManyRecords: try draft.replaceSync(recordCount: 251, crypto)
+        case .syncVersion2RecordsBeyondValue: try draft.replaceSync(recordCount: 3, missing: 1, crypto)
+        case .syncVersion2RecordCountHuge: try draft.replaceSync(recordCount: 0, declared: .max, crypto)
+        }
+    }
+}
+
+private func zeros(_ count: Int) -> [UInt8] {
+    [UInt8](repeating: 0, count: count)
+}
+
+private func words(_ words: [UInt32]) -> [UInt8] {
+    words.flatMap { bigEndian($0) }
+}
+
+extension SPCDraft {
+    fileprivate mutating func edit(_ tag: UInt64, _ change: (inout [UInt8]) -> Void) {
+        for index in blocks.indices where blocks[index].tag == tag { change(&blocks[index].bytes) }
+    }
+
+    fileprivate mutating func editFirst(_ change: (inout RawBlock) -> Void) {
+        change(&blocks[0])
+    }
+
+    fileprivate mutating func editLast(_ change: (inout RawBlock) -> Void) {
+        change(&blocks[blocks.count - 1])
+    }
+
+    fileprivate mutating func append(_ block: DeviceBlock, _ crypto: CryptoContext) throws(CryptoError) {
+        blocks.append(try RawBlock(block, using: crypto))
+    }
+
+    fileprivate mutating func remove(_ tag: UInt64) {
+        blocks.removeAll { $0.tag == tag }
+    }
+
+    /// Removes a block, and the wish to have it back, so that only its absence is at fault.
+    fileprivate mutating func remove(returned tag: UInt64, _ crypto: CryptoContext) throws(CryptoError) {
+        remove(tag)
+        try askBack([], crypto)
+    }
+
+    fileprivate mutating func replace(_ tag: UInt64, _ value: [UInt8], _ crypto: CryptoContext) throws(CryptoError) {
+        let place = blocks.firstIndex { $0.tag == tag } ?? blocks.endIndex
+        remove(tag)
+        blocks.insert(try RawBlock(DeviceBlock(tag, value), using: crypto), at: min(place, blocks.count))
+    }
+
+    fileprivate mutating func resize(_ tag: UInt64, to size: Int, _ crypto: CryptoContext) throws(CryptoError) {
+        guard let block = blocks.first(where: { $0.tag == tag }) else { return }
+        try replace(tag, Array(block.bytes.dropFirst(16).prefix(size)), crypto)
+    }
+
+    fileprivate mutating func askBack(_ tags: [UInt64], _ crypto: CryptoContext) throws(CryptoError) {
+        try replace(TLLVTag.tagReturnRequest, tags.flatMap { bigEndian($0) }, crypto)
+    }
+
+    /// A block with a tag of the CKC's own, so that only the wish to have it back is at fault.
+    fileprivate mutating func plantAndAskBack(_ tag: UInt64, _ crypto: CryptoContext) throws(CryptoError) {
+        try append(DeviceBlock(tag, [1, 2, 3]), crypto)
+        try askBack([tag], crypto)
+    }
+
+    /// A sync block of version 2 with so many records, without the last bytes, or one that declares another count.
+    fileprivate mutating func replaceSync(
+        flags: SyncFlags = .report, recordCount: Int, missing missingSize: Int = 0, declared: UInt32? = nil,
+        _ crypto: CryptoContext
+    ) throws(CryptoError) {
+        let report = SyncReportVersion2(
+            challenge: 1, flags: flags, titleID: .zero, streamIDs: [Bytes16](repeating: .zero, count: recordCount))
+        var value = SyncReport(.version2(report), remaining: .unlimited).blockValue
+        value.removeLast(missingSize)
+        if let declared { value.replaceSubrange(44..<48, with: bigEndian(declared)) }
+        try replace(TLLVTag.sync, value, crypto)
+    }
+}
+
+extension RawBlock {
+    fileprivate var blockLength: UInt32 {
+        bytes[8..<12].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    fileprivate mutating func setBlockLength(_ length: UInt32) {
+        bytes.replaceSubrange(8..<12, with: bigEndian(length))
+    }
+
+    fileprivate mutating func setValueLength(_ length: UInt32) {
+        bytes.replaceSubrange(12..<16, with: bigEndian(length))
+    }
 }

@@ -41,3 +41,107 @@ extension SPCFault: CustomStringConvertible {
         }
     }
 }
+
+/// What can be wrong with a container, the wrapped key and the certificate hash in it included.
+package enum ContainerFault: String, Sendable, CaseIterable {
+    // Refused before any key is used.
+    case versionZero, versionFour, versionNine
+    case truncatedHeader, truncatedPayload
+    case oneTrailingByte, sixteenTrailingBytes, sixtyFourTrailingBytes
+    case lengthPlus16, lengthMinus16, lengthHuge, lengthUnaligned, lengthZero, emptyPayload
+    case unknownCertificateHash
+
+    // Refused after the wrapped key has been tried.
+    case corruptedWrappedKey
+
+    // Version 3 alone.
+    case wrongTransportIdentifier, nonZeroLengthStart, nonZeroLengthMiddle, truncatedAuthenticationTag
+    case wrongAuthenticationTag, authenticationTagOfZeros, flippedPayloadByte
+
+    func canHappen(in version: SPCVersion) -> Bool {
+        switch self {
+        case .versionZero, .versionFour, .versionNine, .truncatedHeader, .truncatedPayload, .oneTrailingByte,
+            .sixteenTrailingBytes, .sixtyFourTrailingBytes, .lengthPlus16, .lengthMinus16, .lengthHuge,
+            .lengthUnaligned, .lengthZero, .emptyPayload, .unknownCertificateHash, .corruptedWrappedKey:
+            true
+        case .wrongTransportIdentifier, .nonZeroLengthStart, .nonZeroLengthMiddle, .truncatedAuthenticationTag,
+            .wrongAuthenticationTag, .authenticationTagOfZeros, .flippedPayloadByte:
+            version == .v3
+        }
+    }
+
+    package var answer: SPCFault.Answer {
+        switch self {
+        case .versionZero, .versionFour, .versionNine: .versionUnsupported
+        case .truncatedHeader, .truncatedPayload, .oneTrailingByte, .sixteenTrailingBytes, .sixtyFourTrailingBytes,
+            .lengthPlus16, .lengthMinus16, .lengthHuge, .lengthUnaligned, .lengthZero, .emptyPayload,
+            .wrongTransportIdentifier, .nonZeroLengthStart, .nonZeroLengthMiddle, .truncatedAuthenticationTag:
+            .malformed
+        case .unknownCertificateHash: .certificateUnknown
+        case .corruptedWrappedKey, .wrongAuthenticationTag, .authenticationTagOfZeros, .flippedPayloadByte: .rejected
+        }
+    }
+}
+
+extension ContainerFault {
+    /// Changes a finished message.
+    func apply(to message: inout [UInt8], version: SPCVersion) {
+        let layout = Layout(version)
+        switch self {
+        case .versionZero: message[3] = 0
+        case .versionFour: message[3] = 4
+        case .versionNine: message[3] = 9
+        case .truncatedHeader: message.removeLast(message.count - layout.payload + 1)
+        case .truncatedPayload: message.removeSubrange(layout.payload..<layout.payload + 16)
+        case .oneTrailingByte: message.append(0)
+        case .sixteenTrailingBytes: message += [UInt8](repeating: 0xA5, count: 16)
+        case .sixtyFourTrailingBytes: message += [UInt8](repeating: 0xA5, count: 64)
+        case .lengthPlus16: layout.writeLength(layout.payloadSize(of: message) + 16, into: &message)
+        case .lengthMinus16: layout.writeLength(layout.payloadSize(of: message) - 16, into: &message)
+        case .lengthHuge: layout.writeLength(.max, into: &message)
+        case .lengthUnaligned:
+            message.remove(at: layout.payload)
+            layout.writeLength(layout.payloadSize(of: message), into: &message)
+        case .lengthZero: layout.writeLength(0, into: &message)
+        case .emptyPayload:
+            message.removeSubrange(layout.payload..<message.count - version.authenticationTagSize)
+            layout.writeLength(0, into: &message)
+        case .unknownCertificateHash: message[layout.certificateHash] ^= 1
+        case .corruptedWrappedKey: message[layout.certificateHash - 1] ^= 1
+        case .wrongTransportIdentifier: message[8] ^= 1
+        case .nonZeroLengthStart: message[312] = 1
+        case .nonZeroLengthMiddle: message[323] = 1
+        case .truncatedAuthenticationTag: message.removeLast()
+        case .wrongAuthenticationTag: message[message.count - 1] ^= 1
+        case .authenticationTagOfZeros:
+            message.replaceSubrange(message.count - 16..<message.count, with: [UInt8](repeating: 0, count: 16))
+        case .flippedPayloadByte: message[layout.payload + 40] ^= 1
+        }
+    }
+
+    /// Where the fields of a container lie (protocol, sections 1.1 and 1.2).
+    private struct Layout {
+        let certificateHash: Int
+        /// Of the last four bytes of the length.
+        let length: Int
+        let payload: Int
+        let tagSize: Int
+
+        init(_ version: SPCVersion) {
+            (certificateHash, length, payload, tagSize) =
+                switch version {
+                case .v1: (152, 172, 176, 0)
+                case .v2: (280, 300, 304, 0)
+                case .v3: (280, 324, 328, 16)
+                }
+        }
+
+        func payloadSize(of message: [UInt8]) -> UInt32 {
+            UInt32(message.count - payload - tagSize)
+        }
+
+        func writeLength(_ size: UInt32, into message: inout [UInt8]) {
+            message.replaceSubrange(length..<length + 4, with: bigEndian(size))
+        }
+    }
+}

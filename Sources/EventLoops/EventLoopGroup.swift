@@ -1,3 +1,4 @@
+package import POSIXSockets
 import Synchronization
 package import Telemetry
 
@@ -66,4 +67,24 @@ package final class EventLoopGroup: Sendable {
 package struct StopReport: Equatable, Sendable {
     /// Tasks that had not ended when time was up. They never run again, and their memory is not freed.
     package let abandonedTaskCount: Int
+}
+
+/// Why a loop or one of its services could not do what it was asked.
+package enum EventLoopError: Error, Equatable, Sendable {
+    /// A descriptor could not be made or watched.
+    case socket(SocketError)
+    /// The operating system gave no thread.
+    case threadNotStarted(errno: Int32)
+    /// The loop stops and takes nothing new.
+    case stopping
+}
+
+extension EventLoopError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .socket(let error): error.description
+        case .threadNotStarted(let errno): "no thread could be started (errno \(errno))"
+        case .stopping: "the event loop is stopping"
+        }
+    }
 }

@@ -135,3 +135,92 @@ package struct LoopContext: Sendable {
     /// Timers that wait.
     package var timerCount: Int { loop.liveTimers.load(ordering: .relaxed) }
 }
+
+/// A value that every loop has its own instance of, made when the loop first asks for it.
+///
+/// The instance is made, used and released on the loop's thread, so it needs no lock and need not be `Sendable`: a
+/// reused cipher context, a reader of the database, a scratch buffer. Read it with `LoopContext.value(of:)`.
+package final class LoopLocal<Value>: Sendable {
+    let index: Int
+    let make: @Sendable (LoopContext) -> Value
+
+    /// Describes how a loop makes its instance.
+    package init(_ make: @escaping @Sendable (LoopContext) -> Value) {
+        index = nextLoopLocalIndex.add(1, ordering: .relaxed).oldValue
+        self.make = make
+    }
+}
+
+/// Every `LoopLocal` of the process has a place of its own in the loops' tables.
+private let nextLoopLocalIndex = Atomic<Int>(0)
+
+/// The instances of one loop, by the index of their `LoopLocal`.
+struct LoopLocalTable {
+    private final class Box<Value> {
+        let value: Value
+
+        init(_ value: Value) {
+            self.value = value
+        }
+    }
+
+    private var boxes: [AnyObject?] = []
+
+    func value<Value>(of local: LoopLocal<Value>) -> Value? {
+        guard local.index < boxes.count, let box = boxes[local.index] else { return nil }
+        // Safe: an index belongs to one LoopLocal, and `store` puts only boxes of its Value there.
+        return unsafe unsafeDowncast(box, to: Box<Value>.self).value
+    }
+
+    mutating func store<Value>(_ value: Value, for local: LoopLocal<Value>) {
+        if local.index >= boxes.count {
+            boxes.append(contentsOf: repeatElement(nil, count: local.index + 1 - boxes.count))
+        }
+        boxes[local.index] = Box(value)
+    }
+}
+
+/// What a turn-end hook learns about the turn.
+package struct TurnEnd: Sendable {
+    /// Whether the loop has looked for new work and found none (or has looked often enough): work that was held back to
+    /// fill a batch must be done now, because the loop may sleep after this.
+    package let isQuiet: Bool
+
+    package init(isQuiet: Bool) {
+        self.isQuiet = isQuiet
+    }
+}
+
+/// What a turn-end hook wants.
+package enum TurnEndVerdict: Equatable, Sendable {
+    /// Nothing is held back.
+    case done
+    /// Something is held back: poll once more without sleeping, then call again. Ignored when the turn end was quiet.
+    case pollAgain
+    /// A group of work has been done and more is left: look at the sockets without sleeping, then call again, however
+    /// often it takes.
+    case workLeft
+}
+
+/// Counts the polls that hooks ask for, so that a hook can put a batch off only for so long.
+struct PollAgainBudget: Equatable {
+    /// At most so many polls in a row before the turn end counts as quiet.
+    static let pollsMaximum = 8
+
+    private var pollsLeft = Self.pollsMaximum
+
+    /// Whether the turn end is quiet: the poll brought nothing, or there were enough polls.
+    func isQuiet(broughtWork: Bool) -> Bool {
+        !broughtWork || pollsLeft == 0
+    }
+
+    /// Notes the hooks' verdict and tells whether to poll again without sleeping.
+    mutating func mustPollAgain(asked: Bool, wasQuiet: Bool) -> Bool {
+        guard asked, !wasQuiet else {
+            pollsLeft = Self.pollsMaximum
+            return false
+        }
+        pollsLeft -= 1
+        return true
+    }
+}

@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// What a device says of itself in an SPC (protocol, sections 2.1, 4.5 and 4.6).
 ///
 /// The payload has no MAC: the sender of an SPC can alter all of it, so it is fit for refusing and for the log, and
@@ -80,5 +82,91 @@ package enum PlaybackOutput: Sendable, Equatable {
             case Self.avAdapterIndicator: .avAdapter
             case .some, .none: .local
             }
+    }
+}
+
+/// The capability bits of a device (protocol, section 4.5); a device without the block has none.
+package struct Capabilities: OptionSet, Sendable, Equatable {
+    package static let size = 16
+
+    package let rawValue: UInt64
+
+    package init(rawValue: UInt64) {
+        self.rawValue = rawValue
+    }
+
+    package static let hdcpEnforcement = Capabilities(rawValue: 1 << 0)
+    package static let offlineKey = Capabilities(rawValue: 1 << 1)
+    package static let secureInvalidation = Capabilities(rawValue: 1 << 2)
+    package static let offlineKeyVersion2 = Capabilities(rawValue: 1 << 3)
+    package static let securityLevelBaseline = Capabilities(rawValue: 1 << 4)
+    package static let securityLevelMain = Capabilities(rawValue: 1 << 5)
+}
+
+/// A device's report of its security level.
+///
+///     offset  size  field
+///          0     4  version, 1
+///          4     4  reserved, 0
+///          8     8  level
+///         16     4  version of the kext deny list
+///
+/// A value of 32 bytes is the encrypted form. It is passed over, as are other versions and shorter values. A level of 0
+/// is a report: it is below every level (protocol, section 4.6).
+package struct SecurityLevelReport: Sendable, Equatable {
+    package static let size = 20
+    package static let encryptedSize = 32
+    static let version: UInt32 = 1
+
+    /// The number as reported.
+    package let rawLevel: UInt64
+    package let denyListVersion: UInt32
+
+    package init(rawLevel: UInt64, denyListVersion: UInt32) {
+        self.rawLevel = rawLevel
+        self.denyListVersion = denyListVersion
+    }
+}
+
+/// What a device says of its playback (protocol, sections 2.1 and 4.1).
+///
+///     offset  size  field
+///          0     4  creation date of the SPC, seconds since 1970 by the device's clock
+///          4     4  state
+///          8     8  playback session
+///
+/// The sender of an SPC can alter it, so it never loosens a check.
+package struct MediaPlaybackState: Sendable, Equatable {
+    package static let size = 16
+
+    package let createdAt: UInt32
+    package let state: PlaybackState
+    /// The same for one playback across its keys and bit rates.
+    package let sessionID: UInt64
+
+    package init(createdAt: UInt32, state: PlaybackState, sessionID: UInt64) {
+        self.createdAt = createdAt
+        self.state = state
+        self.sessionID = sessionID
+    }
+
+    /// `offset` is where a value of at least 16 bytes begins.
+    init(_ payload: [UInt8], at offset: Int) {
+        let fields = Bytes16(payload, at: offset)
+        createdAt = UInt32(truncatingIfNeeded: fields.high >> 32)
+        state = PlaybackState(wireValue: UInt32(truncatingIfNeeded: fields.high))
+        sessionID = fields.low
+    }
+}
+
+package enum PlaybackState: UInt32, Sendable, CaseIterable {
+    case readyToStart = 0xf4de_e5a2
+    case playing = 0xa5d6_739e
+    case leaseExpiring = 0x4f83_4330
+    case stopped = 0x5991_bf20
+
+    /// An unknown state counts as ready to start.
+    init(wireValue: UInt32) {
+        self = PlaybackState(rawValue: wireValue) ?? .readyToStart
     }
 }

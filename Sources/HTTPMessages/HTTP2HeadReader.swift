@@ -217,3 +217,56 @@ extension HTTPFields.Entry {
             valueEnd: Int32(value.upperBound))
     }
 }
+
+/// What a reader of HTTP/2 fields says after each one.
+package enum HTTP2FieldVerdict: Equatable, Sendable {
+    /// The next field may come. Of a block that is somewhat too large the rest is read and not kept, so that it can be
+    /// answered.
+    case goOn
+    /// The rest of the block is not wanted: it is malformed, or it has more than `HTTP2BlockSize.excessFactor` times
+    /// what is allowed.
+    case stop(HTTPProblem)
+}
+
+/// What one header block has decoded to so far, whether it is kept or not.
+struct HTTP2BlockSize: Sendable {
+    /// A block within so many times the limits is read to its end and answered 431. A larger one is stopped.
+    static let excessFactor = 2
+
+    private var size = 0
+    private var count = 0
+
+    /// Adds a field of this size in bytes; returns whether the block stays within `excessFactor` times the limits.
+    mutating func add(_ fieldSize: Int, sizeMaximum: Int, countMaximum: Int) -> Bool {
+        size += fieldSize + HTTP2FieldRules.overhead
+        count += 1
+        return size <= Self.excessFactor * sizeMaximum && count <= Self.excessFactor * countMaximum
+    }
+}
+
+/// What holds for every field of HTTP/2 (RFC 9113 section 8.2.1).
+enum HTTP2FieldRules {
+    /// What a field counts beside its bytes (RFC 9113 section 6.5.2).
+    static let overhead = 32
+
+    /// A token without upper case.
+    static func checkName(_ name: Span<UInt8>) throws(HTTPProblem) {
+        guard name.count > 0 else { throw .malformed(.fieldName) }
+        for position in 0..<name.count where !name[position].isTokenCharacter || name[position].isUpperCase {
+            throw .malformed(.fieldName)
+        }
+    }
+
+    /// No control characters, no white space at either end.
+    static func checkValue(_ value: Span<UInt8>) throws(HTTPProblem) {
+        guard value.count > 0 else { return }
+        for position in 0..<value.count where value[position].isForbiddenInFieldValue {
+            throw .malformed(.controlCharacter)
+        }
+        if value[0].isWhitespace || value[value.count - 1].isWhitespace { throw .malformed(.foldedField) }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isUpperCase: Bool { (0x41...0x5a).contains(self) }
+}

@@ -19,3 +19,99 @@ package struct HTTPResponse: Equatable, Sendable {
         self.closesConnection = closesConnection
     }
 }
+
+/// What the connection's state adds to a response.
+package struct HTTPResponsePlan: Equatable, Sendable {
+    /// What the response says about the connection (RFC 9112 section 9.3).
+    package enum Connection: Equatable, Sendable {
+        /// Nothing: HTTP/1.1 stays open by itself.
+        case unmentioned
+        /// `keep-alive`, which an HTTP/1.0 client asked for.
+        case keepAlive
+        /// `close`.
+        case close
+    }
+
+    /// Whether the body is announced but not sent, because the request was HEAD.
+    package let omitsBody: Bool
+    package var connection: Connection
+
+    package init(omitsBody: Bool, connection: Connection) {
+        self.omitsBody = omitsBody
+        self.connection = connection
+    }
+}
+
+extension HTTPResponse {
+    /// Appends the response as HTTP/1.1 bytes, head and body in one piece.
+    ///
+    /// `date` is the value of the `Date` field, 29 bytes (`HTTPDate`).
+    package func append(to output: inout [UInt8], plan: HTTPResponsePlan, date: [UInt8]) {
+        output.reserveCapacity(output.count + 256 + fields.storage.count + body.count)
+        appendStatusLine(to: &output)
+        output.append(contentsOf: "Date: ".utf8)
+        output.append(contentsOf: date)
+        if !status.forbidsBody {
+            output.append(contentsOf: "\r\nContent-Length: ".utf8)
+            output.appendDecimal(body.count)
+        }
+        switch plan.connection {
+        case .unmentioned: break
+        case .keepAlive: output.append(contentsOf: "\r\nConnection: keep-alive".utf8)
+        case .close: output.append(contentsOf: "\r\nConnection: close".utf8)
+        }
+        output.append(contentsOf: "\r\n".utf8)
+        appendFields(to: &output)
+        output.append(contentsOf: "\r\n".utf8)
+        if !plan.omitsBody && !status.forbidsBody { output.append(contentsOf: body) }
+    }
+
+    /// The interim response that invites a body (RFC 9110 section 15.2.1).
+    package static let interimContinue = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+    private func appendStatusLine(to output: inout [UInt8]) {
+        output.append(contentsOf: "HTTP/1.1 ".utf8)
+        output.appendDecimal(Int(status.code))
+        output.append(0x20)
+        output.append(contentsOf: status.reasonPhrase.utf8)
+        output.append(contentsOf: "\r\n".utf8)
+    }
+
+    private func appendFields(to output: inout [UInt8]) {
+        for entry in fields.entries where !fields.belongsToConnection(entry) {
+            output.append(contentsOf: fields.storage[entry.name])
+            output.append(contentsOf: ": ".utf8)
+            output.append(contentsOf: fields.storage[entry.value])
+            output.append(contentsOf: "\r\n".utf8)
+        }
+    }
+}
+
+extension HTTPFields {
+    /// Whether only the connection may say this, not a handler.
+    func belongsToConnection(_ entry: Entry) -> Bool {
+        switch entry.name.count {
+        case 4: storage.span.matchesIgnoringCase("date".utf8, in: entry.name)
+        case 7: storage.span.matchesIgnoringCase("upgrade".utf8, in: entry.name)
+        case 10:
+            storage.span.matchesIgnoringCase("connection".utf8, in: entry.name)
+                || storage.span.matchesIgnoringCase("keep-alive".utf8, in: entry.name)
+        case 14: storage.span.matchesIgnoringCase("content-length".utf8, in: entry.name)
+        case 17: storage.span.matchesIgnoringCase("transfer-encoding".utf8, in: entry.name)
+        default: false
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number that is not negative in decimal, without making a string.
+    mutating func appendDecimal(_ number: Int) {
+        let start = count
+        var rest = number
+        repeat {
+            append(UInt8(0x30 + rest % 10))
+            rest /= 10
+        } while rest > 0
+        self[start...].reverse()
+    }
+}

@@ -1,3 +1,6 @@
+import COpenSSL
+import Glibc
+
 /// An X.509 certificate as a FairPlay credential uses it: a public key, and bytes whose hash names it.
 package final class Certificate: Sendable {
     private let certificate: OpenSSLCertificate
@@ -51,5 +54,93 @@ package final class Certificate: Sendable {
     /// not have it.
     package func extensionValue(_ identifier: String) -> [UInt8]? {
         certificate.extensionValue(identifier)
+    }
+}
+
+/// What a self-signed certificate says.
+package struct SelfSignedContents: Sendable {
+    package var organization = Certificate.developmentOrganization
+    package var commonName: String
+    /// The validity in seconds since 1970.
+    package var notBefore: Int64
+    package var notAfter: Int64
+    package var extensions: [CertificateExtension] = []
+
+    package init(commonName: String, notBefore: Int64, notAfter: Int64) {
+        self.commonName = commonName
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+    }
+}
+
+/// An extension of a certificate that is not critical.
+package struct CertificateExtension: Sendable {
+    /// The object identifier in dotted form.
+    package let identifier: String
+    /// Its DER encoded value.
+    package let value: [UInt8]
+
+    package init(identifier: String, value: [UInt8]) {
+        self.identifier = identifier
+        self.value = value
+    }
+}
+
+extension Certificate {
+    /// A self-signed development certificate for `key`, valid for ten years from `now` (seconds since 1970).
+    ///
+    /// Its organization is `developmentOrganization`, by which the daemon refuses it where strangers could reach it.
+    package static func makeDevelopment(
+        for key: RSAPrivateKey, commonName: String, now: Int64
+    ) throws(CryptoError) -> Certificate {
+        try makeSelfSigned(
+            SelfSignedContents(commonName: commonName, notBefore: now, notAfter: now + 10 * 365 * 86_400), for: key)
+    }
+
+    /// A self-signed certificate for `key`. Throws `operationFailed` for contents that no certificate can have.
+    package static func makeSelfSigned(
+        _ contents: SelfSignedContents, for key: RSAPrivateKey
+    ) throws(CryptoError) -> Certificate {
+        guard let certificate = unsafe OpenSSLCertificate(owning: X509_new()) else {
+            throw .operationFailed("make a certificate")
+        }
+        let serial = try RandomBytes.generateUInt64() >> 1
+        guard unsafe fill(certificate.pointer, contents, key, serial: serial), let der = certificate.der else {
+            ERR_clear_error()
+            throw .operationFailed("make a certificate")
+        }
+        return try Certificate(parsing: der)
+    }
+
+    private static func fill(
+        _ certificate: OpaquePointer, _ contents: SelfSignedContents, _ key: RSAPrivateKey, serial: UInt64
+    ) -> Bool {
+        unsafe X509_set_version(certificate, 2) == 1
+            && ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial) == 1
+            && ASN1_TIME_set(X509_getm_notBefore(certificate), time_t(contents.notBefore)) != nil
+            && ASN1_TIME_set(X509_getm_notAfter(certificate), time_t(contents.notAfter)) != nil
+            && X509_set_pubkey(certificate, key.key.pointer) == 1
+            && name(X509_get_subject_name(certificate), contents)
+            && X509_set_issuer_name(certificate, X509_get_subject_name(certificate)) == 1
+            && contents.extensions.allSatisfy { unsafe add($0, to: certificate) }
+            && X509_sign(certificate, key.key.pointer, EVP_sha256()) > 0
+    }
+
+    private static func name(_ name: OpaquePointer?, _ contents: SelfSignedContents) -> Bool {
+        unsafe X509_NAME_add_entry_by_txt(name, "O", MBSTRING_UTF8, contents.organization, -1, -1, 0) == 1
+            && X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, contents.commonName, -1, -1, 0) == 1
+    }
+
+    private static func add(_ item: CertificateExtension, to certificate: OpaquePointer) -> Bool {
+        guard let object = unsafe OBJ_txt2obj(item.identifier, 1) else { return false }
+        defer { unsafe ASN1_OBJECT_free(object) }
+        guard let value = unsafe ASN1_OCTET_STRING_new() else { return false }
+        defer { unsafe ASN1_OCTET_STRING_free(value) }
+        // Each call copies what it is given.
+        guard unsafe ASN1_OCTET_STRING_set(value, item.value, Int32(item.value.count)) == 1,
+            let made = unsafe X509_EXTENSION_create_by_OBJ(nil, object, 0, value)
+        else { return false }
+        defer { unsafe X509_EXTENSION_free(made) }
+        return unsafe X509_add_ext(certificate, made, -1) == 1
     }
 }

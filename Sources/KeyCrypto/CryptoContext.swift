@@ -1,4 +1,5 @@
 package import ByteCoding
+import COpenSSL
 
 /// The ciphers and digests of one thread, fetched once.
 ///
@@ -173,5 +174,95 @@ package final class CryptoContext {
         precondition(bound > 0 && bound <= 256 && bound & (bound - 1) == 0, "a power of two up to 256")
         let byte = try randomBytes(count: 1).first ?? 0
         return Int(byte) & (bound - 1)
+    }
+}
+
+/// AES-128-CMAC (RFC 4493), fetched once; the one owner of an `EVP_MAC_CTX`. One thread at a time may use it.
+@safe
+final class CMACContext {
+    private let context: OpaquePointer
+
+    /// The size of a key and of a code in bytes.
+    static let size = 16
+
+    /// Nil if OpenSSL has no CMAC.
+    init?() {
+        guard let algorithm = unsafe EVP_MAC_fetch(nil, "CMAC", nil) else { return nil }
+        // The context holds a reference of its own.
+        defer { unsafe EVP_MAC_free(algorithm) }
+        guard let context = unsafe EVP_MAC_CTX_new(algorithm) else { return nil }
+        unsafe self.context = context
+    }
+
+    deinit {
+        unsafe EVP_MAC_CTX_free(context)
+    }
+
+    /// The code of the parts as if they stood one after another. The key has 16 bytes.
+    func code(of parts: [ArraySlice<UInt8>], key: borrowing SecretBytes) throws(CryptoError) -> [UInt8] {
+        guard key.count == Self.size else { throw .wrongSize(expected: Self.size, actual: key.count) }
+        // OpenSSL copies the key during the call.
+        let started = unsafe key.withUnsafeMemory { bytes in
+            unsafe latchkey_cmac_aes128_init(context, bytes, key.count) == 1
+        }
+        guard started else { throw .operationFailed("start CMAC") }
+        for part in parts {
+            // An empty part may have no address at all, and adds nothing.
+            let updated = unsafe part.withUnsafeBufferPointer { bytes in
+                unsafe bytes.isEmpty || EVP_MAC_update(context, bytes.baseAddress, bytes.count) == 1
+            }
+            guard updated else { throw .operationFailed("run CMAC") }
+        }
+        var output = [UInt8](repeating: 0, count: Self.size)
+        var size = 0
+        // `output` has room for the whole code.
+        let finished = unsafe EVP_MAC_final(context, &output, &size, Self.size) == 1
+        guard finished, size == Self.size else { throw .operationFailed("run CMAC") }
+        return output
+    }
+}
+
+/// One digest, fetched once; the one owner of an `EVP_MD_CTX`. One thread at a time may use it.
+@safe
+final class DigestContext {
+    private let algorithm: OpaquePointer
+    private let context: OpaquePointer
+    /// The size of a digest in bytes.
+    private let size: Int
+
+    /// Nil if OpenSSL has no algorithm of this name.
+    init?(_ name: String) {
+        guard let algorithm = unsafe EVP_MD_fetch(nil, name, nil) else { return nil }
+        guard let context = unsafe EVP_MD_CTX_new() else {
+            unsafe EVP_MD_free(algorithm)
+            return nil
+        }
+        unsafe self.algorithm = algorithm
+        unsafe self.context = context
+        size = unsafe Int(EVP_MD_get_size(algorithm))
+    }
+
+    deinit {
+        unsafe EVP_MD_CTX_free(context)
+        unsafe EVP_MD_free(algorithm)
+    }
+
+    func digest(_ input: RawSpan) throws(CryptoError) -> [UInt8] {
+        var output = [UInt8](repeating: 0, count: size)
+        try unsafe output.withUnsafeMutableBufferPointer { (buffer) throws(CryptoError) in
+            guard let base = buffer.baseAddress else { return }
+            try unsafe digest(input, into: base)
+        }
+        return output
+    }
+
+    /// `output` has room for one digest.
+    func digest(_ input: RawSpan, into output: UnsafeMutablePointer<UInt8>) throws(CryptoError) {
+        let done = unsafe input.withUnsafeBytes { bytes in
+            unsafe EVP_DigestInit_ex2(context, algorithm, nil) == 1
+                && EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1
+                && EVP_DigestFinal_ex(context, output, nil) == 1
+        }
+        guard done else { throw .operationFailed("digest") }
     }
 }

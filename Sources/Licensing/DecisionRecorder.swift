@@ -1,5 +1,7 @@
+import ByteCoding
 package import ContentKeys
 package import Entitlements
+import FairPlay
 import KeyCrypto
 package import Records
 import Synchronization
@@ -92,5 +94,149 @@ package final class DecisionRecorder: Sendable {
             unrecorded.add(1, ordering: .relaxed)
             return .recorded
         }
+    }
+}
+
+/// What became of a report of a playback session that has ended.
+package enum SessionReportOutcome: String, Sendable, CaseIterable {
+    case recorded
+    /// The session was reported before.
+    case repeated
+    /// The store did not take it.
+    case failed
+}
+
+extension DecisionRecorder {
+    /// How long a session is remembered, so that it is recorded once: 30 days. Devices report until they are answered.
+    private static var sessionReportLife: Int64 { 30 * 86_400 }
+
+    /// Records the sessions that a device reports, by ids of at most 64 bytes, each one once, in one commit. `now` is
+    /// in seconds since 1970.
+    ///
+    /// What comes again is known as a request for a licence is, by the replay records of the store: so it is durable,
+    /// bounded in time, and the same on all nodes. A session belongs to the token's issuer and subject, so that no
+    /// other subject can use up its report.
+    func record(
+        _ sessions: [String], reportedBy sender: LicenseSender, now: Int64
+    ) async -> [SessionReportOutcome] {
+        guard case .verified(let claims) = sender.standing else { return [] }
+        let decisions: [LicenseDecision]
+        do throws(CryptoError) {
+            decisions = try sessions.map { session throws(CryptoError) in try decision(on: session, claims, now) }
+        } catch {
+            return sessions.map { _ in .failed }
+        }
+        return await store.commit(together: decisions).map { outcome in
+            switch outcome {
+            case .success(.recorded): .recorded
+            case .success(.repeated), .success(.denied): .repeated
+            case .failure: .failed
+            }
+        }
+    }
+
+    private func decision(
+        on session: String, _ claims: Claims, _ now: Int64
+    ) throws(CryptoError) -> LicenseDecision {
+        let issuer = Array(claims.issuer.utf8)
+        let subject = claims.subject.map { Array($0.utf8) }
+        var entry = LedgerEntry(
+            kind: .sessionEndReported, at: now, license: try .naming(rowAt: now), detail: session)
+        entry.subject = try subject.map { subject throws(CryptoError) in
+            try pseudonyms.pseudonym(of: .subject, issuer, subject)
+        }
+        (entry.tokenID, entry.cookie) = (claims.tokenID, claims.cookie)
+        let name = try pseudonyms.pseudonym(of: .sessionReport, issuer, subject ?? [], Array(session.utf8))
+        var decision = LicenseDecision(now: now, entry: entry)
+        decision.replay = ReplayRecord(
+            request: name, token: name, retryWindow: Self.sessionReportLife, keptUntil: now + Self.sessionReportLife,
+            answer: RecordedAnswer(license: entry.license, use: .streaming).bytes)
+        return decision
+    }
+}
+
+extension DecisionRecorder {
+    /// Writes down what a device has reported, before its app hears that it was taken.
+    func record(
+        _ accepted: AcceptedSyncReport, from seat: DecisionSeat?, now: Int64
+    ) async throws(LicenseError) {
+        let decision = try decision(on: accepted, now)
+        _ = try await wrapAsync(LicenseError.store, try await record(decision, from: seat))
+    }
+
+    private func decision(on accepted: AcceptedSyncReport, _ now: Int64) throws(LicenseError) -> LicenseDecision {
+        LicenseDecision(now: now, entry: try wrap(LicenseError.internalFailure, try entry(for: accepted, now)))
+    }
+
+    private func entry(for accepted: AcceptedSyncReport, _ now: Int64) throws(CryptoError) -> LedgerEntry {
+        let permission = accepted.permission
+        var entry = LedgerEntry(
+            kind: .syncReportAccepted, at: now, license: try .naming(rowAt: now), keyID: permission.content.keyID,
+            content: permission.content.contentID,
+            detail: accepted.isChallengeAccepted ? "challenged" : "unchallenged")
+        entry.subject = try permission.subject.map { subject throws(CryptoError) in
+            try pseudonyms.pseudonym(of: .subject, Array(permission.issuer.utf8), Array(subject.utf8))
+        }
+        entry.device = try pseudonyms.pseudonym(of: .device, accepted.deviceID.bytes)
+        entry.tokenID = permission.tokenID
+        entry.until = accepted.report.remaining.end(from: now)
+        entry.report = DeviceReport(accepted.report)
+        return entry
+    }
+}
+
+extension DeviceReport {
+    /// Nil for a report of version 1, which says nothing of these.
+    fileprivate init?(_ report: SyncReport) {
+        guard case .version2(let details) = report.subject else { return nil }
+        self.init(flags: details.flags.rawValue, titleID: details.titleID, streamIDs: details.streamIDs)
+    }
+}
+
+extension SyncReport.Remaining {
+    /// When the key that a device keeps ends; nil for never.
+    fileprivate func end(from now: Int64) -> Int64? {
+        switch self {
+        case .expired: now
+        case .seconds(let seconds): now + Int64(seconds)
+        case .unlimited: nil
+        }
+    }
+}
+
+/// What a store keeps of a decision so that the same request gets the same licence again: its name, and for what use it
+/// was given.
+///
+///     offset  size  field
+///          0     1  version, 1
+///          1     1  use: 0 streaming, 1 offline
+///          2    16  licence id
+///
+/// Everything else follows from the request, the key and the time, so nothing secret is kept.
+struct RecordedAnswer: Equatable, Sendable {
+    private static let version: UInt8 = 1
+    private static let size = 18
+
+    let license: LicenseID
+    let use: LicenseUse
+
+    init(license: LicenseID, use: LicenseUse) {
+        self.license = license
+        self.use = use
+    }
+
+    /// Nil for bytes that no version wrote which this one knows.
+    init?(_ bytes: [UInt8]) {
+        guard bytes.count == Self.size, bytes[0] == Self.version, bytes[1] <= 1 else { return nil }
+        use = bytes[1] == 1 ? .offline : .streaming
+        license = LicenseID(Bytes16(bytes, at: 2))
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: Self.size)
+        writer.write(Self.version)
+        writer.write(UInt8(use == .offline ? 1 : 0))
+        writer.write(license.bytes)
+        return writer.bytes
     }
 }

@@ -1,10 +1,10 @@
-import ByteCoding
-import ContentKeys
+package import ByteCoding
+package import ContentKeys
 import Entitlements
 import EventLoops
-import FairPlay
+package import FairPlay
 import KeyCrypto
-import Records
+package import Records
 
 /// Decides about a request whose SPC is open, has the decision recorded, and writes the licence. Belongs to the loop of
 /// its pipeline.
@@ -206,5 +206,69 @@ extension RentalStanding.Memory {
 extension RentalRecord {
     init(_ memory: RentalStanding.Memory) {
         self.init(openedAt: memory.openedAt, firstPlay: memory.firstPlay)
+    }
+}
+
+/// What an admitted request comes to.
+package enum LicenseOutcome: Sendable {
+    case license(IssuedLicense)
+    /// The SPC was a sync SPC: it is answered with data, and no key leaves.
+    case syncReport(AcceptedSyncReport)
+    /// The device says that a playback has stopped: its slot is free, and no key leaves.
+    case playbackEnded(EndedPlayback)
+}
+
+/// A playback that its device has ended.
+package struct EndedPlayback: Equatable, Sendable {
+    package let keyID: KeyID
+    package let credentialName: String
+}
+
+/// A licence that may be sent, and what the ledger and the log want to know of it.
+///
+/// A class, like `Admission`.
+package final class IssuedLicense: Sendable {
+    /// The Content Key Context.
+    package let ckc: [UInt8]
+    let granted: GrantedLicense
+    let request: OpenedRequest
+    /// HU, as the ladder showed it.
+    package let deviceID: DeviceID
+    /// What renews the licence without another entitlement token; nil if it has no lease, or nothing is left to renew.
+    package let sessionToken: String?
+    /// Whether the same request was answered before, and this is that licence again.
+    package let isRepeated: Bool
+
+    init(
+        ckc: [UInt8], granted: GrantedLicense, request: OpenedRequest, deviceID: DeviceID, sessionToken: String?,
+        isRepeated: Bool
+    ) {
+        self.ckc = ckc
+        self.granted = granted
+        self.request = request
+        self.deviceID = deviceID
+        self.sessionToken = sessionToken
+        self.isRepeated = isRepeated
+    }
+
+    package var id: LicenseID { granted.id }
+    package var terms: LicenseTerms { granted.terms }
+    package var times: LicenseTimes { granted.times }
+    package var facts: LicenseFacts { LicenseFacts(id, terms, times) }
+    package var key: ContentKeyAttributes { request.key }
+    package var credentialName: String { request.admission.credentialKey.credentialName }
+}
+
+extension ContentKeyUse {
+    /// What an external module is told of a key: what it is for, as far as its track says (protocol, section 3.5).
+    init(_ key: ContentKeyAttributes) {
+        guard key.trackLabel != nil else {
+            self.init(kind: .unknown, allowsVideoSessionKey: false)
+            return
+        }
+        switch key.contentType {
+        case .audio: self.init(kind: .audio, allowsVideoSessionKey: false)
+        case .sd, .hd, .uhd: self.init(kind: .video, allowsVideoSessionKey: key.scheme == .cbcs)
+        }
     }
 }

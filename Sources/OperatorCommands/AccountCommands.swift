@@ -206,3 +206,13 @@ private struct AccountArguments {
         do throws(AccountFault) { return try body() } catch { throw .usage(error.description) }
     }
 }
+
+extension Configuration {
+    /// Whose subjects and cookies operators may name.
+    var accountNames: AccountNames {
+        AccountNames(
+            issuers: issuerNames,
+            customers: Dictionary(expressPlay.customers.map { ($0.name, $0.issuer) }) { first, _ in first },
+            entitlementCustomer: expressPlay.sees?.customer)
+    }
+}

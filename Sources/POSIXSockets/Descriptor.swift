@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// The one owner of an open file descriptor, which it closes when its life ends.
@@ -27,5 +28,133 @@ package struct Descriptor: ~Copyable, Sendable {
         guard number >= 0 else { return }
         _ = Glibc.close(number)
         number = -1
+    }
+}
+
+extension Descriptor {
+    /// Opens a non-blocking, close-on-exec socket.
+    init(openingSocketOf family: Int32, _ type: Int32) throws(SocketError) {
+        self.init(owning: try interruptible { latchkey_socket_nonblocking(family, type) }.get(.socket))
+    }
+
+    /// Sets an integer socket option.
+    borrowing func setOption(_ level: Int32, _ option: Int32, _ value: Int32) throws(SocketError) {
+        var value = value
+        // Safe: the pointer and the size belong to the same local variable.
+        let result = unsafe setsockopt(number, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+        guard result == 0 else { throw .failed(.setsockopt, errno: errno) }
+    }
+
+    /// Reads an integer socket option.
+    borrowing func option(_ level: Int32, _ option: Int32) throws(SocketError) -> Int32 {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        // Safe: the pointer and the size belong to the same local variable.
+        let result = unsafe getsockopt(number, level, option, &value, &size)
+        guard result == 0 else { throw .failed(.getsockopt, errno: errno) }
+        return value
+    }
+
+    /// Makes calls return at once when they would wait.
+    borrowing func makeNonBlocking() throws(SocketError) {
+        let number = self.number
+        let flags = try interruptible { fcntl(number, F_GETFL) }.get(.fileControl)
+        _ = try interruptible { fcntl(number, F_SETFL, flags | O_NONBLOCK) }.get(.fileControl)
+    }
+
+    /// A second descriptor of the same open socket, close-on-exec.
+    borrowing func duplicate() throws(SocketError) -> Descriptor {
+        let number = self.number
+        return Descriptor(owning: try interruptible { fcntl(number, F_DUPFD_CLOEXEC, 3) }.get(.fileControl))
+    }
+
+    /// Sets how long a close waits for undelivered bytes; 0 makes it a reset.
+    borrowing func setLinger(seconds: Int32) throws(SocketError) {
+        var value = linger(l_onoff: 1, l_linger: seconds)
+        // Safe: the pointer and the size belong to the same local variable.
+        let result = unsafe setsockopt(number, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
+        guard result == 0 else { throw .failed(.setsockopt, errno: errno) }
+    }
+
+    /// Whether a number is an open stream socket.
+    static func isStreamSocket(_ number: Int32) -> Bool {
+        var type: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        // Safe: the pointer and the size belong to the same local variable.
+        let result = unsafe getsockopt(number, SOL_SOCKET, SO_TYPE, &type, &size)
+        return result == 0 && type == Int32(SOCK_STREAM.rawValue)
+    }
+
+    /// The address that a socket is bound to.
+    borrowing func localAddress() throws(SocketError) -> SocketAddress {
+        let number = self.number
+        let (result, address) = unsafe SocketAddress.filled { address, length in
+            interruptible { unsafe getsockname(number, address, length) }
+        }
+        _ = try result.get(.getsockname)
+        guard let address else { throw .failed(.getsockname, errno: EAFNOSUPPORT) }
+        return address
+    }
+
+    /// Reads what is there into `buffer` from `offset` on, at most to its end; waits for it if the descriptor is a
+    /// blocking one.
+    ///
+    /// There must be room: reading nothing looks like the end of input.
+    borrowing func receive(into buffer: inout [UInt8], from offset: Int, flags: Int32 = 0) -> ReadOutcome {
+        precondition(offset >= 0 && offset < buffer.count, "a read needs room")
+        let number = self.number
+        // Safe: the kernel writes at most to the end of storage that is borrowed for the call.
+        let result = unsafe buffer.withUnsafeMutableBytes { bytes in
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset...])
+            return interruptible { unsafe Glibc.recv(number, room.baseAddress, room.count, flags) }
+        }
+        switch result {
+        case .value(0): return .endOfInput
+        case .value(let count): return .bytes(count)
+        case .failure(EAGAIN): return .wouldBlock
+        case .failure(let errno): return .failed(errno: errno)
+        }
+    }
+
+    /// Writes as much as the kernel takes now; never raises SIGPIPE. `bytes` must not be empty.
+    borrowing func send(_ bytes: Span<UInt8>) -> WriteOutcome {
+        let number = self.number
+        // Safe: the kernel only reads `count` bytes of storage that is borrowed for the call.
+        let result = unsafe bytes.withUnsafeBufferPointer { bytes in
+            interruptible { unsafe Glibc.send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
+        }
+        switch result {
+        case .value(let count): return .written(count)
+        case .failure(EAGAIN): return .wouldBlock
+        case .failure(let errno): return .failed(errno: errno)
+        }
+    }
+}
+
+/// A descriptor kept back, so that a connection can still be accepted (and closed) when no other is left.
+package struct ReserveDescriptor: ~Copyable, Sendable {
+    private var descriptor: Descriptor
+
+    /// Opens the reserve.
+    package init() throws(SocketError) {
+        descriptor = Descriptor(owning: try Self.open().get(.open))
+    }
+
+    /// Gives the reserve up for the time of `body`, then takes it back if the process can have it.
+    package mutating func lend(_ body: () -> Void) {
+        descriptor.close()
+        body()
+        if case .value(let number) = Self.open() { descriptor = Descriptor(owning: number) }
+    }
+
+    /// Takes the reserve back if an earlier `lend` could not; whether it is there now.
+    package mutating func restore() -> Bool {
+        if !descriptor.isOpen, case .value(let number) = Self.open() { descriptor = Descriptor(owning: number) }
+        return descriptor.isOpen
+    }
+
+    private static func open() -> SystemCallResult<Int32> {
+        // Safe: a literal path.
+        interruptible { unsafe Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC) }
     }
 }

@@ -199,3 +199,89 @@ private struct CStringList: ~Copyable {
         for index in unsafe pointers.indices { unsafe free(pointers[index]) }
     }
 }
+
+/// The end of a stream socket that this process was started with: blocking, for a process that has nothing else to do
+/// than to wait for it.
+package struct InheritedStream: ~Copyable, Sendable {
+    /// Where `SpawnedProgram` puts it.
+    package static let number: Int32 = 3
+
+    private let descriptor: Descriptor
+
+    /// Takes over the descriptor; nil if it is not a stream socket, because another program started this process.
+    package init?() {
+        guard Descriptor.isStreamSocket(Self.number) else { return nil }
+        descriptor = Descriptor(owning: Self.number)
+    }
+
+    /// Whether the process that made the stream is this one's parent: not so when that has ended and this process was
+    /// handed on to another.
+    package borrowing func isOfParent() -> Bool {
+        latchkey_socket_maker(descriptor.number) == getppid()
+    }
+
+    /// Waits for bytes and reads them into `buffer` from `offset` on, which must have room there.
+    package borrowing func read(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
+        descriptor.receive(into: &buffer, from: offset)
+    }
+
+    /// Writes all bytes; false when the other side is gone.
+    package borrowing func writeAll(_ bytes: Span<UInt8>) -> Bool {
+        var offset = 0
+        while offset < bytes.count {
+            guard case .written(let count) = descriptor.send(bytes.extracting(offset..<bytes.count)) else {
+                return false
+            }
+            offset += count
+        }
+        return true
+    }
+}
+
+/// A number in memory that a process shares with a program that it has started. The program writes it, and it outlives
+/// the program.
+@safe
+package struct SharedWord: ~Copyable, @unchecked Sendable {
+    // Safe to send: a page of its own, which is mapped until deinit, and of which only one word is used, by atomic
+    // loads and stores.
+    private let word: UnsafeMutablePointer<UInt64>
+
+    /// Where `SpawnedProgram` puts the memory's descriptor.
+    static let number: Int32 = 4
+
+    /// Maps memory, which is zero when it is new.
+    init(mapping descriptor: borrowing Descriptor) throws(SocketError) {
+        let memory = unsafe mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number, 0)
+        guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {
+            throw .failed(.map, errno: errno)
+        }
+        unsafe word = memory.bindMemory(to: UInt64.self, capacity: 1)
+    }
+
+    /// The word that this process was started with; nil if another program started it. Call it once.
+    package init?(inherited: Void = ()) {
+        do throws(SocketError) {
+            try self.init(mapping: Descriptor(owning: Self.number))
+        } catch {
+            return nil
+        }
+    }
+
+    deinit {
+        unsafe munmap(word, Self.size)
+    }
+
+    /// Memory for one word, which a child can inherit by its descriptor.
+    static func memory() throws(SocketError) -> Descriptor {
+        let memory = Descriptor(owning: try interruptible { latchkey_shared_memory() }.get(.sharedMemory))
+        guard ftruncate(memory.number, Self.size) == 0 else { throw .failed(.sharedMemory, errno: errno) }
+        return memory
+    }
+
+    package var value: UInt64 {
+        get { unsafe latchkey_load(word) }
+        nonmutating set { unsafe latchkey_store(word, newValue) }
+    }
+
+    private static let size = MemoryLayout<UInt64>.size
+}

@@ -136,3 +136,84 @@ extension KeyState {
         }
     }
 }
+
+extension EntitlementPolicy {
+    private static let profileCountMaximum = 64
+
+    /// Reads `profiles` and `floor` of the section `entitlement`.
+    init(reading section: ConfigurationSection) {
+        let profiles = section.namedSections(
+            "profiles", countMaximum: Self.profileCountMaximum, PolicyRule.init(reading:))
+        let floor = section.section("floor", PolicyRule.init(reading:))
+        self.init(profiles: profiles, floor: floor ?? PolicyRule())
+    }
+}
+
+extension PolicyRule {
+    /// Longer ones are taken for a typing error.
+    private static let secondsMaximum: Int64 = 10 * 366 * 86_400
+
+    fileprivate init(reading section: ConfigurationSection) {
+        self.init(
+            lease: Self.seconds("lease", in: section, example: 300),
+            duration: Self.seconds("duration", in: section, example: 172_800),
+            storage: Self.seconds("storage", in: section, example: 604_800),
+            playback: Self.seconds("playback", in: section, example: 172_800),
+            allowsOffline: section.optional("offline", .boolean),
+            protection: Protection(reading: section),
+            tracks: section.namedSections("tracks", countMaximum: Right.trackCountMaximum, Protection.init(reading:)),
+            outputs: OutputPermissions(
+                airPlay: section.optional("airplay", .boolean), avAdapter: section.optional("avAdapter", .boolean)))
+    }
+
+    private static func seconds(_ name: String, in section: ConfigurationSection, example: Int64) -> Int64? {
+        section.optional(name, .seconds(1...secondsMaximum, example: example))?.components.seconds
+    }
+}
+
+extension Protection {
+    fileprivate init(reading section: ConfigurationSection) {
+        self.init(
+            hdcp: section.optional("hdcp", .choice(Right.HDCP.allCases, example: .type0)),
+            securityLevel: section.optional("securityLevel", .choice(Right.SecurityLevel.allCases, example: .baseline)))
+    }
+}
+
+extension Configuration {
+    /// The tokens that renew a lease without another entitlement token.
+    package struct Sessions: Equatable, Sendable {
+        /// The 32 bytes that sign them; the same on all nodes.
+        package let key: SecretSource
+        /// Keys that signed tokens which are still good.
+        package let retiredKeys: Set<SecretSource>
+        /// How long past its lease a token may renew it: whole seconds.
+        package let grace: Duration
+        /// How long a session may last: whole seconds.
+        package let maximumLife: Duration
+    }
+}
+
+extension Configuration.Sessions {
+    private static let lifeMaximum: Int64 = 30 * 86_400
+
+    /// Nil if no key is named, or if that was reported.
+    init?(reading section: ConfigurationSection) {
+        let key = section.optional("key", .file(in: section.directory, example: "secrets/session-key"))
+        retiredKeys =
+            section.set(
+                "retiredKeys", .file(in: section.directory, example: "secrets/session-key-1"), allowsEmpty: true) ?? []
+        grace = section.value(
+            "grace", .seconds(0...3600, example: SessionTokens.graceDefault),
+            default: .seconds(SessionTokens.graceDefault))
+        maximumLife = section.value(
+            "maximumLife", .seconds(1...Self.lifeMaximum, example: SessionTokens.lifeDefault),
+            default: .seconds(SessionTokens.lifeDefault))
+        guard let key else {
+            if !section.contains("key"), !retiredKeys.isEmpty {
+                section.report("retiredKeys", .incomplete(without: "key"))
+            }
+            return nil
+        }
+        self.key = key
+    }
+}

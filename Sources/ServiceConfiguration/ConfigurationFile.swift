@@ -49,3 +49,91 @@ package struct ConfigurationFile: Sendable {
         positions = reading.positions
     }
 }
+
+extension ConfigurationFile {
+    /// The configuration in force as a file of its own: with the values of the file and of the environment, and with
+    /// each default in a comment. Read again it gives the same configuration.
+    ///
+    /// Files are named by their absolute paths. What they hold is never shown.
+    package var printed: String { Self.text(of: fields) }
+
+    static func text(of fields: [ConfigurationField]) -> String {
+        let lines = ConfigurationPrinter.lines(of: fields[...], depth: 1)
+        return """
+            // The configuration in force. A comment shows a default, or a field that is not set.
+            // "restart" marks what takes effect when latchkeyd starts again; SIGHUP puts everything else in force.
+            {
+            \(lines.joined(separator: "\n"))
+            }
+            """
+    }
+}
+
+/// Writes fields as JSON5, one to a line.
+private enum ConfigurationPrinter {
+    /// The lines of fields that begin with the same `depth - 1` steps.
+    static func lines(of fields: ArraySlice<ConfigurationField>, depth: Int) -> [String] {
+        var order: [ConfigurationField.Step] = []
+        var groups: [ConfigurationField.Step: [ConfigurationField]] = [:]
+        for field in fields where field.place.count >= depth {
+            let step = field.place[depth - 1]
+            if groups[step] == nil { order.append(step) }
+            groups[step, default: []].append(field)
+        }
+        return order.flatMap { step in
+            lines(of: step, groups[step, default: []], depth: depth)
+        }
+    }
+
+    /// A field with a value is a line; what has further fields is a block.
+    private static func lines(
+        of step: ConfigurationField.Step, _ fields: [ConfigurationField], depth: Int
+    ) -> [String] {
+        let margin = String(repeating: "  ", count: depth)
+        let name = name(of: step)
+        let own = fields.last { $0.place.count == depth }
+        let inner = fields.filter { $0.place.count > depth }
+        guard inner.isEmpty else {
+            let isList = inner.contains { $0.place[depth].isIndex }
+            return [margin + name + (isList ? "[" : "{")] + lines(of: inner[...], depth: depth + 1)
+                + [margin + (isList ? "]," : "},")]
+        }
+        guard let own else { return [] }
+        let mark = own.effect == .restart ? "  // restart" : ""
+        switch own.value {
+        case .absent: return [margin + "// " + name + "not set; " + own.expected + (mark.isEmpty ? "" : ", restart")]
+        case .section: return [margin + name + "{ }," + mark]
+        case .sections: return [margin + name + "[]," + mark]
+        case .text(let text):
+            switch own.origin {
+            case .standard: return [margin + "// " + name + text + "," + mark]
+            case .file: return [margin + name + text + "," + mark]
+            case .environment: return [margin + name + text + ",  // environment" + mark]
+            }
+        }
+    }
+
+    /// With a colon behind it; nothing for an element of a list. A name is quoted unless JSON5 takes it as it is.
+    private static func name(of step: ConfigurationField.Step) -> String {
+        switch step {
+        case .index: ""
+        case .name(let name):
+            written(name) + ": "
+        }
+    }
+
+    private static func written(_ name: String) -> String {
+        let isPlain =
+            name.first?.isLetter == true && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
+        return isPlain ? name : JSONNode.quoted(name)
+    }
+}
+
+extension ConfigurationField.Step {
+    fileprivate var isIndex: Bool {
+        switch self {
+        case .index: true
+        case .name: false
+        }
+    }
+}

@@ -1,7 +1,10 @@
 import ByteCoding
+package import ContentKeys
 import Entitlements
 import FairPlay
+import Glibc
 package import KeyCrypto
+package import StoragePostgreSQL
 
 /// Reads the files that a configuration names, and collects everything that is wrong with them.
 ///
@@ -164,5 +167,85 @@ package struct ConfigurationLoader {
     /// Notes a file that is not read as a whole.
     mutating func note(_ digest: FileDigest, _ path: String) {
         digests[path] = digest
+    }
+}
+
+extension ConfigurationLoader {
+    /// The key-encryption keys, with `current` as the one that seals.
+    package mutating func keyRing(_ current: AES256GCMKey) -> KeyRing? {
+        let keys = configuration.keys
+        var older: [KeySealing] = []
+        for (index, entry) in keys.olderKeyEncryptionKeys.enumerated() {
+            guard let key = keyEncryptionKey(entry.key, "keys.olderKeyEncryptionKeys[\(index)].key") else { continue }
+            older.append(KeySealing(keyEncryptionKey: key, version: entry.version))
+        }
+        guard older.count == keys.olderKeyEncryptionKeys.count else { return nil }
+        let sealing = KeySealing(keyEncryptionKey: current, version: keys.keyEncryptionKeyVersion)
+        guard let ring = KeyRing(current: sealing, older: older) else {
+            preconditionFailure("the versions of a configuration differ")
+        }
+        return ring
+    }
+
+    /// What derives keys; nil if they are random, or if a problem was reported.
+    package mutating func keyDerivation() -> KeyDerivation? {
+        let keys = configuration.keys
+        guard keys.material == .derived, let source = keys.masterSecret,
+            let secret = secret(source, size: KeyDerivation.secretSize, "keys.masterSecret")
+        else { return nil }
+        do throws(CryptoError) {
+            return try KeyDerivation(masterSecret: SharedSecret(secret), version: keys.masterSecretVersion)
+        } catch {
+            report("keys.masterSecret", .cryptography(error))
+            return nil
+        }
+    }
+}
+
+extension ConfigurationLoader {
+    /// How to reach PostgreSQL; nil with SQLite, or if a problem was reported.
+    package mutating func postgreSQL() -> PostgreSQLSettings? {
+        switch configuration.storage.url {
+        case .sqlite: return nil
+        case .postgreSQL(let url):
+            guard let source = configuration.storage.password else {
+                return PostgreSQLSettings(url: url, password: nil)
+            }
+            guard let contents = secret(source, "storage.password") else { return nil }
+            guard let password = contents.withoutTrailingWhiteSpace(), (1...1024).contains(password.count),
+                password.withWipedArray({ $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F } })
+            else {
+                report("storage.password", .notADatabasePassword)
+                return nil
+            }
+            return PostgreSQLSettings(url: url, password: SharedSecret(password))
+        }
+    }
+}
+
+/// What tells whether a file holds the same as before. It is good within one process alone, and tells nothing of a
+/// secret.
+package struct FileDigest: Equatable, Sendable {
+    private let code: [UInt8]
+
+    /// A key that no other process has, so that a digest cannot be compared with guesses.
+    private static let key = Result { () throws(CryptoError) in
+        try HMACSHA256Key(SecretBytes.random(count: HMACSHA256Key.codeSize))
+    }
+
+    init(of contents: borrowing SecretBytes) throws(CryptoError) {
+        let key = try Self.key.get()
+        code = try contents.withWipedArray { (bytes) throws(CryptoError) in try key.code(for: bytes[...]) }
+    }
+
+    /// For a large file: which one it is, its size, and when it was changed. Nil if there is no such file.
+    init?(ofFileAt path: String) {
+        var status = stat()
+        // Swift lends the path as a C string for the call alone.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        let numbers = [
+            Int(status.st_dev), Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+        ]
+        code = numbers.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
     }
 }

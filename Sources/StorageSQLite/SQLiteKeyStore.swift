@@ -122,3 +122,156 @@ package final class SQLiteKeyStore: ContentKeyStore {
         }
     }
 }
+
+/// A fixed number of reading connections, each behind a lock of its own.
+///
+/// A read takes microseconds. With as many readers as threads that read, one of them is always free, and no thread
+/// waits.
+final class ReaderPool: Sendable {
+    private let slots: [Slot]
+    private let turn = Atomic<Int>(0)
+
+    /// `count` is at least 1.
+    init(count: Int, _ makeReader: () throws(StoreError) -> KeyReader) throws(StoreError) {
+        precondition(count >= 1, "a pool has a reader")
+        var slots: [Slot] = []
+        for _ in 0..<count { slots.append(Slot(try makeReader())) }
+        self.slots = slots
+    }
+
+    /// Lends a free reader; when none is free, waits for one.
+    func withReader<Result: Sendable, Failure: Error>(
+        _ body: (inout KeyReader) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        // Starting at a different slot each time keeps the threads apart.
+        let first = turn.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max
+        for offset in 0..<slots.count {
+            let slot = slots[(first % slots.count + offset) % slots.count]
+            let result = try slot.reader.withLockIfAvailable { reader throws(Failure) in try body(&reader) }
+            if let result { return result }
+        }
+        return try slots[first % slots.count].reader.withLock { reader throws(Failure) in try body(&reader) }
+    }
+
+    private final class Slot: Sendable {
+        let reader: Mutex<KeyReader>
+
+        init(_ reader: consuming sending KeyReader) {
+            self.reader = Mutex(reader)
+        }
+    }
+}
+
+extension SQLiteKeyStore: LivePeriodStore {
+    package func livePeriods(of contentID: ContentID) async throws(StoreError) -> LivePeriods? {
+        try readers.withReader { reader throws(StoreError) in try reader.periods.livePeriods(of: contentID) }
+    }
+
+    /// At most `pageSizeMaximum` contents, even with a larger limit.
+    package func liveContents(after last: ContentID?, limit: Int) async throws(StoreError) -> [LiveContent] {
+        let limit = min(max(limit, 1), Self.pageSizeMaximum)
+        return try readers.withReader { reader throws(StoreError) in
+            try reader.periods.liveContents(after: last, limit: limit)
+        }
+    }
+
+    package func set(_ content: LiveContent) async throws(StoreError) -> Bool {
+        try await write { writer throws(StoreError) in try writer.periods.set(content) }
+    }
+
+    package func note(_ periods: [KnownPeriod], of contentID: ContentID) async throws(StoreError) {
+        guard !periods.isEmpty else { return }
+        try await write { writer throws(StoreError) in
+            for period in periods { try writer.periods.note(period, of: contentID) }
+        }
+    }
+
+    /// Makes durable what `body` does, if no caller waits for the disk.
+    private func write<Value: Sendable>(
+        _ body: @escaping @Sendable (inout KeyWriter) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let outcome = try await writingThread.run {
+            Result { () throws(StoreError) in
+                try self.withWriter { writer throws(StoreError) in
+                    try writer.transaction { writer throws(StoreError) in try body(&writer) }
+                }
+            }
+        }
+        return try outcome.get()
+    }
+
+    package func knownPeriods(of contentID: ContentID) async throws(StoreError) -> [KnownPeriod] {
+        try readers.withReader { reader throws(StoreError) in try reader.periods.periods(of: contentID) }
+    }
+
+    package func periodKeys(
+        of contentID: ContentID, in periods: ClosedRange<UInt32>
+    ) async throws(StoreError) -> [ContentKeyAttributes] {
+        try readers.withReader { reader throws(StoreError) in
+            try reader.periods.keys(of: contentID, in: periods, limit: Self.periodKeysMaximum)
+        }
+    }
+
+    package func toldEnds(after time: Int64) async throws(StoreError) -> [ContentID: Int64] {
+        try readers.withReader { reader throws(StoreError) in
+            try reader.periods.ends(after: time, limit: Self.toldPeriodsMaximum)
+        }
+    }
+}
+
+extension SQLiteKeyStore: KeyProvider {
+    /// Keys that are all there cost no write. Otherwise everything happens in one immediate transaction, on a thread of
+    /// its own.
+    package func provide(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ProvidedKey] {
+        let (present, number) = try lookUp(wishes)
+        let isNoted = generation?.isNoted(number) ?? true
+        if present.missing.isEmpty, isNoted { return present.provided }
+        return try await onWritingThread { () throws(KeyProvisionError) in
+            try self.withWriter { writer throws(KeyProvisionError) in
+                // The file says nothing of keys that can be made again.
+                if let generation = self.generation, present.firstRandom != nil || !isNoted {
+                    return try generation.store(wishes, on: &writer, with: self.ring)
+                }
+                return try writer.transaction(failure: KeyProvisionError.store) { writer throws(KeyProvisionError) in
+                    let provisioning = try writer.provisioning(of: wishes, with: self.ring)
+                    try writer.store(provisioning, with: self.ring)
+                    return provisioning.provided
+                }
+            }
+        }
+    }
+
+    package func find(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ContentKeyRecord?] {
+        try lookUp(wishes).provisioning.provided.map { $0.isNew ? nil : $0.record }
+    }
+
+    /// Whether random keys are lost, as far as the file of `keys.generationFile` says. Blocks.
+    package func keyGenerationStanding() throws(StoreError) -> KeyGenerationStanding {
+        guard let generation else { return .unwatched }
+        return try withWriter { writer throws(StoreError) in generation.standing(of: try writer.keyCounter()) }
+    }
+
+    /// Takes the database for complete from now on, although keys are lost: contents without a key get new ones. Nil
+    /// without a file. Blocks.
+    package func acceptRestore() throws(KeyProvisionError) -> KeyRestoreConsent? {
+        guard let generation else { return nil }
+        return try withWriter { writer throws(KeyProvisionError) in try generation.acceptRestore(on: &writer) }
+    }
+}
+
+extension KeyWriter {
+    /// Stores what is missing, and counts the random keys among it. A part of a transaction.
+    mutating func store(
+        _ provisioning: KeyProvisioning, with ring: KeyRing
+    ) throws(KeyProvisionError) {
+        for wish in provisioning.missing {
+            let row = try wrap(
+                KeyProvisionError.store, try ContentKeyRow(sealing: wish.record, with: ring.current))
+            let present = try wrap(KeyProvisionError.store, try insertWithinTransaction(row))
+            // The transaction has looked for it, and no other connection writes meanwhile.
+            guard present == nil else { throw .store(.recordMalformed) }
+        }
+        let count = provisioning.randomCount
+        if count > 0 { try wrap(KeyProvisionError.store, try countRandomKeys(count)) }
+    }
+}

@@ -55,3 +55,177 @@ enum SQLiteSchema {
             ALTER TABLE content_key ADD COLUMN least_security_level TEXT;
             """)
 }
+
+extension SQLiteSchema {
+    /// Whose request was decided. A program of the versions before does not set it: its requests are known again by
+    /// their token alone.
+    static let retries = Migration(
+        number: 6, oldestProgram: 1,
+        script: """
+            ALTER TABLE replay ADD COLUMN party BLOB;
+            """)
+
+    /// Each change of what is revoked gets the next number, from every program; the newest 100,000 are kept.
+    /// `mark` is random.
+    ///
+    /// The indexes are for look-ups that read a whole table before. `pending_revocation` has what this node has revoked
+    /// and the store of all nodes has not taken yet.
+    static let revocationChanges = Migration(
+        number: 7, oldestProgram: 1,
+        script: """
+            CREATE TABLE revocation_change (
+                number INTEGER NOT NULL PRIMARY KEY,
+                mark INTEGER NOT NULL,
+                kind TEXT NOT NULL,
+                issuer TEXT NOT NULL,
+                value TEXT NOT NULL,
+                until INTEGER NOT NULL,
+                revoked_at INTEGER NOT NULL,
+                reason TEXT NOT NULL,
+                is_lifted INTEGER NOT NULL
+            ) STRICT;
+            CREATE TRIGGER revocation_added AFTER INSERT ON revoked BEGIN
+                INSERT INTO revocation_change (mark, kind, issuer, value, until, revoked_at, reason, is_lifted)
+                    VALUES (random(), NEW.kind, NEW.issuer, NEW.value, NEW.until, NEW.revoked_at, NEW.reason, 0);
+                DELETE FROM revocation_change WHERE number <= (SELECT max(number) FROM revocation_change) - 100000;
+            END;
+            CREATE TRIGGER revocation_replaced AFTER UPDATE ON revoked BEGIN
+                INSERT INTO revocation_change (mark, kind, issuer, value, until, revoked_at, reason, is_lifted)
+                    VALUES (random(), NEW.kind, NEW.issuer, NEW.value, NEW.until, NEW.revoked_at, NEW.reason, 0);
+                DELETE FROM revocation_change WHERE number <= (SELECT max(number) FROM revocation_change) - 100000;
+            END;
+            CREATE TRIGGER revocation_lifted AFTER DELETE ON revoked BEGIN
+                INSERT INTO revocation_change (mark, kind, issuer, value, until, revoked_at, reason, is_lifted)
+                    VALUES (random(), OLD.kind, OLD.issuer, OLD.value, OLD.until, OLD.revoked_at, OLD.reason, 1);
+                DELETE FROM revocation_change WHERE number <= (SELECT max(number) FROM revocation_change) - 100000;
+            END;
+            CREATE INDEX revoked_by_time ON revoked (revoked_at);
+            CREATE INDEX revoked_by_end ON revoked (until);
+            CREATE INDEX asset_alias_by_key ON asset_alias (kid);
+            CREATE TABLE pending_revocation (
+                kind TEXT NOT NULL,
+                issuer TEXT NOT NULL,
+                value TEXT NOT NULL,
+                until INTEGER NOT NULL,
+                revoked_at INTEGER NOT NULL,
+                reason TEXT NOT NULL,
+                PRIMARY KEY (kind, issuer, value)
+            ) STRICT, WITHOUT ROWID;
+            """)
+}
+
+extension SQLiteSchema {
+    /// Rentals, and what operators are told of devices and playbacks.
+    ///
+    /// Programs of the versions before work on without all of it: they set none of these columns, and their slots are
+    /// in no list. They refuse tokens with a rental.
+    static let accounts = Migration(
+        number: 11, oldestProgram: 1,
+        script: """
+            ALTER TABLE device ADD COLUMN added_at INTEGER;
+            ALTER TABLE device ADD COLUMN seen_at INTEGER;
+            CREATE TABLE slot_group (
+                playback_group BLOB NOT NULL PRIMARY KEY CHECK (length(playback_group) = 32),
+                owner BLOB NOT NULL CHECK (length(owner) = 32),
+                name TEXT NOT NULL,
+                held_until INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX slot_group_by_owner ON slot_group (owner, playback_group);
+            CREATE INDEX slot_group_by_end ON slot_group (held_until);
+            CREATE TABLE content_name (
+                content BLOB NOT NULL PRIMARY KEY CHECK (length(content) = 32),
+                name TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            CREATE TABLE rental (
+                name BLOB NOT NULL PRIMARY KEY CHECK (length(name) = 32),
+                owner BLOB NOT NULL CHECK (length(owner) = 32),
+                content TEXT NOT NULL,
+                opened_at INTEGER NOT NULL,
+                first_play INTEGER,
+                kept_until INTEGER NOT NULL
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX rental_by_owner ON rental (owner, name);
+            CREATE INDEX rental_by_end ON rental (kept_until);
+            ALTER TABLE kept_decision ADD COLUMN additions BLOB;
+            """)
+}
+
+extension SQLiteSchema {
+    /// Which secrets an installation uses, the id of the node's ledger, what was purged from it and is not stated in it
+    /// yet, and each content key's second seal.
+    ///
+    /// If `bound` is NULL, a version before this one wrote the row. Programs of those versions work on without all
+    /// of it.
+    static let identities = Migration(
+        number: 10, oldestProgram: 1,
+        script: """
+            CREATE TABLE secret_proof (
+                name TEXT NOT NULL,
+                number INTEGER NOT NULL,
+                proof BLOB NOT NULL,
+                PRIMARY KEY (name, number)
+            ) STRICT, WITHOUT ROWID;
+            CREATE TABLE ledger_node (
+                id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                node TEXT NOT NULL
+            ) STRICT;
+            CREATE TABLE ledger_purge (
+                id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                row_count INTEGER NOT NULL,
+                through INTEGER NOT NULL
+            ) STRICT;
+            ALTER TABLE content_key ADD COLUMN bound BLOB;
+            """)
+}
+
+extension SQLiteSchema {
+    /// How many random keys were made, and which key a track has.
+    ///
+    /// `number` counts every random key that is stored, and never goes back; it begins with the number of keys that are
+    /// there. `installation` is NULL until the database is used with a file of `keys.generationFile`. Programs of the
+    /// versions before count nothing: their keys are missing in the number, and in the file too.
+    static let keyGeneration = Migration(
+        number: 12, oldestProgram: 1,
+        script: """
+            CREATE TABLE key_generation (
+                id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+                installation BLOB CHECK (length(installation) = 16),
+                number INTEGER NOT NULL CHECK (number >= 0)
+            ) STRICT;
+            INSERT INTO key_generation (id, number) SELECT 1, count(*) FROM content_key;
+            CREATE INDEX content_key_by_track ON content_key (content_id, track_label, period_index)
+                WHERE state = 'live';
+            """)
+}
+
+extension SQLiteSchema {
+    /// Live contents, and the times of their key rotation periods.
+    ///
+    /// Without a schedule the columns from `period_seconds` to `scheme` are NULL. Times are seconds since 1970.
+    /// Programs of the versions before work on without all of it: they serve every period, and make none by themselves.
+    static let livePeriods = Migration(
+        number: 13, oldestProgram: 1,
+        script: """
+            CREATE TABLE live_content (
+                content_id TEXT NOT NULL PRIMARY KEY,
+                window_periods INTEGER NOT NULL,
+                revision INTEGER NOT NULL,
+                ended_at INTEGER,
+                first_index INTEGER,
+                first_start INTEGER,
+                period_seconds INTEGER,
+                periods_ahead INTEGER,
+                tracks TEXT,
+                scheme TEXT
+            ) STRICT, WITHOUT ROWID;
+            CREATE TABLE key_period (
+                content_id TEXT NOT NULL,
+                period_index INTEGER NOT NULL,
+                starts_at INTEGER,
+                ends_at INTEGER,
+                PRIMARY KEY (content_id, period_index)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX key_period_by_end ON key_period (ends_at) WHERE ends_at IS NOT NULL;
+            CREATE INDEX content_key_by_period ON content_key (content_id, period_index) WHERE period_index IS NOT NULL;
+            """)
+}

@@ -1,6 +1,8 @@
+import Administration
 import ByteCoding
 import CommandLineKit
 import DeviceSimulation
+import FairPlay
 import KeyCrypto
 
 /// What can be told of a CKC: its outer layout, and with the secrets of the SPC that it answers what it grants.
@@ -55,5 +57,63 @@ extension CKCReport {
         writer.name("license")
         guard let license else { return writer.null() }
         writer.object { license.write(to: &$0) }
+    }
+}
+
+extension CKCFault {
+    /// What could be a damaged CKC deserves to hear what is wrong with it; all else what it is.
+    func explanation(of kind: FileKind) -> String {
+        kind == .ckc || kind.isUnknown ? explanation : "it is \(kind)"
+    }
+
+    /// The fault in words; shows nothing of what was decrypted.
+    private var explanation: String {
+        switch self {
+        case .truncated: "it is too short for a CKC"
+        case .version(let version): "its version is \(version), and 1 and 2 are known"
+        case .payloadLength(let declared, let available):
+            "it declares a payload of \(declared) bytes and has \(available)"
+        case .payloadUnaligned: "its payload is not a row of AES blocks"
+        case .framing:
+            "its payload is not a row of TLLV blocks: it answers another SPC, or was altered"
+        case .missingTag(let tag): "the block \(Self.name(tag)) is missing"
+        case .wrongSize(let tag, let size): "the block \(Self.name(tag)) has a value of \(size) bytes"
+        case .r1Mismatch: "R1 is not the one of the SPC: it answers another SPC, or was altered"
+        case .echoMissing(let tag): "the block \(Self.name(tag)) was asked back and is missing"
+        case .echoAltered(let tag): "the block \(Self.name(tag)) was asked back and has come back altered"
+        case .echoOutOfOrder(let tag): "the block \(Self.name(tag)) is not in the order of the return request"
+        case .unexpectedTag(let tag): "the block \(Self.name(tag)) was neither asked for nor belongs in a CKC"
+        case .reservedWord(let tag, let word):
+            "a reserved word of the block \(Self.name(tag)) is \(hexadecimal(word))"
+        case .unknownValue(let tag, let value):
+            "the block \(Self.name(tag)) has a version, type or level that is unknown: \(hexadecimal(value))"
+        case .keyTypeContradictsDurations: "the key type does not fit lease and rental"
+        case .secondsOutOfRange(let tag):
+            "the block \(Self.name(tag)) has a limit of 0xffffffff seconds, which is no limit"
+        case .durationWithOfflineKey: "a duration and an offline key come together, which a client refuses"
+        case .beyondAbilities(let tag):
+            "the block \(Self.name(tag)) is not for a device that said in its SPC what this one did"
+        case .videoNotOffered: "it uses a session key for video, and the SPC offered none"
+        case .cryptography(let error): "a cryptographic operation failed (\(error))"
+        }
+    }
+
+    fileprivate static func name(_ tag: UInt64) -> String {
+        let digits = hexadecimal(tag)
+        return TLLVTag.name(of: tag).map { "\"\($0)\" (\(digits))" } ?? digits
+    }
+}
+
+extension CKCRemark {
+    /// What is unusual, in words.
+    var explanation: String {
+        switch self {
+        case .reservedWord(let word): "its reserved word is \(hexadecimal(word)), not 0"
+        case .echoPadding(let tag):
+            "the block \(CKCFault.name(tag)) was asked back and has come back with other padding"
+        case .sampleBlock: "it has the block \(hexadecimal(TLLVTag.unnamedInSamples)) of Apple's samples"
+        case .durationReservedWord(let word):
+            "the reserved word of its duration is \(hexadecimal(word)), not \(hexadecimal(KeyDuration.reservedWord))"
+        }
     }
 }

@@ -1,4 +1,5 @@
-import ByteCoding
+package import ByteCoding
+package import KeyCrypto
 
 /// What a verified token says, in any dialect.
 ///
@@ -140,5 +141,96 @@ extension Claims {
         rights.reserveCapacity(elements.count)
         for element in elements { rights.append(try Right(native: element)) }
         return rights
+    }
+}
+
+/// A content key that came inside a sealed token. It is wiped with the last holder, and never printed.
+package final class EmbeddedContentKey: Sendable {
+    /// The sizes of a key and of an initialization vector, in bytes.
+    package static let size = 16
+
+    package let key: SecretBytes
+    package let iv: Bytes16
+
+    /// Throws `claimInvalid` for a key of another size, and for one that equals the vector, which everybody may see.
+    package init(key: consuming SecretBytes, iv: Bytes16) throws(EntitlementError) {
+        guard key.count == Self.size, !key.isEqual(to: SecretBytes(copying: iv.bytes)) else {
+            throw .claimInvalid("key")
+        }
+        self.key = key
+        self.iv = iv
+    }
+}
+
+extension EmbeddedContentKey: Equatable {
+    /// Compares in a time that does not depend on the key.
+    package static func == (left: EmbeddedContentKey, right: EmbeddedContentKey) -> Bool {
+        left.key.isEqual(to: right.key) && left.iv == right.iv
+    }
+}
+
+extension EmbeddedContentKey: CustomStringConvertible, CustomReflectable {
+    /// Says that it is a key, and nothing of it.
+    package var description: String { "EmbeddedContentKey" }
+
+    /// Empty, so that `dump` and test failures show nothing either.
+    package var customMirror: Mirror { Mirror(self, children: [] as [Mirror.Child]) }
+}
+
+/// What a token can demand beyond its times, contents, uses and protection.
+///
+/// A token that demands what nothing enforces is refused: to ignore it would grant more than the issuer meant.
+package enum Restriction: String, Sendable, CaseIterable {
+    case pinnedDevice = "cnf"
+    case firstUse = "device.bind"
+    case deviceMaximum = "device.max"
+    case registeredDevice = "device.registered"
+    case sessions = "session.groups"
+    case usesPerKey = "limits.uses"
+    case networks = "limits.ips"
+    case countries = "limits.countries"
+    case airPlay = "rights.airplay"
+    case avAdapter = "rights.av_adapter"
+    case profile = "rights.profile"
+    /// The licence carries the key of the token, and no other.
+    case embeddedKey = "key"
+
+    /// What the licence pipeline of this version enforces. A restriction joins this list in the change that makes the
+    /// pipeline honour it.
+    package static let enforced: Set<Restriction> = [
+        .pinnedDevice, .firstUse, .deviceMaximum, .registeredDevice, .sessions, .usesPerKey, .networks, .countries,
+        .airPlay,
+        .avAdapter, .profile, .embeddedKey,
+    ]
+}
+
+extension Claims {
+    /// What these claims demand, in the order of `Restriction`.
+    package var restrictions: [Restriction] {
+        Restriction.allCases.filter(demands)
+    }
+
+    private func demands(_ restriction: Restriction) -> Bool {
+        switch restriction {
+        case .pinnedDevice: device.pinned != nil
+        case .firstUse: device.binding == .firstUse
+        case .deviceMaximum: device.maximum != nil
+        case .registeredDevice: device.isRegisteredOnly
+        case .sessions: !session.groups.isEmpty || rights.contains { !$0.session.groups.isEmpty }
+        case .usesPerKey: limits.usesPerKey != nil
+        case .networks: !limits.networks.isEmpty
+        case .countries: !limits.countries.isEmpty
+        case .airPlay: rights.contains { $0.outputs.airPlay == false }
+        case .avAdapter: rights.contains { $0.outputs.avAdapter == false }
+        case .profile: rights.contains { $0.profile != nil }
+        case .embeddedKey: embeddedKey != nil
+        }
+    }
+
+    /// Throws `claimUnsupported` for the first demand that is not among the enforced ones.
+    func refuseUnenforced(_ enforced: Set<Restriction>) throws(EntitlementError) {
+        for restriction in Restriction.allCases where !enforced.contains(restriction) && demands(restriction) {
+            throw .claimUnsupported(restriction.rawValue)
+        }
     }
 }

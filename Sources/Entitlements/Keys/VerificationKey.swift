@@ -103,3 +103,46 @@ enum SharedSecretCheck {
         secret.copy(offset..<offset + prefix.count).isEqual(to: SecretBytes(copying: prefix))
     }
 }
+
+/// Where a key stands in its life (entitlement, section 4.2).
+package enum KeyState: Equatable, Sendable {
+    /// Published ahead of its use. It verifies, because an issuer changes over when it likes; it never signs.
+    case next
+    case active
+    /// Verifies until this second, given since 1970, and no longer from then on.
+    case retiring(until: Int64)
+    case revoked
+
+    /// Throws `keyRevoked` and `keyRetired` if the key no longer verifies at `now`, in seconds since 1970.
+    func check(now: Int64) throws(EntitlementError) {
+        switch self {
+        case .next, .active: return
+        case .retiring(let end): if now >= end { throw .keyRetired }
+        case .revoked: throw .keyRevoked
+        }
+    }
+
+    /// The first second in which the key no longer verifies; nil if that is not known yet.
+    var end: Int64? {
+        switch self {
+        case .next, .active: nil
+        case .retiring(let end): end
+        case .revoked: .min
+        }
+    }
+}
+
+/// The signature algorithms that a key can be pinned to (RFC 7518, section 3.1; RFC 8037, section 3.1), by their exact
+/// names.
+///
+/// `none` is no case, in any spelling, so no key can ever ask for it.
+package enum SigningAlgorithm: String, Sendable, CaseIterable {
+    /// ECDSA over P-256 and SHA-256; the signature is r ‖ s, 64 bytes.
+    case es256 = "ES256"
+    /// Ed25519; the signature is 64 bytes.
+    case edDSA = "EdDSA"
+    /// RSA, PKCS #1 v1.5, with SHA-256; the signature is as long as the modulus.
+    case rs256 = "RS256"
+    /// HMAC with SHA-256; the signature is 32 bytes.
+    case hs256 = "HS256"
+}

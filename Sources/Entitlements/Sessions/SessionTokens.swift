@@ -1,4 +1,4 @@
-import ByteCoding
+package import ByteCoding
 package import KeyCrypto
 
 /// The keys and rules of session tokens, which this server gives with a lease and takes for its renewal.
@@ -70,5 +70,78 @@ package struct SessionTokens: Sendable {
     ) throws(CryptoError) -> [UInt8] {
         let message = Array("latchkey session device".utf8) + [0] + session.bytes + device.bytes
         return Array(try key.code.code(for: message[...]).prefix(16))
+    }
+}
+
+/// What ties a session token to one playback, beside the claims that its renewals keep.
+package struct SessionGrant: Equatable, Sendable {
+    /// Names the session: the id of the licence that it began with.
+    package let id: Bytes16
+    /// Counts the tokens of the session: each renewal gives the next one.
+    package let generation: UInt32
+    /// The playback session that the device's SPCs tell.
+    package let playback: UInt64
+    /// The first second, since 1970, in which nothing of the session holds any more.
+    package let absoluteEnd: Int64
+    /// The licence that was given together with the token.
+    package let license: Bytes16
+    /// What the first token stood for if it had no subject; 32 bytes.
+    package let owner: [UInt8]?
+    /// What was remembered of the rental with that licence; nil if its right has no rental.
+    package let rental: RentalStanding.Memory?
+    /// The session key that signed the token.
+    let keyID: String
+    /// Confirms HU to a holder of that key, and does not reveal it.
+    let deviceCode: [UInt8]
+}
+
+/// Why a session token renews nothing any more; the app needs a new entitlement token.
+package enum SessionEnd: Equatable, Sendable {
+    /// The lease and its grace, or the whole session, are over.
+    case expired
+    /// The request is of another playback.
+    case otherPlayback
+}
+
+extension TokenVerifier {
+    /// The session key that a token names; nil if it is an entitlement token.
+    func sessionKey(of token: Token) -> SessionTokens.Key? {
+        guard let sessions, let keyID = token.keyID else { return nil }
+        return sessions.key(id: keyID)
+    }
+
+    /// The claims of a session token. Throws as `verify` does, and `sessionEnded`.
+    func verify(_ token: Token, signedBy key: SessionTokens.Key, now: Int64) throws(EntitlementError) -> Claims {
+        guard token.algorithm == .hs256 else { throw .algorithmNotPinned }
+        guard key.isValidSignature(of: token) else { throw .signatureInvalid }
+        let payload = try TokenPayload.read(token)
+        let times = try TokenTimes(of: payload)
+        try checkSession(times, now: now)
+        return try Claims(session: payload, signedBy: key, times: times, issuers: issuers)
+    }
+
+    /// An app that hears that its token has expired fetches another one; one whose session has ended must know which
+    /// token that is.
+    func checkSession(_ times: TokenTimes, now: Int64) throws(EntitlementError) {
+        do throws(EntitlementError) {
+            try times.check(now: now, leeway: leeway)
+        } catch {
+            if case .tokenExpired = error { throw .sessionEnded(.expired) }
+            throw error
+        }
+    }
+}
+
+extension IssuerSet {
+    /// The issuer that has this name and writes so.
+    func issuer(named name: String, dialect: TokenDialect) -> Issuer? {
+        issuers.first { $0.dialect == dialect && $0.name.hasSameUTF8(as: name) }
+    }
+}
+
+extension Issuer {
+    /// Where one of the issuer's keys stands; nil for a key that it no longer has.
+    func state(ofKeyID id: String) -> KeyState? {
+        keys.first { $0.id.hasSameUTF8(as: id) }?.state ?? sealingKeys.first { "\($0.id)" == id }?.state
     }
 }

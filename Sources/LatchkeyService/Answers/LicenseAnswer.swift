@@ -224,3 +224,39 @@ extension LicenseFacts {
         writer.member("persistent", isPersistent)
     }
 }
+
+/// What one SPC of a request came to.
+enum KeyOutcome: Sendable {
+    case license(IssuedLicense)
+    /// The SPC was a sync SPC: the answer is what it reports, and no key.
+    case syncReport(AcceptedSyncReport)
+    /// The device says that this playback has stopped: no key leaves.
+    case playbackEnded(EndedPlayback)
+    case refused(Problem)
+}
+
+/// What one SPC came to, and the name by which the player knows it.
+struct KeyResult: Sendable {
+    /// As the player wrote it, to be repeated unchanged. Nil in shapes with one SPC and no name for it.
+    let label: JSONNode?
+    let outcome: KeyOutcome
+
+    init(label: JSONNode? = nil, _ outcome: KeyOutcome) {
+        self.label = label
+        self.outcome = outcome
+    }
+}
+
+/// The answer to an SPC whose device says that playback has stopped: JSON, and no CKC.
+enum PlaybackEndAnswer {
+    /// The value of the member `playback`.
+    static let word = "ended"
+
+    static func response(at now: WallTime, _ id: RequestID) -> HTTPResponse {
+        let body = JSONWriter.object { writer in
+            writer.member("playback", word)
+            writer.member("server_time", Problem.format(now))
+        }
+        return HTTPResponse(status: .ok, fields: .answer("application/json", id), body: body)
+    }
+}

@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import EventLoops
 import POSIXSockets
@@ -187,4 +188,55 @@ extension ClockRecord {
             reference: WallTime(nanosecondsSince1970: trust.reference).seconds, standing: trust.standing.rawValue,
             acceptance: acceptance)
     }
+}
+
+/// Writes what happens to the node's clock to the log.
+struct ClockEvents: Sendable {
+    let logger: Logger
+
+    func note(_ event: ClockTrust.Event) {
+        switch event {
+        case .stepped(let step, let wasTrusted):
+            logger.warning("clock_stepped", [Self.seconds("seconds", step), .bool("was_trusted", wasTrusted)])
+        case .differsAtStart(let difference) where difference > 0:
+            // As a rule the node was down for so long.
+            logger.info("clock_unproved", [Self.seconds("ahead_seconds", difference)])
+        case .differsAtStart(let difference):
+            logger.warning("clock_stepped", [Self.seconds("seconds", difference), .bool("was_trusted", false)])
+        case .trusted(let cause): logger.info("clock_trusted", [.string("cause", cause.rawValue)])
+        case .fellBehind(let difference):
+            logger.warning("clock_behind", [Self.seconds("seconds", difference)])
+        case .caughtUp: logger.info("clock_caught_up")
+        case .databaseOffset(.good, let offset): logger.info("clock_offset", [Self.seconds("seconds", offset)])
+        case .databaseOffset(.warned, let offset):
+            logger.warning("clock_offset", [Self.seconds("seconds", offset), .bool("counts", true)])
+        case .databaseOffset(.apart, let offset):
+            logger.error("clock_offset", [Self.seconds("seconds", offset), .bool("counts", false)])
+        }
+    }
+
+    /// Whole seconds, rounded away from 0.
+    private static func seconds(_ name: String, _ nanoseconds: Int64) -> LogField {
+        let (whole, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return .integer(name, Int(whole + rest.signum()))
+    }
+}
+
+/// The day before which no clock can be right, because this program did not exist.
+enum BuildDate {
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    /// Seconds. The date is in the time zone of the machine that built the program.
+    private static let zoneMaximum: Int64 = 86_400
+
+    /// A clock before this time is wrong: in seconds since 1970. Nil if the date cannot be read.
+    static func earliest(_ date: String = ProgramBuild.date) -> Int64? {
+        let words = date.split(separator: " ")
+        guard words.count == 3, let month = months.firstIndex(of: String(words[0])) else { return nil }
+        let text = "\(words[2])-\(padded(month + 1))-\(padded(Int(words[1]) ?? 0))T00:00:00Z"
+        return (try? RFC3339.parse(text)).map { $0.seconds - zoneMaximum }
+    }
+
+    private static func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

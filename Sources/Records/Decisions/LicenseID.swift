@@ -1,4 +1,5 @@
 package import ByteCoding
+package import KeyCrypto
 
 /// Names one licence: in `X-License-Id`, in the ledger, in questions about its expiry.
 ///
@@ -34,4 +35,11 @@ package struct LicenseID: Hashable, Sendable {
 
 extension LicenseID: CustomStringConvertible {
     package var description: String { Hexadecimal.encode(bytes.bytes) }
+}
+
+extension LicenseID {
+    /// An id that names a row of the ledger alone. `now` is in seconds since 1970.
+    package static func naming(rowAt now: Int64) throws(CryptoError) -> LicenseID {
+        LicenseID(milliseconds: UInt64(max(now, 0)) * 1000, random: try RandomBytes.generate16())
+    }
 }

@@ -1,4 +1,5 @@
 package import ByteCoding
+package import KeyCrypto
 
 /// Thirty-two bytes that stand for a person or a thing without naming it: an HMAC or a digest.
 ///
@@ -32,5 +33,63 @@ package struct Pseudonym: Hashable, Sendable {
         writer.write(firstHalf)
         writer.write(secondHalf)
         return writer.bytes
+    }
+}
+
+/// Makes the pseudonyms of one installation: the same for the same thing. Without the key they cannot be guessed.
+///
+/// A pseudonym is HMAC-SHA256 over the name of its kind, a zero byte, and each part behind its size in four bytes,
+/// big-endian: so no two things of one kind, and nothing of two kinds, share one.
+package final class Pseudonymizer: Sendable {
+    /// What is named. The raw values are part of what is computed, and never change.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// A device, by its HU (20 bytes).
+        case device
+        /// A subject, by issuer and subject.
+        case subject
+        /// A token, by issuer and token id.
+        case token
+        /// A content, by its content id.
+        case content
+        /// A group of playback slots, by issuer, subject and the group's name.
+        case group
+        /// A device, by issuer and the issuer's own name for it.
+        case namedDevice = "named-device"
+        /// A session of renewals, by its id (16 bytes).
+        case session
+        /// A rental, by issuer, subject and content id.
+        case rental
+        /// A device's report of a playback session that has ended, by issuer, subject and session id.
+        case sessionReport = "session-report"
+    }
+
+    private let key: HMACSHA256Key
+
+    package init(key: HMACSHA256Key) {
+        self.key = key
+    }
+
+    package func pseudonym(of kind: Kind, _ parts: [UInt8]...) throws(CryptoError) -> Pseudonym {
+        var message = ByteWriter(capacity: 16 + parts.reduce(0) { $0 + $1.count + 4 })
+        message.write(Array(kind.rawValue.utf8))
+        message.write(UInt8(0))
+        for part in parts {
+            message.write(UInt32(part.count))
+            message.write(part)
+        }
+        guard let pseudonym = Pseudonym(try key.code(for: message.bytes[...])) else {
+            throw .operationFailed("run HMAC")
+        }
+        return pseudonym
+    }
+
+    /// Names a subject of an issuer.
+    package func subject(issuer: String, _ subject: String) throws(CryptoError) -> Pseudonym {
+        try pseudonym(of: .subject, Array(issuer.utf8), Array(subject.utf8))
+    }
+
+    /// Names the rental of a content by a subject of an issuer.
+    package func rental(issuer: String, subject: String, content: String) throws(CryptoError) -> Pseudonym {
+        try pseudonym(of: .rental, Array(issuer.utf8), Array(subject.utf8), Array(content.utf8))
     }
 }

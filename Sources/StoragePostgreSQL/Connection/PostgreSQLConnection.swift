@@ -214,3 +214,78 @@ final class PostgreSQLConnection: @unchecked Sendable {
         return unsafe String(cString: text).split(whereSeparator: \.isNewline).joined(separator: "; ")
     }
 }
+
+/// Finds out why no connection was made.
+///
+/// libpq tells no SQLSTATE of a connection that failed, and the server's text is in the server's language. So the
+/// connection is tried once more at libpq's highest verbosity, which puts the code into the text.
+enum ConnectionDiagnosis {
+    /// A server that refuses a connection does so at once.
+    private static let limit: Duration = .seconds(1)
+
+    /// The failure that `message` tells of.
+    static func failure(of parameters: ConnectionParameters, message: String) -> PostgreSQLFailure {
+        guard let verbose = verboseMessage(parameters), let state = SQLState(inVerboseMessage: verbose) else {
+            return .notConnected(message: message)
+        }
+        return .connectionRefused(state, message: message)
+    }
+
+    /// What libpq says of an attempt that has failed; nil if it has not failed within the limit.
+    private static func verboseMessage(_ parameters: ConnectionParameters) -> String? {
+        guard let handle = unsafe parameters.withLists({ unsafe PQconnectStartParams($0, $1, 0) }) else { return nil }
+        // The handle is used in this function alone.
+        defer { unsafe PQfinish(handle) }
+        unsafe latchkey_pq_silence_notices(handle)
+        _ = unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
+        let deadline = SystemMonotonicClock().monotonicTime + limit
+        var status = PGRES_POLLING_WRITING
+        while status == PGRES_POLLING_READING || status == PGRES_POLLING_WRITING {
+            let left = (deadline - SystemMonotonicClock().monotonicTime).clampedNanoseconds
+            guard left > 0 else { return nil }
+            let events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT
+            var entry = pollfd(fd: unsafe PQsocket(handle), events: Int16(events), revents: 0)
+            // One entry in a local variable.
+            if unsafe poll(&entry, 1, Int32(left / 1_000_000 + 1)) > 0 { status = unsafe PQconnectPoll(handle) }
+        }
+        guard status == PGRES_POLLING_FAILED, let text = unsafe PQerrorMessage(handle) else { return nil }
+        return unsafe String(cString: text)
+    }
+}
+
+/// A statement's parameters in the lists that libpq takes, all in binary format.
+struct EncodedValues: ~Copyable {
+    private var bytes: [UInt8] = []
+    private var offsets: [Int?] = []
+    private var sizes: [Int32] = []
+
+    init(_ values: [PostgreSQLValue]) {
+        for value in values {
+            let encoded = value.encoded()
+            offsets.append(encoded.map { _ in bytes.count })
+            sizes.append(Int32(encoded?.count ?? 0))
+            bytes.append(contentsOf: encoded ?? [])
+        }
+        // An empty value has an address too: without one it would be NULL.
+        bytes.append(0)
+    }
+
+    /// Lends count, addresses, sizes and formats for the length of the call.
+    borrowing func withLists<Result>(
+        _ body: (Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> Result
+    ) -> Result {
+        let formats = [Int32](repeating: 1, count: sizes.count)
+        // Every address lies within `bytes`, and all buffers live until `body` has returned.
+        return unsafe bytes.withUnsafeBytes { buffer in
+            let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+            let pointers = unsafe offsets.map { offset in unsafe offset.flatMap { unsafe start?.advanced(by: $0) } }
+            return unsafe pointers.withUnsafeBufferPointer { pointers in
+                unsafe sizes.withUnsafeBufferPointer { sizes in
+                    unsafe formats.withUnsafeBufferPointer { formats in
+                        unsafe body(Int32(sizes.count), pointers.baseAddress, sizes.baseAddress, formats.baseAddress)
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,5 +1,5 @@
 import ByteCoding
-import ContentKeys
+package import ContentKeys
 package import Records
 
 extension PostgreSQLStore: LedgerReceiver {
@@ -56,4 +56,115 @@ extension PostgreSQLStore: LedgerReceiver {
 
     /// Raised by `ship_ledger_1` and `mend_ledger_1`.
     private static var ledgerDiffers: SQLState { SQLState("LK002") }
+}
+
+/// A node that has a copy of its ledger in a database.
+package struct SharedLedgerNode: Equatable, Sendable {
+    package let node: NodeID
+    /// What its configuration called it last; nil for a node of an older version.
+    package let label: String?
+    /// The node that goes on for it, if its own ledger was lost.
+    package let successor: String?
+}
+
+extension PostgreSQLStore {
+    /// The nodes that have a copy of their ledger here, in the order of their ids.
+    package func ledgerNodes() async throws(StoreError) -> [SharedLedgerNode] {
+        let found = try await run(.sharedLedgerNodes, [], .read)
+        var nodes: [SharedLedgerNode] = []
+        for row in 0..<found.rowCount {
+            nodes.append(
+                SharedLedgerNode(
+                    node: try NodeID(stored: found.text(row, 0)), label: try found.optionalText(row, 1),
+                    successor: try found.optionalText(row, 2)))
+        }
+        return nodes
+    }
+
+    /// The batches of a copy whose first sequences are at least `first`, in their order. First sequence 0 is the
+    /// beginning behind a purge.
+    package func ledgerBatches(
+        of node: NodeID, from first: Int64, limit: Int
+    ) async throws(StoreError) -> [LedgerBatch] {
+        let found = try await run(
+            .sharedBatches, [.text(node.text), .integer(first), .integer(Int64(limit))], .read)
+        var batches: [LedgerBatch] = []
+        for row in 0..<found.rowCount { batches.append(try LedgerBatch(found, row)) }
+        return batches
+    }
+
+    /// The last batch whose first sequence is at most `sequence`; the beginning if there is no other.
+    package func shippedBatch(atOrBefore sequence: Int64, of node: NodeID) async throws(StoreError) -> LedgerBatch? {
+        let found = try await run(.sharedBatchBefore, [.text(node.text), .integer(sequence)], .read)
+        return found.rowCount == 0 ? nil : try LedgerBatch(found, 0)
+    }
+
+    /// What stands in the place of purged batches; nil if none were purged.
+    package func ledgerBeginning(of node: NodeID) async throws(StoreError) -> LedgerBatch? {
+        try await ledgerBatches(of: node, from: 0, limit: 1).first.flatMap { $0.first == 0 ? $0 : nil }
+    }
+
+    /// Rows of a copy in the order of their sequences.
+    package func ledgerRows(
+        of node: NodeID, _ range: ClosedRange<Int64>, limit: Int
+    ) async throws(StoreError) -> [LedgerRow] {
+        let found = try await run(
+            .sharedRows,
+            [.text(node.text), .integer(range.lowerBound), .integer(range.upperBound), .integer(Int64(limit))], .read)
+        var rows: [LedgerRow] = []
+        for row in 0..<found.rowCount {
+            rows.append(LedgerRow(sequence: try found.integer(row, 0), body: try found.bytes(row, 1)))
+        }
+        return rows
+    }
+
+    /// The first sequence of the first batch of this time or later; nil if there is no such batch.
+    package func firstSequence(of node: NodeID, at time: Int64) async throws(StoreError) -> Int64? {
+        try await run(.sharedBatchesAfterTime, [.text(node.text), .integer(time)], .read).optionalInteger(0, 0)
+    }
+
+    /// Takes the batches through the end of `beginning` out of a copy, and stores `beginning` in their place.
+    package func purgeLedger(of node: NodeID, to beginning: LedgerBatch) async throws(StoreError) {
+        _ = try await run(
+            .purgeLedger,
+            [.text(node.text), .integer(beginning.last), .integer(beginning.at), .bytes(beginning.seal)], .read)
+    }
+
+    // MARK: Nodes
+
+    /// Says that a node is there, and what it is called.
+    package func register(_ node: NodeID, label: NodeID) async throws(StoreError) {
+        _ = try await run(.registerNode, [.text(node.text), .text(label.text)], .read)
+    }
+
+    /// Other nodes of the same label that have not been there for `silence` seconds, and for which no node goes on:
+    /// their ledgers were lost.
+    package func lostNodes(
+        besides node: NodeID, label: NodeID, silence: Int64
+    ) async throws(StoreError) -> [NodeID] {
+        let found = try await run(.lostNodes, [.text(node.text), .text(label.text), .integer(silence)], .read)
+        var nodes: [NodeID] = []
+        for row in 0..<found.rowCount { nodes.append(try NodeID(stored: found.text(row, 0))) }
+        return nodes
+    }
+
+    /// Notes that `successor` goes on for a node whose ledger was lost.
+    package func succeed(_ node: NodeID, by successor: NodeID, label: NodeID) async throws(StoreError) {
+        _ = try await run(.succeedNode, [.text(node.text), .text(label.text), .text(successor.text)], .read)
+    }
+}
+
+extension LedgerBatch {
+    /// Reads first, last, at and seal.
+    init(_ result: PostgreSQLResult, _ row: Int) throws(StoreError) {
+        self.init(
+            first: try result.integer(row, 0), last: try result.integer(row, 1), at: try result.integer(row, 2),
+            seal: try result.bytes(row, 3))
+    }
+}
+
+extension NodeID {
+    fileprivate init(stored text: String) throws(StoreError) {
+        do { self = try NodeID(text) } catch { throw .recordMalformed }
+    }
 }

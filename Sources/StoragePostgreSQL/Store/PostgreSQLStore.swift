@@ -1,7 +1,7 @@
 package import ContentKeys
 import EventLoops
 package import Records
-import Telemetry
+package import Telemetry
 
 /// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers,
 /// in PostgreSQL.
@@ -162,4 +162,49 @@ package struct PostgreSQLHealth: Equatable, Sendable {
 
     /// Whether calls are answered.
     package var isReachable: Bool { connected > 0 && !isSilent }
+}
+
+/// What a database said when it was asked for its time.
+package struct DatabaseTimeReading: Equatable, Sendable {
+    /// Nanoseconds since 1970.
+    package let time: Int64
+    /// On the node's boot-time clock.
+    package let asked: MonotonicTime
+    package let answered: MonotonicTime
+
+    init(microseconds: Int64, asked: MonotonicTime) {
+        let (nanoseconds, overflows) = microseconds.multipliedReportingOverflow(by: 1000)
+        time = overflows ? (microseconds < 0 ? .min : .max) : nanoseconds
+        self.asked = asked
+        answered = SystemBootClock().monotonicTime
+    }
+}
+
+extension PostgreSQLStore {
+    /// Advances the database's settled time to `settled`, in seconds since 1970, but not beyond the database's clock,
+    /// and reads that clock. Nil advances nothing.
+    package func advanceSettledTime(to settled: Int64?) async throws(StoreError) -> DatabaseTimeReading {
+        let asked = SystemBootClock().monotonicTime
+        let result = try await run(.advanceSettled, [.integer(settled ?? 0)], .read)
+        return DatabaseTimeReading(microseconds: try result.integer(0, 1), asked: asked)
+    }
+}
+
+extension PostgreSQLStore {
+    /// Deletes shared state that has ended by the database's settled time, at most `limit` rows of each kind, and gives
+    /// the number of rows.
+    ///
+    /// Rows that have ended count nowhere, so this only keeps the tables small. Any number of nodes may do it at any
+    /// time.
+    package func forgetEnded(limit: Int = 10_000) async throws(StoreError) -> Int {
+        var count = 0
+        let statements: [PreparedStatement] = [
+            .forgetReplays, .forgetRenewalSessions, .forgetTokenUses, .forgetDevices, .forgetSlots, .forgetChallenges,
+            .forgetRevocations, .forgetSlotGroups, .forgetRentals,
+        ]
+        for statement in statements {
+            count += Int(try await run(statement, [.integer(Int64(limit))], .read).integer(0, 0))
+        }
+        return count
+    }
 }

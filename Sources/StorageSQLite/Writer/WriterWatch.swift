@@ -1,5 +1,6 @@
 import ContentKeys
 import EventLoops
+import Glibc
 import Telemetry
 
 /// The database file as it was when it was opened.
@@ -57,5 +58,20 @@ struct WriterWatch: Sendable {
     private func answer(_ pending: WriteQueue.Pending, _ error: StoreError) {
         let resume: @Sendable () -> Void = { pending.caller?.resume(returning: .failure(error)) }
         guard let index = pending.loopIndex, loops[index].execute(resume) else { return resume() }
+    }
+}
+
+/// Which file a path leads to: another file under the same name has another identity.
+struct FileIdentity: Equatable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// Nil if there is no such file, or its folder cannot be read.
+    init?(path: String) {
+        var status = stat()
+        // The C string lives until the call returns.
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        inode = UInt64(status.st_ino)
     }
 }

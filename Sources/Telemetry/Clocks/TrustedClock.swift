@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// The wall clock of a node, watched by `ClockTrust`: each look at the time is a reading, so that no step is missed
@@ -160,5 +161,92 @@ package final class TrustedClock: WallClock {
     /// Called with the lock held, so there is one writer at a time.
     private func publish(_ state: State) {
         if state.hasStarted { published.publish(state.trust.words) }
+    }
+}
+
+/// The machine's boot-time clock (`CLOCK_BOOTTIME`): it is never set, and it goes on while the machine is suspended.
+package struct SystemBootClock: MonotonicClock {
+    /// The clock; it has no state.
+    package init() {}
+
+    /// The time since the machine was started; from any thread.
+    package var monotonicTime: MonotonicTime {
+        let time = timespec.now(of: CLOCK_BOOTTIME)
+        return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+}
+
+/// The wall clock and the boot-time clock at one moment, in nanoseconds. Values beyond 146 years from their origin are
+/// cut to that.
+package struct ClockReading: Equatable, Sendable {
+    /// Since 1970-01-01T00:00:00Z.
+    package let wall: Int64
+    /// Since the machine was started.
+    package let boot: Int64
+
+    package init(wall: WallTime, boot: MonotonicTime) {
+        self.wall = wall.clampedNanoseconds
+        self.boot = min(max(boot.nanoseconds, 0), WallTime.nanosecondsMaximum)
+    }
+
+    init(wallNanoseconds: Int64, bootNanoseconds: Int64) {
+        wall = wallNanoseconds
+        boot = bootNanoseconds
+    }
+
+    /// When the machine was started, as the wall clock tells it. Only a step of the wall clock changes it.
+    package var offset: Int64 { wall - boot }
+}
+
+extension WallTime {
+    /// A sum of two such numbers does not overflow.
+    fileprivate static let nanosecondsMaximum: Int64 = 1 << 62
+
+    /// Nanoseconds since 1970, at most 146 years in either direction.
+    package var clampedNanoseconds: Int64 {
+        let limit = Self.nanosecondsMaximum / 1_000_000_000 - 1
+        return min(max(seconds, -limit), limit) * 1_000_000_000 + Int64(nanoseconds)
+    }
+
+    /// A moment so many nanoseconds after 1970-01-01T00:00:00Z, or before if negative.
+    package init(nanosecondsSince1970 nanoseconds: Int64) {
+        let seconds = nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : -((-nanoseconds + 999_999_999) / 1_000_000_000)
+        self.init(seconds: seconds, nanoseconds: UInt32(nanoseconds - seconds * 1_000_000_000))
+    }
+}
+
+/// A value of a few 64-bit words that one thread at a time writes and any thread reads without a lock: a sequence lock.
+///
+/// The sequence is odd while a value is written. A reader that sees an odd sequence, or another one after its copy than
+/// before, has read parts of two values: it throws the copy away and tries again. Each word is atomic, so no read is a
+/// data race.
+final class PublishedWords<let count: Int>: Sendable {
+    /// Odd before the first value too.
+    private let sequence = Atomic<UInt>(1)
+    private let words = InlineArray<count, Atomic<Int64>> { _ in Atomic(0) }
+
+    /// A reader tries so often; then the writers are in its way, and it has to take their lock.
+    private static var readsMaximum: Int { 3 }
+
+    /// Publishes a value. The caller makes sure that no other thread does so at the same time.
+    func publish(_ value: InlineArray<count, Int64>) {
+        let next = (sequence.load(ordering: .relaxed) | 1) &+ 1
+        sequence.store(next &- 1, ordering: .relaxed)
+        // No reader sees one of the new words without seeing the odd sequence after that.
+        atomicMemoryFence(ordering: .releasing)
+        for index in value.indices { words[index].store(value[index], ordering: .relaxed) }
+        sequence.store(next, ordering: .releasing)
+    }
+
+    /// The value that was published last; nil before the first one, or if writers were faster than several reads.
+    var value: InlineArray<count, Int64>? {
+        for _ in 0..<Self.readsMaximum {
+            let before = sequence.load(ordering: .acquiring)
+            guard before.isMultiple(of: 2) else { continue }
+            let copy = InlineArray<count, Int64> { words[$0].load(ordering: .relaxed) }
+            atomicMemoryFence(ordering: .acquiring)
+            if sequence.load(ordering: .relaxed) == before { return copy }
+        }
+        return nil
     }
 }

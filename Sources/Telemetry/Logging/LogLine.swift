@@ -96,3 +96,81 @@ struct LogLine {
         }
     }
 }
+
+/// A named value of a log line.
+///
+/// Names are fixed snake_case words from the source, one per line, and none of `time`, `level` and `event`. Values
+/// never hold secrets: no key, no token, no part of one; identifiers of people and devices only as their HMAC.
+package struct LogField: Sendable {
+    /// What a log line can say.
+    package enum Value: Sendable {
+        case string(String)
+        case integer(Int64)
+        case unsigned(UInt64)
+        case double(Double)
+        case bool(Bool)
+    }
+
+    /// The name of the member in the line.
+    package let name: String
+
+    /// Its value.
+    package let value: Value
+
+    /// A named value.
+    package init(_ name: String, _ value: Value) {
+        self.name = name
+        self.value = value
+    }
+
+    /// A text; beyond 2,048 bytes it is cut and ends with "…".
+    package static func string(_ name: String, _ value: String) -> LogField { LogField(name, .string(value)) }
+
+    /// A whole number.
+    package static func integer(_ name: String, _ value: Int) -> LogField { LogField(name, .integer(Int64(value))) }
+
+    /// A whole number that is not negative.
+    package static func unsigned(_ name: String, _ value: UInt64) -> LogField { LogField(name, .unsigned(value)) }
+
+    /// A number; infinities and NaN become null.
+    package static func double(_ name: String, _ value: Double) -> LogField { LogField(name, .double(value)) }
+
+    /// A truth value.
+    package static func bool(_ name: String, _ value: Bool) -> LogField { LogField(name, .bool(value)) }
+}
+
+/// How much a log line matters; names and order are those of swift-log.
+package enum LogLevel: String, CaseIterable, Comparable, Sendable {
+    /// Every step, for those who change the code.
+    case trace
+    /// What helps to find a fault, too much for every day.
+    case debug
+    /// What operators want to be able to look up, such as a decision.
+    case info
+    /// Not a fault, yet worth noticing, such as a start, a stop, a reload.
+    case notice
+    /// Something that becomes a fault if it is not mended.
+    case warning
+    /// Something failed that should not.
+    case error
+    /// The service as a whole is in danger.
+    case critical
+
+    /// Orders levels from trace to critical.
+    package static func < (left: LogLevel, right: LogLevel) -> Bool {
+        left.rank < right.rank
+    }
+
+    /// The place in the order, from 0.
+    var rank: UInt8 {
+        switch self {
+        case .trace: 0
+        case .debug: 1
+        case .info: 2
+        case .notice: 3
+        case .warning: 4
+        case .error: 5
+        case .critical: 6
+        }
+    }
+}

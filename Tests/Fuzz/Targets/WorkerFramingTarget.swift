@@ -1,3 +1,7 @@
+import ByteCoding
+import FairPlay
+import KeyCrypto
+import POSIXSockets
 import TestSupport
 
 @testable import LadderWorkers
@@ -70,5 +74,99 @@ struct WorkerFramingTarget: FuzzTarget {
             plan[Int.random(in: plan.indices, using: &generator)] = UInt8.random(in: .min ... .max, using: &generator)
         }
         return plan + FrameMutation.mutate(stream, using: &generator)
+    }
+}
+
+/// Changes of a stream of messages between a daemon and a worker that leave it one: messages come, go, move, and change
+/// their bodies.
+enum FrameMutation {
+    static func mutate(_ stream: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
+        var frames = split(stream)
+        guard let index = frames.indices.randomElement(using: &generator),
+            Int.random(in: 0..<8, using: &generator) > 0
+        else { return ByteMutation.mutate(stream, using: &generator) }
+        switch Int.random(in: 0..<8, using: &generator) {
+        case 0: frames.remove(at: index)
+        case 1: frames.insert(frames[index], at: frames.indices.randomElement(using: &generator) ?? 0)
+        case 2: frames.swapAt(index, Int.random(in: frames.indices, using: &generator))
+        case 3: frames[index] = resized(ByteMutation.mutate(frames[index], using: &generator))
+        default: frames[index] = changed(frames[index], using: &generator)
+        }
+        return frames.flatMap { $0 }
+    }
+
+    /// The messages by the sizes in their heads; what is left over comes last.
+    private static func split(_ stream: [UInt8]) -> [[UInt8]] {
+        var frames: [[UInt8]] = []
+        var rest = stream[...]
+        while rest.count >= LadderFrameHead.size {
+            let size = rest.dropFirst(4).prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            frames.append(Array(rest.prefix(LadderFrameHead.size + size)))
+            rest = rest.dropFirst(LadderFrameHead.size + size)
+        }
+        return rest.isEmpty ? frames : frames + [Array(rest)]
+    }
+
+    /// The head says how long the message is.
+    private static func resized(_ frame: [UInt8]) -> [UInt8] {
+        guard frame.count >= LadderFrameHead.size else { return frame }
+        var frame = frame
+        frame.replaceSubrange(4..<8, with: bigEndianBytes(UInt32(frame.count - LadderFrameHead.size)))
+        return frame
+    }
+
+    /// A body of the same size with one other byte or word.
+    private static func changed(_ frame: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
+        guard frame.count > LadderFrameHead.size else { return frame }
+        var frame = frame
+        let index = Int.random(in: LadderFrameHead.size..<frame.count, using: &generator)
+        let count = Bool.random(using: &generator) ? 1 : min(4, frame.count - index)
+        frame.replaceSubrange(index..<index + count, with: generator.bytes(count: count))
+        return frame
+    }
+}
+
+/// Streams between a daemon and its workers, with the number of the reader that takes them: every kind of message.
+enum SeedFrames {
+    static func streams() throws -> [(reader: UInt8, stream: [UInt8])] {
+        let plain = try call(video: nil).revealed(number: 1)
+        let video = LadderCall.VideoBlocks(sessionKeyBlock: [UInt8](2..<114), r2: [UInt8](3..<24))
+        let withVideo = try call(video: video).revealed(number: 2)
+        let ready = LadderFrameHead(.ready, number: 0, bodySize: 0).message().revealed()
+        let answer = try answer().revealed(number: 1)
+        let refusal = LadderCallFailure.refused(status: -42_581).revealed(number: 2)
+        let unusable = LadderCallFailure.answerUnusable.revealed(number: 3)
+        return [
+            (0, try start(user: nil)), (0, try start(user: SystemUser(userID: 65_532, groupID: 65_532))),
+            (1, plain), (1, withVideo + plain), (2, ready + answer + refusal + unusable + answer),
+        ] + faults.map { (2, $0.message().revealed()) }
+    }
+
+    private static let faults: [LadderModuleFault] = [
+        .libraryUnreadable(errno: 13), .libraryNotLoadable("no such file"), .symbolMissing("latchkey_ladder_open"),
+        .versionUnknown(2), .notOpened(status: -1), .notConfined(step: "filter", errno: 1), .startUnreadable,
+    ]
+
+    private static func start(user: SystemUser?) throws -> [UInt8] {
+        let confinement = ProcessConfinement(user: user, memoryMaximum: 1 << 30, descriptorMaximum: 16)
+        return try LadderStart(
+            confinement: confinement, libraryPath: "/usr/lib/module.so",
+            moduleData: SharedSecret(SecretBytes(copying: [UInt8](0..<32)))
+        ).message().revealed()
+    }
+
+    private static func call(video: LadderCall.VideoBlocks?) -> LadderCall {
+        LadderCall(
+            content: .init(key: SharedSecret(SecretBytes(copying: [UInt8](0..<16))), iv: .zero, kind: .video),
+            blocks: .init(sessionKeyBlock: [UInt8](0..<112), r2: [UInt8](0..<21), integrity: .zero, video: video),
+            keyFormats: [DeviceFacts.keyFormatDefault, 0x77], protocolVersionUsed: 1,
+            certificateHash: [UInt8](0..<20), wanted: video == nil ? .generic : .video)
+    }
+
+    private static func answer() -> LadderAnswer {
+        LadderAnswer(
+            contentKeyTag: DeviceFacts.keyFormatDefault, contentKeyValue: [UInt8](0..<32),
+            deviceID: FixedSession.deviceID, r1: SharedSecret(SecretBytes(copying: FixedSession.r1)),
+            sessionKeyVersion: .generic, r1Version: .video)
     }
 }
