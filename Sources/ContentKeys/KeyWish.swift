@@ -42,21 +42,23 @@ package struct KeyWish: Sendable {
     /// What keeps a stored key from being the one that is wanted; nil if it is. The time of creation and the key's
     /// floor are not compared: operators may have set a floor of their own.
     package func conflict(with stored: ContentKeyRecord) -> KeyConflict? {
-        Self.conflict(
-            of: record.attributes, iv: given.contains(.iv) ? record.iv : nil,
+        let wanted = record.attributes
+        return Self.conflict(
+            contentID: wanted.contentID, trackLabel: wanted.trackLabel, periodIndex: wanted.periodIndex,
+            scheme: wanted.scheme, iv: given.contains(.iv) ? record.iv : nil,
             key: given.contains(.key) ? record.key : nil, with: stored)
     }
 
     /// The same for a key with these attributes, and with this IV and these bytes unless they are nil.
     package static func conflict(
-        of wanted: ContentKeyAttributes, iv: Bytes16?, key: ContentKey?, with stored: ContentKeyRecord
+        contentID: ContentID, trackLabel: TrackLabel?, periodIndex: UInt32?, scheme: EncryptionScheme,
+        iv: Bytes16?, key: ContentKey?, with stored: ContentKeyRecord
     ) -> KeyConflict? {
-        let there = stored.attributes
-        if wanted.contentID != there.contentID { return .otherContent }
-        if there.state != .live { return .withdrawn }
-        if wanted.trackLabel != there.trackLabel { return .otherTrack }
-        if wanted.periodIndex != there.periodIndex { return .otherPeriod }
-        if wanted.scheme != there.scheme { return .otherScheme }
+        if contentID != stored.attributes.contentID { return .otherContent }
+        if stored.attributes.state != .live { return .withdrawn }
+        if trackLabel != stored.attributes.trackLabel { return .otherTrack }
+        if periodIndex != stored.attributes.periodIndex { return .otherPeriod }
+        if scheme != stored.attributes.scheme { return .otherScheme }
         if let iv, iv != stored.iv { return .otherIV }
         if let key, key != stored.key { return .otherKey }
         return nil

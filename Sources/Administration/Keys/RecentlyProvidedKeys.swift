@@ -60,6 +60,7 @@ final class RecentlyProvidedKeys: Sendable {
 
     /// The same for an order while there is no outage. Making wishes of it would take key material.
     func keys(of order: KeyOrder) -> [ContentKeyRecord]? {
+        let now = clock.monotonicTime
         var found: [ContentKeyRecord] = []
         found.reserveCapacity(order.keys.count)
         for key in order.keys {
@@ -69,20 +70,23 @@ final class RecentlyProvidedKeys: Sendable {
                 } else {
                     .track(order.contentID, key.track.label, period: key.periodIndex)
                 }
-            guard let record = page(name, inOutage: false)?.keys.first else { return nil }
-            let wanted = ContentKeyAttributes(
-                keyID: record.keyID, contentID: order.contentID, track: key.track, periodIndex: key.periodIndex,
-                scheme: key.scheme, createdAt: 0)
-            guard KeyWish.conflict(of: wanted, iv: key.iv, key: key.key, with: record) == nil else { return nil }
+            guard let record = page(name, for: life, at: now)?.keys.first,
+                KeyWish.conflict(
+                    contentID: order.contentID, trackLabel: key.track.label, periodIndex: key.periodIndex,
+                    scheme: key.scheme, iv: key.iv, key: key.key, with: record) == nil
+            else { return nil }
             found.append(record)
         }
         return found
     }
 
     func page(_ name: Name, inOutage: Bool) -> KeyPage? {
-        let now = clock.monotonicTime
+        page(name, for: inOutage ? lifeInOutage : life, at: clock.monotonicTime)
+    }
+
+    private func page(_ name: Name, for life: Duration, at now: MonotonicTime) -> KeyPage? {
         let entry = generations.withLock { $0.younger[name] ?? $0.older[name] }
-        guard let entry, now < entry.foundAt + (inOutage ? lifeInOutage : life) else { return nil }
+        guard let entry, now < entry.foundAt + life else { return nil }
         return entry.page
     }
 

@@ -3,7 +3,7 @@ package import Entitlements
 package import KeyCrypto
 
 /// A program that may ask for content keys, and what it may do with them (packagers, sections 7.4 and 7.5).
-package struct Packager: Sendable {
+package final class Packager: Sendable {
     /// What a packager may do with the keys of its contents. One scope does not include another.
     package enum Scope: String, Sendable, CaseIterable {
         /// Is given keys that are there.
@@ -19,6 +19,8 @@ package struct Packager: Sendable {
 
     /// As the configuration names it.
     package let name: String
+    /// How the ledger names it as the actor of what it did.
+    package let actor: String
     package let scopes: Set<Scope>
     /// The contents whose keys it may have; nil for all contents.
     package let contents: ContentScope?
@@ -37,6 +39,7 @@ package struct Packager: Sendable {
         isDisabled: Bool = false
     ) {
         self.name = name
+        actor = "packager:" + name
         self.scopes = scopes
         self.contents = contents
         self.recipients = Set(recipients.map(\.der))
@@ -44,9 +47,6 @@ package struct Packager: Sendable {
         self.rate = rate
         self.isDisabled = isDisabled
     }
-
-    /// How the ledger names it as the actor of what it did.
-    package var actor: String { "packager:" + name }
 
     /// Whether it may do this with keys of this content.
     package func permits(_ scope: Scope, of content: ContentID) -> Bool {

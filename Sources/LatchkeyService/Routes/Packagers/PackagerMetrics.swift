@@ -59,9 +59,12 @@ final class PackagerMetrics: Sendable {
 
     func gave(_ packager: String, _ outcomes: [DeliveredKey.Outcome]) {
         keys.withLock { keys in
-            for outcome in DeliveredKey.Outcome.allCases {
-                let count = outcomes.count { $0 == outcome }
-                if count > 0 { keys[Key(packager: packager, outcome: outcome), default: 0] += UInt64(count) }
+            // Nearly always all of them are the same.
+            var rest = outcomes[...]
+            while let outcome = rest.first {
+                let count = rest.prefix { $0 == outcome }.count
+                keys[Key(packager: packager, outcome: outcome), default: 0] += UInt64(count)
+                rest = rest.dropFirst(count)
             }
         }
     }
