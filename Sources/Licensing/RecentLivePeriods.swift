@@ -21,6 +21,8 @@ package final class RecentLivePeriods: Sendable {
         let foundAt: MonotonicTime
 
         func knows(_ period: UInt32) -> Bool { found?.knows(period) ?? true }
+
+        func isOlder(than other: Entry) -> Bool { foundAt < other.foundAt }
     }
 
     /// A question to the store that has no answer yet.
@@ -37,6 +39,8 @@ package final class RecentLivePeriods: Sendable {
     }
 
     private enum Turn {
+        /// An answer has come meanwhile.
+        case answered(Entry)
         case ask
         case wait
         case goOn
@@ -80,11 +84,11 @@ package final class RecentLivePeriods: Sendable {
             let isYoung = clock.monotonicTime < known.foundAt + life
             // One request asks, and the others do not wait for it.
             if isYoung || isAsked(contentID) { return known.found }
-            return (await ask(contentID) ?? known).found
+            return (await ask(contentID, since: known) ?? known).found
         }
         // The first answer may be to a question that was asked before the period was made.
         for _ in 0..<2 {
-            guard let answer = await ask(contentID) else { break }
+            guard let answer = await ask(contentID, since: known) else { break }
             known = answer
             if answer.knows(period) { break }
         }
@@ -97,9 +101,11 @@ package final class RecentLivePeriods: Sendable {
 
     // MARK: Asking the store
 
-    /// What the store says of a content; nil if it does not, or not in time. All who ask at once share one question.
-    private func ask(_ contentID: ContentID) async -> Entry? {
-        switch turn(contentID) {
+    /// What the store says of a content since it has said `known`; nil if it does not, or not in time. All who ask at
+    /// once share one question.
+    private func ask(_ contentID: ContentID, since known: Entry?) async -> Entry? {
+        switch turn(contentID, since: known) {
+        case .answered(let entry): return entry
         case .goOn: return nil
         case .wait: return await answer(about: contentID)
         case .ask:
@@ -110,9 +116,10 @@ package final class RecentLivePeriods: Sendable {
         }
     }
 
-    private func turn(_ contentID: ContentID) -> Turn {
+    private func turn(_ contentID: ContentID, since known: Entry?) -> Turn {
         let now = clock.monotonicTime
         return state.withLock { state in
+            if let entry = state.entries[contentID], known?.isOlder(than: entry) ?? true { return .answered(entry) }
             if let question = state.questions[contentID], now < question.askedAt + Self.askAgainAfter {
                 return question.isLate ? .goOn : .wait
             }
@@ -147,7 +154,10 @@ package final class RecentLivePeriods: Sendable {
             entry = nil
         }
         let waiting = state.withLock { state in
-            if let entry { state.entries.remember(entry, for: contentID) }
+            // One that was asked for earlier may come later.
+            if let entry, state.entries[contentID].map({ !entry.isOlder(than: $0) }) ?? true {
+                state.entries.remember(entry, for: contentID)
+            }
             return state.questions.removeValue(forKey: contentID)?.waiting ?? []
         }
         for continuation in waiting { continuation.resume(returning: entry) }

@@ -119,6 +119,19 @@ private final class ScriptedPeriods: LivePeriodSource {
         #expect(source.callCount == 1)
     }
 
+    /// Also if a request looks before the answer has come, and its turn to ask comes after that.
+    @Test func asksOnceHoweverRequestsMeet() async throws {
+        source.say(.success(try live(newest: 10)))
+        let key = try key(10)
+        for round in 1...3000 {
+            let recent = recent()
+            await withTaskGroup { group in
+                for _ in 0..<16 { group.addTask { _ = await recent.refusal(of: key, at: 0...0) } }
+            }
+            #expect(source.callCount == round)
+        }
+    }
+
     /// A request that joins a question that was asked before the key was made asks a question of its own.
     @Test func doesNotRefuseByAnAnswerThatIsOlderThanTheKey() async throws {
         source.say(.success(try live(newest: 9)))
