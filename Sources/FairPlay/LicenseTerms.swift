@@ -140,7 +140,7 @@ package struct DevicePolicy: Sendable, Equatable {
     /// Whether a Mac whose kext deny list is older than `denyListVersionMinimum` is refused. Otherwise it counts as
     /// Baseline.
     package var refusesOldDenyLists = false
-    /// Whether virtual machines are refused, and devices whose statement about it cannot be read.
+    /// Whether virtual machines are refused, and devices whose virtual machine info cannot be read.
     package var refusesVirtualMachines = false
 
     /// The first version of the deny list that is not too old.

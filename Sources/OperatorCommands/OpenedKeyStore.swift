@@ -104,8 +104,8 @@ struct OpenedKeyStore {
             { (error: KeyProvisionError) in CommandError.failed(error.explanation) }, try store.acceptRestore())
     }
 
-    /// Registers aliases up to the first one that another key has; gives those that are new, and what went wrong, since
-    /// the key itself is stored by now.
+    /// Registers aliases up to the first one that another key has. Returns the new ones and what went wrong. Does not
+    /// throw, because the key itself is stored by now.
     func addAliases(_ aliases: [AssetID], to keyID: KeyID) async -> NewAliases {
         var new = NewAliases()
         do throws(StoreError) {

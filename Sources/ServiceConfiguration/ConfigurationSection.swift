@@ -146,7 +146,7 @@ final class ConfigurationSection {
         note(name, ("an object", "{ }"), node(name) == nil ? .absent : .section, .file, effect)
     }
 
-    /// A list of sections that must not be empty if it is there; nil if it is absent or an element was reported.
+    /// A list of sections, not empty unless `allowsEmpty`. Nil if it is absent, or if a mistake in it was reported.
     func sections<Value>(
         _ name: String, example: String, allowsEmpty: Bool = false, effect: ConfigurationEffect? = nil,
         _ read: (ConfigurationSection) -> Value?

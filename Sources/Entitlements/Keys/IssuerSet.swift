@@ -5,7 +5,7 @@ package struct Issuer: Sendable {
     /// What `aud` must be, or have among its elements.
     package let audience: String
     package let dialect: TokenDialect
-    /// The keys that verify this issuer's tokens, and no other's.
+    /// The keys that verify the tokens of this issuer, and of no other issuer.
     package let keys: [VerificationKey]
     /// The keys that open this issuer's sealed tokens.
     package let sealingKeys: [TokenSealingKey]

@@ -72,7 +72,7 @@ package struct TokenMinter: Sendable {
         material = .rs256(key)
     }
 
-    /// Throws as the initializer of `VerificationKey` for such secrets does.
+    /// Throws what the initializer of `VerificationKey` for HS256 secrets throws.
     package init(keyID: String, hs256 secret: borrowing SecretBytes) throws(IssuerSetError) {
         self.keyID = keyID
         material = .hs256(try SharedSecretCheck.key(from: secret))

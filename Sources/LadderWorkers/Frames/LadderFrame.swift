@@ -110,7 +110,7 @@ package enum LadderFrameError: Error, Equatable, Sendable {
     case illegalValue(String)
     /// The answer to a call that was not made, or not yet.
     case unexpectedNumber
-    /// The stream was closed by a process that lives.
+    /// A process closed its stream and did not end.
     case streamClosed
     /// A value that does not fit what the message has room for; a mistake of this side.
     case notExpressible(String)

@@ -6,7 +6,7 @@ package import Telemetry
 /// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers,
 /// in PostgreSQL.
 ///
-/// A thread of its own runs all connections, which never block it; making one does, on a thread of a small pool. No
+/// A thread of its own runs all connections, which never block it. A small pool of threads connects, which blocks. No
 /// call waits longer than `PostgreSQLLimits.call`; one that has no answer by then throws `unavailable(.busy)`. While
 /// the database is away or silent calls throw `unavailable(.unreachable)`, at once after the first failed attempt to
 /// connect again; when it is back they work again.
