@@ -1,4 +1,5 @@
 import HTTPMessages
+import Telemetry
 
 /// What speaks a protocol on one connection: HTTP/1.1, HTTP/2, or what comes before them.
 ///
@@ -139,4 +140,13 @@ extension ListenerState {
         return settings.offersHTTP2 || isFromProxy && settings.offersHTTP2ToProxies
             ? PriorKnowledgeDriver(limits: limits) : ApplicationProtocol.http1.makeDriver(for: self)
     }
+}
+
+/// A request that is being answered, as the observer will hear of it.
+struct HTTPExchange: Equatable {
+    let method: HTTPMethod
+    /// When its last byte had arrived.
+    let startedAt: MonotonicTime
+    /// Known once the handler has answered.
+    var status: HTTPStatus?
 }

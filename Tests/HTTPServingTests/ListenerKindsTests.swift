@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HTTPMessages
 import POSIXSockets
 import TestSupport
@@ -221,4 +222,30 @@ import Testing
             HTTPListenerSettings(name: "six", address: .internet(.v6(0, 1), port: port), handler: server.handler))
         #expect(other.port == port)
     }
+}
+
+/// A folder that goes with this object. Its path is short enough for a unix socket.
+final class TemporaryFolder {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.path + "/latchkey-\(UInt32.random(in: .min ... .max))"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// A listening unix socket that leaves its file behind.
+final class StrayUnixSocket {
+    private let descriptor: Int32
+
+    init(_ path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let number = descriptor
+        let result = unsafe withUnixAddress(path) { unsafe bind(number, $0, $1) }
+        guard result == 0, listen(number, 5) == 0 else { throw NotConnected() }
+    }
+
+    func close() { Glibc.close(descriptor) }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import POSIXSockets
 import Testing
@@ -144,5 +145,18 @@ func descriptorCount(of server: SocketAddress) -> Int {
             }
         }
         return result == 0 && address.sin_family == AF_INET && UInt16(bigEndian: address.sin_port) == server.port
+    }
+}
+
+/// Lends a unix socket's address to a call.
+func withUnixAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    // Safe: test paths are short, and the address is a local variable.
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+    return unsafe withUnsafePointer(to: &address) { pointer in
+        unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            unsafe body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
     }
 }

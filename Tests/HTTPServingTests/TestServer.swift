@@ -159,3 +159,27 @@ func response(_ status: String, _ body: String, _ field: String = "") -> String 
 func get(_ path: String, _ fields: String = "") -> String { "GET \(path) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n" }
 
 let closes = "Connection: close\r\n"
+
+/// Keeps a loop from going on.
+final class Hold: Sendable {
+    private enum State {
+        case coming
+        case held
+        case released
+    }
+
+    private let state = Monitor(State.coming)
+
+    func wait() {
+        state.update { $0 = .held }
+        state.wait { $0 == .released ? () : nil }
+    }
+
+    func waitUntilHeld() {
+        state.wait { $0 == .held ? () : nil }
+    }
+
+    func release() {
+        state.update { $0 = .released }
+    }
+}

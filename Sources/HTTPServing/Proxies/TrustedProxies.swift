@@ -1,3 +1,4 @@
+import HTTPMessages
 package import POSIXSockets
 
 /// The proxies whose word about the client's address counts.
@@ -23,5 +24,107 @@ package struct TrustedProxies: Equatable, Sendable {
 
     func contains(_ ip: IPAddress) -> Bool {
         networks.contains { $0.contains(ip) }
+    }
+}
+
+extension TrustedProxies {
+    /// The client of a request that came from `peer`, by its `X-Forwarded-For` fields, or without those by `Forwarded`
+    /// (RFC 7239).
+    ///
+    /// Each proxy adds the address that it got the request from, so the list is read from its end: past every trusted
+    /// proxy, to the first address that is not one. What stands before that is the client's own claim. The word of a
+    /// peer that is not trusted counts for nothing, and an element that is no address ends the reading. The two
+    /// fields are never mixed: a proxy that writes one of them and passes the other on would give the client the last
+    /// word.
+    func client(of peer: SocketAddress, _ fields: HTTPFields) -> SocketAddress {
+        guard !isEmpty, contains(peer) else { return peer }
+        let lists = fields.values(of: "x-forwarded-for")
+        if !lists.isEmpty {
+            return client(of: peer, lists.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) })
+        }
+        let elements = fields.values(of: "forwarded").flatMap { ForwardedElements($0).clients }
+        return client(of: peer, elements.map { $0 ?? "" })
+    }
+
+    /// The same by elements in the order in which the proxies added them.
+    private func client(of peer: SocketAddress, _ elements: [Substring]) -> SocketAddress {
+        var client = peer
+        for element in elements.reversed() {
+            guard let address = Self.address(element) else { return client }
+            client = address
+            guard contains(address) else { return client }
+        }
+        return client
+    }
+
+    /// An address with or without a port, which is 0 then; an IPv6 address may stand in brackets.
+    private static func address(_ element: Substring) -> SocketAddress? {
+        let text = element.trimming { $0 == " " || $0 == "\t" }
+        if let ip = IPAddress(text) { return .internet(ip.unmapped, port: 0) }
+        if text.first == "[", text.last == "]" {
+            return IPAddress(text.dropFirst().dropLast()).map { .internet($0.unmapped, port: 0) }
+        }
+        guard !text.hasPrefix("unix:") else { return nil }
+        return SocketAddress(String(text))?.unmapped
+    }
+}
+
+extension Substring {
+    fileprivate func trimming(_ isTrimmed: (Character) -> Bool) -> Substring {
+        var rest = drop(while: isTrimmed)
+        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
+        return rest
+    }
+}
+
+/// The elements of a `Forwarded` field (RFC 7239 section 4): `for=192.0.2.1;proto=https, for="[2001:db8::1]:4711"`.
+struct ForwardedElements: Equatable {
+    /// Of each element the value of `for`, without quotation marks; nil if it has none, has two, or is malformed.
+    let clients: [Substring?]
+
+    init(_ field: String) {
+        clients = Self.split(field[...], at: ",").map { element in
+            var client: Substring?
+            for pair in Self.split(element, at: ";") {
+                let parts = Self.trim(pair).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2 else { return nil }
+                guard parts[0].lowercased() == "for" else { continue }
+                guard client == nil, let value = Self.unquoted(parts[1]) else { return nil }
+                client = value
+            }
+            return client
+        }
+    }
+
+    /// The parts between separators that do not stand in quotation marks.
+    private static func split(_ text: Substring, at separator: Character) -> [Substring] {
+        var parts: [Substring] = []
+        var (start, isQuoted, isEscaped) = (text.startIndex, false, false)
+        for index in text.indices {
+            switch text[index] {
+            case _ where isEscaped: isEscaped = false
+            case "\\" where isQuoted: isEscaped = true
+            case "\"": isQuoted.toggle()
+            case separator where !isQuoted:
+                parts.append(text[start..<index])
+                start = text.index(after: index)
+            default: break  // A character of a part.
+            }
+        }
+        return parts + [text[start...]]
+    }
+
+    /// A token as it is, or what quotation marks enclose. No address needs a backslash.
+    private static func unquoted(_ value: Substring) -> Substring? {
+        guard value.first == "\"" else { return value.contains("\"") ? nil : value }
+        guard value.count >= 2, value.last == "\"" else { return nil }
+        let text = value.dropFirst().dropLast()
+        return text.contains { $0 == "\\" || $0 == "\"" } ? nil : text
+    }
+
+    private static func trim(_ text: Substring) -> Substring {
+        var rest = text.drop { $0 == " " || $0 == "\t" }
+        while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
+        return rest
     }
 }

@@ -186,3 +186,35 @@ private func find(_ wanted: ArraySlice<UInt8>, in offer: UnsafeBufferPointer<UIn
     }
     return nil
 }
+
+/// Which versions and ciphers of TLS a listener offers.
+package struct TLSProtocolOptions: Equatable, Sendable {
+    /// The oldest version.
+    package var minimumVersion = TLSFacts.Version.version12
+    /// The ciphers of TLS 1.2, as OpenSSL writes a list. By default elliptic-curve exchange and authenticated
+    /// encryption alone.
+    package var cipherList = "ECDHE+AESGCM:ECDHE+CHACHA20"
+    /// The ciphers of TLS 1.3 by their names, with colons between.
+    package var cipherSuites = "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256"
+
+    /// The defaults.
+    package init() {}
+}
+
+/// The owner of one reference to an `SSL_CTX`.
+@safe
+final class SSLContextHandle: @unchecked Sendable {
+    // Safe to share: it is set up by one thread and only used for sessions afterwards, and OpenSSL counts references
+    // atomically.
+    let pointer: OpaquePointer
+
+    /// An empty context for servers; `nil` when there is no memory.
+    init?() {
+        guard let pointer = unsafe SSL_CTX_new(TLS_server_method()) else { return nil }
+        unsafe self.pointer = pointer
+    }
+
+    deinit {
+        unsafe SSL_CTX_free(pointer)
+    }
+}

@@ -1,6 +1,8 @@
+import ContentKeys
 import Entitlements
 import HTTPMessages
 import HTTPServing
+import Licensing
 import POSIXSockets
 
 extension HTTPRequest {
@@ -19,5 +21,19 @@ extension HTTPRequest {
     private func country(in field: String?) -> CountryCode? {
         guard let field, peer.isBehindTrustedProxy, fields.count(of: field) == 1 else { return nil }
         return fields[field].flatMap { CountryCode($0) }
+    }
+
+    /// The parameters of the query that name a key, as players call them (clients, section 2).
+    private static let assetParameters = ["assetId", "contentId", "KID", "videoId"]
+
+    /// What names the key of the request outside its body.
+    func assetHints(at address: LicenseAddress) -> [AssetHint] {
+        var hints = address.assetHint.map { [AssetHint($0, in: .path)] } ?? []
+        if let query {
+            let pairs = QueryPairs(query)
+            hints += Self.assetParameters.flatMap(pairs.values).compactMap { AssetHint($0, in: .query) }
+        }
+        if let name = fields.bytes(of: "KID"), let hint = AssetHint(name, in: .headerField) { hints.append(hint) }
+        return hints
     }
 }
