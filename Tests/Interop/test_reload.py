@@ -11,6 +11,7 @@ import itertools
 import json
 import re
 import secrets
+import sqlite3
 import ssl
 import time
 import urllib.parse
@@ -1496,3 +1497,30 @@ def test_a_configuration_with_a_mistake_changes_nothing(lab: Lab) -> None:
         lab.write({"cors.maximumAge": "1h", "limits.loopCount": 0})
         assert lab.reload()["event"] == "reload_failed"
         assert lab.preflight("Max-Age") == "7200"
+
+
+def test_a_reload_that_the_store_refuses_changes_no_certificate_either(lab: Lab) -> None:
+    """The proof of a new session key is the last step that can fail."""
+    place = "listeners.public[1].tls"
+    other = make_pair(lab.setup / "tls", "of-a-refused-reload", hosts=("first.example", "localhost"))
+    before = lab.handshake(lab.public[1])
+    values = {
+        "cors.maximumAge": "1h",
+        "entitlement.sessions.key": lab.materials.secret("session-key-3", secrets.token_hex(32)),
+        f"{place}.certificate": other.configuration["certificate"],
+        f"{place}.privateKey": other.configuration["privateKey"],
+    }
+    with sqlite3.connect(lab.setup / "latchkey.db", timeout=10) as database:
+        database.execute(
+            "CREATE TRIGGER no_proof BEFORE INSERT ON secret_proof BEGIN SELECT RAISE(ABORT, 'no more'); END"
+        )
+    database.close()
+    lab.write(values)
+    assert lab.reload()["event"] == "reload_failed"
+    assert lab.handshake(lab.public[1]) == before is not None
+    assert lab.preflight("Max-Age") == "7200"
+    with sqlite3.connect(lab.setup / "latchkey.db", timeout=10) as database:
+        database.execute("DROP TRIGGER no_proof")
+    database.close()
+    lab.change(values)
+    assert lab.handshake(lab.public[1]) == der(other.certificate)

@@ -108,8 +108,10 @@ struct DaemonParts: Sendable {
     func adopt(_ new: LoadedConfiguration, _ book: RuleBook) throws(ReloadError) -> [String] {
         let draft = try wrap(ReloadError.daemon, try book.draft(new))
         try wrap(ReloadError.daemon, try listeners.checkExposure(of: draft))
-        try wrap(ReloadError.certificates, try listeners.replaceCertificates(with: draft))
+        let certificates = try wrap(ReloadError.certificates, try listeners.certificates(of: draft))
+        // The last step that can fail.
         try wrap(ReloadError.daemon, try secrets.adopt(new))
+        listeners.adopt(certificates)
         book.adopt(draft)
         records.adopt(new.configuration.live.overload)
         clock.setLeeway(new.configuration.live.entitlement.leeway)

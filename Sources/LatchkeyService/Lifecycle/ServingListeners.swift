@@ -175,9 +175,9 @@ final class ServingListeners: Sendable {
         }
     }
 
-    /// Gives all listeners that have TLS, before and now, the certificates of a configuration; all or none. A listener
-    /// that is not configured any more keeps its own: those of another might ask no client for a certificate.
-    func replaceCertificates(with draft: RuleBook.Draft) throws(TLSError) {
+    /// The certificates of a configuration, for all listeners that have TLS, before and now. A listener that is not
+    /// configured any more keeps its own: those of another might ask no client for a certificate.
+    func certificates(of draft: RuleBook.Draft) throws(TLSError) -> [(TLSContextSlot, TLSContext)] {
         let slots = slots.withLock { $0 }
         var contexts: [(TLSContextSlot, TLSContext)] = []
         for (name, listeners) in [("public", draft.publicListeners), ("admin", draft.adminListeners)] {
@@ -189,7 +189,12 @@ final class ServingListeners: Sendable {
                     (slot, try material.makeContext(processTickets: tickets, offersHTTP2: true)))
             }
         }
-        for (slot, context) in contexts { slot.current = context }
+        return contexts
+    }
+
+    /// Serves these certificates from now on.
+    func adopt(_ certificates: [(TLSContextSlot, TLSContext)]) {
+        for (slot, context) in certificates { slot.current = context }
         noteCertificateEnds()
     }
 
