@@ -31,7 +31,7 @@ final class LadderModules: Sendable {
         clock: any MonotonicClock = SystemMonotonicClock()
     ) throws(EventLoopError) {
         guard !settings.isEmpty else { return nil }
-        let group = try EventLoopGroup(count: 1)
+        let group = try EventLoopGroup(count: 1, name: "modules")
         if !FileConfinement.isAvailable {
             logger.warning(
                 "module_files_unconfined",
