@@ -250,7 +250,7 @@ import Testing
 
     private func giveAgain(_ desk: KeyDesk, _ keys: [KeyOrder.Key], _ client: KeyDesk.Client? = nil) throws -> [KeyID]?
     {
-        desk.provideAgain(try Self.order(keys), to: client ?? self.client)?.map(\.record.keyID)
+        desk.provideAgain(try Self.order(keys), to: client ?? self.client)?.map(\.keyID)
     }
 
     /// Ten deliveries of a minute have rows, in every manner of delivery; the others are counted, for each client and

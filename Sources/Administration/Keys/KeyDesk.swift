@@ -76,9 +76,9 @@ package final class KeyDesk: Sendable {
 
     /// The keys of an order, if this client had the same ones so often in the last minute that a further delivery is
     /// only counted; nil if `provide` is to be asked. Does not wait.
-    package func provideAgain(_ order: KeyOrder, to client: Client) -> [DeliveredKey]? {
+    package func provideAgain(_ order: KeyOrder, to client: Client) -> [ContentKeyRecord]? {
         guard let known = recent.keys(of: order), repeated.count(.init(known, to: client)) else { return nil }
-        return known.map { DeliveredKey($0, .found) }
+        return known
     }
 
     /// The keys of an order, in its order. `now` is in seconds since 1970.

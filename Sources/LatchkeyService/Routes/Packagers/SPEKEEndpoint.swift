@@ -47,7 +47,8 @@ struct SPEKEEndpoint: Sendable {
     func answer(
         _ request: HTTPRequest, to route: SPEKERoute, under rules: LiveRules, id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
-        var version = Self.presumedVersion(of: request, route)
+        let named = request.fields[SPEKEHeader.version]
+        var version = Self.presumedVersion(named, route)
         let context = PackagerService.Context(
             id: id, interface: PackagerMetrics.Interface(version), startedAt: loop.now)
         let packager: Packager
@@ -56,7 +57,7 @@ struct SPEKEEndpoint: Sendable {
             do throws(PackagerFailure) {
                 try service.admit(packager)
                 try Self.checkMethod(of: request, route)
-                version = try Self.version(of: request, route)
+                version = try Self.version(named, of: request, route)
                 if case .heartbeat = route { return .now(heartbeat(version, packager, context, on: loop)) }
                 try Self.checkBody(of: request)
                 let authority = rules.keyAuthority
@@ -85,7 +86,7 @@ struct SPEKEEndpoint: Sendable {
     func refusal(
         ofHead request: HTTPRequest, to route: SPEKERoute, under rules: LiveRules, id: RequestID, on loop: LoopContext
     ) -> HTTPResponse? {
-        let version = Self.presumedVersion(of: request, route)
+        let version = Self.presumedVersion(request.fields[SPEKEHeader.version], route)
         do throws(PackagerFailure) {
             _ = try service.sender(of: request, under: rules)
             return nil
@@ -116,7 +117,9 @@ struct SPEKEEndpoint: Sendable {
             if failure.code == .keyConflict { failure = PackagerFailure(.cpixRejected, failure.text) }
             throw failure
         }
-        return try fill(received, with: keys, version, authority: authority, context)
+        return try fill(
+            received, with: keys.map { PackagedKey($0.record) }, keys.map(\.outcome), version, authority: authority,
+            context)
     }
 
     /// What `serve` gives, at once: nil unless the document was read lately and its keys were given to this packager
@@ -131,7 +134,9 @@ struct SPEKEEndpoint: Sendable {
         try Self.check(received, packager)
         let client = client(received, packager, context)
         guard let keys = service.parts.desk.provideAgain(received.order, to: client) else { return nil }
-        var served = try fill(received, with: keys, version, authority: authority, context)
+        var served = try fill(
+            received, with: keys.map { PackagedKey($0) }, [DeliveredKey.Outcome](repeating: .found, count: keys.count),
+            version, authority: authority, context)
         served.isRepetition = true
         return served
     }
@@ -145,17 +150,16 @@ struct SPEKEEndpoint: Sendable {
     }
 
     private func fill(
-        _ received: ReadDocument, with keys: [DeliveredKey], _ version: SPEKEVersion, authority: String?,
-        _ context: PackagerService.Context
+        _ received: ReadDocument, with keys: [PackagedKey], _ outcomes: [DeliveredKey.Outcome],
+        _ version: SPEKEVersion, authority: String?, _ context: PackagerService.Context
     ) throws(PackagerFailure) -> PackagerService.Served {
         let answer = try wrap(
             { (error: CPIXError) in PackagerFailure(error) },
-            try received.answer(
-                keys: keys.map { PackagedKey($0.record) }, urls: service.parts.urls, authority: authority))
+            try received.answer(keys: keys, urls: service.parts.urls, authority: authority))
         let fields = Self.fields(SPEKEHeader.answerContentType, version, context.id)
         return PackagerService.Served(
             response: HTTPResponse(status: .ok, fields: fields, body: answer.bytes),
-            contentID: received.contentID, outcomes: keys.map(\.outcome))
+            contentID: received.contentID, outcomes: outcomes)
     }
 
     /// What this packager may have of what it asks for.
@@ -183,19 +187,19 @@ struct SPEKEEndpoint: Sendable {
         }
     }
 
-    private static func version(of request: HTTPRequest, _ route: SPEKERoute) throws(PackagerFailure) -> SPEKEVersion {
-        let name = SPEKEHeader.version
-        guard request.fields.count(of: name) <= 1 else { throw PackagerFailure(CPIXError.unsupportedSPEKEVersion) }
-        return try wrap(
-            { (error: CPIXError) in PackagerFailure(error) },
-            try route.version(headerValue: request.fields[name]))
+    /// `named` is what the header field says.
+    private static func version(
+        _ named: String?, of request: HTTPRequest, _ route: SPEKERoute
+    ) throws(PackagerFailure) -> SPEKEVersion {
+        guard request.fields.count(of: SPEKEHeader.version) <= 1 else {
+            throw PackagerFailure(CPIXError.unsupportedSPEKEVersion)
+        }
+        return try wrap({ (error: CPIXError) in PackagerFailure(error) }, try route.version(headerValue: named))
     }
 
     /// The version whose fields the answer has, before it is known that header and path agree.
-    private static func presumedVersion(of request: HTTPRequest, _ route: SPEKERoute) -> SPEKEVersion {
-        if let version = try? SPEKEVersion(headerValue: request.fields[SPEKEHeader.version]), version != .v1 {
-            return version
-        }
+    private static func presumedVersion(_ named: String?, _ route: SPEKERoute) -> SPEKEVersion {
+        if let version = try? SPEKEVersion(headerValue: named), version != .v1 { return version }
         if case .copyProtection(let version?) = route { return version }
         return .v1
     }
