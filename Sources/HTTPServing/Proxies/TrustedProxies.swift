@@ -59,7 +59,7 @@ extension TrustedProxies {
 
     /// An address with or without a port, which is 0 then; an IPv6 address may stand in brackets.
     private static func address(_ element: Substring) -> SocketAddress? {
-        let text = element.trimming { $0 == " " || $0 == "\t" }
+        let text = element.withoutWhiteSpaceAround
         if let ip = IPAddress(text) { return .internet(ip.unmapped, port: 0) }
         if text.first == "[", text.last == "]" {
             return IPAddress(text.dropFirst().dropLast()).map { .internet($0.unmapped, port: 0) }
@@ -70,9 +70,9 @@ extension TrustedProxies {
 }
 
 extension Substring {
-    fileprivate func trimming(_ isTrimmed: (Character) -> Bool) -> Substring {
-        var rest = drop(while: isTrimmed)
-        while let last = rest.last, isTrimmed(last) { rest.removeLast() }
+    fileprivate var withoutWhiteSpaceAround: Substring {
+        var rest = drop { $0 == " " || $0 == "\t" }
+        while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
         return rest
     }
 }
@@ -86,7 +86,8 @@ struct ForwardedElements: Equatable {
         clients = Self.split(field[...], at: ",").map { element in
             var client: Substring?
             for pair in Self.split(element, at: ";") {
-                let parts = Self.trim(pair).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                let parts = pair.withoutWhiteSpaceAround.split(
+                    separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 guard parts.count == 2 else { return nil }
                 guard parts[0].lowercased() == "for" else { continue }
                 guard client == nil, let value = Self.unquoted(parts[1]) else { return nil }
@@ -122,9 +123,4 @@ struct ForwardedElements: Equatable {
         return text.contains { $0 == "\\" || $0 == "\"" } ? nil : text
     }
 
-    private static func trim(_ text: Substring) -> Substring {
-        var rest = text.drop { $0 == " " || $0 == "\t" }
-        while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
-        return rest
-    }
 }
