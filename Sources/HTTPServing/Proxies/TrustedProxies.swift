@@ -122,5 +122,4 @@ struct ForwardedElements: Equatable {
         let text = value.dropFirst().dropLast()
         return text.contains { $0 == "\\" || $0 == "\"" } ? nil : text
     }
-
 }
