@@ -1,15 +1,17 @@
 import ContentKeys
 import Synchronization
 
-/// Forgets what has ended, in small pieces, one table after the other.
+/// Forgets what has ended, in small pieces, one table after the other: a round.
 struct ExpiredRows: ~Copyable {
     /// So many rows of one table in a piece.
     static let pieceSize: Int64 = 256
-    /// How long a look for what has ended is put off after one that found nothing, in seconds.
+    /// The time from the start of a round to the start of the next, in seconds.
     static let interval: Int64 = 30
 
     private var deletes: [Delete]
     private var table = 0
+    /// When the round under way began. Its first tables were searched by that time, so the next round counts from it.
+    private var roundStart = Int64.min
     private var pauseUntil = Int64.min
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
@@ -23,11 +25,12 @@ struct ExpiredRows: ~Copyable {
 
     /// Deletes one piece of one table; how many rows it was.
     mutating func deletePiece(at now: Int64) throws(StoreError) -> Int {
+        if table == 0 { roundStart = now }
         let count = try deletes[table].run(now)
         if count < Self.pieceSize { table += 1 }
         if table == deletes.count {
             table = 0
-            pauseUntil = now + Self.interval
+            pauseUntil = roundStart + Self.interval
         }
         return count
     }

@@ -1,0 +1,42 @@
+import ContentKeys
+import Testing
+
+@testable import StorageSQLite
+
+/// Rounds of deletions.
+@Suite struct ExpiredRowsTests {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try DatabaseFile.prepare(folder.database)
+    }
+
+    /// Fault: a round that had searched the first tables at an earlier time, and ended later, put off what had ended
+    /// in these tables by then for the whole pause after it.
+    @Test func theNextRoundCountsFromTheStartOfTheLast() throws {
+        var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
+        try connection.migrate(path: folder.database)
+        try connection.execute(
+            """
+            INSERT INTO replay (request, token, retry_until, kept_until, answer)
+                VALUES (zeroblob(32), zeroblob(32), 0, 1000, x'');
+            """)
+        var rows = try ExpiredRows(&connection)
+        var count = try rows.deletePiece(at: 0)
+        #expect(count == 0, "the table of replays is searched before the row has ended")
+        while rows.isDue(at: 2000) { count += try rows.deletePiece(at: 2000) }
+        #expect(count == 1)
+    }
+
+    @Test func aRoundThatIsOverIsFollowedByAPause() throws {
+        var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
+        try connection.migrate(path: folder.database)
+        var rows = try ExpiredRows(&connection)
+        while rows.isDue(at: 2000) { _ = try rows.deletePiece(at: 2000) }
+        let (isDueEarly, isDueInTime) = (
+            rows.isDue(at: 1999 + ExpiredRows.interval), rows.isDue(at: 2000 + ExpiredRows.interval)
+        )
+        #expect(!isDueEarly && isDueInTime)
+    }
+}
