@@ -250,7 +250,7 @@ import Testing
 
     private func giveAgain(_ desk: KeyDesk, _ keys: [KeyOrder.Key], _ client: KeyDesk.Client? = nil) throws -> [KeyID]?
     {
-        desk.provideAgain(try Self.order(keys), to: client ?? self.client)?.map(\.keyID)
+        desk.provideAgain(try Self.order(keys), to: client ?? self.client)?.keys.map(\.keyID)
     }
 
     /// Ten deliveries of a minute have rows, in every manner of delivery; the others are counted, for each client and
@@ -352,12 +352,82 @@ import Testing
         for number in 0...RepeatedDeliveries.capacity {
             for _ in 1...10 { repeated.noteRows([], of: try name(number)) }
         }
-        #expect(repeated.count(try name(RepeatedDeliveries.capacity - 1)))
-        #expect(!repeated.count(try name(RepeatedDeliveries.capacity)))
+        #expect(try repeated.count(name(RepeatedDeliveries.capacity - 1)) != nil)
+        #expect(try repeated.count(name(RepeatedDeliveries.capacity)) == nil)
         clock.advance(by: .seconds(60))
         #expect(repeated.take(all: false).count == 1)
         for _ in 1...10 { repeated.noteRows([], of: try name(RepeatedDeliveries.capacity)) }
-        #expect(repeated.count(try name(RepeatedDeliveries.capacity)))
+        #expect(try repeated.count(name(RepeatedDeliveries.capacity)) != nil)
+    }
+
+    // MARK: - Standing deliveries
+
+    /// A delivery that is only counted, of one key.
+    private func standing(_ desk: KeyDesk) async throws -> StandingDelivery {
+        for _ in 1...10 { _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)]) }
+        return try #require(desk.provideAgain(try Self.order([KeyOrder.Key(keyID: Self.keyID)]), to: client))
+    }
+
+    @Test func countsEachRepetitionOfADelivery() async throws {
+        let desk = desk()
+        let delivery = try await standing(desk)
+        for _ in 1...4 { #expect(delivery.countOneMore()) }
+        #expect(delivery.keys.map(\.keyID) == [Self.keyID])
+        try await desk.recordRepeats(all: true, now: Self.now)
+        #expect(ledger.entries.suffix(1).map(\.detail) == ["speke-2.0 again 5"])
+    }
+
+    /// A repetition that was counted after the count was taken would be in no row.
+    @Test func repeatsNoDeliveryWhoseCountWasTaken() async throws {
+        let desk = desk()
+        let delivery = try await standing(desk)
+        try await desk.recordRepeats(all: true, now: Self.now)
+        #expect(!delivery.countOneMore())
+    }
+
+    /// A key is believed for two seconds, and a minute has its own rows.
+    @Test(arguments: [Duration.milliseconds(1999), .seconds(2)])
+    func repeatsADeliveryAsLongAsItsKeyIsBelieved(age: Duration) async throws {
+        let desk = desk()
+        let delivery = try await standing(desk)
+        clock.advance(by: age)
+        #expect(delivery.countOneMore() == (age < .seconds(2)))
+    }
+
+    @Test func repeatsNoDeliveryInTheNextMinute() async throws {
+        let desk = KeyDesk(store: store, ledger: ledger, life: .seconds(3600), clock: clock)
+        let delivery = try await standing(desk)
+        clock.advance(by: .milliseconds(59_999))
+        #expect(delivery.countOneMore())
+        clock.advance(by: .milliseconds(1))
+        #expect(!delivery.countOneMore())
+    }
+
+    /// Fault: the key was withdrawn, and another client was told so.
+    @Test func repeatsNoDeliveryOfAKeyThatTheStoreDoesNotGive() async throws {
+        let desk = desk()
+        let delivery = try await standing(desk)
+        try store.withdraw(Self.keyID)
+        #expect(delivery.countOneMore(), "the key is believed")
+        // This order is not the one that is remembered, so the store is asked.
+        await #expect(throws: KeyDeskError.self) {
+            _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID, periodIndex: 9)])
+        }
+        #expect(!delivery.countOneMore())
+    }
+
+    /// What the store gave later holds.
+    @Test func repeatsNoDeliveryOfAnEntryThatWasReplaced() async throws {
+        let recent = RecentlyProvidedKeys(life: .seconds(2), lifeInOutage: .zero, clock: clock)
+        let made = try KeyGeneration.generate()
+        let attributes = ContentKeyAttributes(keyID: Self.keyID, contentID: try ContentID("movie-1"), createdAt: 0)
+        let record = try ContentKeyRecord(attributes: attributes, key: made.key, iv: made.iv)
+        let wish = KeyWish(record: record, identity: .keyID, material: .random)
+        recent.remember(record, for: wish)
+        let count = recent.changeCount
+        #expect(try #require(recent.keys(of: Self.order([KeyOrder.Key(keyID: Self.keyID)]))).changeCount == count)
+        recent.remember(record, for: wish)
+        #expect(recent.changeCount != count)
     }
 
     // MARK: - Outages of the ledger

@@ -50,6 +50,7 @@ package final class KeyDesk: Sendable {
     private let derivation: KeyDerivation?
     private let recent: RecentlyProvidedKeys
     private let repeated: RepeatedDeliveries
+    private let clock: any MonotonicClock
     /// The kind of the row that a key has not got, because the ledger failed after the key was stored.
     private let unrecorded = Mutex<[KeyID: LedgerEntry.Kind]>([:])
     private let unrecordedDeliveries = Atomic<UInt64>(0)
@@ -67,6 +68,7 @@ package final class KeyDesk: Sendable {
         self.ledger = ledger
         self.mode = mode
         self.derivation = derivation
+        self.clock = clock
         recent = RecentlyProvidedKeys(life: life, lifeInOutage: lifeInOutage, clock: clock)
         repeated = RepeatedDeliveries(clock: clock)
     }
@@ -75,10 +77,12 @@ package final class KeyDesk: Sendable {
     package var unrecordedCount: UInt64 { unrecordedDeliveries.load(ordering: .relaxed) }
 
     /// The keys of an order, if this client had the same ones so often in the last minute that a further delivery is
-    /// only counted; nil if `provide` is to be asked. Does not wait.
-    package func provideAgain(_ order: KeyOrder, to client: Client) -> [ContentKeyRecord]? {
-        guard let known = recent.keys(of: order), repeated.count(.init(known, to: client)) else { return nil }
-        return known
+    /// only counted; nil if `provide` is to be asked. Counts one delivery. Does not wait.
+    package func provideAgain(_ order: KeyOrder, to client: Client) -> StandingDelivery? {
+        guard let found = recent.keys(of: order), let minute = repeated.count(.init(found.records, to: client)) else {
+            return nil
+        }
+        return StandingDelivery(found, in: minute, recent: recent, clock: clock)
     }
 
     /// The keys of an order, in its order. `now` is in seconds since 1970.
@@ -86,8 +90,8 @@ package final class KeyDesk: Sendable {
         _ order: KeyOrder, to client: Client, now: Int64
     ) async throws(KeyDeskError) -> [DeliveredKey] {
         let delivered: [DeliveredKey]
-        if let known = recent.keys(of: order) {
-            delivered = known.map { DeliveredKey($0, .found) }
+        if let found = recent.keys(of: order) {
+            delivered = found.records.map { DeliveredKey($0, .found) }
         } else {
             let wishes = try order.keys.map { (key) throws(KeyDeskError) in
                 try KeyWish(key, of: order.contentID, derivation, now: now)
@@ -96,7 +100,7 @@ package final class KeyDesk: Sendable {
         }
         let kinds = delivered.map(kind)
         let name = RepeatedDeliveries.Name(delivered.map(\.record), to: client)
-        if kinds.allSatisfy({ $0 == .keyDelivered }), repeated.count(name) { return delivered }
+        if kinds.allSatisfy({ $0 == .keyDelivered }), repeated.count(name) != nil { return delivered }
         let rows = try await record(Array(zip(delivered.map(\.record), kinds)), to: client, now: now)
         if let rows { repeated.noteRows(rows, of: name) }
         return delivered
@@ -296,6 +300,34 @@ package final class KeyDesk: Sendable {
 
     private static func rowID(at now: Int64) throws(KeyDeskError) -> LicenseID {
         do throws(CryptoError) { return try .naming(rowAt: now) } catch { throw .cryptography(error) }
+    }
+}
+
+/// Keys that a client was given, and may be given again for a short time without a look at what it asks for.
+package final class StandingDelivery: RepeatableDelivery {
+    /// In the order's order.
+    package let keys: [ContentKeyRecord]
+    private let end: MonotonicTime
+    private let changeCount: UInt64
+    private let minute: RepeatedDeliveries.Minute
+    private let recent: RecentlyProvidedKeys
+    private let clock: any MonotonicClock
+
+    init(
+        _ found: RecentlyProvidedKeys.Found, in minute: RepeatedDeliveries.Minute, recent: RecentlyProvidedKeys,
+        clock: any MonotonicClock
+    ) {
+        keys = found.records
+        end = found.end
+        changeCount = found.changeCount
+        self.minute = minute
+        self.recent = recent
+        self.clock = clock
+    }
+
+    package func countOneMore() -> Bool {
+        let now = clock.monotonicTime
+        return now < end && changeCount == recent.changeCount && minute.count(at: now)
     }
 }
 

@@ -25,6 +25,15 @@ final class RecentlyProvidedKeys: Sendable {
         let foundAt: MonotonicTime
     }
 
+    /// The keys of an order, as they were found.
+    struct Found {
+        var records: [ContentKeyRecord] = []
+        /// Until when they are believed without a question to the store.
+        var end = MonotonicTime.distantFuture
+        /// `changeCount` before they were looked up.
+        let changeCount: UInt64
+    }
+
     private struct Generations {
         var younger: [Name: Entry] = [:]
         var older: [Name: Entry] = [:]
@@ -37,6 +46,7 @@ final class RecentlyProvidedKeys: Sendable {
     private let lifeInOutage: Duration
     private let halfCapacity: Int
     private let generations = Mutex(Generations())
+    private let changes = Atomic<UInt64>(0)
 
     init(capacity: Int = capacityDefault, life: Duration, lifeInOutage: Duration, clock: any MonotonicClock) {
         precondition(capacity >= 2, "a cache of two halves holds at least two entries")
@@ -59,10 +69,10 @@ final class RecentlyProvidedKeys: Sendable {
     }
 
     /// The same for an order while there is no outage. Making wishes of it would take key material.
-    func keys(of order: KeyOrder) -> [ContentKeyRecord]? {
+    func keys(of order: KeyOrder) -> Found? {
         let now = clock.monotonicTime
-        var found: [ContentKeyRecord] = []
-        found.reserveCapacity(order.keys.count)
+        var found = Found(changeCount: changeCount)
+        found.records.reserveCapacity(order.keys.count)
         for key in order.keys {
             let name: Name =
                 if let keyID = key.keyID {
@@ -70,24 +80,29 @@ final class RecentlyProvidedKeys: Sendable {
                 } else {
                     .track(order.contentID, key.track.label, period: key.periodIndex)
                 }
-            guard let record = page(name, for: life, at: now)?.keys.first,
+            guard let entry = entry(name, for: life, at: now), let record = entry.page.keys.first,
                 KeyWish.conflict(
                     contentID: order.contentID, trackLabel: key.track.label, periodIndex: key.periodIndex,
                     scheme: key.scheme, iv: key.iv, key: key.key, with: record) == nil
             else { return nil }
-            found.append(record)
+            found.records.append(record)
+            found.end = min(found.end, entry.foundAt + life)
         }
         return found
     }
 
+    /// How often an entry was replaced, or forgotten because the store does not give its key. While this number stays
+    /// the same, keys that were found are still the ones that would be found.
+    var changeCount: UInt64 { changes.load(ordering: .acquiring) }
+
     func page(_ name: Name, inOutage: Bool) -> KeyPage? {
-        page(name, for: inOutage ? lifeInOutage : life, at: clock.monotonicTime)
+        entry(name, for: inOutage ? lifeInOutage : life, at: clock.monotonicTime)?.page
     }
 
-    private func page(_ name: Name, for life: Duration, at now: MonotonicTime) -> KeyPage? {
+    private func entry(_ name: Name, for life: Duration, at now: MonotonicTime) -> Entry? {
         let entry = generations.withLock { $0.younger[name] ?? $0.older[name] }
         guard let entry, now < entry.foundAt + life else { return nil }
-        return entry.page
+        return entry
     }
 
     func remember(_ record: ContentKeyRecord, for wish: KeyWish) {
@@ -104,7 +119,9 @@ final class RecentlyProvidedKeys: Sendable {
             }
             // An entry that takes the place of another one is counted again: that only forgets earlier.
             generations.youngerKeyCount += max(1, page.keys.count)
+            let isReplaced = generations.younger[name] != nil || generations.older[name] != nil
             generations.younger[name] = entry
+            if isReplaced { changes.add(1, ordering: .releasing) }
         }
     }
 
@@ -115,6 +132,7 @@ final class RecentlyProvidedKeys: Sendable {
                 generations.younger[name] = nil
                 generations.older[name] = nil
             }
+            changes.add(1, ordering: .releasing)
         }
     }
 

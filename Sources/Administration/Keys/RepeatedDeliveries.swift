@@ -38,11 +38,44 @@ final class RepeatedDeliveries: Sendable {
         var count: UInt64
     }
 
-    private struct Minute {
+    /// The deliveries of one name within a minute.
+    final class Minute: Sendable {
+        private struct Counts {
+            var ownRows = 1
+            var repeats: UInt64 = 0
+            /// Whether the repeats were taken. A later one would be lost.
+            var isClosed = false
+        }
+
         let end: MonotonicTime
+        /// Of its first delivery.
         let rows: [LedgerEntry]
-        var ownRowsCount = 0
-        var repeatCount: UInt64 = 0
+        private let counts = Mutex(Counts())
+
+        init(end: MonotonicTime, rows: [LedgerEntry]) {
+            self.end = end
+            self.rows = rows
+        }
+
+        /// Counts a delivery that needs no row of its own; returns false if it needs one.
+        func count(at now: MonotonicTime) -> Bool {
+            guard now < end else { return false }
+            return counts.withLock { counts in
+                guard !counts.isClosed, counts.ownRows >= RepeatedDeliveries.ownRowsMaximum else { return false }
+                counts.repeats += 1
+                return true
+            }
+        }
+
+        fileprivate func noteRows() { counts.withLock { $0.ownRows += 1 } }
+
+        /// Returns how many deliveries were counted, and counts no more.
+        fileprivate func close() -> UInt64 {
+            counts.withLock { counts in
+                counts.isClosed = true
+                return counts.repeats
+            }
+        }
     }
 
     private struct State {
@@ -51,8 +84,9 @@ final class RepeatedDeliveries: Sendable {
         var owed: [Name: Owed] = [:]
 
         mutating func owe(_ minute: Minute, _ name: Name) {
-            guard minute.repeatCount > 0 else { return }
-            owe(Owed(name: name, rows: minute.rows, count: minute.repeatCount))
+            let count = minute.close()
+            guard count > 0 else { return }
+            owe(Owed(name: name, rows: minute.rows, count: count))
         }
 
         mutating func owe(_ part: Owed) {
@@ -71,16 +105,13 @@ final class RepeatedDeliveries: Sendable {
         self.clock = clock
     }
 
-    /// Counts a delivery that needs no row of its own; false if it needs one.
-    func count(_ name: Name) -> Bool {
-        let now = clock.monotonicTime
-        return state.withLock { state in
-            guard let index = state.minutes.index(forKey: name) else { return false }
-            let minute = state.minutes.values[index]
-            guard now < minute.end, minute.ownRowsCount >= Self.ownRowsMaximum else { return false }
-            state.minutes.values[index].repeatCount += 1
-            return true
+    /// Counts a delivery that needs no row of its own, and returns the minute that counts it; nil if the delivery needs
+    /// a row.
+    func count(_ name: Name) -> Minute? {
+        guard let minute = state.withLock({ $0.minutes[name] }), minute.count(at: clock.monotonicTime) else {
+            return nil
         }
+        return minute
     }
 
     /// A delivery has rows, which would outlive a power cut.
@@ -89,7 +120,7 @@ final class RepeatedDeliveries: Sendable {
         state.withLock { state in
             if let minute = state.minutes[name] {
                 if now < minute.end {
-                    state.minutes[name]?.ownRowsCount += 1
+                    minute.noteRows()
                     return
                 }
                 state.owe(minute, name)
@@ -98,7 +129,7 @@ final class RepeatedDeliveries: Sendable {
                 state.minutes[name] = nil
                 return
             }
-            state.minutes[name] = Minute(end: now + Self.window, rows: rows, ownRowsCount: 1)
+            state.minutes[name] = Minute(end: now + Self.window, rows: rows)
         }
     }
 

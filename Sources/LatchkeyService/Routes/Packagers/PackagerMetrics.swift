@@ -57,6 +57,10 @@ final class PackagerMetrics: Sendable {
         requests.withLock { $0[Request(packager: packager, interface: interface, outcome: outcome), default: 0] += 1 }
     }
 
+    func gave(_ packager: String, found count: Int) {
+        keys.withLock { $0[Key(packager: packager, outcome: .found), default: 0] += UInt64(count) }
+    }
+
     func gave(_ packager: String, _ outcomes: [DeliveredKey.Outcome]) {
         keys.withLock { keys in
             // Nearly always all of them are the same.

@@ -86,10 +86,26 @@ final class PackagerService: Sendable {
     struct Served: Sendable {
         let response: HTTPResponse
         /// Nil if the request was about none.
-        var contentID: ContentID?
-        var outcomes: [DeliveredKey.Outcome] = []
-        /// Whether the packager had the same keys so often that the ledger only counts them. So does the log.
-        var isRepetition = false
+        let contentID: ContentID?
+        let keys: Keys
+
+        enum Keys: Sendable {
+            case given([DeliveredKey.Outcome])
+            /// The packager had the same keys so often that the ledger only counts them. So does the log.
+            case repeated(Int)
+        }
+
+        init(response: HTTPResponse, contentID: ContentID?, outcomes: [DeliveredKey.Outcome] = []) {
+            self.response = response
+            self.contentID = contentID
+            keys = .given(outcomes)
+        }
+
+        init(response: HTTPResponse, contentID: ContentID?, repeated count: Int) {
+            self.response = response
+            self.contentID = contentID
+            keys = .repeated(count)
+        }
     }
 
     /// The packager that sends a request, by its head alone. Counts nothing of a packager.
@@ -133,7 +149,10 @@ final class PackagerService: Sendable {
         _ served: Served, to packager: Packager, _ context: Context, on loop: LoopContext
     ) -> HTTPResponse {
         parts.metrics.asked(packager.name, context.interface, .served)
-        parts.metrics.gave(packager.name, served.outcomes)
+        switch served.keys {
+        case .given(let outcomes): parts.metrics.gave(packager.name, outcomes)
+        case .repeated(let count): parts.metrics.gave(packager.name, found: count)
+        }
         log(served, packager, context, after: loop.now - context.startedAt)
         return served.response
     }
@@ -150,13 +169,17 @@ final class PackagerService: Sendable {
     }
 
     private func log(_ served: Served, _ packager: Packager, _ context: Context, after duration: Duration) {
+        let (cause, count, created) =
+            switch served.keys {
+            case .given(let outcomes): (LogCause.client, outcomes.count, outcomes.count { $0 != .found })
+            case .repeated(let count): (LogCause.repetition, count, 0)
+            }
         logger.log(
-            .info, "packager_served", from: served.isRepetition ? .repetition : .client,
+            .info, "packager_served", from: cause,
             [
                 .string("request_id", context.id.text), .string("packager", packager.name),
                 .string("interface", context.interface.rawValue), .string("content", served.contentID?.text ?? ""),
-                .integer("keys", served.outcomes.count),
-                .integer("created", served.outcomes.count { $0 != .found }),
+                .integer("keys", count), .integer("created", created),
                 .double("seconds", duration / .seconds(1)),
             ])
     }

@@ -42,6 +42,13 @@ struct SPEKEEndpoint: Sendable {
             return (version, fields)
         })
 
+    /// What every document that is answered has.
+    private static let constantFieldsOfDocuments = constantFields.mapValues { fields in
+        var fields = fields
+        fields.append("Content-Type", SPEKEHeader.answerContentType)
+        return fields
+    }
+
     let service: PackagerService
 
     func answer(
@@ -132,13 +139,22 @@ struct SPEKEEndpoint: Sendable {
             let received = service.parts.documents.remembered(request.body, version: version), !received.isEncrypted
         else { return nil }
         try Self.check(received, packager)
+        guard let answer = try answerAgain(received, packager, authority: authority, context) else { return nil }
+        return PackagerService.Served(
+            response: Self.response(answer, version, context.id), contentID: received.contentID,
+            repeated: received.order.keys.count)
+    }
+
+    private func answerAgain(
+        _ received: ReadDocument, _ packager: Packager, authority: String?, _ context: PackagerService.Context
+    ) throws(PackagerFailure) -> CPIXAnswer? {
+        let urls = service.parts.urls
+        if let answer = received.answerAgain(to: packager, urls: urls, authority: authority) { return answer }
         let client = client(received, packager, context)
-        guard let keys = service.parts.desk.provideAgain(received.order, to: client) else { return nil }
-        var served = try fill(
-            received, with: keys.map { PackagedKey($0) }, [DeliveredKey.Outcome](repeating: .found, count: keys.count),
-            version, authority: authority, context)
-        served.isRepetition = true
-        return served
+        guard let delivery = service.parts.desk.provideAgain(received.order, to: client) else { return nil }
+        return try wrap(
+            { (error: CPIXError) in PackagerFailure(error) },
+            try received.answer(delivery, to: packager, urls: urls, authority: authority))
     }
 
     private func client(
@@ -156,10 +172,8 @@ struct SPEKEEndpoint: Sendable {
         let answer = try wrap(
             { (error: CPIXError) in PackagerFailure(error) },
             try received.answer(keys: keys, urls: service.parts.urls, authority: authority))
-        let fields = Self.fields(SPEKEHeader.answerContentType, version, context.id)
         return PackagerService.Served(
-            response: HTTPResponse(status: .ok, fields: fields, body: answer.bytes),
-            contentID: received.contentID, outcomes: outcomes)
+            response: Self.response(answer, version, context.id), contentID: received.contentID, outcomes: outcomes)
     }
 
     /// What this packager may have of what it asks for.
@@ -214,6 +228,13 @@ struct SPEKEEndpoint: Sendable {
     }
 
     // MARK: - Answers
+
+    private static func response(_ answer: CPIXAnswer, _ version: SPEKEVersion, _ id: RequestID) -> HTTPResponse {
+        var fields = HTTPFields(roomForFields: 8, bytes: 320)
+        fields.append(contentsOf: constantFieldsOfDocuments[version] ?? HTTPFields())
+        fields.append("X-Request-Id", id.text)
+        return HTTPResponse(status: .ok, fields: fields, body: answer.bytes)
+    }
 
     private func heartbeat(
         _ version: SPEKEVersion, _ packager: Packager, _ context: PackagerService.Context, on loop: LoopContext
