@@ -187,6 +187,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     package static func allowNew(path: String) throws(StorageOpeningError) { try DatabaseFile.allowNew(path) }
 
     package var statistics: WriterStatistics { queue.statistics }
+    package var writerTimes: WriterTimes { queue.times }
 
     // MARK: The protocols
 

@@ -67,6 +67,7 @@ struct DaemonParts: Sendable {
                 revocations: KnownRevocations(clock: clock),
                 copyLife: loaded.configuration.entitlement.retryWindow))
         metrics.register(shared)
+        metrics.register(caches: [("content_keys", shared.keyLookups), ("tokens", book.tokenLookups)])
         let revocations = try startRevocations(loaded, records, shared, clock, book, metrics, logger, &running)
         let periods = try startPeriods(loaded, storage, records, clock, metrics, logger, &running)
         let degradations = watchDegradations(
@@ -77,11 +78,12 @@ struct DaemonParts: Sendable {
         let packagers = try startPackagers(
             loaded, storage, records, after: adminGroup, metrics, clock, logger, &running)
         let servers = startServers(loaded, group, adminGroup, metrics, logger, &running)
+        let listeners = try ServingListeners(
+            servers.public, admin: servers.admin, sockets: sockets, logger: logger)
+        watchCertificates(of: listeners, book.cell, group, metrics, clock, logger, &running)
         // Nothing that is started from here on would be stopped.
         let parts = DaemonParts(
-            metrics: metrics, health: Health(degradations: degradations),
-            listeners: try ServingListeners(
-                servers.public, admin: servers.admin, sockets: sockets, metrics: metrics, logger: logger),
+            metrics: metrics, health: Health(degradations: degradations), listeners: listeners,
             loopCount: group.loops.count, records: records, running: running, shared: storage.shared, clock: clock,
             secrets: InstallationSecrets(loaded, records, shared: storage.shared, logger: logger))
         let recent = RecentRefusals()
@@ -307,6 +309,19 @@ struct DaemonParts: Sendable {
         log.start(on: group.loops[0])
         running.add(.loops) { log.stop() }
         return source
+    }
+
+    private static func watchCertificates(
+        of listeners: ServingListeners, _ cell: LiveRulesCell, _ group: EventLoopGroup, _ metrics: ServiceMetrics,
+        _ clock: TrustedClock, _ logger: Logger, _ running: inout RunningParts
+    ) {
+        let served = { @Sendable in
+            listeners.servedCertificates + cell.current.license.fairplay.credentials.servedCertificates
+        }
+        metrics.register(certificates: served)
+        let watch = CertificateWatch(served, logger: logger, clock: clock)
+        watch.start(on: group.loops[0])
+        running.add(.loops) { watch.stop() }
     }
 
     private static func sharedLicensing(

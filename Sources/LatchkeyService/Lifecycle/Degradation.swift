@@ -9,6 +9,8 @@ enum DegradedPart: String, CaseIterable, Sendable {
     case postgreSQL = "postgresql"
     /// The node's own ledger takes no writes.
     case ledger
+    /// The disk of the node's ledger has little room left.
+    case disk
     /// The copy of the ledger in PostgreSQL is behind, or contradicts the ledger.
     case ledgerCopy = "ledger_copy"
     /// What is revoked was never read.

@@ -31,18 +31,18 @@ final class LedgerKeeper: Sendable {
     /// How many rows were purged since the start.
     var purgedRowCount: UInt64 { purged.count }
 
-    /// Starts the thread; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed
+    /// Starts the thread, which looks at `disk` in every pass; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed
     /// elsewhere. A ledger that cannot be opened is tried again in every pass.
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, loop: LoopContext, logger: Logger,
-        clock: TrustedClock, purgeableThrough: @escaping @Sendable () -> Int64
+        clock: TrustedClock, disk: DiskWatch, purgeableThrough: @escaping @Sendable () -> Int64
     ) throws(EventLoopError) {
         thread = JoinableThread(
             try NativeThread(name: "ledger-keeper") { [order, hasEnded, purged] in
                 Self.run(
                     LedgerUpkeep(
                         path: path, chain: chain, settings: settings, logger: logger, clock: clock,
-                        purgeableThrough: purgeableThrough), until: order, counting: purged)
+                        purgeableThrough: purgeableThrough), until: order, counting: purged, watching: disk)
                 // Behind the end of its connection, which may wait for the disk too.
                 hasEnded.update { $0 = true }
             })
@@ -58,9 +58,11 @@ final class LedgerKeeper: Sendable {
     }
 
     private static func run(
-        _ upkeep: consuming LedgerUpkeep, until order: Monitor<Order>, counting purged: PurgedRowCount
+        _ upkeep: consuming LedgerUpkeep, until order: Monitor<Order>, counting purged: PurgedRowCount,
+        watching disk: DiskWatch
     ) {
         while isNextPassWanted(order) {
+            disk.look()
             upkeep.pass(counting: { purged.add($0) }, resting: { rest(for: $0, order) })
         }
         upkeep.end()

@@ -19,6 +19,7 @@ final class LicenseRecords: Sendable {
     private let store: SQLiteDecisionStore
     private let keeper: LedgerKeeper
     private let clock: TrustedClock
+    private let disk: DiskWatch
     private let clockKeeper: ClockKeeper
     private let sharing: Sharing?
     private let file: LedgerFile
@@ -80,14 +81,16 @@ final class LicenseRecords: Sendable {
             retryWindow: loaded.configuration.entitlement.retryWindow.components.seconds,
             deviceLife: loaded.configuration.entitlement.deviceLife.components.seconds,
             accounts: sharing?.store ?? store)
+        let disk = DiskWatch(path: path)
+        self.disk = disk
         refusals = RefusalRecorder(
             ledger: store, pseudonyms: loaded.pseudonymizer,
-            perSecond: loaded.configuration.ledger.refusalsPerSecond, on: loops[0])
+            perSecond: loaded.configuration.ledger.refusalsPerSecond, on: loops[0], hasRoom: { !disk.isLow })
         do throws(EventLoopError) {
             lookup = try LicenseLookup(path: path, logger: logger)
             keeper = try LedgerKeeper(
                 path: path, chain: chain, settings: loaded.configuration.ledger, loop: loops[0],
-                logger: logger, clock: clock
+                logger: logger, clock: clock, disk: disk
             ) { [sharing] in sharing?.shipping.purgeableThrough ?? .max }
             clockKeeper = try ClockKeeper(
                 clock, store: store, shared: shared, acceptance: acceptance, logger: logger)
@@ -195,6 +198,7 @@ final class LicenseRecords: Sendable {
         if let outage = store.condition.outage {
             found.append(Degradation(part: .ledger, cause: outage.explanation, stopsLicences: isRequired))
         }
+        if let degradation = disk.degradation { found.append(degradation) }
         if let health = sharing?.store.health, !health.isReachable {
             let cause = health.lastError?.explanation ?? StoreOutage.unreachable.explanation
             found.append(Degradation(part: .postgreSQL, cause: cause, stopsLicences: false))
@@ -239,6 +243,13 @@ final class LicenseRecords: Sendable {
                 value(store.statistics)
             }
         }
+        registry.show(
+            store.writerTimes.waits, "latchkey_store_wait_duration_seconds",
+            help: "Time that writes wait before their transaction begins.")
+        registry.show(
+            store.writerTimes.batches, "latchkey_store_commit_duration_seconds",
+            help: "Time of a transaction, with its sync.")
+        disk.register(in: registry)
         registry.sample(
             "latchkey_licenses_unrecorded_total", help: "Licences that were given without a record.", isCounter: true
         ) { [recorder] in Double(recorder.unrecordedCount) }

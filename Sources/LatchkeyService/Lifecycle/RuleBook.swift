@@ -22,6 +22,8 @@ final class RuleBook {
     private let modules: LadderModules?
     private var loaded: LoadedConfiguration
     let callback: CurrentCallback
+    /// Of the tokens that are remembered, under all rules one after another.
+    let tokenLookups = CacheCount()
 
     init(_ loaded: LoadedConfiguration, modules: LadderModules?) throws(DaemonError) {
         started = loaded
@@ -32,7 +34,8 @@ final class RuleBook {
         }
         self.callback = CurrentCallback(callback)
         cell = LiveRulesCell(
-            try Self.rules(of: loaded, loaded.credentials.connecting(modules?.byCredential ?? [:]), callback))
+            try Self.rules(
+                of: loaded, loaded.credentials.connecting(modules?.byCredential ?? [:]), callback, tokenLookups))
     }
 
     /// What a reload of a configuration comes to; nothing is in force before `adopt`.
@@ -66,7 +69,8 @@ final class RuleBook {
             ? cell.current.license.fairplay.credentials : new.credentials.connecting(modules?.byCredential ?? [:])
         let callback = try self.callback(for: new)
         return Draft(
-            loaded: new, rules: try Self.rules(of: new, credentials, callback, like: started), callback: callback,
+            loaded: new, rules: try Self.rules(of: new, credentials, callback, tokenLookups, like: started),
+            callback: callback,
             fieldsThatNeedRestart: fixed,
             publicListeners: LoadedConfiguration.successors(of: started.publicListeners, in: new.publicListeners),
             adminListeners: LoadedConfiguration.successors(of: started.adminListeners, in: new.adminListeners))
@@ -91,12 +95,12 @@ final class RuleBook {
 
     private static func rules(
         of loaded: LoadedConfiguration, _ credentials: CredentialSet, _ callback: EntitlementCallback?,
-        like started: LoadedConfiguration? = nil
+        _ tokenLookups: CacheCount, like started: LoadedConfiguration? = nil
     ) throws(DaemonError) -> LiveRules {
         let live = loaded.configuration.live
         let license = LicenseRules(
             loaded, credentials, callback?.decider,
-            loopCount: (started ?? loaded).configuration.fixed.loopCount)
+            loopCount: (started ?? loaded).configuration.fixed.loopCount, tokenLookups: tokenLookups)
         return LiveRules(
             license: license,
             certificates: try wrap(

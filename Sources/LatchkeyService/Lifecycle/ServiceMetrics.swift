@@ -21,6 +21,7 @@ final class ServiceMetrics: Sendable {
     private let refusals: MetricFamily<ProblemCode, Counter>
     private let licenseDuration: Histogram
     private let responses: MetricFamily<StatusClass, Counter>
+    private let responseDurations: MetricFamily<StatusClass, Histogram>
     private let connections: Gauge
     private let refusedConnections: MetricFamily<HTTPConnectionRefusal, Counter>
     private let refusedInputs: Counter
@@ -31,7 +32,6 @@ final class ServiceMetrics: Sendable {
     let refusedAdminTokens: MetricFamily<AdminGate.TokenRefusal, Counter>
     /// Counted by the gate of packagers.
     let refusedPackagerCredentials: MetricFamily<PackagerGate.CredentialRefusal, Counter>
-    private let certificateEnd: Gauge
     private let lastReload: Gauge
     private let lastReloadTime: Gauge
     /// Noted by the parts of the pipeline in which requests wait.
@@ -67,6 +67,10 @@ final class ServiceMetrics: Sendable {
         responses = registry.counters(
             "latchkey_http_requests_total", help: "HTTP requests that were answered, by class of status.",
             by: StatusClass.self)
+        responseDurations = registry.histograms(
+            "latchkey_http_request_duration_seconds",
+            help: "Time from the last byte of a request to its answer, by class of status.",
+            bounds: Histogram.requestDurationBounds, by: StatusClass.self)
         connections = registry.gauge("latchkey_http_connections", help: "HTTP connections that are open.")
         refusedConnections = registry.counters(
             "latchkey_http_connections_refused_total",
@@ -90,9 +94,6 @@ final class ServiceMetrics: Sendable {
             "latchkey_packager_credentials_refused_total",
             help: "Secrets that opened no key: looked at and wrong, or slowed down and not looked at.",
             by: PackagerGate.CredentialRefusal.self)
-        certificateEnd = registry.gauge(
-            "latchkey_tls_certificate_expiry_timestamp_seconds",
-            help: "When the TLS certificate that ends first ends; 0 without TLS.")
         lastReload = registry.gauge(
             "latchkey_config_last_reload_successful", help: "Whether the last reload, or the start, succeeded.")
         lastReload.set(1)
@@ -127,6 +128,36 @@ final class ServiceMetrics: Sendable {
             "latchkey_spc_copies_total", help: "SPCs that came again and were opened without an RSA operation.",
             isCounter: true
         ) { Double(shared.copyCount) }
+        registry.show(
+            shared.unwrapTimes.waits, "latchkey_rsa_wait_duration_seconds",
+            help: "Time that SPCs wait before their batch of RSA private operations begins.")
+        registry.show(
+            shared.unwrapTimes.batches, "latchkey_rsa_batch_duration_seconds",
+            help: "Time of a batch of RSA private operations.")
+    }
+
+    /// Registers how often caches have what they are asked for.
+    func register(caches: [(name: String, count: CacheCount)]) {
+        registry.series(
+            "latchkey_cache_lookups_total", help: "Look-ups of caches, by what they found.", isCounter: true,
+            labels: ["cache", "result"]
+        ) {
+            caches.flatMap { name, count in
+                [([name, "hit"], Double(count.hitCount)), ([name, "miss"], Double(count.missCount))]
+            }
+        }
+    }
+
+    /// Registers when certificates end; asked at each scrape, so that the answer is of what is served.
+    func register(certificates: @escaping @Sendable () -> [ServedCertificate]) {
+        registry.series(
+            "latchkey_certificate_expiry_timestamp_seconds", help: "When a certificate ends that is served.",
+            isCounter: false, labels: ["kind", "name"]
+        ) {
+            // Two certificates of one listener: the one that ends first counts.
+            let ends = Dictionary(certificates().map { ([$0.kind.rawValue, $0.name], $0.end) }, uniquingKeysWith: min)
+            return ends.map { ($0.key, Double($0.value)) }
+        }
     }
 
     func issued(_ version: SPCVersion, _ form: MessageForm, isRepeated: Bool, after duration: Duration) {
@@ -175,11 +206,6 @@ final class ServiceMetrics: Sendable {
 }
 
 extension ServiceMetrics {
-    /// The end of a certificate in seconds since 1970.
-    func tlsCertificateEnds(at time: Int64) {
-        certificateEnd.set(time)
-    }
-
     func reloadFailed() {
         lastReload.set(0)
     }
@@ -213,7 +239,9 @@ extension ServiceMetrics: HTTPServerObserver {
     }
 
     func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration) {
-        responses[StatusClass(status)].increment()
+        let statusClass = StatusClass(status)
+        responses[statusClass].increment()
+        responseDurations[statusClass].observe(duration)
     }
 
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {

@@ -13,7 +13,6 @@ final class ServingListeners: Sendable {
     private let adminServer: HTTPServer
     private let tickets: TLSTicketKeys
     private let sockets: ActivatedSockets
-    private let metrics: ServiceMetrics
     private let logger: Logger
     private let slots = Mutex<[ListenerID: TLSContextSlot]>([:])
     private let opened = Mutex<[Opened]>([])
@@ -36,13 +35,11 @@ final class ServingListeners: Sendable {
 
     /// Throws `DaemonError.tls` when there is no key for session tickets.
     init(
-        _ server: HTTPServer, admin adminServer: HTTPServer, sockets: ActivatedSockets, metrics: ServiceMetrics,
-        logger: Logger
+        _ server: HTTPServer, admin adminServer: HTTPServer, sockets: ActivatedSockets, logger: Logger
     ) throws(DaemonError) {
         self.server = server
         self.adminServer = adminServer
         self.sockets = sockets
-        self.metrics = metrics
         self.logger = logger
         tickets = try wrap(DaemonError.tls, try TLSTicketKeys())
     }
@@ -168,7 +165,6 @@ final class ServingListeners: Sendable {
         do throws(TLSError) {
             let slot = TLSContextSlot(try material.makeContext(processTickets: tickets, offersHTTP2: true))
             slots.withLock { $0[id] = slot }
-            noteCertificateEnds()
             return slot
         } catch {
             throw .tls(error)
@@ -195,12 +191,12 @@ final class ServingListeners: Sendable {
     /// Serves these certificates from now on.
     func adopt(_ certificates: [(TLSContextSlot, TLSContext)]) {
         for (slot, context) in certificates { slot.current = context }
-        noteCertificateEnds()
     }
 
-    /// The metric is of the certificate that ends first.
-    private func noteCertificateEnds() {
-        let ends = slots.withLock { $0.values.flatMap(\.current.certificateEnds) }
-        if let first = ends.min() { metrics.tlsCertificateEnds(at: first) }
+    /// The certificates of all listeners, as they are served now.
+    var servedCertificates: [ServedCertificate] {
+        slots.withLock { $0 }.flatMap { id, slot in
+            slot.current.certificateEnds.map { ServedCertificate(kind: .tls, name: id.description, end: $0) }
+        }
     }
 }

@@ -1,6 +1,6 @@
 package import ContentKeys
 import EventLoops
-import Telemetry
+package import Telemetry
 
 /// What waits for the writer's thread, and what it works on. Bounded in length, and in the time for which a caller
 /// waits.
@@ -28,6 +28,8 @@ final class WriteQueue: Sendable {
         var statistics = WriterStatistics()
     }
 
+    /// How long requests wait, and how long batches take.
+    let times = WriterTimes()
     private let lengthMaximum: Int
     private let batchSizeMaximum: Int
     private let clock: any MonotonicClock
@@ -89,7 +91,9 @@ final class WriteQueue: Sendable {
             let batch = Array(state.pending.prefix(batchSizeMaximum))
             state.pending.removeFirst(batch.count)
             state.current = batch
-            state.currentSince = now
+            let start = now
+            state.currentSince = start
+            for pending in batch { times.waits.observe(start - pending.since) }
             return .some(batch.map(\.request))
         }
     }
@@ -99,6 +103,7 @@ final class WriteQueue: Sendable {
     func finish(_ outcome: WriterCondition) -> [Pending?] {
         state.withLock { state in
             defer { state.current = [] }
+            if let start = state.currentSince { times.batches.observe(now - start) }
             state.currentSince = nil
             // A file that is gone stays gone until the watch sees it again.
             if state.condition != .replaced || outcome == .replaced { state.condition = outcome }
@@ -245,4 +250,14 @@ package struct WriterStatistics: Equatable, Sendable {
     package var forgottenCount = 0
     /// Requests that wait now.
     package var queueLength = 0
+}
+
+/// How long writes wait and take.
+package final class WriterTimes: Sendable {
+    /// From the moment that a request comes to the start of its batch.
+    package let waits = Histogram(bounds: Histogram.partDurationBounds)
+    /// Of a batch, its sync included, whether it was committed or failed.
+    package let batches = Histogram(bounds: Histogram.partDurationBounds)
+
+    init() {}
 }
