@@ -46,7 +46,7 @@ package struct LedgerFile {
         }
     }
 
-    /// Stores the proofs of secrets that a reload has replaced.
+    /// Stores the proofs of the new secrets of a reload.
     package func replaceSecrets(_ secrets: SharedSecrets) throws(StorageOpeningError) {
         var connection = try connect()
         try wrap(StorageOpeningError.store, try connection.beginImmediate())

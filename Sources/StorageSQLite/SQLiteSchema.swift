@@ -201,7 +201,7 @@ extension SQLiteSchema {
 extension SQLiteSchema {
     /// Stores live contents and the times of their key periods.
     ///
-    /// If a content has no schedule, the columns from `period_seconds` to `scheme` are NULL. Times are seconds since
+    /// If a content has no schedule, the columns from `first_index` to `scheme` are NULL. Times are seconds since
     /// 1970. Programs of older versions work without all of it: they serve every period, and make no periods by
     /// themselves.
     static let livePeriods = Migration(
