@@ -1,6 +1,6 @@
 package import ByteCoding
 
-/// The reason why a store did not do what it was asked.
+/// The reason why a call of a store failed.
 package enum StoreError: Error, Equatable, Sendable {
     // The request does not fit the stored data.
 

@@ -71,8 +71,8 @@ package struct LedgerMaintenance: ~Copyable {
         self.roller = roller
     }
 
-    /// Does one piece of each kind of work. Rows after `sequenceMaximum` are neither purged nor rolled up, because they
-    /// are still needed elsewhere.
+    /// Does one piece of each kind of work. Rows after `sequenceMaximum` stay unchanged, because they are still needed
+    /// elsewhere.
     ///
     /// - Parameter deletionTime: The time from which the age of rows counts, in seconds since 1970. If it is nil,
     ///   nothing is purged or rolled up.

@@ -55,7 +55,7 @@ package struct ReplayRecord: Equatable, Sendable {
     /// party count as the same token.
     package var party: Pseudonym?
     /// How long a repeated request of the same token or party gets the same answer, in seconds from the first request.
-    /// At the end of that time it does not any more.
+    /// From the end of that time on, it is refused.
     package var retryWindow: Int64
     /// Until when the request is remembered, and refused after the retry window. From then on it counts as a new
     /// request.
@@ -155,9 +155,9 @@ package struct DevicePlace: Equatable, Sendable {
 /// 7. If those are not enough, `whenFull` decides: the claim is denied and no slot is evicted, or the oldest slots of
 ///    other devices are evicted too.
 ///
-/// An evicted slot is not counted. It is remembered until its end, so that its renewal is refused. A slot that is
-/// claimed several times is confirmed if one of the claims was, has the content of the last claim, and ends at the
-/// latest end of all claims.
+/// An evicted slot is not counted. It is remembered until its end, so that its renewal is refused. If a slot is claimed
+/// several times, it is confirmed if one of the claims was. It has the content of the last claim, and the latest end of
+/// all claims.
 package struct SlotClaim: Equatable, Sendable {
     package enum WhenFull: String, Sendable, CaseIterable {
         case denyNew = "deny_new"

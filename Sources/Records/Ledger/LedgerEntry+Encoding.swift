@@ -2,8 +2,8 @@ import ByteCoding
 
 /// The encoding of an entry, which a ledger stores, seals and ships.
 ///
-/// There are two versions. An entry is written in version 1 if that has a place for all of its fields, so that programs
-/// that know only version 1 can read it. Version 2 has more kinds, wider flags and the last three fields.
+/// There are two versions. Version 2 has more kinds, wider flags and the last three fields. An entry is written in
+/// version 1 if all of its fields fit. Programs that know only version 1 can then read it.
 ///
 ///     size  field
 ///        1  version, 1 or 2

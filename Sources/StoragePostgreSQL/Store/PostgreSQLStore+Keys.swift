@@ -56,8 +56,8 @@ extension PostgreSQLStore: ContentKeyStore {
     }
 
     package func addAlias(_ alias: AssetID, to keyID: KeyID) async throws(StoreError) -> StoreOutcome {
-        // If another node adds the same alias at the same moment, the first statement neither adds it nor sees it. The
-        // second one sees it.
+        // If another node adds the same alias at the same moment, the first statement does not add the alias and does
+        // not see it. The second one sees it.
         for _ in 0..<2 {
             let result = try await run(.addAlias, [.bytes(alias.bytes), .bytes(keyID.bytes)], .read)
             guard try result.boolean(0, 0) else { throw .keyUnknown(keyID) }
