@@ -193,10 +193,13 @@ extension ClockRecord {
 /// Writes what happens to the node's clock to the log.
 struct ClockEvents: Sendable {
     let logger: Logger
+    /// Counts the steps of the wall clock.
+    let steps = Counter()
 
     func note(_ event: ClockTrust.Event) {
         switch event {
         case .stepped(let step, let wasTrusted):
+            steps.increment()
             logger.warning("clock_stepped", [Self.seconds("seconds", step), .bool("was_trusted", wasTrusted)])
         case .differsAtStart(let difference) where difference > 0:
             // As a rule the node was down for so long.

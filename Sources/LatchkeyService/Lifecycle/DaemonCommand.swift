@@ -5,6 +5,7 @@ import Entitlements
 import FairPlay
 import Glibc
 import HTTPMessages
+import KeyCrypto
 import POSIXSockets
 import ServiceConfiguration
 import StoragePostgreSQL
@@ -134,6 +135,11 @@ package enum DaemonCommand {
             logger.warning("certificate", [.string("listener", listener), .string("warning", "\(warning)")])
         }
         if let protection { logger.warning("memory_unprotected", [.string("cause", protection.description)]) }
+        if !SecretMemory.isLocked {
+            logger.warning(
+                "memory_not_locked",
+                [.string("cause", "key material may be swapped; raise LimitMEMLOCK (ulimit -l) to 8 MiB or more")])
+        }
         do throws(DaemonError) {
             let daemon = try Daemon(
                 loaded, environment: context.environment, sockets: takeSockets(context), logger: logger)

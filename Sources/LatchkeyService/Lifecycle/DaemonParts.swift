@@ -48,9 +48,11 @@ struct DaemonParts: Sendable {
     private static func start(
         _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger, _ running: inout RunningParts
     ) throws(DaemonError) -> (DaemonParts, RuleBook) {
-        let clock = try startClock(loaded, logger)
+        let clockEvents = ClockEvents(logger: logger)
+        let clock = try startClock(loaded, clockEvents)
         let operations = RSAOperationCount()
         let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: operations)
+        metrics.register(clockSteps: clockEvents.steps)
         let storage = try startStorage(loaded, clock, logger, &running)
         let group = try startLoops(loaded, logger, &running)
         let adminGroup = try startAdminLoop(after: group, logger, &running)
@@ -124,11 +126,10 @@ struct DaemonParts: Sendable {
 
     /// A clock that is certainly wrong serves nothing: there is no time by which anything could be judged.
     private static func startClock(
-        _ loaded: LoadedConfiguration, _ logger: Logger
+        _ loaded: LoadedConfiguration, _ events: ClockEvents
     ) throws(DaemonError) -> TrustedClock {
         let now = SystemWallClock().wallTime.seconds
         if let built = BuildDate.earliest(), now < built { throw .clockBeforeBuild(now: now, built: built) }
-        let events = ClockEvents(logger: logger)
         return TrustedClock(ClockTrust.Settings(loaded.configuration)) { events.note($0) }
     }
 

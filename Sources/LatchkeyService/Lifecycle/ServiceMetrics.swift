@@ -119,6 +119,9 @@ final class ServiceMetrics: Sendable {
         ) { Double(overload.refused) }
         registry.information(
             "latchkey_build_info", help: "The version of the daemon.", labels: [("version", LatchkeyVersion.current)])
+        registry.sample(
+            "latchkey_memory_locked", help: "Whether key material lies in memory that is never swapped."
+        ) { SecretMemory.isLocked ? 1 : 0 }
         ProcessMetrics.register(in: registry)
     }
 
@@ -134,6 +137,13 @@ final class ServiceMetrics: Sendable {
         registry.show(
             shared.unwrapTimes.batches, "latchkey_rsa_batch_duration_seconds",
             help: "Time of a batch of RSA private operations.")
+    }
+
+    /// Registers how often the wall clock was stepped.
+    func register(clockSteps: Counter) {
+        registry.sample(
+            "latchkey_clock_steps_total", help: "Steps of the wall clock since the daemon started.", isCounter: true
+        ) { Double(clockSteps.value) }
     }
 
     /// Registers how often caches have what they are asked for.
