@@ -2,8 +2,8 @@
 
     LATCHKEY_BIN=.../latchkey LATCHKEY_ABUSE=long python abuse_table.py [--before] [NAME ...]
 
-It judges nothing, so it also measures a version before these attacks were met: `--before` gives the daemon no setting
-that such a version does not know. With names only the attacks of these kinds run.
+It asserts nothing, so it can also measure a version without defences against these attacks: `--before` leaves out
+the settings that such a version does not know. If names are given, only the attacks of these kinds run.
 """
 
 import sys
