@@ -1,8 +1,8 @@
 """HTTP/2 with raw frames against a running daemon: RFC 9113 section by section, and floods.
 
 The cases are the 146 cases of h2spec 2.6 (MIT licence), which names them after the sections of RFC 7540 and RFC 7541.
-Each is written again here, with what it sends and what it expects. Sections 8.1.2.x of RFC 7540 are sections 8.2 and
-8.3 of RFC 9113.
+Each is written again here, with what it sends and what it expects. Sections 8.1.2.x of RFC 7540 became RFC 9113,
+sections 8.2 and 8.3.
 """
 
 import os

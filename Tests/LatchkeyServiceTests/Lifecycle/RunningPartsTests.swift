@@ -4,7 +4,8 @@ import Testing
 @testable import LatchkeyService
 
 @Suite struct RunningPartsTests {
-    /// What brings requests ends first and what their answers need last, however the parts were started.
+    /// Parts that accept requests stop first, and parts that answers need stop last, whatever the order of their
+    /// starts.
     @Test func stopsPhaseByPhaseAndTheYoungestFirst() {
         let stopped = Mutex<[String]>([])
         var parts = RunningParts()
