@@ -5,8 +5,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// What other key servers get wrong (protocol, section 6), one test each: this one does not. The letters are those of
-/// the list.
+/// Faults of other key servers (protocol, section 6), with one test each that this server does not have the fault. The
+/// letters are those of the list.
 @Suite struct ReferenceServerFaultTests {
     private let bench: SPCBench
     private let fixture: TestCredential
@@ -106,7 +106,7 @@ import Testing
         #expect(throws: LicenseTermsError.durationNeedsPlaybackState) {
             try terms.check(for: spc.device, by: DevicePolicy())
         }
-        // The writer would not leave it out by itself.
+        // The writer itself never leaves the duration out.
         #expect(try license(spc, request, terms: terms).value(of: TLLVTag.contentKeyDuration) != nil)
     }
 

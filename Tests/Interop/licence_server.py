@@ -1,8 +1,8 @@
 """The Python key server as an HTTP server on a free loopback port, for a device that another program implements.
 
-    POST /fps/license takes an SPC; answers a CKC, or to a sync request a description of it POST /fps/license?offline=1
-    takes an SPC; answers a CKC to be kept (`offline=true` means the same) POST /fps/challenge answers a challenge for
-    one sync request
+    POST /fps/license             takes an SPC; answers a CKC, or a description of the SPC if it is a sync request
+    POST /fps/license?offline=1   takes an SPC; answers a CKC to be kept (`offline=true` means the same)
+    POST /fps/challenge           answers a challenge for one sync request
 """
 
 import datetime

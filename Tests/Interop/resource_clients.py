@@ -6,9 +6,10 @@
     tls         sends half of a ClientHello
     heads       100 HTTP/2 requests on each connection, whose heads are 17 bytes on the wire and 16 KiB decoded, and
                 whose bodies never come
-    bodies 16 HTTP/2 requests on each connection, whose bodies lack their last byte readers sends many HTTP/1.1 requests
-    and reads no answer abort connects, sends half of a ClientHello and resets, again and again, COUNT times a second
-    handshakes does the same with the ClientHello of a real client: in turn the connection ends in its middle, after
+    bodies      16 HTTP/2 requests on each connection, whose bodies lack their last byte
+    readers     sends many HTTP/1.1 requests and reads no answer
+    abort       COUNT times a second: connects, sends half of a ClientHello and resets the connection
+    handshakes  does the same with the ClientHello of a real client: in turn the connection ends in its middle, after
                 it, after the server's answer, and at the end of the handshake; by FIN and by RST
 
 If a token is given, the requests of `heads` and `bodies` present it. Clients of these two kinds open a new connection

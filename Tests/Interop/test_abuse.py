@@ -1,6 +1,6 @@
 """What strangers can do to a listener without a valid request: slow clients, too many connections, endless bodies.
 
-    LATCHKEY_ABUSE=long 500 slow clients, limits on times, also slowhttptest: `Scripts/test-abuse`
+    LATCHKEY_ABUSE=long    500 slow clients, limits on times, also slowhttptest: `Scripts/test-abuse`
                            without it a short form, which prints times and asserts only sanity
 
 All traffic stays on this machine, and every attack ends by itself.

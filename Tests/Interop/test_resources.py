@@ -1,6 +1,6 @@
 """What strangers can make the daemon hold: memory, connections, descriptors, and lines of its log.
 
-    LATCHKEY_ABUSE=long as many clients as in the attacks that were found: `Scripts/test-abuse`
+    LATCHKEY_ABUSE=long    as many clients as in the attacks that were found: `Scripts/test-abuse`
                            without it a short form with smaller limits
 
 All traffic stays on this machine, and every attack ends by itself. Beside each attack runs a well-behaved client, which

@@ -2,9 +2,10 @@
 
     python wire_attacks.py KIND HOST PORT CLIENTS SECONDS
 
-    outbound sends HEADERS without end and reads nothing: every refused stream leaves a frame that waits expanded header
-    blocks of 31 KiB, each naming a field of 4,000 bytes 31,000 times key_updates TLS 1.3 key updates and nothing else
-    small_records the body of a request in TLS records of one byte
+    outbound        sends HEADERS without end and reads nothing: every refused stream leaves a frame that waits
+    expanded        header blocks of 31 KiB, each referring to a field of 4,000 bytes 31,000 times
+    key_updates     only TLS 1.3 key updates
+    small_records   the body of a request in TLS records of one byte
 
     pings, settings, windows, priorities, unknown, empty_data, resets
                     HTTP/2 frames that begin no request, as many as the socket accepts

@@ -4,12 +4,13 @@ import FairPlay
 import KeyCrypto
 import TestSupport
 
-/// A CKC as a device reads it. Input: a byte of plan, then a plain payload or a whole message.
+/// A CKC as a device reads it. The input is one byte of plan, then a plain payload or a whole message.
 ///
-///     bits of the plan: 0 a whole message follows, 1 version 2, 2 the payload as it is, 3 a block was asked back
+///     bits of the plan: 0 a whole message follows, 1 version 2, 2 the payload is not repaired, 3 an echo was
+///                       requested
 ///
-/// A payload is sealed under the key of a known session and its R1 put right. What opens holds a key, a vector and
-/// terms that are those of its blocks.
+/// A payload is encrypted under the key of a known session, and its R1 is corrected. A CKC that opens has a key, an IV
+/// and terms that match its blocks.
 struct CKCTarget: FuzzTarget {
     private let crypto: CryptoContext
     private let openers: (expectingNothing: CKCOpener, expectingEcho: CKCOpener)
@@ -58,7 +59,7 @@ struct CKCTarget: FuzzTarget {
         return .accepted
     }
 
-    /// The envelope, whose parts make up the message again; nil if it cannot be parsed.
+    /// Parses the envelope and checks that its parts make up the message again. Returns nil if it cannot be parsed.
     private func parse(_ message: [UInt8]) throws -> CKCEnvelope? {
         let envelope: CKCEnvelope
         do throws(CKCFault) {
@@ -74,7 +75,7 @@ struct CKCTarget: FuzzTarget {
         return envelope
     }
 
-    /// The key, the vector and the terms are those of the blocks.
+    /// Checks that the key, the IV and the terms match the blocks.
     private func check(_ license: OpenedLicense, of envelope: CKCEnvelope) throws {
         let payload = try crypto.decryptCBC(
             envelope.message, in: envelope.payload, key: payloadKey.bytes, iv: envelope.iv)
@@ -154,9 +155,10 @@ struct CKCTarget: FuzzTarget {
     }
 }
 
-/// Plain payloads of CKCs, written from the format's description (protocol, section 2.2) and not by the server's code.
+/// Plain payloads of CKCs. They were written from the format's description (protocol, section 2.2), not by the server's
+/// code.
 enum SeedLicenses {
-    /// The blocks of each kind of terms: duration or offline key, HDCP, security level.
+    /// The blocks for each kind of terms: duration or offline key, HDCP, security level.
     static let terms: [[RawTLLV]] = [
         [],
         [duration(lease: 60, rental: 0, keyType: 0x1A4B_DE7E), hdcp(.type1)],
@@ -168,7 +170,7 @@ enum SeedLicenses {
         [offlineKey(version: 2), level(.audio)],
     ]
 
-    /// Says that the session key for video was used.
+    /// The block that says that the session key for video was used.
     static let videoKeyUsed = RawTLLV(
         tag: TLLVTag.sessionKeyVersionUsed,
         value: [0, 0, 0, 1, 0, 0, 0, 0] + bigEndianBytes(SessionKeyVersion.video.rawValue), padding: []

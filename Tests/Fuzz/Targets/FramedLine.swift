@@ -2,12 +2,12 @@ import FairPlay
 
 @testable import LadderWorkers
 
-/// A `LadderFrameAssembler` with those who read from it, and a count of what it should hold.
+/// A `LadderFrameAssembler` with its readers, and a count of the bytes that it must hold.
 final class FramedLine {
     private var assembler: LadderFrameAssembler
-    /// How many bytes have come whose message was not taken.
+    /// The number of received bytes whose message was not taken yet.
     private var heldCount = 0
-    /// How far the memory was ever written.
+    /// The size of the memory that was ever written.
     private var writtenCount = 0
     private var faults: [String] = []
 
@@ -15,7 +15,7 @@ final class FramedLine {
         self.assembler = assembler
     }
 
-    /// Forgets what has come, all of it.
+    /// Discards everything that was received.
     func begin() throws(PropertyViolation) {
         assembler.wipe()
         let isWiped = assembler.bytes[..<writtenCount].allSatisfy { $0 == 0 }
@@ -25,7 +25,7 @@ final class FramedLine {
         faults = []
     }
 
-    /// Takes as much of a piece as there is room for, and says how much.
+    /// Receives as much of a piece as there is room for, and returns that number of bytes.
     func receive(_ piece: ArraySlice<UInt8>) throws(PropertyViolation) -> Int {
         let taken = assembler.fill { bytes, offset in
             let part = piece.prefix(bytes.count - offset)
@@ -38,7 +38,8 @@ final class FramedLine {
         return taken
     }
 
-    /// Reads the next message and writes it again; false when more must come first. Throws what the readers throw.
+    /// Reads the next message and writes it again. Returns false if the message is not complete yet. Throws the
+    /// readers' errors.
     func takeMessage() throws(LadderFrameError) -> Bool {
         guard let (head, body) = try assembler.next() else { return false }
         heldCount -= LadderFrameHead.size + body.count
@@ -69,7 +70,8 @@ final class FramedLine {
         }
     }
 
-    /// After the messages of a piece: no property was broken, and nothing of what was taken is left.
+    /// Checks after the messages of a piece that no property was broken, and that nothing of the taken messages is
+    /// left.
     func checkTaken() throws(PropertyViolation) {
         try require(faults.isEmpty, faults.joined(separator: "; "))
         assembler.wipeTaken()

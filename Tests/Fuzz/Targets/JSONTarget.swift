@@ -1,18 +1,18 @@
 import ByteCoding
 import TestSupport
 
-/// The strict reader of JSON and its dialect for configurations. Input: one byte of plan, then the text.
+/// The strict JSON reader and its dialect for configurations. The input is one byte of plan, then the text.
 ///
 ///     offset  size  field
 ///          0     1  the dialect (bit 0: 0 strict, 1 JSON5), and how deep values may nest, less 1 (the next four bits)
 ///
-/// A text has one meaning or one error. What is accepted lies within the limits, has no name twice, and is the same
-/// value when it is written and read again; its written form is one line without control characters, and does not
-/// change any more. A strict text means the same in the other dialect.
+/// A text has one meaning or one error. An accepted text is within the limits and has no name twice. If it is written
+/// and read again, it has the same value. Its written form is one line without control characters, and does not change
+/// if it is written again. A strict text means the same in the other dialect.
 struct JSONTarget: FuzzTarget {
     private static let sizeMaximum = 4096
     private static let numberSizeMaximum = 128
-    /// Each byte may become an escape of six, and JSON5 may leave out a zero.
+    /// The limits of a rewritten text: each byte may become an escape of six bytes, and JSON5 may leave out a zero.
     private static let rewrittenLimits = JSONLimits(sizeMaximum: 7 * sizeMaximum, depthMaximum: 16)
     private static let mutation = JSONMutation(values: JSONMutation.oddValues)
 
@@ -72,7 +72,7 @@ struct JSONTarget: FuzzTarget {
         }
     }
 
-    /// The conversions agree with one another, and the text is a number of RFC 8259.
+    /// Checks that the conversions agree with one another, and that the text is a number of RFC 8259.
     private func check(_ number: JSONNumber) throws {
         try require(number.text.utf8.count <= Self.numberSizeMaximum + 1, "no number is longer than it may be")
         if let unsigned = number.unsigned {
@@ -118,7 +118,7 @@ struct JSONTarget: FuzzTarget {
         }
     }
 
-    /// Texts are compared byte by byte: Swift's own comparison takes other spellings of a character for the same.
+    /// Compares strings byte by byte, because Swift's own comparison treats equivalent spellings as equal.
     private static func isSame(_ one: JSONNode, _ other: JSONNode, withPositions: Bool) -> Bool {
         guard !withPositions || one.position == other.position else { return false }
         switch (one.value, other.value) {
@@ -150,7 +150,7 @@ struct JSONTarget: FuzzTarget {
         return strict.map { [0x1E] + Array($0.utf8) } + json5.map { [0x1F] + Array($0.utf8) }
     }
 
-    /// Half of the changes are of values, the others of bytes; now and then the plan changes.
+    /// Half of the changes are of values, the others of bytes. Sometimes the plan changes.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard var plan = input.first else { return ByteMutation.mutate(input, using: &generator) }
         let text = Array(input.dropFirst())
@@ -161,7 +161,7 @@ struct JSONTarget: FuzzTarget {
 }
 
 extension JSONError {
-    /// Where in the text the error is; nil if it is about all of it.
+    /// The position of the error in the text, or nil if it concerns the whole text.
     fileprivate var byteOffset: Int? {
         switch self {
         case .tooLarge: nil

@@ -2,7 +2,7 @@ import ByteCoding
 import DeviceSimulation
 import FairPlay
 
-/// What an SPC that was opened promises to those who use it.
+/// Checks the properties that an opened SPC guarantees to its users.
 struct OpenedSPCCheck {
     let spc: SPC
     let payload: [UInt8]
@@ -26,8 +26,7 @@ struct OpenedSPCCheck {
         try require(seed.elementsEqual(spc.antiReplaySeed.bytes), "the seed is its block's value")
     }
 
-    /// The blocks that go back are whole blocks of the payload, as they came, each once and in the order of the
-    /// request.
+    /// Checks that the echoes are whole blocks of the payload, unchanged, each once and in the order of the request.
     private func checkReturnedBlocks() throws(PropertyViolation) {
         let request = try value(TLLVTag.tagReturnRequest)
         var wanted: [UInt64] = []
@@ -62,7 +61,7 @@ struct OpenedSPCCheck {
         _ = device.info?.type
     }
 
-    /// What a device said, written again by the device's side, is what it said.
+    /// Checks that the device facts, written again by the device's code, give the original values.
     private func checkStatements() throws(PropertyViolation) {
         let device = spc.device
         try check(TLLVTag.deviceIdentity, says: device.identity?.blockValue)
@@ -76,12 +75,13 @@ struct OpenedSPCCheck {
             if state.state != .readyToStart { try check(TLLVTag.mediaPlaybackState, says: state.blockValue) }
         }
         if let report = spc.syncReport {
-            // The second word says nothing in version 2.
+            // In version 2, the second word has no meaning.
             try check(TLLVTag.sync, from: 8, says: report.blockValue)
         }
     }
 
-    /// The block's value begins with `bytes`, but for what lies before `offset`; nil is not looked at.
+    /// Checks that the block's value begins with `bytes`, ignoring what is before `offset`. If `bytes` is nil, checks
+    /// nothing.
     private func check(
         _ tag: UInt64, from offset: Int = 0, says bytes: [UInt8]?
     ) throws(PropertyViolation) {
@@ -97,7 +97,7 @@ struct OpenedSPCCheck {
         _ = spc.syncReport?.challenge
     }
 
-    /// What was put right is what comes out; behind a module nothing does.
+    /// Checks that a repaired session opens with its own values. With a module, the session stays closed.
     private func checkSession() throws(PropertyViolation) {
         switch plan.ladder {
         case .module: try require(spc.sessionKeys == nil, "behind a module the session stays closed")

@@ -4,15 +4,16 @@ import TestSupport
 
 @testable import PackagerAPI
 
-/// Playlists and what is found in them. Input: playlists with a zero byte between them, which none of them can have. If
-/// the first is a multivariant playlist, the others are its media playlists.
+/// Playlists and the findings in them. The input is playlists with a zero byte between them, which no playlist can
+/// contain. If the first is a multivariant playlist, the others are its media playlists.
 ///
-/// A document has one meaning or one error, and the same meaning with the other end of lines. What is kept lies within
-/// the document and its limits: each segment is counted once, and no stretch of them has two keys of a format. Lists of
-/// attributes can be written and read again. Findings are bounded, the same each time, and one line of ASCII each.
+/// A document has one meaning or one error, and the same meaning with other line ends. The result is within the
+/// document and the limits: each segment is counted once, and no stretch of segments has two keys of one format.
+/// Attribute lists can be written and read again. The number of findings is limited. They are the same each time, and
+/// each is one line of ASCII.
 struct PlaylistTarget: FuzzTarget {
     private static let documentCountMaximum = 8
-    /// What a finding quotes is cut off long before.
+    /// Quotations in a finding are cut off far below this size.
     private static let detailSizeMaximum = 1024
 
     func check(_ input: [UInt8]) throws -> Verdict {
@@ -35,7 +36,7 @@ struct PlaylistTarget: FuzzTarget {
         }
     }
 
-    /// Nil for a document that is refused.
+    /// Reads a document. Returns nil if it is refused.
     private func read(_ document: [UInt8]) throws -> Playlist? {
         let outcome = Self.outcome(document)
         try require(outcome == Self.outcome(document), "a document has one meaning or one error")
@@ -88,7 +89,7 @@ struct PlaylistTarget: FuzzTarget {
         try checkUses(of: playlist, lineCount: lines.count)
     }
 
-    /// Lines that are no tag, no comment and not empty.
+    /// The number of lines that are neither tag nor comment nor empty.
     private static func addressCount(_ lines: [ArraySlice<UInt8>]) -> Int {
         lines.count { line in
             let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
@@ -183,7 +184,7 @@ struct PlaylistTarget: FuzzTarget {
         ].map { Array($0.utf8) }
     }
 
-    /// Most changes are of lines, so that what lies behind the attributes is reached.
+    /// Most changes are of lines, so that the code after the attribute reader is reached.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard Int.random(in: 0..<4, using: &generator) > 0 else {
             return ByteMutation.mutate(input, using: &generator)
@@ -192,7 +193,7 @@ struct PlaylistTarget: FuzzTarget {
     }
 }
 
-/// Playlists that are accepted, of each kind.
+/// Accepted playlists of each kind.
 private enum SeedPlaylists {
     private static let fairPlay =
         "METHOD=SAMPLE-AES,URI=\"skd://2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11\","
@@ -286,7 +287,7 @@ private enum PlaylistMutation {
         return Array(lines.joined(separator: [newline]))
     }
 
-    /// Another value for an attribute.
+    /// Replaces the value of an attribute.
     private static func changed(_ line: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         let signs = line.indices.filter { line[$0] == UInt8(ascii: "=") }
         guard let sign = signs.randomElement(using: &generator) else { return line }

@@ -2,10 +2,10 @@ import ByteCoding
 import FairPlay
 import TestSupport
 
-/// The container of an SPC, by all its versions: the input is the message.
+/// The container of an SPC in all versions. The input is the message.
 ///
-/// What parses is cut into parts that make up the message again, byte for byte; what does not is refused for the same
-/// reason with any versions served.
+/// If a message parses, its parts make up the message again, byte for byte. If not, it is refused for the same reason
+/// with any set of served versions.
 struct SPCContainerTarget: FuzzTarget {
     private let sealer: SPCSealer
 
@@ -47,7 +47,7 @@ struct SPCContainerTarget: FuzzTarget {
         }
     }
 
-    /// The parts lie one behind another from the first byte to the last, and say what the message says.
+    /// Checks that the parts follow one another from the first byte to the last, and have the message's values.
     private func checkParts(of envelope: SPCEnvelope, in input: [UInt8]) throws(PropertyViolation) {
         let version = envelope.version
         try require(input.count <= SPCEnvelope.sizeMaximum, "what is too long is refused")
@@ -68,7 +68,7 @@ struct SPCContainerTarget: FuzzTarget {
         try require(!envelope.payload.isEmpty && envelope.payload.count % 16 == 0, "the payload is whole blocks")
     }
 
-    /// The 16 bytes behind the reserved word.
+    /// The 16 bytes after the reserved word.
     private func block(of envelope: SPCEnvelope) -> Bytes16 {
         switch envelope.protection {
         case .none(let iv): iv
@@ -76,7 +76,7 @@ struct SPCContainerTarget: FuzzTarget {
         }
     }
 
-    /// A message is an SPC for one length alone.
+    /// Checks that a message is valid with only one length.
     private func checkNeighbours(of input: [UInt8]) throws(PropertyViolation) {
         for neighbour in [input + [0], Array(input.dropLast()), input + [UInt8](repeating: 0, count: 16)] {
             guard case .refused(.malformed) = Outcome(neighbour, served: Set(SPCVersion.allCases)) else {
@@ -85,7 +85,7 @@ struct SPCContainerTarget: FuzzTarget {
         }
     }
 
-    /// What the first bytes decide is decided by them alone; no error speaks of keys.
+    /// Checks that the first bytes alone decide what they should decide, and that no error depends on keys.
     private func checkCause(_ error: SPCError, of input: [UInt8]) throws(PropertyViolation) {
         let isCertificate = input.starts(with: [0x30, 0x82])
         let number = input.count < 4 ? nil : input[..<4].reduce(0) { $0 << 8 | UInt32($1) }
@@ -103,7 +103,7 @@ struct SPCContainerTarget: FuzzTarget {
         }
     }
 
-    /// Serving fewer versions refuses those of the others as unsupported, and changes nothing else.
+    /// Checks that serving fewer versions makes the others unsupported, and changes nothing else.
     private func checkServing(
         only served: Set<SPCVersion>, _ input: [UInt8], _ outcome: Outcome
     ) throws(PropertyViolation) {
@@ -134,7 +134,7 @@ struct SPCContainerTarget: FuzzTarget {
         return genuine + [[], [0x30, 0x82, 0x03, 0x1C], [0, 0, 0, 4], longest]
     }
 
-    /// Changes the message, and at times brings its length in line again.
+    /// Changes the message, and sometimes corrects its length.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var message = ByteMutation.mutate(input, using: &generator)
         if Bool.random(using: &generator) { sealer.writeLength(of: &message) }

@@ -1,6 +1,6 @@
 import FairPlay
 
-/// What `TLLVBlocks` makes of a payload.
+/// The blocks or the error of `TLLVBlocks` for a payload.
 struct TLLVFraming {
     let blocks: [TLLVBlock]
     let error: TLLVError?
@@ -15,7 +15,8 @@ struct TLLVFraming {
         }
     }
 
-    /// The blocks lie one behind another from the first byte to the last, each as its header says, and each tag once.
+    /// Checks that the blocks follow one another from the first byte to the last, that each matches its header, and
+    /// that each tag occurs once.
     func check(_ payload: [UInt8]) throws(PropertyViolation) {
         guard error == nil else { return }
         var end = 0

@@ -6,19 +6,19 @@ import TestSupport
 
 @testable import LadderWorkers
 
-/// What the daemon and a worker process send one another. Input: two bytes of plan, then what comes out of the stream.
+/// Messages between the daemon and a worker process. The input is two bytes of plan, then the bytes of the stream.
 ///
 ///     offset  size  field
 ///          0     1  the reader, modulo 3: a worker that starts, a worker that answers, the daemon
 ///          1     1  the size of the pieces in which the stream arrives, less 1; there are at most about a hundred
 ///
-/// The same messages come out of any pieces; each is read as one value that is written as the same
-/// bytes; what was read is wiped; and there is always room for the rest of a message that has begun.
+/// The pieces do not change the messages. Each message is read as one value, which is written as the same bytes. Read
+/// messages are wiped. There is always room for the rest of a message that has begun.
 struct WorkerFramingTarget: FuzzTarget {
     private static let planSize = 2
 
-    /// Each side at each point of the exchange, as `WorkerLine` and `WorkerProcess` have it. They are used again and
-    /// again, because the memory of the first one is large.
+    /// A reader for each side at each point of the exchange, as in `WorkerLine` and `WorkerProcess`. They are reused,
+    /// because the memory of the first one is large.
     private let readers = [
         FramedLine(LadderFrameAssembler(accepting: [.start], frameCount: 1)),
         FramedLine(LadderFrameAssembler(accepting: [.call])),
@@ -65,7 +65,7 @@ struct WorkerFramingTarget: FuzzTarget {
         }
     }
 
-    /// Changes the messages of the stream, and now and then who reads it in what pieces.
+    /// Changes the messages of the stream, and sometimes the reader or the pieces.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard input.count > Self.planSize else { return ByteMutation.mutate(input, using: &generator) }
         var plan = Array(input.prefix(Self.planSize))
@@ -77,8 +77,8 @@ struct WorkerFramingTarget: FuzzTarget {
     }
 }
 
-/// Changes of a stream of messages between a daemon and a worker that leave it one: messages come, go, move, and change
-/// their bodies.
+/// Changes of a stream of messages between a daemon and a worker that keep it valid: messages are added, removed or
+/// moved, or change their bodies.
 enum FrameMutation {
     static func mutate(_ stream: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var frames = split(stream)

@@ -7,9 +7,11 @@ the Swift simulator have in common shows here.
     tllv         framing: build and parse blocks
     session_keys D function, device key, master key, AES, RSA-OAEP
     containers   the clear part of an SPC: versions 1, 2 and 3
-    facts what a device reports of itself and requests: one type for each optional block licence what is granted: a key,
-    and terms for streaming or for keeping it spc the device: makes Server Playback Contexts and keeps their secrets ckc
-    the device: opens a Content Key Context and checks everything in it key_server the other side: opens an SPC of
-    another program and answers with a CKC refusal why an SPC is not answered credentials certificates, private keys and
-    application secrets, read from files or made fresh
+    facts        what a device reports of itself and requests: one type for each optional block
+    licence      what is granted: a key, and terms for streaming or for keeping the licence
+    spc          the device: makes Server Playback Contexts and keeps their secrets
+    ckc          the device: opens a Content Key Context and checks everything in it
+    key_server   the other side: opens an SPC of another program and answers with a CKC
+    refusal      why an SPC is refused
+    credentials  certificates, private keys and application secrets, read from files or newly made
 """

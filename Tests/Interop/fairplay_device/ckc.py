@@ -1,8 +1,9 @@
 """The device: opens a Content Key Context and checks everything that a device can check.
 
     offset  size  field
-         0 4 version: 1, or 2 if an external module made it with the video session key 4 4 reserved; devices ignore it,
-         a server that follows the protocol sends 0 8 16 initialization vector
+         0     4  version: 1, or 2 if an external module made it with the video session key
+         4     4  reserved; devices ignore it, a server that follows the protocol sends 0
+         8    16  initialization vector
         24     4  payload length N, a multiple of 16
         28     N  AES-CBC encrypted blocks
 """

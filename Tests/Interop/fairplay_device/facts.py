@@ -59,8 +59,9 @@ class DeviceIdentity:
              4     4  device class
              8     8  hash of the vendor
             16     8  hash of the product
-            24 4 version of FairPlay outside the trusted environment 28 4 version of FairPlay inside the trusted
-            environment 32 4 operating system: 0, major, minor, patch: one byte each
+            24     4  version of FairPlay outside the trusted environment
+            28     4  version of FairPlay inside the trusted environment
+            32     4  operating system: 0, major, minor, patch, one byte each
     """
 
     version: int
@@ -137,7 +138,7 @@ class SecurityLevelReport:
              0     4  version of the block, 1
              4     4  reserved, 0
              8     8  level
-            16 4 version of the kernel extension deny list; a separate block for it takes precedence
+            16     4  version of the kernel extension deny list; a separate block for it takes precedence
     """
 
     level: int
