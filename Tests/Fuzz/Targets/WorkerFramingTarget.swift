@@ -95,7 +95,7 @@ enum FrameMutation {
         return frames.flatMap { $0 }
     }
 
-    /// The messages by the sizes in their heads; what is left over comes last.
+    /// Splits the stream into messages by the sizes in their heads. Remaining bytes come last.
     private static func split(_ stream: [UInt8]) -> [[UInt8]] {
         var frames: [[UInt8]] = []
         var rest = stream[...]
@@ -107,7 +107,7 @@ enum FrameMutation {
         return rest.isEmpty ? frames : frames + [Array(rest)]
     }
 
-    /// The head says how long the message is.
+    /// Corrects the size in the message's head.
     private static func resized(_ frame: [UInt8]) -> [UInt8] {
         guard frame.count >= LadderFrameHead.size else { return frame }
         var frame = frame
@@ -115,7 +115,7 @@ enum FrameMutation {
         return frame
     }
 
-    /// A body of the same size with one other byte or word.
+    /// Changes one byte or word of the body, but not its size.
     private static func changed(_ frame: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard frame.count > LadderFrameHead.size else { return frame }
         var frame = frame
@@ -126,7 +126,7 @@ enum FrameMutation {
     }
 }
 
-/// Streams between a daemon and its workers, with the number of the reader that takes them: every kind of message.
+/// Streams between a daemon and its workers with every kind of message, each with the number of its reader.
 enum SeedFrames {
     static func streams() throws -> [(reader: UInt8, stream: [UInt8])] {
         let plain = try call(video: nil).revealed(number: 1)
