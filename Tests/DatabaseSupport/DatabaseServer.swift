@@ -11,7 +11,7 @@ package struct DatabaseServer: Sendable {
     package let otherAuthority: String
     package let processIDFile: String
 
-    /// The server, or nil if there is none. The suites that need it are then skipped.
+    /// The server. If it is nil, no server runs, and the suites that need one are skipped.
     package static let current = DatabaseServer(ProcessInfo.processInfo.environment)
     /// The reason why the suites are skipped.
     package static let absence = "LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql swift test starts one"

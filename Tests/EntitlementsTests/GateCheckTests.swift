@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// A receiver is never registered, so the store is not queried for it.
+    /// A receiver is never registered, so the gate refuses it without a query to the store.
     @Test func aReceiverIsNoRegisteredDevice() throws {
         let verified = try issuance.verify(try issuance.token())
         var claims = Claims(

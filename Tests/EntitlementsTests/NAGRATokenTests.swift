@@ -178,7 +178,8 @@ import Testing
         #expect(throws: EntitlementError.claimInvalid("typ")) { try verify(Issuance.payload()) }
     }
 
-    /// Exactly one of the tokens in a header may grant contents. Another server's session token beside it is ignored.
+    /// Exactly one of the tokens in a header may grant contents. A session token of another server in the same header
+    /// is ignored.
     @Test func aListHasOneTokenThatGrants() throws {
         let issuance = try Issuance(dialect: .nagra)
         func token(_ payload: String) throws -> [UInt8] {

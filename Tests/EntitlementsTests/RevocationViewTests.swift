@@ -18,7 +18,7 @@ import Testing
         #expect(try !view.contains(.subject, Self.text(200_000), of: "portal", now: 0))
     }
 
-    /// A change to one copy does not affect the copy that requests are checked against, and does not copy everything.
+    /// A change to the view does not affect the published copy, against which requests are checked.
     @Test func copiesDoNotChangeEachOther() throws {
         var view = RevocationView()
         for number in 0..<5000 { view.revoke(.token, "t\(number)", of: "portal") }

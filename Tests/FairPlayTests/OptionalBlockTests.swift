@@ -120,7 +120,7 @@ import Testing
         #expect(facts.securityLevel == .audio && facts.denyListVersion == 40)
     }
 
-    /// Version 0 means no virtual machine, whatever the size of the value.
+    /// Version 0 means no virtual machine, with any size of the value.
     @Test(arguments: [
         (words(0), false), (zeros(27), false), ([], true), (zeros(3), true), (words(1), true),
         (words(1) + zeros(23), true),

@@ -18,7 +18,7 @@ import Testing
         #expect(matcher.match((Array(rest) + [0, 0, 0]).span) == .http2)
     }
 
-    /// The first different byte decides, whatever bytes follow it.
+    /// The first different byte decides. The bytes after it do not matter.
     @Test(arguments: 0..<24)
     func knowsEveryOtherBeginning(position: Int) {
         var bytes = Self.preface

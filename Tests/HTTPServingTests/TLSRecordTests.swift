@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// The records exceed one turn and one read. Nothing hangs, and the request after them is answered.
+    /// Even if the records exceed one turn and one read, nothing hangs, and the request after them is answered.
     @Test(arguments: [1, 63, 64, 65, 100])
     func answersARequestBehindKeyUpdates(count: Int) throws {
         let server = try server()

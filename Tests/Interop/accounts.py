@@ -76,8 +76,10 @@ def rented(subject: str, *, finish: bool = True, play: str = "48h", lease: int =
 def play_with(
     node: Node, token_text: str, device: Device, state: int, session: int = 1
 ) -> tuple[Answer, OpenedCKC | None]:
-    """Requests a licence with this playback state. Returns the answer, and the opened CKC if the answer is a
-    licence."""
+    """Requests a licence with this playback state.
+
+    Returns the answer, and the opened CKC if the answer is a licence.
+    """
     context = device.request(
         SPCOptions(ISSUERS.content.encode(), playback_state=PlaybackState(1_700_000_000, state, session))
     )

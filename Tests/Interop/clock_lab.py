@@ -195,8 +195,10 @@ class Remembered:
 
 
 def fresh(clock: SteppedClock, **claims: object) -> str:
-    """A token of an issuer whose clock is as wrong as the node's. If the node is far behind, the issuer's clock is
-    right."""
+    """A token of an issuer whose clock is as wrong as the node's.
+
+    If the node is far behind, the issuer's clock is right.
+    """
     now = int(time.time()) + max(clock.offset, -STEP_TOLERANCE if clock.offset >= -STEP_TOLERANCE else 0)
     return token(**({"iat": now, "nbf": now, "exp": now + 300} | claims))
 

@@ -10,8 +10,10 @@ TIMEOUT_SECONDS = 20
 
 
 class ConnectProxy:
-    """A forward proxy that connects every name to one server. A test may set `status`, with which it answers
-    CONNECT."""
+    """A forward proxy that connects every name to one server.
+
+    A test may set `status`, with which it answers CONNECT.
+    """
 
     def __init__(self, server: tuple[str, int]):
         self._server = server

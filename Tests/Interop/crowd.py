@@ -1,5 +1,7 @@
-"""Licence requests of many clients at the same time. Each client opens its connection before the first request is
-sent."""
+"""Licence requests of many clients at the same time.
+
+Each client opens its connection before the first request is sent.
+"""
 
 import asyncio
 from urllib.parse import urlsplit

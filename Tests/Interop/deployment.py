@@ -31,8 +31,10 @@ COMMAND_SECONDS = 30
 
 @dataclass(frozen=True)
 class ProcessSample:
-    """What the system said of a process at one moment. The start time tells it from a later process with the same
-    id."""
+    """What the system said of a process at one moment.
+
+    The start time tells it from a later process with the same id.
+    """
 
     process: int
     start_time: str

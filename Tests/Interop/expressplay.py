@@ -45,8 +45,10 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 def prepare(setup: Path, clients: tuple[str, ...] = (), devices_maximum: int = 1) -> None:
-    """Adds the customers to a new set-up. `clients` are the subjects of certificates that may use the entitlement
-    server."""
+    """Adds the customers to a new set-up.
+
+    `clients` are the subjects of certificates that may use the entitlement server.
+    """
     files = {
         "sealing": SEALING_KEY.hex(), "player": AUTHENTICATOR, "player-test": TEST_AUTHENTICATOR,
         "closed": DISABLED_AUTHENTICATOR, "frugal": FRUGAL_AUTHENTICATOR, "sees": SEES_AUTHENTICATOR,
@@ -143,8 +145,10 @@ class Service:
         return self.send("POST", parts.path + query, message, {"Content-Type": "application/octet-stream"} | (headers or {}))
 
     def licence(self, url: str, asset_id: bytes, device: Device | None = None) -> OpenedCKC:
-        """Redeems a token URL and opens the licence. The SPC has a playback state, so that the licence can have
-        durations."""
+        """Redeems a token URL and opens the licence.
+
+        The SPC has a playback state, so that the licence can have durations.
+        """
         context = (device or self.device()).request(options(asset_id))
         answer = self.redeem(url, context.message)
         assert answer.status == 200, answer

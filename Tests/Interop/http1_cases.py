@@ -24,8 +24,10 @@ CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 
 @dataclass(frozen=True)
 class Accepted:
-    """Requests that must be answered, each with its status. The marker after them is answered too, unless they end the
-    connection."""
+    """Requests that must be answered, each with its status.
+
+    The marker after them is answered too, unless they end the connection.
+    """
 
     sent: bytes
     statuses: tuple[int, ...]

@@ -48,8 +48,10 @@ class Answer:
 
 
 class LicenceClient:
-    """A client of one server. It never repeats a request, so that a connection dropped without an answer is a
-    failure."""
+    """A client of one server.
+
+    It never repeats a request, so that a connection dropped without an answer is a failure.
+    """
 
     def __init__(self, url: str):
         parts = urlsplit(url)

@@ -57,8 +57,10 @@ def _with_uuid_and_length(bench: Workbench, blob: bytes) -> bytes:
 
 
 def flips(message: bytes) -> Iterator[tuple[str, bytes]]:
-    """A thousand copies of the message, each with one random byte changed. A strict key server decides what each must
-    get."""
+    """A thousand copies of the message, each with one random byte changed.
+
+    A strict key server decides what each must get.
+    """
     randomness = random.Random(FLIP_SEED)
     for number in range(FLIP_COUNT):
         offset = randomness.randrange(len(message))

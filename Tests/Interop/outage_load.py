@@ -225,8 +225,10 @@ class Load:
             assert not thread.is_alive(), "a request has got no answer for a minute"
 
     def _beats(self, number: int, count: int, per_second: float) -> Iterator[float]:
-        """Yields when each request of one worker is due. A worker that is late sends its requests immediately, to catch
-        up."""
+        """Yields when each request of one worker is due.
+
+        A worker that is late sends its requests immediately, to catch up.
+        """
         due = time.monotonic() + number / per_second
         while not self._stop.wait(max(0.0, due - time.monotonic())):
             yield due

@@ -37,8 +37,10 @@ def as_server() -> list[str]:
 
 @dataclass
 class Server:
-    """One PostgreSQL server. `password_file` has the password of its role `latchkey`, which owns the database
-    `latchkey`."""
+    """One PostgreSQL server.
+
+    `password_file` has the password of its role `latchkey`, which owns the database `latchkey`.
+    """
 
     folder: Path
     port: int

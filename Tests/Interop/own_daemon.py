@@ -34,8 +34,10 @@ class OwnDaemon:
         return f"http://{self.public[0]}:{self.public[1]}"
 
     def metrics(self) -> dict[str, float]:
-        """Every sample by its name with labels. The request for the metrics is counted too, but only in the next
-        samples."""
+        """Every sample by its name with labels.
+
+        The request for the metrics is counted too, but only in the next samples.
+        """
         token = (self.setup / "secrets" / "admin-token").read_text().strip()
         request = (
             f"GET /metrics HTTP/1.1\r\nHost: admin\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"

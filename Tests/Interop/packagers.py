@@ -57,8 +57,10 @@ FILTERS = {
 
 
 def vector(name: str) -> bytes:
-    """A request of the vectors, with new key ids. The vectors share key ids, but a key may belong to only one
-    content."""
+    """A request of the vectors, with new key ids.
+
+    The vectors share key ids, but a key may belong to only one content.
+    """
     text = (VECTORS / f"{name}.xml").read_text()
     for kid in set(re.findall(r'\bkid="([^"]+)"', text)):
         text = text.replace(kid, str(uuid.uuid5(uuid.NAMESPACE_URL, f"{name} {kid.lower()}")))
@@ -254,8 +256,10 @@ class Packagers:
         self.credentials: dict[str, Credential] = {}
 
     def write(self, setup: Path, *packagers: dict[str, object]) -> None:
-        """Replaces the packager that `latchkey init` has configured. Each entry has a name and what differs from the
-        defaults."""
+        """Replaces the packager that `latchkey init` has configured.
+
+        Each entry has a name and what differs from the defaults.
+        """
         entries = []
         for packager in packagers:
             name = str(packager["name"])

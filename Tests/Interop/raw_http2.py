@@ -1,5 +1,7 @@
-"""An HTTP/2 client that can send any frame over a plain connection. It uses `hyperframe` and `hpack`, and enforces no
-rules."""
+"""An HTTP/2 client that can send any frame over a plain connection.
+
+It uses `hyperframe` and `hpack`, and enforces no rules.
+"""
 
 import socket
 from dataclasses import dataclass, field

@@ -429,8 +429,10 @@ class Lab:
         return self.await_entry("reloaded", "reload_failed")
 
     def change(self, values: dict[str, Any], needs: set[str] | None = None) -> None:
-        """Reloads with other values at some paths. The reload must succeed, and the log must name the fields in
-        `needs`."""
+        """Reloads with other values at some paths.
+
+        The reload must succeed, and the log must name the fields in `needs`.
+        """
         self.write(values)
         entry = self.reload()
         assert entry["event"] == "reloaded", entry
@@ -618,8 +620,10 @@ class Lab:
 
 @contextmanager
 def running_lab(folder: Path, service: Any) -> Iterator[Lab]:
-    """Runs a daemon with every section configured, under load. `service` decides about the tokens that only it can
-    read."""
+    """Runs a daemon with every section configured, under load.
+
+    `service` decides about the tokens that only it can read.
+    """
     setup = new_setup(folder)
     base, made = rich_configuration(setup, service.url)
     service.secret = made["callback secret"].encode()

@@ -1,5 +1,7 @@
-"""Session tokens as a server makes them (HS256 with the server's own key). The tests have that key, and read and change
-the tokens."""
+"""Session tokens as a server makes them (HS256 with the server's own key).
+
+The tests have that key, and read and change the tokens.
+"""
 
 import hashlib
 import hmac

@@ -265,8 +265,10 @@ def huge_request(framing: bytes) -> Iterator[bytes]:
 )
 @pytest.mark.parametrize("stops", [True, False], ids=["which listens", "which does not"])
 def test_a_huge_body_is_refused_and_not_kept(framing: bytes, stops: bool, daemon: OwnDaemon) -> None:
-    """A client that stops when it gets the answer reads 413. A client that continues is disconnected. Neither costs
-    memory."""
+    """A client that stops when it gets the answer reads 413.
+
+    A client that continues is disconnected. Neither costs memory.
+    """
     assert _is_alive(daemon)
     before = daemon.resident_bytes()
     sent_most = 0

@@ -1,5 +1,7 @@
-"""Tokens that are valid only in some countries. A proxy in front of the daemon says from which country a client
-comes."""
+"""Tokens that are valid only in some countries.
+
+A proxy in front of the daemon says from which country a client comes.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

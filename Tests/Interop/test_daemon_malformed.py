@@ -34,8 +34,10 @@ def bench(request: pytest.FixtureRequest, deployment: Deployment, seed: int) -> 
 
 
 def assert_outcome(deployment: Deployment, bench: Workbench, body: bytes, *expected: Outcome) -> None:
-    """Checks that the answer is one of the expected. If it is a licence, the CKC must open with the secrets of the sent
-    SPC."""
+    """Checks that the answer is one of the expected.
+
+    If it is a licence, the CKC must open with the secrets of the sent SPC.
+    """
     answer = deployment.client.licence(body, deployment.token_for(OFFLINE_TOO))
     if answer.status != 200:
         assert_problem(answer, *expected)

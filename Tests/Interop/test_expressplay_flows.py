@@ -507,8 +507,10 @@ def test_only_the_configured_caller_may_ask(service: Service) -> None:
 def test_a_second_device_registers_itself(
     latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Each device registers with the viewer's cookie. Both devices play with bound tokens, but a third device does
-    not."""
+    """Each device registers with the viewer's cookie.
+
+    Both devices play with bound tokens, but a third device does not.
+    """
     with running_service(tmp_path_factory.mktemp("registration"), devices_maximum=2) as service:
         cookie = f"viewer-{secrets.token_hex(6)}"
         first, second, third = (service.device(version) for version in (1, 2, 1))

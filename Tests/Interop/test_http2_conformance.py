@@ -994,8 +994,10 @@ def test_a_header_block_that_expands_somewhat_is_answered(raw: RawConnection) ->
 
 
 def test_header_blocks_that_expand_a_lot_end_the_connection(raw: RawConnection) -> None:
-    """A block of a kilobyte that expands to megabytes is not decoded into fields. The second such block ends the
-    connection."""
+    """A block of a kilobyte that expands to megabytes is not decoded into fields.
+
+    The second such block ends the connection.
+    """
     started(raw).request(1, block=raw.encoder.encode(raw.fields()) + ENTRY + b"\xbe" * 4000)
     raw.expect_stream_error(1, ENHANCE_YOUR_CALM)
     raw.request(3, block=raw.encoder.encode(raw.fields()) + b"\xbe" * 4000)

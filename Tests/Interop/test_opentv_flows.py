@@ -129,8 +129,10 @@ def begin(app: App) -> tuple[dict[str, object], str]:
 
 
 def assert_three_ways_agree(app: App, answer: Answer, token: str) -> dict[str, object]:
-    """Checks that the header fields, the answer's JSON and the licence query agree about a licence. Returns its
-    JSON."""
+    """Checks that the header fields, the answer's JSON and the licence query agree about a licence.
+
+    Returns its JSON.
+    """
     told = json.loads(answer.body)["license"]
     fields = {
         "id": answer.header("X-License-Id"),
@@ -394,8 +396,10 @@ class Player:
         return int(min(ends))
 
     def play_past_the_lease(self) -> None:
-        """(c) The player reports `keyResponseWithExpiredLease`. This test does not wait, so it moves the lease into the
-        past."""
+        """(c) The player reports `keyResponseWithExpiredLease`.
+
+        This test does not wait, so it moves the lease into the past.
+        """
         header, claims = tokens.header_and_claims(self.session_token or "")
         lease = int(claims["right"]["lease"])
         self.session_token = session_tokens.sign(

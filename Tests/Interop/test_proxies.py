@@ -285,7 +285,7 @@ def check_addresses(kind: Kind, proxy: Proxy) -> None:
     """Checks that the rate limit counts the client's own address, even if the client claims another one."""
     first = asyncio.run(statuses(kind, proxy.address, ONE, "POST", "/fps/license", 4 * BURST))
     assert first[:BURST] == [401] * BURST and 429 in first[BURST:], first
-    # The limit applies neither to the proxy nor to the address that the first client claimed.
+    # The limit does not apply to the proxy, or to the address that the first client claimed.
     other = asyncio.run(statuses(kind, proxy.address, ANOTHER, "POST", "/fps/license", BURST))
     assert other == [401] * BURST
     pretended = asyncio.run(statuses(kind, proxy.address, PRETENDED, "POST", "/fps/license", BURST))

@@ -190,8 +190,10 @@ def reload_with_another_origin(process: subprocess.Popen[bytes], setup: Path, pu
 
 
 def test_reloads_are_in_the_log_although_its_reader_is_slow(tmp_path: Path, latchkey_programs: None) -> None:
-    """Strangers cause more log lines than the reader can read. The loops do not wait for the log, and lost lines are
-    counted."""
+    """Strangers cause more log lines than the reader can read.
+
+    The loops do not wait for the log, and lost lines are counted.
+    """
     setup = new_setup(tmp_path)
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()

@@ -324,7 +324,7 @@ def test_the_alert_fires_while_the_next_period_cannot_be_made(live: Live) -> Non
     assert metrics["latchkey_live_contents_without_next_period"] == 1
     assert metrics['latchkey_degraded{part="periods"}'] == 1
     live.daemon.await_log('"degraded"')
-    # Licences go on.
+    # Licences are still granted.
     assert live.deployment.licence(device_for(live.deployment.credential, 1), SPCOptions(live.deployment.asset_id))
     with database:
         database.execute("DROP TRIGGER no_more_keys")

@@ -73,8 +73,10 @@ def test_a_request_is_not_good_for_another_token(node: Node) -> None:
 
 
 def test_what_a_token_spends_is_remembered_beyond_its_end(node: Node) -> None:
-    """Clocks may differ, so a token is valid for a short time after its end. Its uses are remembered at least as
-    long."""
+    """Clocks may differ, so a token is valid for a short time after its end.
+
+    Its uses are remembered at least as long.
+    """
     now = int(time.time())
     once = token(iat=now - 60, nbf=now - 60, exp=now, limits={"uses": 1})
     device = node.device()
@@ -183,7 +185,7 @@ def test_the_adapter_of_a_screen_shares_the_place_and_is_no_device(node: Node) -
 
 
 def test_a_lent_screen_is_counted_where_nothing_plays(node: Node) -> None:
-    """A request that only claims to be for AirPlay takes a place of its own, like any other device."""
+    """A request that only claims to be for AirPlay takes its own place, like any other device."""
     claims = limited_to(1)
     screen = message(node.device(), 9, tags.PLAYING_OR_PAUSED, tags.STREAMING_TO_AIRPLAY)
     assert node.ask(screen, token(**claims)).status == 200

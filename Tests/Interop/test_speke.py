@@ -280,8 +280,10 @@ def test_both_versions_of_http(lab: Lab, is_second: bool) -> None:
 
 @pytest.mark.parametrize("is_second", [False, True])
 def test_a_large_document_is_answered(lab: Lab, is_second: bool) -> None:
-    """A document may have 256 KiB, four times as much as other requests. The daemon does not even read a stranger's
-    document."""
+    """A document may have 256 KiB, four times as much as other requests.
+
+    The daemon does not even read a stranger's document.
+    """
     body = Request().document()
     body += b"\n" * (262_144 - len(body))
     headers = {

@@ -69,8 +69,10 @@ def check_memory(daemon: Running, data: Data, is_older: bool = False) -> None:
 
 
 def check_records(data: Data) -> int:
-    """Checks that ledger and keys verify, and that the older commit's licences are found. Returns the number of
-    entries."""
+    """Checks that ledger and keys verify, and that the older commit's licences are found.
+
+    Returns the number of entries.
+    """
     verified = json.loads(run_latchkey(data.setup, "ledger", "verify", "--json"))
     assert verified["isSound"] and verified["findings"] == []
     checked = json.loads(run_latchkey(data.setup, "store", "check", "--json"))

@@ -231,8 +231,10 @@ def spc(vector: Vector, key_server: KeyServer) -> OpenedSPC:
 
 @pytest.fixture
 def sample_ckc(vector: Vector, spc: OpenedSPC) -> OpenedCKC:
-    """Opens Apple's sample answer. It is not opened strictly, because its padding is constant and its reserved word is
-    zero."""
+    """Opens Apple's sample answer.
+
+    It is not opened strictly, because its padding is constant and its reserved word is zero.
+    """
     return open_ckc(read_message(vector, "ckc"), spc.secrets, strict=False)
 
 

@@ -117,8 +117,10 @@ def closed(grant: Grant, situation: Situation) -> set[str]:
 
 
 def tightened(grant: Grant, situation: Situation) -> Right:
-    """The right combined with its profile: the shorter limits and the stricter demands. A lease applies only to
-    streaming."""
+    """The right combined with its profile: the shorter limits and the stricter demands.
+
+    A lease applies only to streaming.
+    """
     if grant.profile is None:
         return grant.right
     right, rule = grant.right, situation.profiles[grant.profile]
@@ -145,8 +147,9 @@ def elsewhere(entitlement: Entitlement, situation: Situation) -> set[str]:
 
 
 def first_that_suits(spc: OpenedSPC, granting: list[tuple[Grant, Right]], situation: Situation) -> Licence:
-    """The licence for the first right that suits the device's output and level. If a block cannot tell the device the
-    limits of a right, the next right is not tried.
+    """The licence for the first right that suits the device's output and level.
+
+    If a block cannot tell the device the limits of a right, the next right is not tried.
     """
     refusals: list[set[str]] = []
     for grant, right in granting:

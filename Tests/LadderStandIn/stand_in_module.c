@@ -483,7 +483,7 @@ static int32_t fail(
     case PROBE_LEFTOVERS: return failure(answer, probe_leftovers(answer));
     case NO_FAULT: break;
     }
-    // If the fault ended neither the process nor the answer, the call continues normally.
+    // If the fault has not ended the process or the answer, the call continues normally.
     return wrap(ladder, call, answer);
 }
 

@@ -166,7 +166,8 @@ extension LadderWorkerTests {
             #expect(worker.waitForEnd() == .exited(status: WorkerExit.poolGone.rawValue))
         }
 
-        /// The kernel makes root the owner of such a process's files in /proc, whatever its user is.
+        /// The kernel makes root the owner of such a process's files in /proc, even if the process runs as another
+        /// user.
         @Test func isUnreadableBeforeItGetsSecrets() throws {
             let command = [try BuiltProgram.path("latchkeyd"), LadderWorkerRole.argument]
             // If this process is root, the worker runs as another user.

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension LadderWorkerTests {
-    /// Whatever a module does, only the call in which it does that fails.
+    /// A module's fault can only fail the call in which it happens.
     @Suite struct Faults {
         @Test func answersGenuineCalls() async throws {
             let fixture = try PoolFixture(workers: 2)

@@ -40,7 +40,7 @@ import Testing
         #expect(ring.entry(of: "0123456789abcdef0") == nil)
     }
 
-    /// An entry uses only its own place in the ring, whatever its values, and its id can still be found.
+    /// An entry uses only its own place in the ring, with values of any size. Its id can still be found.
     @Test(arguments: [0, 300, 490, 500, 510, 511, 512, 513, 5000])
     func cutsAnEntryToItsPlace(size: Int) {
         let ring = RecentRefusals(capacity: 1)

@@ -42,9 +42,9 @@ void latchkey_test_vfs_cut(uint64_t seed);
 void latchkey_test_vfs_trace(int is_on);
 // Adds a mark of the test to the trace, and returns its place.
 uint64_t latchkey_test_vfs_mark(void);
-// Returns the place of the first write that contains these bytes, or 0 if there is none.
+// Returns the place of the first write that contains these bytes, or 0.
 uint64_t latchkey_test_vfs_find_write(const uint8_t *bytes, size_t count);
-// Returns the place of the first successful sync of the same file after the write at `place`, or 0 if there is none.
+// Returns the place of the first successful sync of the same file after the write at `place`, or 0.
 uint64_t latchkey_test_vfs_find_sync(uint64_t place);
 
 #endif

@@ -6,7 +6,7 @@ import TestSupport
 ///     offset  size  field
 ///          0     1  the size of the pieces in which the bytes arrive, less 1; there are at most about a hundred
 ///
-/// The pieces change neither the requests nor the refusal that ends them. There is one exception: if input is both
+/// The requests, and the refusal that ends them, do not depend on the pieces. There is one exception: if input is both
 /// malformed and too large, the pieces decide which fault is found first. No request exceeds the limits.
 struct HTTP1HeadTarget: FuzzTarget {
     private let limits: HTTPLimits

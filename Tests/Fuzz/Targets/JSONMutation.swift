@@ -6,7 +6,7 @@ struct JSONMutation {
     /// JSON texts of values that replace other values.
     let values: [String]
 
-    /// Values that often cause faults, whatever they mean.
+    /// Values that often cause faults, without regard to their meaning.
     static let oddValues = [
         "null", "true", "false", "0", "-0", "1", "-1", "1.5", "1e3", "1e-3", "0.1e1", "18446744073709551615",
         "18446744073709551616", "-9223372036854775808", "-9223372036854775809", "9007199254740993", "1e308", "1e999",

@@ -89,7 +89,7 @@ struct PlaylistTarget: FuzzTarget {
         try checkUses(of: playlist, lineCount: lines.count)
     }
 
-    /// The number of lines that are neither tag nor comment nor empty.
+    /// The number of lines that are not a tag, not a comment and not empty.
     private static func addressCount(_ lines: [ArraySlice<UInt8>]) -> Int {
         lines.count { line in
             let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line

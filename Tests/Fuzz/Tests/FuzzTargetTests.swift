@@ -32,7 +32,7 @@ import Testing
         #expect(acceptedCount > 0)
     }
 
-    /// Mutates a seed repeatedly until it is refused, then continues with the next seed.
+    /// Mutates a seed repeatedly until it is refused, then continues with a random seed.
     @Test(arguments: FuzzTargetKind.allCases)
     func keepsItsPropertiesUnderMutation(kind: FuzzTargetKind) throws {
         let target = try kind.makeTarget()

@@ -87,7 +87,8 @@ import Testing
         #expect(script.output().map(\.streamID) == [3])
     }
 
-    /// The second request that does not end makes the connection end, but only after its other requests are answered.
+    /// When a request does not end in time for the second time, the connection ends, but only after the other requests
+    /// are answered.
     @Test func endsAConnectionWhoseBodiesAreSlow() {
         let script = HTTP2Script()
         script.send(.request(1, "POST", flags: open), .request(3))

@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// The decoded heads of one turn have a limited size, whatever their size on the wire. The rest waits for other
+    /// The decoded heads of one turn have a limited size, even if they are small on the wire. The rest waits for other
     /// connections.
     @Test func decodesNoMoreHeadsInATurnThanItMay() {
         let script = HTTP2Script()
@@ -121,7 +121,7 @@ import Testing
         #expect(script.events().compactMap(\.dispatchedStream).count == 60 - count)
     }
 
-    /// A head or trailer is stopped at twice the permitted number of fields, whatever its size.
+    /// A head or trailer is stopped at twice the permitted number of fields, even if it is small.
     @Test(arguments: [0, 1])
     func stopsHeadsOfFarTooManyFields(excess: Int) {
         let script = HTTP2Script { $0.fieldCountMaximum = 20 }

@@ -46,7 +46,7 @@ import Testing
         #expect(message.head.transfer.framing == .stream)
     }
 
-    /// The first frame is padded with two zero bytes, which do not belong to the body.
+    /// The first byte of the frame announces two bytes of padding, which do not belong to the body.
     @Test func dropsPadding() throws {
         let script = HTTP2Script()
         script.send(.request(1, "POST", flags: HTTP2Frame.endHeaders))

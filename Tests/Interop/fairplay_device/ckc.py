@@ -186,8 +186,10 @@ def _check_padding_of_echoes(found: dict[int, Block], secrets: RequestSecrets) -
 
 
 def _open_content_key(found: dict[int, Block], session_key: bytes) -> tuple[bytes, bytes]:
-    """Content IV and content key. The value is the IV, 16 bytes in clear, and the key, 16 bytes under AES-ECB with
-    SK."""
+    """Content IV and content key.
+
+    The value is the IV, 16 bytes in clear, and the key, 16 bytes under AES-ECB with SK.
+    """
     value = _required(found, tags.ENCRYPTED_CONTENT_KEY, 32, "content key")
     return value[:16], unwrap_content_key(session_key, value[16:])
 

@@ -54,8 +54,11 @@ def payload_offset(version: int) -> int:
 
 @dataclass(frozen=True)
 class ContainerKeys:
-    """The keys that encrypt a payload. RSA wraps `transport_key`: in versions 1 and 2 the payload key itself, in
-    version 3 the master key. Only version 3 has a `mac_key`."""
+    """The keys that encrypt a payload.
+
+    RSA wraps `transport_key`: in versions 1 and 2 the payload key itself, in version 3 the master key. Only version 3
+    has a `mac_key`.
+    """
 
     transport_key: bytes
     payload_key: bytes

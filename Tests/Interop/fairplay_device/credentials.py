@@ -38,7 +38,7 @@ class Credential:
     def served_hashes(self) -> dict[tuple[int, bytes], int]:
         """The size in bits of the RSA key for each pair of SPC version and certificate hash that is served.
 
-        Version 3 always uses the 2048-bit key, whichever of the three files the device has hashed.
+        Version 3 always uses the 2048-bit key, even if the device has hashed one of the other two files.
         """
         return {
             (1, sha1(self.certificate_1024)): 1024,

@@ -240,7 +240,7 @@ class VMDeviceInfo:
 
 @dataclass(frozen=True)
 class NotSync:
-    """A sync block that requests nothing: the block is absent, or its version is neither 1 nor 2."""
+    """A sync block that requests nothing: the block is absent, or has a version other than 1 and 2."""
 
     version: int = 0
 

@@ -14,8 +14,10 @@ NO_LIMIT = 0
 
 @dataclass(frozen=True)
 class Streaming:
-    """Terms for streaming. Playback stops when `lease` ends, unless it is renewed. Playback may begin until `rental`
-    ends."""
+    """Terms for streaming.
+
+    Playback stops when `lease` ends, unless it is renewed. Playback may begin until `rental` ends.
+    """
 
     lease: int | None = None
     rental: int | None = None

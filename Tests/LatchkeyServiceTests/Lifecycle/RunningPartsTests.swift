@@ -4,8 +4,8 @@ import Testing
 @testable import LatchkeyService
 
 @Suite struct RunningPartsTests {
-    /// Parts that accept requests stop first, and parts that answers need stop last, whatever the order of their
-    /// starts.
+    /// Parts stop phase by phase: parts that accept requests first, and parts that answers need last. Within a phase,
+    /// the part that started last stops first.
     @Test func stopsPhaseByPhaseAndTheYoungestFirst() {
         let stopped = Mutex<[String]>([])
         var parts = RunningParts()

@@ -213,7 +213,7 @@ import Testing
         #expect(await fixture.ask(.get, "/speke/v2.0/heartbeat").status == .notFound)
     }
 
-    /// Web pages are refused, whatever the policy for the other addresses.
+    /// Web pages are refused with any policy for the other addresses.
     @Test func opensNothingToWebPages() async throws {
         let fixture = try Fixture(cors: CORSPolicy(origins: .any))
         let fields: HTTPFields = ["Authorization": Fixture.basic, "Origin": "https://page.example"]

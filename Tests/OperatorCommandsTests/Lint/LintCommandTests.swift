@@ -206,7 +206,7 @@ import Testing
         #expect(run.messages.contains("answers with status \(status.prefix(3))"))
     }
 
-    /// A playlist from a server may name neither a file of this machine nor another server.
+    /// A playlist from a server must not name a file of this machine or another server.
     @Test(arguments: [
         ("file:///etc/hostname", "not-followed"), ("http://127.0.0.1:1/a.m3u8", "not-followed"),
         ("https://127.0.0.1/a.m3u8", "not-followed"),
