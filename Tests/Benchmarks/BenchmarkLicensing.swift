@@ -89,7 +89,7 @@ struct BenchmarkLicensing {
     static func check(_ ckc: [UInt8], for request: DeviceRequest, using crypto: CryptoContext) throws {
         let license = try CKCOpener(secrets: request.secrets, using: crypto).open(ckc)
         guard license.contentKey.bytes.revealed() == contentKey, license.contentIV.bytes == contentIV else {
-            throw BenchmarkError("a licence held a wrong key: the figures would mean nothing")
+            throw BenchmarkError("a licence has a wrong key, so the figures would mean nothing")
         }
     }
 }

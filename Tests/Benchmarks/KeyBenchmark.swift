@@ -125,7 +125,7 @@ struct KeyBenchmark {
         for first in stride(from: 0, to: keyCount, by: 1000) {
             let batch = try (first..<min(first + 1000, keyCount)).map { KeyImport(record: try Self.record($0)) }
             guard try await maintenance.store(batch) == batch.count else {
-                throw BenchmarkError("a key was there already")
+                throw BenchmarkError("a key existed already")
             }
         }
         let seconds = start.duration(to: .now) / .seconds(1)

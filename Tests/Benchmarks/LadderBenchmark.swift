@@ -247,7 +247,7 @@ private final class LoopProbe: Sendable {
     }
 }
 
-/// A genuine call for the stand-in module.
+/// A valid call for the stand-in module.
 private enum LadderBenchCall {
     static let applicationSecret = [UInt8](0x10...0x1F)
 

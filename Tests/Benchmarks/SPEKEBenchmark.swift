@@ -90,7 +90,7 @@ struct SPEKEBenchmark {
             decoding: try BlockingConnection(port: port).exchange(Array(head.utf8) + body), as: UTF8.self)
         let counts = ["</pskc:PlainValue>", "</cpix:HLSSignalingData>", "explicitIV=", "<cpix:ContentKeyUsageRule "]
             .map { answer.components(separatedBy: $0).count - 1 }
-        guard counts == [2, 4, 2, 2] else { throw BenchmarkError("a server answers otherwise: \(answer)") }
+        guard counts == [2, 4, 2, 2] else { throw BenchmarkError("a server gives another answer: \(answer)") }
     }
 
     // MARK: - In process

@@ -79,7 +79,7 @@ import Testing
         #expect(kept.keyID == granted.keyID && kept.dialect == granted.dialect && kept.cookie == "c-1")
         #expect(kept.session == granted.session)
         #expect(kept.limits.networks == granted.limits.networks && kept.limits.countries == granted.limits.countries)
-        #expect(kept.limits.usesPerKey == nil, "a renewal is no further use")
+        #expect(kept.limits.usesPerKey == nil, "a renewal is not counted as a use")
         #expect(kept.device.id == "tv" && kept.device.account == "a-1" && kept.device.maximum == nil)
         let (right, first) = (try #require(kept.rights.first), try #require(granted.rights.first))
         #expect(kept.rights.count == 1 && right.selector == .keyIDs([content.keyID]), "uses are counted for each key")

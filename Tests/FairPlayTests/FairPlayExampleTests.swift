@@ -23,7 +23,7 @@ import Testing
         let spc = try opener.open(envelope, with: key, unwrapped: job, servedVersions: [1])
         #expect(Array(spc.assetID) == Array("movie-1".utf8))
 
-        // The device must be able to keep the terms. The content key is wrapped for this device alone.
+        // The device must be able to keep the terms. The content key is wrapped only for this device.
         let terms = LicenseTerms(validity: .duration(.lease(try #require(LicenseSeconds(300)))))
         try terms.check(for: spc.device, by: DevicePolicy())
         let contentKey = hex("3c5153cdf6e9b1c1d5a4a7f8a1b2c3d4")

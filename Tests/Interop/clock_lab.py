@@ -218,7 +218,7 @@ def serves_as_designed(node: ClockedNode, remembered: Remembered, *, shared: boo
                 continue
             assert (answer.status, answer.code) == (503, "clock_untrusted"), answer
             assert int(answer.header("Retry-After") or 0) > 0
-        await_true("the log says so", lambda: "clock_behind" in node.events())
+        await_true("the log reports that the clock is behind", lambda: "clock_behind" in node.events())
         renewed = remembered.renew(node)
         assert renewed.status == 200, renewed.body
     else:

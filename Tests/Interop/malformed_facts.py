@@ -15,7 +15,7 @@ from fairplay_device.facts import (
 )
 from workbench import LICENCE, REJECTED, SYNC_ANSWER, Case, Workbench, cases, with_duplicate
 
-# --- What a device says of itself: sizes, counts and reserved words --------------------------------------------------
+# --- Device facts: sizes, counts and reserved words -------------------------------------------------------------------
 
 
 def _with_key_format_count(bench: Workbench, count: int, present: int) -> bytes:

@@ -268,7 +268,7 @@ def test_says_that_the_proxy_refuses(lab: Lab, proxy: ConnectProxy) -> None:
     assert "the proxy does not connect" in row["explanation"] and "407" in row["explanation"]
 
 
-# --- What goes wrong -------------------------------------------------------------------------------------------------
+# --- Failures --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("player", "copies"), [("hls.js", 0), ("shaka", 1), ("video.js", 0), ("expressplay", 0)])

@@ -144,7 +144,7 @@ def test_rows_that_the_copy_has_lost_are_sent_again_after_a_reconnect(nodes: lis
     sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
     wait(lambda: copied(node) == rows, "the missing rows were not sent")
     assert shared(node, "verify")["isSound"]
-    wait(lambda: daemon.metrics()["latchkey_ledger_copy_rows_mended_total"] >= 3, "the metric says nothing of it")
+    wait(lambda: daemon.metrics()["latchkey_ledger_copy_rows_mended_total"] >= 3, "the metric counts no rows")
     daemon.await_log('"event":"ledger_copy_mended"')
     stop(node)
 

@@ -130,7 +130,7 @@ def present(members: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
 
 
-# --- What an SPC says ------------------------------------------------------------------------------------------------
+# --- Contents of an SPC ----------------------------------------------------------------------------------------------
 
 
 def said(spc: bytes, opened: OpenedSPC) -> dict[str, Any]:

@@ -67,11 +67,11 @@ struct CKCTarget: FuzzTarget {
         } catch {
             switch error {
             case .truncated, .payloadLength, .payloadUnaligned: return nil
-            case _: throw PropertyViolation(description: "an envelope needs no key: \(error)")
+            case _: throw PropertyViolation(description: "parsing an envelope needs no key: \(error)")
             }
         }
         let rewritten = Self.message(envelope.version, envelope.reserved, envelope.iv, Array(message[envelope.payload]))
-        try require(rewritten == message, "the parts make up the message")
+        try require(rewritten == message, "the parts of an envelope make up the message")
         return envelope
     }
 
@@ -79,17 +79,17 @@ struct CKCTarget: FuzzTarget {
     private func check(_ license: OpenedLicense, of envelope: CKCEnvelope) throws {
         let payload = try crypto.decryptCBC(
             envelope.message, in: envelope.payload, key: payloadKey.bytes, iv: envelope.iv)
-        let blocks = try require(RawTLLV.parse(payload), "what opens is a row of blocks")
+        let blocks = try require(RawTLLV.parse(payload), "an opened payload is a sequence of blocks")
         let values = Dictionary(uniqueKeysWithValues: blocks.map { ($0.tag, $0.value) })
-        let key = try require(values[TLLVTag.contentKey], "what opens has a key")
+        let key = try require(values[TLLVTag.contentKey], "an opened payload has a key")
         let wrapped = try crypto.encryptBlock(secret: license.contentKey.bytes, key: session.bytes)
-        try require(key == license.contentIV.bytes + wrapped.bytes, "the key is its block's value")
-        try require(values[TLLVTag.r1] == FixedSession.r1, "R1 is the session's")
-        try require(license.version == envelope.version, "the version is the envelope's")
+        try require(key == license.contentIV.bytes + wrapped.bytes, "the key equals its block's value")
+        try require(values[TLLVTag.r1] == FixedSession.r1, "R1 is the R1 of the session")
+        try require(license.version == envelope.version, "the version is the version of the envelope")
         let terms = license.terms
-        try require((terms.hdcp != nil) == (values[TLLVTag.hdcpEnforcement] != nil), "HDCP is said by its block")
+        try require((terms.hdcp != nil) == (values[TLLVTag.hdcpEnforcement] != nil), "HDCP comes from its block")
         let hasLevel = values[TLLVTag.requiredSecurityLevel] != nil
-        try require((terms.securityLevel != nil) == hasLevel, "a level is said by its block")
+        try require((terms.securityLevel != nil) == hasLevel, "a level comes from its block")
         try check(terms.validity, values)
     }
 
@@ -97,15 +97,15 @@ struct CKCTarget: FuzzTarget {
         let duration = values[TLLVTag.contentKeyDuration]
         let offlineKey = values[TLLVTag.offlineKey]
         switch validity {
-        case .session: try require(duration == nil && offlineKey == nil, "without a block a key is for the session")
+        case .session: try require(duration == nil && offlineKey == nil, "without a block, a key is for the session")
         case .duration(let limits):
             let words = [limits.lease?.value ?? 0, limits.rental?.value ?? 0, limits.keyType]
             let said = duration.map { Array($0.prefix(12)) }
-            try require(said == words.flatMap { bigEndianBytes($0) }, "a duration is its block's value")
+            try require(said == words.flatMap { bigEndianBytes($0) }, "a duration equals its block's value")
         case .offlineKey(let key):
             let words = [key.storage?.value ?? 0, key.playback?.value ?? 0]
             let said = offlineKey.map { Array($0[24..<32]) }
-            try require(said == words.flatMap { bigEndianBytes($0) }, "an offline key's limits are its block's values")
+            try require(said == words.flatMap { bigEndianBytes($0) }, "an offline key's limits equal its block")
         }
     }
 

@@ -32,7 +32,7 @@ struct CPIXTarget: FuzzTarget {
         switch (outcome, again) {
         case (.failure(let error), .failure(let other)):
             try require(error == other, "a document has one error")
-            try require(error.status == 422, "reading finds the packager's faults only: \(error)")
+            try require(error.status == 422, "reading finds only faults of the packager: \(error)")
             try require(error.text.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "an error is one line of ASCII")
             return .refused
         case (.success(let request), .success(let other)):
@@ -56,8 +56,8 @@ struct CPIXTarget: FuzzTarget {
         try require(body.count <= MarkupLimits.sizeMaximum, "an accepted document is within its size")
         let keyIDs = Set(request.keys.map(\.keyID))
         try require((1...CPIXRequest.keyCountMaximum).contains(keyIDs.count), "there are 1 to 64 keys")
-        try require(keyIDs.count == request.keys.count, "no key is asked for twice")
-        try require(!request.systems.isEmpty, "signalling is asked for")
+        try require(keyIDs.count == request.keys.count, "no key is requested twice")
+        try require(!request.systems.isEmpty, "signalling is requested")
         let keys = try request.keys.map { requested in
             try PackagedKey(
                 keyID: requested.keyID, key: ContentKey(SecretBytes(copying: Self.key)),
@@ -92,7 +92,7 @@ struct CPIXTarget: FuzzTarget {
         for name in ["ContentKeyUsageRuleList", "ContentKeyPeriodList"] {
             let before = request.elements(name, in: CPIXNamespace.cpix)
             let after = answer.elements(name, in: CPIXNamespace.cpix)
-            try require(before == after, "\(name) stays as it is")
+            try require(before == after, "\(name) is unchanged")
         }
         for attribute in request.attributes where attribute.name != "id" {
             try require(answer.attribute(attribute.name) == attribute.value, "the root keeps its attributes")
@@ -104,10 +104,10 @@ struct CPIXTarget: FuzzTarget {
             .flatMap { $0.elements("ContentKey", in: CPIXNamespace.cpix) }
         try require(elements.count == request.keys.count, "each key has its element")
         for (element, key) in zip(elements, request.keys) {
-            try require(element.attribute("kid") == key.writtenKeyID, "a key id comes back as it was written")
+            try require(element.attribute("kid") == key.writtenKeyID, "a key id is returned as it was written")
             let secrets = element.elements("Data", in: CPIXNamespace.cpix)
                 .flatMap { $0.elements("Secret", in: CPIXNamespace.pskc) }
-            try require(secrets.count == 1, "a key is there once")
+            try require(secrets.count == 1, "a key occurs once")
             let plain = secrets[0].elements("PlainValue", in: CPIXNamespace.pskc)
             let encrypted = secrets[0].elements("EncryptedValue", in: CPIXNamespace.pskc)
             if request.recipients.isEmpty {

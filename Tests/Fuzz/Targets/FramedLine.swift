@@ -19,7 +19,7 @@ final class FramedLine {
     func begin() throws(PropertyViolation) {
         assembler.wipe()
         let isWiped = assembler.bytes[..<writtenCount].allSatisfy { $0 == 0 }
-        try require(isWiped && assembler.isEmpty, "all is wiped at the end of a stream")
+        try require(isWiped && assembler.isEmpty, "everything is wiped at the end of a stream")
         heldCount = 0
         writtenCount = 0
         faults = []
@@ -47,12 +47,12 @@ final class FramedLine {
         do throws(LadderFrameError) {
             rewritten = try Self.rewrite(head, assembler.bytes, in: body)
         } catch {
-            if case .notExpressible = error { faults.append("what was read can be written: \(error)") }
+            if case .notExpressible = error { faults.append("a value that was read can be written: \(error)") }
             throw error
         }
         let start = body.lowerBound - LadderFrameHead.size
         if !rewritten.elementsEqual(assembler.bytes[start..<body.upperBound]) {
-            faults.append("a value has one form: \(head.kind), \(head.number)")
+            faults.append("a value has one encoding: \(head.kind), \(head.number)")
         }
         return true
     }
@@ -76,9 +76,9 @@ final class FramedLine {
         try require(faults.isEmpty, faults.joined(separator: "; "))
         assembler.wipeTaken()
         let held = assembler.held
-        try require(held.count == heldCount, "what was not read is kept")
+        try require(held.count == heldCount, "unread bytes are kept")
         let isWiped = (0..<writtenCount).allSatisfy { held.contains($0) || assembler.bytes[$0] == 0 }
-        try require(isWiped, "what was read is wiped")
+        try require(isWiped, "read bytes are wiped")
     }
 }
 

@@ -24,18 +24,18 @@ struct HTTP1HeadTarget: FuzzTarget {
         let bytes = Array(input.dropFirst())
         let whole = read(bytes, pieceSize: max(1, bytes.count))
         let inPieces = read(bytes, pieceSize: max(Int(plan) + 1, bytes.count / 100))
-        try require(whole.requests == inPieces.requests, "the pieces in which requests arrive decide nothing")
+        try require(whole.requests == inPieces.requests, "requests do not depend on the pieces")
         let isRefusedAlike = whole.problem == inPieces.problem || whole.isTooLarge || inPieces.isTooLarge
-        try require(isRefusedAlike, "the pieces decide nothing about a refusal")
+        try require(isRefusedAlike, "the cause of a refusal does not depend on the pieces")
         try require(
-            (whole.problem == nil) == (inPieces.problem == nil), "the pieces do not decide whether it is refused")
+            (whole.problem == nil) == (inPieces.problem == nil), "a refusal does not depend on the pieces")
         for request in whole.requests { try check(request) }
         return whole.problem == nil && !whole.requests.isEmpty ? .accepted : .refused
     }
 
     private func check(_ request: HTTPRequestMessage) throws {
         try require(request.body.count <= limits.bodySizeMaximum, "a body is within its limit")
-        try require(request.head.fields.count <= limits.fieldCountMaximum, "there are no more fields than may be")
+        try require(request.head.fields.count <= limits.fieldCountMaximum, "the number of fields is within its limit")
         let path = request.head.target.path
         try require(path.hasPrefix("/") || path == "*" && request.head.method == .options, "a path begins with a slash")
         let hosts = request.head.fields.count(of: "host")

@@ -65,8 +65,8 @@ struct HTTP2SessionTarget: FuzzTarget {
             } while start < bytes.count
             if !answersLate { try answer() }
             if !takesOutputLate { takeOutput() }
-            try require(session.streams.count <= limits.http2.streamsMaximum, "there are no more streams than may be")
-            try require(session.inFlightCount <= 2 * limits.http2.streamsMaximum, "no more requests wait than may")
+            try require(session.streams.count <= limits.http2.streamsMaximum, "streams are within their limit")
+            try require(session.inFlightCount <= 2 * limits.http2.streamsMaximum, "requests are within their limit")
         }
 
         mutating func finish() throws {
@@ -74,7 +74,7 @@ struct HTTP2SessionTarget: FuzzTarget {
             takeOutput()
             let frames = HTTP2Frame.parse(output)
             try require(frames.reduce(0) { $0 + 9 + $1.payload.count } == output.count, "output is whole frames")
-            try require(session.reservedSize >= 0, "no more is given back than was reserved")
+            try require(session.reservedSize >= 0, "no more memory is returned than was reserved")
         }
 
         private mutating func takeEvents(hadEnded: Bool) throws {

@@ -26,14 +26,14 @@ struct JSONTarget: FuzzTarget {
         switch outcome {
         case .failure(let error):
             if let offset = error.byteOffset {
-                try require(offset <= text.count, "an error lies within the text")
+                try require(offset <= text.count, "an error's position is within the text")
             }
             return .refused
         case .success(let node):
             try require(text.count <= limits.sizeMaximum, "an accepted text is within its size")
             var count = 0
             try check(node, text, depthMaximum: limits.depthMaximum, count: &count)
-            try require(count <= text.count, "each value takes a byte at least")
+            try require(count <= text.count, "each value takes at least one byte")
             try checkRewriting(of: node)
             if case .strict = dialect { try checkOtherDialect(of: text, node, limits) }
             return .accepted
@@ -56,7 +56,7 @@ struct JSONTarget: FuzzTarget {
         switch node.value {
         case .null, .bool: return
         case .number(let number): try check(number)
-        case .string(let string): try require(string.utf8.count <= text.count, "no string grows as it is read")
+        case .string(let string): try require(string.utf8.count <= text.count, "no string is larger than the text")
         case .array(let elements):
             try require(depthMaximum > 0, "values nest no deeper than they may")
             for element in elements { try check(element, text, depthMaximum: depthMaximum - 1, count: &count) }
@@ -66,7 +66,7 @@ struct JSONTarget: FuzzTarget {
             try require(names.count == object.members.count, "no name occurs twice")
             for member in object.members {
                 let found = try require(object[member.name], "each member is found by its name")
-                try require(found.position == member.node.position, "a name leads to its own value")
+                try require(found.position == member.node.position, "a name finds its own value")
                 try check(member.node, text, depthMaximum: depthMaximum - 1, count: &count)
             }
         }
@@ -74,7 +74,7 @@ struct JSONTarget: FuzzTarget {
 
     /// Checks that the conversions agree with one another, and that the text is a number of RFC 8259.
     private func check(_ number: JSONNumber) throws {
-        try require(number.text.utf8.count <= Self.numberSizeMaximum + 1, "no number is longer than it may be")
+        try require(number.text.utf8.count <= Self.numberSizeMaximum + 1, "a number is within its size")
         if let unsigned = number.unsigned {
             try require(number.double == Double(unsigned), "a whole number is the same as a fraction: \(number.text)")
             try require(number.signed == Int64(exactly: unsigned), "a number has one value: \(number.text)")
@@ -91,10 +91,10 @@ struct JSONTarget: FuzzTarget {
         do throws(JSONError) {
             again = try JSONReader.parse(written, limits: Self.rewrittenLimits)
         } catch {
-            throw PropertyViolation(description: "what was read can be written: \(error)")
+            throw PropertyViolation(description: "a value that was read can be written: \(error)")
         }
-        try require(Self.isSame(node, again, withPositions: false), "what is written means what was read")
-        try require(Self.written(again) == written, "a written text stays as it is")
+        try require(Self.isSame(node, again, withPositions: false), "a written value means the same")
+        try require(Self.written(again) == written, "a written text does not change when it is written again")
     }
 
     private static func written(_ node: JSONNode) -> [UInt8] {

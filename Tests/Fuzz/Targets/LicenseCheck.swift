@@ -16,7 +16,7 @@ struct LicenseCheck {
 
     func run(_ message: [UInt8]) throws {
         let envelope = try CKCEnvelope(parsing: message)
-        try require(envelope.version == wrapped.licenseVersion && envelope.reserved == 0, "the header is a CKC's")
+        try require(envelope.version == wrapped.licenseVersion && envelope.reserved == 0, "the header fits a CKC")
         let payload = try decrypt(envelope)
         let framing = TLLVFraming(payload)
         try require(framing.error == nil, "the payload is a row of blocks: \(String(describing: framing.error))")
@@ -25,7 +25,7 @@ struct LicenseCheck {
         let own = framing.blocks.dropLast(echoes.count)
         try require(Set(own.map(\.tag)) == ownTags, "the CKC's own blocks are those of its terms")
         for (block, echo) in zip(framing.blocks.suffix(echoes.count), echoes) {
-            try require(payload[block.range].elementsEqual(echo), "an echo is the block that came")
+            try require(payload[block.range].elementsEqual(echo), "an echo equals the received block")
         }
         if knowsSession, ownTags.contains(TLLVTag.contentKey) { try checkAsDevice(message) }
     }
@@ -45,7 +45,7 @@ struct LicenseCheck {
             expectedEchoes: spc.returnedBlocks.map(Array.init), abilities: abilities)
         let opened = try CKCOpener(secrets: secrets, using: crypto).open(message)
         try require(opened.terms == terms, "the device reads the terms that were written")
-        try require(opened.contentIV == contentIV, "the device reads the vector")
+        try require(opened.contentIV == contentIV, "the device reads the IV")
         // The module of the fuzz targets does not encrypt the key.
         guard case .here = wrapped else { return }
         try require(opened.contentKey.bytes.isEqual(to: contentKey.bytes), "the device reads the key")

@@ -30,7 +30,7 @@ struct PlayerMessageTarget: FuzzTarget {
         let outcome = Self.read(body, contentType)
         try require(Self.isSame(outcome, Self.read(body, contentType)), "a body has one meaning")
         if !Self.beginsAsMultipart(body) {
-            try require(Self.isSame(outcome, Self.read(body, nil)), "a content type decides nothing but multipart")
+            try require(Self.isSame(outcome, Self.read(body, nil)), "a content type matters for multipart only")
         }
         switch outcome {
         case .failure(let error):
@@ -83,9 +83,9 @@ struct PlayerMessageTarget: FuzzTarget {
 
     private func check(_ request: PlayerRequest, _ body: [UInt8]) throws {
         let count = request.keys.count
-        try require((1...PlayerRequest.keyCountMaximum).contains(count), "a request has as many SPCs as it may")
+        try require((1...PlayerRequest.keyCountMaximum).contains(count), "the number of SPCs is within its limit")
         try require(count == 1 || Self.hasSeveral(request.shape), "a shape with one result has one SPC")
-        try require(RequestShape.names.contains(request.shape.name), "each shape is among those that metrics know")
+        try require(RequestShape.names.contains(request.shape.name), "metrics know each shape")
         let size = request.keys.reduce(0) { $0 + $1.spc.count }
         try require(size <= body.count, "the SPCs are no larger than the body")
         try require(request.keys.allSatisfy { !$0.spc.isEmpty }, "no SPC is empty")

@@ -43,14 +43,14 @@ struct PlaylistTarget: FuzzTarget {
         let lines = document.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         switch outcome {
         case .failure(let error):
-            try require((1...lines.count).contains(error.line), "an error lies within the document")
+            try require((1...lines.count).contains(error.line), "an error's line is within the document")
             let findings = PlaylistChecks.findings(of: error, "a.m3u8")
             try check(findings, lineCount: lines.count)
             try require(findings.count(.error) == 1, "a document that is refused has one finding")
             return nil
         case .success(let playlist):
             try require(document.count <= PlaylistLimits.sizeMaximum, "an accepted document is within its size")
-            try require(lines.count <= PlaylistLimits.lineCountMaximum + 1, "and so are its lines")
+            try require(lines.count <= PlaylistLimits.lineCountMaximum + 1, "the number of lines is within its limit")
             try checkOtherEnds(of: document, playlist)
             try check(playlist, lines)
             return playlist
@@ -72,7 +72,7 @@ struct PlaylistTarget: FuzzTarget {
         let keyLines = playlist.keys.map(\.line)
         try require(keyLines == keyLines.sorted() && Set(keyLines).count == keyLines.count, "each key has its own line")
         for line in keyLines + playlist.faults.map(\.line) {
-            try require((1...lines.count).contains(line), "what is kept lies within the document")
+            try require((1...lines.count).contains(line), "each line number is within the document")
         }
         for key in playlist.keys { try checkRewriting(of: key.attributes) }
         switch playlist.content {
@@ -105,7 +105,7 @@ struct PlaylistTarget: FuzzTarget {
             try require(stretch.keys.allSatisfy(media.keys.indices.contains), "a stretch has keys of the playlist")
             let formats = stretch.keys.map { Array(media.keys[$0].keyFormat.utf8) }
             try require(Set(formats).count == formats.count, "a segment has one key of a format")
-            try require(formats.count <= PlaylistLimits.keyFormatCountMaximum, "and not too many of them")
+            try require(formats.count <= PlaylistLimits.keyFormatCountMaximum, "formats are in their limit")
             if let last {
                 try require(last.line < stretch.line, "stretches are in order")
                 try require(
@@ -133,14 +133,14 @@ struct PlaylistTarget: FuzzTarget {
     // MARK: - Findings
 
     private func check(_ findings: PlaylistFindings, lineCount: Int) throws {
-        try require(findings.found.count <= PlaylistFindings.countMaximum, "the number of findings is bounded")
+        try require(findings.found.count <= PlaylistFindings.countMaximum, "the number of findings is within its limit")
         try require(
             findings.count(.error) + findings.count(.warning) == findings.found.count + findings.leftOutCount,
             "each finding counts")
         for finding in findings.found {
             try require(finding.detail.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "a finding is one line of ASCII")
             try require(finding.detail.utf8.count <= Self.detailSizeMaximum, "a finding is short")
-            if let line = finding.line { try require((1...lineCount).contains(line), "it names a line") }
+            if let line = finding.line { try require((1...lineCount).contains(line), "a line exists") }
         }
     }
 

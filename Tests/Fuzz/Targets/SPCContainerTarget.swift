@@ -50,7 +50,7 @@ struct SPCContainerTarget: FuzzTarget {
     /// Checks that the parts follow one another from the first byte to the last, and have the message's values.
     private func checkParts(of envelope: SPCEnvelope, in input: [UInt8]) throws(PropertyViolation) {
         let version = envelope.version
-        try require(input.count <= SPCEnvelope.sizeMaximum, "what is too long is refused")
+        try require(input.count <= SPCEnvelope.sizeMaximum, "a message that is too long is refused")
         try require(envelope.message == input, "the envelope keeps the message")
         try require(envelope.wrappedKey == 24..<24 + version.wrappedKeySize, "the wrapped key follows the header")
         try require(envelope.payload.upperBound + version.authenticationTagSize == input.count, "nothing is left over")
@@ -96,8 +96,8 @@ struct SPCContainerTarget: FuzzTarget {
         case .unsupportedVersion(let said):
             try require(!isCertificate && !isKnown && said == number, "version \(said) is not a known one")
         case .malformed:
-            try require(!input.isEmpty && !isCertificate, "malformed is what has a beginning")
-            try require(number == nil || isKnown, "an unknown version is not looked into")
+            try require(!input.isEmpty && !isCertificate, "a malformed message is not empty and no certificate")
+            try require(number == nil || isKnown, "a message of an unknown version is not parsed")
         case .unknownCertificate, .rejected, .internalFailure:
             throw PropertyViolation(description: "a container is refused before any key is used: \(error)")
         }
@@ -112,16 +112,16 @@ struct SPCContainerTarget: FuzzTarget {
         let narrow = Outcome(input, served: served)
         if let version, !served.contains(version) {
             guard case .refused(.unsupportedVersion(version.rawValue)) = narrow else {
-                throw PropertyViolation(description: "\(version) is unsupported where \(served) are served")
+                throw PropertyViolation(description: "\(version) is unsupported if \(served) are served")
             }
             return
         }
         switch (outcome, narrow) {
         case (.parsed(let one), .parsed(let other)):
-            try require(one.payload == other.payload, "what is served besides changes nothing")
+            try require(one.payload == other.payload, "other served versions change nothing")
         case (.refused(let one), .refused(let other)): try require(one == other, "\(other) was \(one)")
         case (.parsed, .refused), (.refused, .parsed):
-            throw PropertyViolation(description: "what is served besides decides over \(String(describing: version))")
+            throw PropertyViolation(description: "other served versions affect \(String(describing: version))")
         }
     }
 

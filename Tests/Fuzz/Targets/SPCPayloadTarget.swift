@@ -76,13 +76,13 @@ struct SPCPayloadTarget: FuzzTarget {
             try check(error, plan, framing)
             return nil
         }
-        try require(plan.isKeyGenuine && !plan.isTagAltered, "what is not authentic is rejected")
+        try require(plan.isKeyGenuine && !plan.isTagAltered, "a payload that is not authentic is rejected")
         return spc
     }
 
     private func check(_ error: SPCError, _ plan: PayloadPlan, _ framing: TLLVFraming) throws(PropertyViolation) {
         guard case .rejected(let rejection) = error else {
-            throw PropertyViolation(description: "behind the hash there is one error: \(error)")
+            throw PropertyViolation(description: "after the hash there is one error: \(error)")
         }
         _ = rejection.logged
         if !plan.isKeyGenuine { return try require(rejection == .sessionKey, "the key comes first: \(rejection)") }
@@ -92,10 +92,10 @@ struct SPCPayloadTarget: FuzzTarget {
         }
         switch rejection {
         case .sessionKey, .authenticationTag, .framing, .moduleRefused:
-            throw PropertyViolation(description: "nothing is wrong with that: \(rejection)")
+            throw PropertyViolation(description: "the rejection has no cause: \(rejection)")
         case .integrity:
             try require(plan.ladder == .applicationSecret, "a module's integrity is not checked here")
-            try require(!plan.isRepaired, "a session that was put right is intact")
+            try require(!plan.isRepaired, "a repaired session is intact")
         case .missingTag, .wrongSize, .returnRequestTooLong, .returnRequestForbidden, .returnRequestMissing,
             .protocolVersion, .reservedWord, .syncContradictory:
             break
@@ -134,7 +134,7 @@ struct SPCPayloadTarget: FuzzTarget {
         // The module answers in the last format of the list, even if that is no format.
         case .failure(.module(.answerMalformed)) where spc.device.keyFormats.last.map(Self.isOwnTag) ?? false:
             return nil
-        case .failure(let error): throw PropertyViolation(description: "a sound session is wrapped for: \(error)")
+        case .failure(let error): throw PropertyViolation(description: "an intact session gets a key: \(error)")
         }
     }
 
@@ -187,7 +187,7 @@ final class InlineExecutor: TaskExecutor {
                 box.fill(.failure(error))
             }
         }
-        return try require(box.result, "what was run has not waited")
+        return try require(box.result, "the task has not suspended")
     }
 
     func enqueue(_ job: consuming ExecutorJob) {

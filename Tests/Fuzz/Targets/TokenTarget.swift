@@ -91,17 +91,17 @@ struct TokenTarget: FuzzTarget {
 
     private func check(_ claims: Claims) throws {
         try require(claims.expiresAt + issuers.verifier.leeway > FixedIssuers.now, "claims have not expired")
-        try require(claims.rights.count <= Claims.rightCountMaximum, "there are no more rights than may be")
+        try require(claims.rights.count <= Claims.rightCountMaximum, "the number of rights is within its limit")
         try require((claims.cookie?.utf8.count ?? 0) <= Claims.cookieSizeMaximum, "a cookie is within its size")
         for right in claims.rights {
-            try require(right.tracks.count <= Right.trackCountMaximum, "there are no more tracks than may be")
+            try require(right.tracks.count <= Right.trackCountMaximum, "the number of tracks is within its limit")
             let durations = [right.duration, right.lease, right.storage, right.playback, right.renewAhead]
-            try require(durations.allSatisfy { $0.map { $0 > 0 } ?? true }, "no duration is nothing or less")
+            try require(durations.allSatisfy { $0.map { $0 > 0 } ?? true }, "every duration is positive")
         }
         do throws(EntitlementError) {
             try issuers.verifier.check(claims, now: FixedIssuers.now)
         } catch {
-            throw PropertyViolation(description: "what is accepted is not refused when it is looked at again: \(error)")
+            throw PropertyViolation(description: "an accepted token is not refused at a second check: \(error)")
         }
     }
 
@@ -128,15 +128,15 @@ struct TokenTarget: FuzzTarget {
     private func checkOrigin(of token: [UInt8]) throws {
         if SealedToken.looksSealed(token) {
             let contents = try SealedToken(parsing: token).open(with: issuers.sealingKey)
-            try require(genuine.contains(contents.fields().revealed()), "a token was sealed here")
+            try require(genuine.contains(contents.fields().revealed()), "this target has sealed the token")
         } else {
-            try require(genuine.contains(Self.signedPart(token)), "a token was signed here")
+            try require(genuine.contains(Self.signedPart(token)), "this target has signed the token")
         }
     }
 
     private func checkSigner(of token: [UInt8]) throws {
         let outcome = issuers.outcome(of: try issuers.signedByStranger(token))
-        try require(outcome == .failure(.signatureInvalid), "a token of another key is refused for that")
+        try require(outcome == .failure(.signatureInvalid), "a token of another key is refused for its signature")
     }
 
     /// Checks that the header names the algorithm of its key, and contains no key itself.
@@ -157,8 +157,8 @@ struct TokenTarget: FuzzTarget {
         switch issuers.outcome(of: token) {
         case .failure(let error): throw PropertyViolation(description: "what was read can be written: \(error)")
         case .success(let again):
-            try require(again.renewal == grant, "a session goes on as it was")
-            try require(Self.sessionPayload(again, grant) == written, "a written payload stays as it is")
+            try require(again.renewal == grant, "a renewed session has the same grant")
+            try require(Self.sessionPayload(again, grant) == written, "a rewritten payload is the same")
         }
     }
 

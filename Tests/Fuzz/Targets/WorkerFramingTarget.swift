@@ -32,7 +32,7 @@ struct WorkerFramingTarget: FuzzTarget {
         let reader = readers[Int(plan[0]) % readers.count]
         let whole = try read(stream, by: reader, pieceSize: max(1, stream.count))
         let inPieces = try read(stream, by: reader, pieceSize: max(Int(plan[1]) + 1, stream.count / 100))
-        try require(whole == inPieces, "the pieces in which a stream arrives decide nothing")
+        try require(whole == inPieces, "messages do not depend on the pieces of the stream")
         return whole.error == nil && whole.messageCount > 0 ? .accepted : .refused
     }
 

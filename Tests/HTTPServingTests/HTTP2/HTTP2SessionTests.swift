@@ -105,7 +105,7 @@ import Testing
         #expect(script.output().map(\.type) == [1])
         script.send(.data(1, [UInt8](repeating: 0, count: 16384), flags: 0))
         script.send(.data(1, [UInt8](repeating: 0, count: 40_000 - 2 * 16384), flags: 0))
-        // The stream's window is given back.
+        // The stream's window is returned.
         #expect(script.output().contains { $0.type == 8 && $0.streamID == 1 })
         script.send(.data(1, [0], flags: 0))
         #expect(script.output().last == .reset(1, code: 0))

@@ -322,7 +322,7 @@ def _answering_keys(opened: OpenedSPC, uses_video: bool) -> tuple[bytes, bytes]:
 
 
 def key_server_for(credential: Credential) -> KeyServer:
-    """A key server that holds the private keys of a credential."""
+    """A key server with the private keys of a credential."""
     keys = {1024: credential.private_key_1024, 2048: credential.private_key_2048}
 
     def unwrap(spc_version: int, certificate_hash: bytes, wrapped_key: bytes) -> bytes:

@@ -156,7 +156,7 @@ class PlaybackContext:
 
 @dataclass
 class Device:
-    """One device that knows a deployment's certificate of one kind and its application secret or fixed DASk.
+    """One device with a deployment's certificate of one kind, and its application secret or a fixed DASk.
 
     `randomness` supplies every random byte except the RSA padding, so that a seeded generator repeats a request.
     """

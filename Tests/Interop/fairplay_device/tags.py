@@ -1,4 +1,4 @@
-"""Names of TLLV tags, and of the 32- and 64-bit values that stand for a meaning."""
+"""Names of TLLV tags, and of 32- and 64-bit values with a meaning."""
 
 # Blocks of an SPC.
 SESSION_KEY_AND_R1 = 0x3D1A10B8BFFAC2EC

@@ -129,7 +129,7 @@ import Testing
         #expect((before...SystemWallClock().wallTime.seconds).contains(settled))
         #expect(try nodes.metric("latchkey_clock_may_delete") == 1 && nodes.metric("latchkey_clock_trusted") == 1)
         let offset = try #require(try nodes.metric("latchkey_clock_offset_seconds"))
-        #expect(abs(offset) < 60, "the same machine's clock in the same unit")
+        #expect(abs(offset) < 60, "both clocks are clocks of this machine")
         nodes.stopDaemons()
     }
 

@@ -257,7 +257,7 @@ import Testing
         #expect(strict.ledger.entries.allSatisfy { $0.detail == "speke-2.0 encrypted" })
     }
 
-    // MARK: - Keys that are not given
+    // MARK: - Refused keys
 
     @Test func tellsWhatAStoredKeyHasOtherwise() async throws {
         let fixture = try Fixture()
