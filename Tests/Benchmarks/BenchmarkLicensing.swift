@@ -69,8 +69,7 @@ struct BenchmarkLicensing {
     static func deviceOptions(_ version: SPCVersion) -> DeviceOptions {
         var options = DeviceOptions(version: version, assetID: Array("movie-1".utf8))
         options.playbackState = MediaPlaybackState(createdAt: 1_700_000_000, state: .readyToStart, sessionID: 7)
-        // The numbers of blocks and echoes are those of the first public vector: 17 unknown blocks, of which 7 are
-        // requested back.
+        // The numbers of blocks and echoes are those of the first public vector: 17 unknown blocks and 7 echoes.
         options.unknownBlockCount = 12
         options.otherBlocks = echoedTags.map { DeviceBlock($0, [UInt8](repeating: 1, count: 20)) }
         options.returnRequest = [TLLVTag.assetID, TLLVTag.transactionID] + echoedTags

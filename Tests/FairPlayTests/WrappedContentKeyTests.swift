@@ -169,8 +169,8 @@ import Testing
         await #expect(throws: LadderError.module(.refused(status: -42_589))) { try await wrap(for: spc) }
     }
 
-    /// No device reads a CKC with a tag twice: neither a tag of the CKC's own blocks, or of the echoes, may be the
-    /// module's tag.
+    /// No device reads a CKC with a tag twice, so the module's tag must not be a tag of the CKC's own blocks or of the
+    /// echoes.
     @Test(arguments: TLLVTag.carriedByCKC.filter { $0 != TLLVTag.contentKey } + [TLLVTag.assetID])
     func takesNoAnswerWithATagThatTheCKCHasAlready(tag: UInt64) async throws {
         let module = RenamingModule(module: try module(), tag: tag)

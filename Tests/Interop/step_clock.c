@@ -8,8 +8,8 @@
 //          0     8  the offset that is added to the wall clock, in nanoseconds, signed
 //          8     8  whether adjtimex reports the clock synchronised: 0 or 1
 //
-// The boot-time and monotonic clocks stay as they are. It would not shift waits until a time of the wall clock, but the
-// programs have no such waits.
+// The boot-time and monotonic clocks stay as they are. The library would not shift waits until a time of the wall
+// clock, but the programs have no such waits.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stddef.h>

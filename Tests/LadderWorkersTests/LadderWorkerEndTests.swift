@@ -144,8 +144,8 @@ extension LadderWorkerTests {
             #expect(worker.waitForEnd() == .exited(status: 0))
         }
 
-        /// If the daemon dies, the thread that started the worker ends too. A worker that hangs would not notice its
-        /// stream.
+        /// The end of the thread that started a worker also ends the worker, because a worker that hangs would not
+        /// notice the end of its stream.
         @Test func endsWithTheThreadThatStartedIt() throws {
             let worker = Monitor<Result<WorkerHandle, any Error>?>(nil)
             Thread.detachNewThread {

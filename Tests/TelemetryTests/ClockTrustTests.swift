@@ -365,7 +365,7 @@ import Testing
     }
 }
 
-/// The clock that reads times and decides by its trust.
+/// The clock that takes readings and decides whether to trust them.
 @Suite struct TrustedClockTests {
     private let manual = ManualClock()
     private let events = MemoryEvents()
