@@ -37,7 +37,7 @@ extension LadderWorkerTests {
             Probe(fault: .probePrivileges, finding: 1001),
             Probe(fault: .probeCapabilities, finding: 1000),
             Probe(fault: .probeCoreLimit, finding: 1000),
-            // // An action that is allowed.
+            // An action that is allowed.
             Probe(fault: .probeThread, finding: 1000),
         ]
 
