@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `device sync` against answers that are made up; the Integration tests ask the daemon.
+/// `device sync` with made-up answers. The integration tests use the daemon.
 @Suite(.tags(.startsProcesses)) struct DeviceSyncTests {
     private let fixture: DevelopmentFixture
 
