@@ -15,7 +15,7 @@ final class ServiceMetrics: Sendable {
     private let syncReports: Counter
     private let repeatedLicenses: Counter
     private let requests: MetricFamily<RequestLabels, Counter>
-    /// What most requests count.
+    /// The counter that most requests use, looked up once.
     private let issuedRaw: Counter
     private let sessionReports: MetricFamily<ReportOutcome, Counter>
     private let refusals: MetricFamily<ProblemCode, Counter>
@@ -45,13 +45,13 @@ final class ServiceMetrics: Sendable {
         issuedVersion2 = issued[.version2]
         issuedVersion3 = issued[.version3]
         syncReports = registry.counter(
-            "latchkey_sync_reports_total", help: "Reports of devices on keys that they keep, which were accepted.")
+            "latchkey_sync_reports_total", help: "Accepted reports of devices about their stored keys.")
         repeatedLicenses = registry.counter(
             "latchkey_licenses_repeated_total",
-            help: "Of the issued licences, those that copies of a request got again.")
+            help: "Of the issued licences, those that were answers to copies of a request.")
         requests = registry.counters(
             "latchkey_license_requests_total",
-            help: "SPCs, and requests refused as a whole, by the shape of their request and what they came to.",
+            help: "SPCs, and requests refused as a whole, by the shape of their request and their outcome.",
             by: RequestLabels.self)
         issuedRaw = requests[RequestLabels(.raw, .issued)]
         sessionReports = registry.counters(
@@ -70,10 +70,10 @@ final class ServiceMetrics: Sendable {
         connections = registry.gauge("latchkey_http_connections", help: "HTTP connections that are open.")
         refusedConnections = registry.counters(
             "latchkey_http_connections_refused_total",
-            help: "Connections that were closed as soon as they came, or later for want of room, by reason.",
+            help: "Connections that were refused, or closed later because resources ran short, by reason.",
             by: HTTPConnectionRefusal.self)
         refusedInputs = registry.counter(
-            "latchkey_http_inputs_refused_total", help: "Input that never became a request.")
+            "latchkey_http_inputs_refused_total", help: "Input that could not be parsed as a request.")
         abuses = registry.counters(
             "latchkey_http_connections_abused_total",
             help: "Connections that were ended because of what their clients did, by reason.", by: ConnectionAbuse.self)
@@ -84,15 +84,15 @@ final class ServiceMetrics: Sendable {
             by: TLSHandshakeFailure.self)
         refusedAdminTokens = registry.counters(
             "latchkey_admin_tokens_refused_total",
-            help: "Tokens that opened no admin listener: looked at and wrong, or slowed down and not looked at.",
+            help: "Refused tokens of admin listeners: wrong, or not checked because of earlier wrong ones.",
             by: AdminGate.TokenRefusal.self)
         refusedPackagerCredentials = registry.counters(
             "latchkey_packager_credentials_refused_total",
-            help: "Secrets that opened no key: looked at and wrong, or slowed down and not looked at.",
+            help: "Refused secrets of packagers: wrong, or not checked because of earlier wrong ones.",
             by: PackagerGate.CredentialRefusal.self)
         certificateEnd = registry.gauge(
             "latchkey_tls_certificate_expiry_timestamp_seconds",
-            help: "When the TLS certificate that ends first ends; 0 without TLS.")
+            help: "When the first of the TLS certificates expires; 0 without TLS.")
         lastReload = registry.gauge(
             "latchkey_config_last_reload_successful", help: "Whether the last reload, or the start, succeeded.")
         lastReload.set(1)
@@ -113,7 +113,7 @@ final class ServiceMetrics: Sendable {
         ) { Double(overload.waited) }
         registry.sample(
             "latchkey_overload_refused_total",
-            help: "Requests that were refused because they had waited, or could not.",
+            help: "Requests that were refused because they had waited too long, or found no room to wait.",
             isCounter: true
         ) { Double(overload.refused) }
         registry.information(
@@ -121,10 +121,10 @@ final class ServiceMetrics: Sendable {
         ProcessMetrics.register(in: registry)
     }
 
-    /// Registers what licensing counts by itself.
+    /// Registers the counts that licensing itself keeps.
     func register(_ shared: SharedLicensing) {
         registry.sample(
-            "latchkey_spc_copies_total", help: "SPCs that came again and were opened without an RSA operation.",
+            "latchkey_spc_copies_total", help: "Repeated SPCs that were opened without an RSA operation.",
             isCounter: true
         ) { Double(shared.copyCount) }
     }
@@ -140,7 +140,7 @@ final class ServiceMetrics: Sendable {
         licenseDuration.observe(duration)
     }
 
-    /// Names of parts are a closed set, and each has a sample at all times.
+    /// Registers the degradations. Each part has a sample at all times, also if it works.
     func register(_ degradations: DegradationSource) {
         registry.samples(
             "latchkey_degraded", help: "Whether a part of the daemon does not work now.", label: "part",
@@ -154,7 +154,7 @@ final class ServiceMetrics: Sendable {
         accepted(form)
     }
 
-    /// An SPC that was answered without a licence, because it asks for none.
+    /// Counts an SPC that was answered without a licence, because it asks for none.
     func accepted(_ form: MessageForm) {
         requests[RequestLabels(form, .accepted)].increment()
     }
@@ -164,7 +164,7 @@ final class ServiceMetrics: Sendable {
         requests[RequestLabels(form, .refused)].increment()
     }
 
-    /// A refusal at an address that takes no SPCs.
+    /// Counts a refusal at an address that takes no SPCs.
     func refused(_ code: ProblemCode) {
         refusals[code].increment()
     }
@@ -175,7 +175,7 @@ final class ServiceMetrics: Sendable {
 }
 
 extension ServiceMetrics {
-    /// The end of a certificate in seconds since 1970.
+    /// Notes when the first of the certificates expires, in seconds since 1970.
     func tlsCertificateEnds(at time: Int64) {
         certificateEnd.set(time)
     }
@@ -184,7 +184,7 @@ extension ServiceMetrics {
         lastReload.set(0)
     }
 
-    /// The time is in seconds since 1970.
+    /// Notes a successful reload. `time` is in seconds since 1970.
     func reloadSucceeded(at time: Int64) {
         lastReload.set(1)
         lastReloadTime.set(time)
