@@ -138,7 +138,7 @@ extension DaemonError: CustomStringConvertible {
             "listeners.\(listener) asks for the socket \"\(name)\", but systemd has passed no socket of that name: set"
                 + " FileDescriptorName=\(name) in the .socket unit, and start the service by it"
         case .clockBeforeBuild(let now, let built):
-            "the system's clock shows \(Self.text(now)), but this program was built at \(Self.text(built)) or later: set the"
+            "the system's clock shows \(Self.text(now)), a time before this program was built (\(Self.text(built)) or later): set the"
                 + " clock, or start the time service (timedatectl shows both), and start again"
         case .exposed(let listener, let fault): "listeners.\(listener) cannot use its socket: \(fault)"
         case .notifier(let error): "cannot use NOTIFY_SOCKET: \(error)"
