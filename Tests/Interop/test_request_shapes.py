@@ -182,7 +182,7 @@ def test_a_refusal_names_the_header_of_the_token(deployment: Deployment) -> None
 def test_get_says_what_to_do(deployment: Deployment) -> None:
     answer = deployment.client.send("GET", LICENCE_PATH)
     assert (answer.status, answer.code, answer.header("Allow")) == (405, "method_not_allowed", "POST, OPTIONS")
-    assert "POST alone" in answer.problem["detail"] and "by POST" in answer.problem["hint"]
+    assert "only POST" in answer.problem["detail"] and "by POST" in answer.problem["hint"]
     assert "the method GET" in answer.problem["detail"]
 
 

@@ -333,7 +333,7 @@ def test_a_packager_has_its_own_contents_scopes_and_pins(lab: Lab) -> None:
     refused(lab.post(request.document(), name="narrow"), 403, "This packager may not have keys of this content")
     assert lab.post(Request(content="live/1").document(), name="narrow").status == 200
     refused(
-        lab.post(request.document(), name="reader"), 403, "A key is not there, and this packager may not have keys made"
+        lab.post(request.document(), name="reader"), 403, "A key does not exist, and this packager may not create keys"
     )
     made = lab.post(request.document())
     assert lab.post(request.document(), name="reader").body == made.body

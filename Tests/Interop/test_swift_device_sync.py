@@ -223,7 +223,7 @@ def test_a_ckc_is_no_answer_to_a_report(
     monkeypatch.setattr(server, "_answer_sync", answer)
     finished = device.sync(url, Statements(), "--challenge", "none")
     assert_fails(finished, licence.content_key)
-    assert "did not take the SPC for a sync" in finished.stderr
+    assert "did not treat the SPC as a sync SPC" in finished.stderr
 
 
 # --- Written SPCs ----------------------------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ struct DaemonChecks {
             answer = try client.get("/metrics")
         } catch {
             return [
-                .bad("daemon", error.text, remedy: "look at systemctl status latchkey, or name the listener by --server")
+                .bad(
+                    "daemon", error.text, remedy: "look at systemctl status latchkey, or name the listener by --server")
             ]
         }
         guard answer.status == 200 else {
@@ -103,7 +104,8 @@ struct DaemonChecks {
     private var servedCertificates: [DoctorFinding] {
         loaded.configuration.listeners.public.enumerated().compactMap { index, listener in
             guard let files = listener.transport.tls?.identities.first else { return nil }
-            let name = "tls.served", place = "listeners.public[\(index)]"
+            let name = "tls.served"
+            let place = "listeners.public[\(index)]"
             guard case .socket(let address) = listener.address, !"\(address)".hasSuffix(":0") else {
                 return .skipped(name, "\(place) has no address that is known before it is opened")
             }

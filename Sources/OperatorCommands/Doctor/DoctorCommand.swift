@@ -56,7 +56,9 @@ extension Command {
             loaded = try LoadedConfiguration.load(file, environment: context.environment)
         } catch {
             return [
-                .bad("configuration", error.description, remedy: "mend these fields: the daemon would not start with them")
+                .bad(
+                    "configuration", error.description,
+                    remedy: "mend these fields: the daemon would not start with them")
             ]
         }
         var findings: [DoctorFinding] = [.good("configuration", "\(path) and the files that it names are good")]

@@ -28,7 +28,9 @@ struct LicenseCheck {
     var findings: [DoctorFinding] {
         let found = loaded.credentials.credentials.flatMap { credential -> [DoctorFinding] in
             guard case .applicationSecret(let ladder) = credential.ladder else {
-                return [.skipped(Self.check, "\(credential.name) climbs its ladder in a module, which nobody can imitate")]
+                return [
+                    .skipped(Self.check, "\(credential.name) climbs its ladder in a module, which nobody can imitate")
+                ]
             }
             let certificates = [(SPCVersion.v1, credential.certificate1024), (.v2, credential.certificate2048)]
             return certificates.compactMap { version, certificate in
@@ -76,7 +78,8 @@ struct LicenseCheck {
         } catch {
             return .bad(
                 Self.check, "\(title): a device would refuse the answer (\(error))",
-                remedy: "the application secret and the certificate are not of one deployment, or another server answers")
+                remedy:
+                    "the application secret and the certificate are not of one deployment, or another server answers")
         }
     }
 

@@ -183,7 +183,7 @@ import Testing
         let body = try #require(try JSONReader.parse(Self.response(problem).body).object)
         let detail = try #require(body["detail"]?.string)
         #expect(detail.hasSuffix(method.map { "the method \($0.rawValue)." } ?? "another method."))
-        #expect(detail.contains(allowed == "POST, OPTIONS" ? "POST alone" : allowed))
+        #expect(detail.contains(allowed == "POST, OPTIONS" ? "only POST" : allowed))
         #expect(try #require(body["hint"]?.string).contains(allowed == "POST, OPTIONS" ? "by POST" : "Allow"))
     }
 
