@@ -105,8 +105,10 @@ package enum HTTPRoundTrip {
         return try outcome.get()
     }
 
-    /// The certificate that a server presents, in PEM, without a check of who vouches for it; nil if it presents none. Sends a GET
-    /// without any field of the caller, so that nothing is told to a server that may be a wrong one. Blocks the thread.
+    /// Returns the certificate that a server presents, in PEM. Returns nil if the server presents none.
+    ///
+    /// The certificate is not checked. The request is a GET without fields of the caller, so that a wrong server learns
+    /// nothing. Blocks the thread.
     package static func servedCertificate(
         _ url: String, _ settings: HTTPRoundTripSettings
     ) throws(HTTPRoundTripError) -> [UInt8]? {

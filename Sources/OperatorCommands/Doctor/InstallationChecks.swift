@@ -64,9 +64,11 @@ struct InstallationChecks {
 
     private var certificates: [DoctorFinding] {
         let found = loaded.tlsWarnings(now: now).map { listener, warning in
-            DoctorFinding.bad(
-                "tls.end", "\(listener): \(warning)",
-                remedy: "put a new certificate in its place, and reload the daemon")
+            let remedy = "put a new certificate in its place, and reload the daemon"
+            return switch warning {
+            case .ended: DoctorFinding.bad("tls.end", "\(listener): \(warning)", remedy: remedy)
+            case .ends: DoctorFinding.warning("tls.end", "\(listener): \(warning)", remedy: remedy)
+            }
         }
         return found.isEmpty ? [.good("tls.end", "no certificate of a listener ends within 30 days")] : found
     }

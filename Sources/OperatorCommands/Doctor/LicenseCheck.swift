@@ -29,7 +29,7 @@ struct LicenseCheck {
         let found = loaded.credentials.credentials.flatMap { credential -> [DoctorFinding] in
             guard case .applicationSecret(let ladder) = credential.ladder else {
                 return [
-                    .skipped(Self.check, "\(credential.name) climbs its ladder in a module, which nobody can imitate")
+                    .skipped(Self.check, "\(credential.name): a simulated device cannot use its module")
                 ]
             }
             let certificates = [(SPCVersion.v1, credential.certificate1024), (.v2, credential.certificate2048)]
