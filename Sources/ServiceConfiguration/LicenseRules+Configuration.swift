@@ -3,8 +3,8 @@ package import FairPlay
 package import Licensing
 
 extension LicenseRules {
-    /// The rules of a configuration. Credentials whose modules run, and a call-back service, come beside it, because
-    /// they may outlive it.
+    /// Makes the rules of a configuration. Credentials with running modules and a call-back service are separate
+    /// arguments, because they may outlive the configuration.
     package convenience init(
         _ loaded: LoadedConfiguration, _ credentials: CredentialSet? = nil, _ callback: CallbackDecider? = nil,
         loopCount: Int = 1
