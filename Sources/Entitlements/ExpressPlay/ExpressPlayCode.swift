@@ -41,7 +41,7 @@ package enum ExpressPlayCode: Int, Error, Sendable, CaseIterable {
     /// A sentence for the developers of the caller. The wording may change.
     package var message: String {
         switch self {
-        case .expirationInvalid: "expirationTime is neither a time in UTC nor +SECONDS, has passed, or is too late"
+        case .expirationInvalid: "expirationTime is not a time in UTC or +SECONDS, has passed, or is too late"
         case .addressDenied: "The address is not allowed"
         case .contentKeyInvalid: "The content key is missing, invalid, given twice, or must not be in the URL"
         case .outputFlagsInvalid: "The output protection is unknown, or the device does not have it"
@@ -49,7 +49,7 @@ package enum ExpressPlayCode: Int, Error, Sendable, CaseIterable {
         case .authenticatorInvalid: "customerAuthenticator is unknown in this environment"
         case .quotaExhausted: "There were too many requests"
         case .rightsMissing: "The rights are missing"
-        case .rightsTypeInvalid: "rightsType is neither BuyToOwn nor Rental"
+        case .rightsTypeInvalid: "rightsType is not BuyToOwn or Rental"
         case .rentalEndMissing: "rental.periodEndTime is missing or is not a time in UTC"
         case .playDurationMissing: "rental.playDuration is missing"
         case .playDurationInvalid: "rental.playDuration is not a number of seconds"
@@ -62,7 +62,7 @@ package enum ExpressPlayCode: Int, Error, Sendable, CaseIterable {
         case .extensionTypeSizeWrong: "The type of an extension does not have 4 characters"
         case .extensionPayloadInvalid: "The payload of an extension is not Base64"
         case .outputFlagSizeWrong: "prFlag does not have 4 bytes"
-        case .errorFormatInvalid: "errorFormat is neither html nor json"
+        case .errorFormatInvalid: "errorFormat is not html or json"
         case .deviceRefused: "The device is not allowed"
         case .tokenInvalid: "The token is not valid for this request"
         case .keyIDMissing: "kek is given without ek or kid"

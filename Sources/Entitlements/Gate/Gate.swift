@@ -184,7 +184,7 @@ package struct Obligations: Equatable, Sendable {
     }
 
     /// Collects the obligations of a right. An AirPlay receiver or an AV adapter is not the viewer's own device, so it
-    /// is neither bound to the token nor counted.
+    /// is not bound to the token and not counted.
     init(_ right: Right, _ request: GateRequest, rental: RentalStep?) {
         let claims = request.claims
         let isOwn = request.device.isViewersOwn
