@@ -19,13 +19,13 @@ public struct ByteWriter: Sendable {
 
     @inlinable
     public mutating func write(_ value: UInt32) {
-        // Safe: the bytes are those of an integer, which exists until the call returns.
+        // Safe: the bytes belong to an integer that exists until the call returns.
         unsafe withUnsafeBytes(of: value.bigEndian) { unsafe storage.append(contentsOf: $0) }
     }
 
     @inlinable
     public mutating func write(_ value: UInt64) {
-        // Safe: the bytes are those of an integer, which exists until the call returns.
+        // Safe: the bytes belong to an integer that exists until the call returns.
         unsafe withUnsafeBytes(of: value.bigEndian) { unsafe storage.append(contentsOf: $0) }
     }
 

@@ -1,5 +1,5 @@
-// Each layer throws one closed enum of its own (style: typed throws). These functions carry an error of a lower layer
-// into a case of the caller's enum:
+// The functions of each layer throw one enum, which belongs to this layer (style: typed throws). These functions turn
+// an error of a lower layer into a case of the caller's enum:
 //
 //     let claims = try wrap(LicenseError.entitlement, try tokens.verify(token, now: now))
 //

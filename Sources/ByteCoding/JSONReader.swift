@@ -79,7 +79,7 @@ package enum JSONError: Error, Equatable, Sendable {
     /// This array or object is nested deeper than the limits allow.
     case tooDeep(at: TextPosition)
 
-    /// The object already has a member of this name. The position is that of the second name.
+    /// The object already has a member of this name. The position is where the second name begins.
     case duplicateMember(at: TextPosition)
 
     /// The text begins like a number here, but is not a valid one, or is too long.

@@ -65,7 +65,7 @@ extension Int64 {
 
 /// A day of the proleptic Gregorian calendar, which RFC 3339 uses.
 ///
-/// The arithmetic is that of Howard Hinnant's "days_from_civil" and "civil_from_days". Years begin in March there, so
+/// The arithmetic is from Howard Hinnant's "days_from_civil" and "civil_from_days". Years begin in March there, so
 /// that the leap day is the last day of its year. The calendar repeats every 400 years, which are 146,097 days.
 struct CivilDate: Equatable, Sendable {
     private static let daysOfEra = 146_097

@@ -86,8 +86,8 @@ static inline CURLcode latchkey_curl_total_time(CURL *handle, int64_t *microseco
     return code;
 }
 
-// The header field after `previous`, or the first one if `previous` is NULL. NULL if there are no more. The fields are
-// those of the last answer of the server itself, not of a proxy.
+// The header field after `previous`, or the first one if `previous` is NULL. Returns NULL if there are no more. The
+// fields are from the last answer of the server itself, not of a proxy.
 static inline struct curl_header *latchkey_curl_next_field(CURL *handle, struct curl_header *previous) {
     return curl_easy_nextheader(handle, CURLH_HEADER, -1, previous);
 }

@@ -61,7 +61,7 @@ extern "C" {
 #define LATCHKEY_LADDER_CONTENT_VIDEO 1u
 #define LATCHKEY_LADDER_CONTENT_AUDIO 2u
 
-// The two session keys of a device, each with its own R1. The values are those of the session key version in the CKC.
+// The two session keys of a device, each with its own R1. The CKC's session key version has the same values.
 #define LATCHKEY_LADDER_SESSION_KEY_GENERIC UINT64_C(0x182b0bb9f37383d1)
 #define LATCHKEY_LADDER_SESSION_KEY_VIDEO UINT64_C(0x02a69d25f4b94c7c)
 

@@ -12,7 +12,7 @@ package struct CommandContext: Sendable {
     private let output: FileHandle
     private let messages: FileHandle
 
-    /// Without arguments, everything is that of the process.
+    /// Without arguments, it uses the environment, the time and the standard streams of the process.
     package init(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         now: Int64 = Int64(Date().timeIntervalSince1970), input: FileHandle = .standardInput,

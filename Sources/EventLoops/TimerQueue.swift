@@ -57,7 +57,7 @@ struct TimerQueue {
         if isWaiting(id) { _ = remove(at: timers[Int(id.slot)].heapPosition) }
     }
 
-    /// Removes the first timer whose deadline is not after `now`, and returns its action; nil if there is none.
+    /// Removes the first timer whose deadline is not after `now`, and returns its action; nil if no timer is due.
     mutating func popExpired(at now: MonotonicTime) -> (() -> Void)? {
         guard let earliest, earliest <= now else { return nil }
         return remove(at: 0)

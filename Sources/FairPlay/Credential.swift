@@ -138,7 +138,7 @@ package struct CredentialSet: Sendable {
         return key
     }
 
-    /// Returns the key for SPCs of this version and certificate hash; nil if there is none.
+    /// Returns the key for SPCs of this version and certificate hash; nil if the credential has no such key.
     package func key(version: SPCVersion, hash: CertificateHash) -> CredentialKey? {
         keys[Selector(version: version, hash: hash)]
     }

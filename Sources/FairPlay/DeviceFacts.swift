@@ -71,7 +71,7 @@ package enum PlaybackOutput: Sendable, Equatable {
     case local
     /// AirPlay to a television or set-top box.
     case airPlay
-    /// Apple's digital AV adapter. The HU in the SPC is then that of the adapter.
+    /// Apple's digital AV adapter. The HU in the SPC then belongs to the adapter.
     case avAdapter
 
     package static let airPlayIndicator: UInt64 = 0xabb0_256a_3184_3974

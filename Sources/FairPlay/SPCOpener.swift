@@ -91,7 +91,7 @@ package final class SPCOpener {
         }
     }
 
-    /// Opens the SK..R1 block; that of the decoy if the payload was rejected before.
+    /// Opens the SK..R1 block of the payload, or of the decoy if the payload was rejected before.
     private func openSessionKeys(
         of payload: SPCPayload, with ladder: ApplicationSecretKeyLadder, rejection: inout SPCRejection?
     ) throws(CryptoError) -> SessionKeys {

@@ -87,7 +87,7 @@ package struct HTTPCallSettings: Sendable {
 
     package let url: String
     package let reach: Reach
-    /// The only authorities, in PEM, that are trusted for the service; nil for those of the system.
+    /// The only authorities, in PEM, that are trusted for the service; nil for the system's authorities.
     package var authorities: [UInt8]?
     package var identity: Identity?
     /// The time from the call to the whole answer, including the wait for a place.

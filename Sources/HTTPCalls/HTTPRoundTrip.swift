@@ -31,7 +31,7 @@ package struct HTTPRoundTripSettings: Sendable {
     }
 
     package var proxy: Proxy = .environment
-    /// The only authorities, in PEM, that are trusted for the server; nil for those of the system.
+    /// The only authorities, in PEM, that are trusted for the server; nil for the system's authorities.
     package var authorities: [UInt8]?
     /// Whether HTTP/2 is offered with TLS (by ALPN). Without TLS, HTTP/1.1 is used.
     package var offersHTTP2 = true

@@ -2,7 +2,7 @@
 ///
 /// The decoder is strict. A size has 1 to 16 hexadecimal digits without spaces around them, and lines end with CRLF
 /// only. Extensions must be well-formed, without white space. Extensions and the trailer section have size limits, and
-/// their contents are ignored. The fields of the trailer section obey the same rules as those of a head.
+/// their contents are ignored. The fields of the trailer section obey the same rules as fields of a head.
 package struct ChunkedBodyDecoder: Sendable {
     private enum State: Sendable {
         case size(digits: Int, value: UInt64)

@@ -24,7 +24,7 @@ package struct HTTPHeadParser: Sendable {
     /// Whether a byte of the request line has arrived. An empty line before it does not count.
     var hasBegun: Bool { requestLine != nil || scanned > lineStart }
 
-    /// The size in bytes of the empty line before the request line; 0 if there is none.
+    /// The size in bytes of the empty line before the request line; 0 if there is no empty line.
     var emptyLineSize: Int { requestLine == nil ? lineStart : 0 }
 
     /// The memory in bytes that the parser occupies, without the bytes that the caller keeps.

@@ -1,6 +1,6 @@
 /// The limits and deadlines of an HTTP connection.
 ///
-/// In HTTP/2, the size of a head is that of its fields with 32 bytes more for each (RFC 9113 section 6.5.2). A refusal
+/// In HTTP/2, the size of a head is the size of its fields plus 32 bytes for each (RFC 9113 section 6.5.2). A refusal
 /// ends only its stream, and a GOAWAY follows the last request of a connection.
 ///
 /// The number of pipelined HTTP/1.1 requests has no limit. One request is in flight, and at most one read of further
@@ -108,7 +108,7 @@ package struct HTTP2Limits: Equatable, Sendable {
     package var continuationsMaximum = 8
 
     /// The burst of streams that the client resets, or that the server refuses or resets because of the client's input.
-    /// Exceeded: the connection ends, unless it is that of a trusted proxy.
+    /// Exceeded: the connection ends, unless it belongs to a trusted proxy.
     ///
     /// Each response allows one reset more.
     package var resetBurstMaximum = 100

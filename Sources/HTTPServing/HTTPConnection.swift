@@ -429,7 +429,7 @@ extension HTTPConnection {
     func admit(client: SocketAddress) -> HTTPConnectionRefusal? {
         peer.address = client
         peer.hasProxyHeader = true
-        // The address may be that of another trusted proxy, which connects for many clients.
+        // The address may belong to another trusted proxy, which connects for many clients.
         guard let address = client.ip, !listener.settings.trustedProxies.contains(address) else { return nil }
         if let refusal = listener.admitAddress(address) { return refusal }
         countedAddress = address

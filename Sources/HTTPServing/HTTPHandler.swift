@@ -76,7 +76,7 @@ package struct HTTPRequest: Sendable {
 
 /// The peer of a connection, and how it is connected.
 package struct HTTPPeer: Hashable, Sendable {
-    /// The client's address: that of the socket, or the one that a trusted proxy names.
+    /// The client's address: the peer address of the socket, or the address that a trusted proxy names.
     package internal(set) var address: SocketAddress
     /// The name of the listener that accepted the connection.
     package let listener: String

@@ -48,7 +48,7 @@ final class ListenerState: Sendable {
         resources.memory.release(HeldMemory.connectionSize, from: .connections)
     }
 
-    /// The limits of connections, lowered to those of the process.
+    /// The limits of connections, lowered to the limits of the process.
     private var countLimits: HTTPLimits {
         var limits = limits
         limits.connectionsPerAddressMaximum = resources.connectionsPerNetworkMaximum(

@@ -9,7 +9,7 @@ package enum HKDFSHA256 {
         let output = SecretBytes(count: count)
         let derived = unsafe secret.withUnsafeMemory { input in
             unsafe output.withUnsafeMemory { bytes in
-                // Safe: the sizes are those of the secrets.
+                // Safe: each pointer is passed with the size of its memory.
                 unsafe latchkey_hkdf_sha256(input, secret.count, info, info.count, bytes, count) == 1
             }
         }

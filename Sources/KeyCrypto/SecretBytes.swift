@@ -51,7 +51,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         return secret
     }
 
-    /// Replaces all bytes by random ones. Throws `randomnessUnavailable`.
+    /// Replaces all bytes by random bytes. Throws `randomnessUnavailable`.
     borrowing func fillWithRandomBytes() throws(CryptoError) {
         // Safe: the buffer has `count` bytes and exists as long as `self`.
         guard unsafe RAND_priv_bytes(storage.baseAddress, Int32(count)) == 1 else { throw .randomnessUnavailable }

@@ -4,7 +4,7 @@ import Glibc
 /// A non-blocking socket that accepts connections, over TCP or a unix socket.
 ///
 /// For a TCP address that this process has bound, each event loop has its own socket, and the kernel distributes the
-/// connections. All loops share the queue of a unix socket, and that of a socket from systemd.
+/// connections. All loops share the queue of a unix socket or of a socket from systemd.
 package struct ListeningSocket: ~Copyable, Sendable {
     private var descriptor: Descriptor
     /// The address to which the socket is bound. Its port is never 0.

@@ -24,7 +24,7 @@ package struct ProcessConfinement: Equatable, Sendable {
     /// After that:
     ///
     /// - The process ends when the thread that started it ends.
-    /// - It has no environment and no capabilities, not even those of root. Its working folder is `/`.
+    /// - It has no environment and no capabilities, even if it runs as root. Its working folder is `/`.
     /// - It cannot get new privileges, cannot write to files, and leaves no core file. Its own user cannot trace it.
     /// - The filter of system calls refuses sockets, programs, processes, and changes of files and of the system
     ///   (CLinux).

@@ -7,7 +7,7 @@ import Glibc
 package struct ServiceNotifier: Sendable {
     private let path: [UInt8]
 
-    /// Takes the socket's name in `$NOTIFY_SOCKET`: a file path, or `@` and an abstract name; `nil` if there is none.
+    /// Takes the socket's name in `$NOTIFY_SOCKET`: a file path, or `@` and an abstract name; `nil` if it is not set.
     ///
     /// The name must fit into `sockaddr_un.sun_path` (107 bytes). For a longer one, it throws `ENAMETOOLONG`.
     package init(socketName: String?) throws(SocketError) {

@@ -18,7 +18,7 @@ package final class Monitor<State>: @unchecked Sendable {
         unsafe pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
-        // Deadlines are on the same clock as those of `SystemMonotonicClock`.
+        // Deadlines are on the clock of `SystemMonotonicClock`.
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         unsafe pthread_cond_init(condition, &attributes)
         unsafe pthread_condattr_destroy(&attributes)

@@ -92,8 +92,8 @@ package struct Right: Equatable, Sendable {
         }
     }
 
-    /// Returns the protection that a device must have for the key of these tracks: the right's own and that of each
-    /// track, merged.
+    /// Returns the protection that a device must have for the key of these tracks: the right's own and the protection
+    /// of each track, merged.
     func protection(ofTracks labels: [String]) -> Protection {
         guard !tracks.isEmpty else { return protection }
         return labels.reduce(protection) { merged, label in tracks[label].map(merged.merged) ?? merged }

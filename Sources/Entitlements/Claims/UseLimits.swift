@@ -44,7 +44,7 @@ package struct CountryCode: Hashable, Sendable {
 extension UseLimits {
     /// Reads `limits` of the native vocabulary.
     ///
-    /// Throws `claimInvalid` and `claimUnsupported`; the latter for a `rate` too, which has no defined form.
+    /// Throws `claimInvalid` and `claimUnsupported`. A `rate` is unsupported, because it has no defined form.
     init(native limits: ClaimObject) throws(EntitlementError) {
         try limits.refuse(["rate"])
         try limits.refuseStrangers(to: ["uses", "ips", "countries"])

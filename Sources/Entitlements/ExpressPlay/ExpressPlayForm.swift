@@ -69,7 +69,7 @@ package struct ExpressPlayForm: Sendable {
         return value
     }
 
-    /// The first unknown name that has this server's own prefix; nil if there is none.
+    /// The first unknown name that has this server's own prefix; nil if the form has no such name.
     ///
     /// The name is cut before its first byte that is not a letter, a digit, a dot, a hyphen or an underscore.
     ///

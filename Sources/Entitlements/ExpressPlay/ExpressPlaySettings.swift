@@ -117,8 +117,8 @@ package struct ExpressPlayCustomers: Sendable {
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Returns the customer with this authenticator. It is compared with those of all customers, so that the time tells
-    /// nothing.
+    /// Returns the customer with this authenticator. It is compared with the authenticators of all customers, so that
+    /// the time reveals nothing.
     package func identify(_ authenticator: [UInt8]) -> Identity {
         var found = Identity.unknown
         for entry in entries {

@@ -101,7 +101,7 @@ package enum Gate {
 
     /// Returns the rights that grant the use now, at least one.
     ///
-    /// If there is none, throws the refusal of the first right that covers the content.
+    /// If no right grants it, throws the refusal of the first right that covers the content.
     private static func grantingRights(of request: GateRequest) throws(EntitlementError) -> [Grant] {
         var refusal: EntitlementError?
         var granting: [Grant] = []
@@ -159,7 +159,7 @@ package struct Obligations: Equatable, Sendable {
     package let bindsFirstDevice: Bool
     /// The most devices that the subject may have; 0 if the device must be registered already.
     package let deviceMaximum: UInt32?
-    /// The limits on concurrent playbacks: those of the token and those of the right.
+    /// The limits on concurrent playbacks that come from the token and from the right.
     package let sessions: [SessionClaims]
     /// The change to the stored state of the rental.
     package let rental: RentalStep?

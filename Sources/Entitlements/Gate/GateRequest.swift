@@ -5,9 +5,9 @@ package import POSIXSockets
 package struct RequestingDevice: Equatable, Sendable {
     /// The HU; nil if it is unknown. A token that is pinned to a device is then refused.
     package let identifier: DeviceIdentifier?
-    /// Whether the content goes to an AirPlay receiver. The HU is then that of the receiver.
+    /// Whether the content goes to an AirPlay receiver. The HU then belongs to the receiver.
     package let isAirPlay: Bool
-    /// Whether the content goes to Apple's digital AV adapter. The HU is then that of the adapter.
+    /// Whether the content goes to Apple's digital AV adapter. The HU then belongs to the adapter.
     package let isAVAdapter: Bool
     /// The highest level that the device is known to have; nil if no level is known.
     package let securityLevel: Right.SecurityLevel?
@@ -63,8 +63,8 @@ package struct GateRequest: Equatable, Sendable {
 package struct RequestedContent: Equatable, Sendable {
     package let contentID: String
     package let keyID: KeyID
-    /// The labels by which the `tracks` of a right can mean the key: the packager's own label, and that of its content
-    /// type.
+    /// The labels by which the `tracks` of a right can mean the key: the packager's own label, and the label of its
+    /// content type.
     package let trackLabels: [String]
 
     package init(contentID: String, keyID: KeyID, trackLabels: [String]) {

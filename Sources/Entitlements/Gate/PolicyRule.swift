@@ -1,4 +1,4 @@
-/// The limits that a named profile, or the floor of this server, adds to those of a token (entitlement, section 4.2).
+/// The limits that a named profile, or the floor of this server, adds to a token's limits (entitlement, section 4.2).
 ///
 /// A rule can only tighten: the smaller of two limits counts, and a use that one of them forbids is forbidden. Nil
 /// means no limit.

@@ -30,7 +30,7 @@ extension SessionTokens {
     /// Returns the token that renews a licence.
     ///
     /// Returns nil if the licence cannot be renewed: its lease lasts until the end of the session, its key came inside
-    /// the token, it is an offline licence, or the claims do not fit into a token. `claims` are those of the token for
+    /// the token, it is an offline licence, or the claims do not fit into a token. `claims` come from the token for
     /// which the licence was issued. If that is a session token, the new token is its successor.
     package func token(
         for license: SessionLicense, _ authorization: Authorization, of claims: Claims

@@ -62,7 +62,8 @@ struct HTTP2FloodGuard: Equatable, Sendable {
         countReset(now)
     }
 
-    /// Counts a header block whose decoded size is more than twice that of a head. The second one ends the connection.
+    /// Counts a header block whose decoded size is more than twice the maximum of a head. The second one ends the
+    /// connection.
     mutating func expandedHeaders() -> ConnectionAbuse? {
         defer { hasSeenExpandedHeaders = true }
         return hasSeenExpandedHeaders && !isTrustedProxy ? .expandedHeaders : nil

@@ -5,9 +5,9 @@ import HTTPMessages
 enum HTTP2Library {
     /// Makes a server session with `HTTP2Callbacks`. The caller must still set its user data.
     ///
-    /// Windows are updated by `HTTP2Session`, when bodies are taken. nghttp2's own limit of continuations is a second
-    /// one after that of `HTTP2FloodGuard`. nghttp2's limit of resets is switched off, because it does not consider
-    /// responses and trusted proxies. `HTTP2FloodGuard` counts resets instead.
+    /// Windows are updated by `HTTP2Session`, when bodies are taken. `HTTP2FloodGuard` limits continuations;
+    /// nghttp2's own limit of them is an additional protection. nghttp2's limit of resets is switched off, because it
+    /// does not consider responses and trusted proxies. `HTTP2FloodGuard` counts resets instead.
     @unsafe
     static func makeServerSession(limits: HTTP2Limits) -> OpaquePointer {
         var option: OpaquePointer?

@@ -5,7 +5,7 @@ import HTTPMessages
 // `send`.
 
 extension HTTP2Session {
-    /// A header block begins: that of a request, or a trailer. Returns whether the session wants its fields.
+    /// The header block of a request or of a trailer begins. Returns whether the session needs its fields.
     func beganHeaders(on id: Int32, isRequest: Bool) -> Bool {
         decodedSize += HeldMemory.streamSize
         guard isRequest else {

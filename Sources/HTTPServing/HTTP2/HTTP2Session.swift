@@ -178,7 +178,7 @@ final class HTTP2Session {
         return (bytes.count, .good)
     }
 
-    /// Returns the fault of a frame; nil if there is none.
+    /// Returns the fault of a frame; nil if the frame has no fault.
     private func judge(_ frame: HTTP2FrameHeader) -> Verdict? {
         let isRequest = order.opensStream(frame)
         if let fault = order.received(frame) { return .fault(fault) }

@@ -29,7 +29,7 @@ struct HTTP2StreamOrder: Equatable, Sendable {
         frame.type == .headers && frame.streamID > highest && frame.streamID & 1 == 1
     }
 
-    /// Notes a frame. Returns its error; nil if there is none.
+    /// Notes a frame. Returns its error; nil if the frame has no error.
     mutating func received(_ frame: HTTP2FrameHeader) -> Fault? {
         let id = frame.streamID
         switch frame.type {

@@ -123,7 +123,7 @@ enum PEMReading {
         return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE ? found : []
     }
 
-    /// Returns the private key in a text; `nil` if there is none, or if it has a passphrase.
+    /// Returns the private key in a text; `nil` if the text has no private key, or if the key has a passphrase.
     static func privateKey(_ pem: borrowing SecretBytes) -> PrivateKeyHandle? {
         defer { ERR_clear_error() }
         return pem.withBytes { bytes in

@@ -58,7 +58,7 @@ struct TLSServerNames<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns the value for a host: that of its exact name, or that of the wildcard for its first label.
+    /// Returns the value for a host: the value for its exact name, or for the wildcard that replaces its first label.
     func value(for host: String) -> Value? {
         let host = Self.normalize(host)
         if let value = exact[host] { return value }

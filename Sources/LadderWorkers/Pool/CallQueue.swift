@@ -3,8 +3,8 @@ import Telemetry
 
 /// The calls that wait for a worker, the oldest first.
 ///
-/// All calls may wait for the same time, so the order is also that of their deadlines. Calls that return from a dead
-/// worker are older than all waiting calls, and go before them.
+/// All calls may wait for the same time, so they are also in the order of their deadlines. Calls that return from a
+/// dead worker are older than all waiting calls, and go before them.
 struct CallQueue {
     private let lengthMaximum: Int
     /// The calls that have returned, the oldest last.

@@ -9,8 +9,8 @@
 /// `reference` is the time that the wall clock must not be behind. It equals `settled`, with one exception: if the
 /// clock is trusted again at an earlier time, `reference` goes back to that time, because the time before was wrong.
 ///
-/// All times are in nanoseconds: those of the wall clock since 1970, those of the boot-time clock since the machine was
-/// started.
+/// All times are in nanoseconds. Times of the wall clock count from 1970, times of the boot-time clock from the start
+/// of the machine.
 package struct ClockTrust: Equatable, Sendable {
     package struct Settings: Equatable, Sendable {
         /// The largest step of the wall clock against the boot-time clock after which it is still trusted.

@@ -141,7 +141,7 @@ package struct LogField: Sendable {
     package static func bool(_ name: String, _ value: Bool) -> LogField { LogField(name, .bool(value)) }
 }
 
-/// How much a log line matters; names and order are those of swift-log.
+/// How important a log line is. Names and order are the same as in swift-log.
 package enum LogLevel: String, CaseIterable, Comparable, Sendable {
     /// Every step, for developers.
     case trace
