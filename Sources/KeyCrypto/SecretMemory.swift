@@ -3,7 +3,8 @@ import Synchronization
 
 /// Memory for secrets of all sizes. It is zero when it is allocated, and is wiped when it is freed.
 package enum SecretMemory {
-    /// Whether the memory of key material is locked, so that it is never swapped. False if `RLIMIT_MEMLOCK` is too small.
+    /// Whether the memory of key material is locked, so that it is never swapped. It is not locked if `RLIMIT_MEMLOCK`
+    /// is too small.
     package static var isLocked: Bool { SecureHeap.isLocked }
 
     static func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {
