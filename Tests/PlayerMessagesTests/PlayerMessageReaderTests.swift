@@ -222,8 +222,8 @@ enum SampleBodies {
         }
     }
 
-    /// A request that is cut off is not read as a whole one. Raw SPCs are the exception, because `FairPlay` checks their
-    /// length.
+    /// A request that is cut off is not read as a whole one. Raw SPCs are the exception, because `FairPlay` checks
+    /// their length.
     @Test func refusesOrPassesEveryTruncation() {
         let whole = [
             Array("spc=\(S.escaped)&assetId=movie".utf8), S.multipart(S.spc).dropLast(2),
