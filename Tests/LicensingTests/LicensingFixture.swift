@@ -194,7 +194,7 @@ final class LicensingFixture: Sendable {
         await outcome(of: message, token: token, for: use, now: now, loopIndex: loopIndex).map { outcome in
             switch outcome {
             case .license(let license): license
-            case .syncReport: preconditionFailure("an ordinary SPC carries no report")
+            case .syncReport: preconditionFailure("an ordinary SPC contains no report")
             case .playbackEnded: preconditionFailure("the device did not say that it has stopped")
             }
         }

@@ -99,6 +99,6 @@ import Testing
 
     @Test func takesAtMost64MiB() {
         #expect(RecentDecisions.sizeMaximum <= 64 << 20)
-        #expect(RecentDecisions.sizeMaximum > 32 << 20, "less would forget retries of a busy node too soon")
+        #expect(RecentDecisions.sizeMaximum > 32 << 20, "with less, a busy node forgets retries too soon")
     }
 }

@@ -138,7 +138,7 @@ import Testing
         message[100] ^= 1
         for _ in 0..<3 {
             guard case .failure(.spc(.rejected)) = await fixture.issue(message, token: token) else {
-                Issue.record("it is not rejected")
+                Issue.record("the SPC was not rejected")
                 return
             }
         }

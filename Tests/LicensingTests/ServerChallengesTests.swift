@@ -66,7 +66,7 @@ import Testing
         let (one, other) = (try await party(nil), try await party(nil, life: 200))
         _ = try await challenges.issue(to: one, now: 0) { 7 }
         #expect(try await !challenges.accept(7, from: other, now: 1))
-        #expect(try await challenges.accept(7, from: party(nil), now: 1), "another signature over the same claims")
+        #expect(try await challenges.accept(7, from: party(nil), now: 1), "another signature, the same claims")
         for number in 1...UInt64(ServerChallenges.countPerHolder) {
             #expect(try await challenges.issue(to: one, now: 1) { number } == .challenge(number))
         }

@@ -97,7 +97,7 @@ import Testing
         #expect(try await renew(first, with: message(device: 2)).failure == .entitlement(.deviceMismatch))
         #expect(
             try await renew(first, with: message(session: 8)).failure == .entitlement(.sessionEnded(.otherPlayback)))
-        #expect(store.entries.count == 1, "what was refused is not in the way of what comes")
+        #expect(store.entries.count == 1, "a refused request does not block later ones")
         _ = try await renew(first).get()
     }
 
@@ -215,7 +215,7 @@ import Testing
             var player = try await begin(session, fixture, &decided)
             while let token = player.token {
                 let now = player.asksAt
-                #expect(now < player.leaseEnd, "a picture has stopped")
+                #expect(now < player.leaseEnd, "the next request must come before the lease ends")
                 let isRequestLost = Int.random(in: 0..<3, using: &random) == 0
                 let isAnswerLost = Int.random(in: 0..<3, using: &random) == 0
                 let message = try player.nextMessage(at: now)

@@ -61,7 +61,7 @@ import Testing
         let message = try fixture.deviceRequest(.v1).message
         guard case .failure(.rateLimited(.subject, _)) = await fixture.outcomes(of: [message, message], token: token)
         else {
-            Issue.record("it is admitted")
+            Issue.record("the request was admitted")
             return
         }
     }
@@ -140,7 +140,7 @@ import Testing
         let fixture = try LicensingFixture()
         let message = try fixture.deviceRequest(.v1).message
         guard case .failure(.tokenMissing) = await fixture.outcomes(of: [message], token: nil) else {
-            Issue.record("it is admitted")
+            Issue.record("the request was admitted")
             return
         }
         #expect(fixture.operations.value == 0)

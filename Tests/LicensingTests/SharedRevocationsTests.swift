@@ -34,10 +34,10 @@ import Testing
     @Test func allNodesHearOfARevocation() async throws {
         let revocation = Self.revocation("a")
         try await shared.revoke(revocation, recording: Self.entry(.revoked))
-        #expect(node.kinds == [.revoked] && store.all == [], "it is durable here before others hear of it")
+        #expect(node.kinds == [.revoked] && store.all == [], "it is durable here before it is shared")
         #expect(await shared.share(revocation))
         #expect(store.all == [revocation] && node.all == [] && node.kinds == [.revoked])
-        #expect(await shared.share(revocation), "a second time changes nothing")
+        #expect(await shared.share(revocation), "sharing it again changes nothing")
         #expect(store.changeCount == 1)
     }
 
@@ -56,7 +56,7 @@ import Testing
         store.refuseChanges(false)
         #expect(try await changes() == [.revoked(revocation)])
         #expect(store.all == [revocation] && node.all == [])
-        #expect(node.kinds == [.revoked], "one row, however late the store has it")
+        #expect(node.kinds == [.revoked], "there is one row, even if the store gets the revocation late")
     }
 
     /// While a revocation is pending, the position does not move, so that the changes are read again in their true
@@ -72,7 +72,7 @@ import Testing
         _ = try await shared.revocationChanges(after: .start, limit: 100)
         let later = try await shared.revocationChanges(after: .start, limit: 100)
         guard case .changes(let changes, let position, _) = later else {
-            Issue.record("there is no gap")
+            Issue.record("the changes have a gap")
             return
         }
         #expect(changes == expected && position.number == 2)
@@ -95,7 +95,7 @@ import Testing
         try await shared.revoke(Self.revocation("b"), recording: Self.entry(.revoked))
         #expect(try await shared.lift(Self.revocation("b"), recording: Self.entry(.revocationLifted)))
         #expect(node.all == [] && node.kinds == [.revocationLifted, .revoked, .revocationLifted])
-        #expect(await shared.share(Self.revocation("b")) && store.all == [], "it does not come back")
+        #expect(await shared.share(Self.revocation("b")) && store.all == [], "the lifted revocation does not come back")
     }
 
     @Test func aLiftThatFailsLeavesNoRow() async throws {

@@ -61,7 +61,7 @@ import Testing
         #expect(await ask(try message(.playing, device: 2)).failure == .denied(.slotsFull(current: 1, limit: 1)))
         #expect(isEnded(await ask(try message(.stopped))))
         #expect(isLicensed(await ask(try message(.playing, device: 2))))
-        #expect(store.entries.count == 2, "nothing was given for the end")
+        #expect(store.entries.count == 2, "the end of playback got no licence")
         #expect(!transport.questions.isEmpty)
     }
 

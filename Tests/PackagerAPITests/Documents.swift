@@ -58,7 +58,7 @@ extension PackagedKey {
         do {
             return try PackagedKey(keyID: keyID, key: ContentKey(bytes), iv: iv)
         } catch {
-            preconditionFailure("a test's constant is a key: \(error)")
+            preconditionFailure("the constant of a test is not a valid key: \(error)")
         }
     }
 }

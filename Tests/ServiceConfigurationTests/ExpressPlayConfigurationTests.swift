@@ -50,7 +50,7 @@ import Testing
         #expect(customer.tokensPerDay == 9 && customer.lifeMaximum == 30 * 86_400)
         for (text, isOther) in [("201722,fedcba9876543210", true), ("201722,0123456789abcdeF", false), ("", false)] {
             switch settings.customers.identify(Array(text.utf8)) {
-            case .customer: Issue.record("found by another authenticator")
+            case .customer: Issue.record("a customer was found by another authenticator")
             case .otherEnvironment: #expect(isOther)
             case .unknown: #expect(!isOther)
             }

@@ -51,7 +51,7 @@ import Testing
         let both = text(#"address: "127.0.0.1:0", tokenFile: "secrets/admin-token", tokens: [\#(token)]"#)
         #expect(try folder.load(both).adminListeners[0].tokens.map(\.name) == ["tokenFile", "alice"])
         let open = text(#"address: "0.0.0.0:0", allowPlaintext: true, tokens: [\#(token)]"#)
-        #expect(faults(open)["listeners.admin[0]"] == nil, "a named token guards a listener too")
+        #expect(faults(open)["listeners.admin[0]"] == nil, "a named token protects a listener too")
         try folder.write("short", "too-short")
         let short = text(#"address: "127.0.0.1:0", tokens: [{ name: "bob", file: "short" }]"#)
         #expect(faults(short) == ["listeners.admin[0].tokens[0].file": .notAnAdminToken])

@@ -142,7 +142,7 @@ import Testing
         let credentials = fixture.rules.fairplay.credentials
         try fixture.reload { $0.credentials = try CredentialSet([]) }
         guard case .spc(.unknownCertificate) = try await ask(message, token: token()) else {
-            Issue.record("a credential that is gone opens nothing")
+            Issue.record("a removed credential has opened an SPC")
             return
         }
         fixture.reload { $0.credentials = credentials }
@@ -162,7 +162,7 @@ import Testing
         try fixture.reload { $0.verifier = TokenVerifier(issuers: try IssuerSet([])) }
         #expect(fixture.rules.entitlement.tokens.count == 0)
         guard case .entitlement = try await ask(token: token) else {
-            Issue.record("the token is no longer good")
+            Issue.record("the token of a removed issuer was accepted")
             return
         }
     }

@@ -104,7 +104,7 @@ import Testing
             #expect(found.code == error.code)
         }
         #expect(counts(decider) == [.failed: 4])
-        #expect(decider.isAvailable, "what is refused of an answer is no outage")
+        #expect(decider.isAvailable, "a refused answer is not an outage")
     }
 
     @Test func handsOnTheNumberOfADenial() async throws {

@@ -59,7 +59,7 @@ import Testing
         try await outcome(message, token: token, isRenewal: isRenewal).map { outcome in
             switch outcome {
             case .license(let license): license
-            case .syncReport, .playbackEnded: preconditionFailure("an ordinary SPC carries no report")
+            case .syncReport, .playbackEnded: preconditionFailure("an ordinary SPC contains no report")
             }
         }
     }
