@@ -112,7 +112,7 @@ import Testing
 
     @Test(arguments: [
         ("kid,content,key\n", "iv is missing"), ("kid,content,key,iv,color\n", "line 1"),
-        ("kid,content,key,iv,kid\n", "twice"), ("kid,content,key,iv\n\(kid),a,\(key),\(iv),x\n", "line 2"),
+        ("kid,content,key,iv,kid\n", "repeated"), ("kid,content,key,iv\n\(kid),a,\(key),\(iv),x\n", "line 2"),
         ("kid,content,key,iv\n\(kid),a,\(key)00,\(iv)\n", "key is not 32"),
         ("kid,content,key,iv\n\(kid),a,\(key),\(key)\n", "equals the key"),
         ("kid,content,key,iv\n\(kid),\"a,\(key),\(iv)\n", "quote"), ("{\"kid\": 5}\n", "kid"),

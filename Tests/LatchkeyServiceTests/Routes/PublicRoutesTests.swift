@@ -47,7 +47,7 @@ import Testing
         #expect(try code(response) == "method_not_allowed")
         let body = try #require(try JSONReader.parse(response.body).object)
         let detail = try #require(body["detail"]?.string)
-        #expect(detail == "This address takes POST alone, and the request has the method \(method.rawValue).")
+        #expect(detail == "This address takes only POST, and the request has the method \(method.rawValue).")
         #expect(body["hint"]?.string?.contains("by POST") == true)
     }
 
