@@ -208,7 +208,7 @@ package struct SKDNames: Hashable, Sendable {
 }
 
 /// Why a text is not a template, or a template gives no URL for a key.
-package enum SKDTemplateError: Error, Equatable, Sendable {
+package enum SKDTemplateError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Braces with a name that is not a field's, or a brace without its partner.
     case unknownField
     /// A character that is not printable ASCII, a space, a quotation mark, or a closing brace alone.
@@ -217,4 +217,14 @@ package enum SKDTemplateError: Error, Equatable, Sendable {
     case fieldMissing(String)
     /// More than 200 bytes; this many.
     case tooLong(Int)
+
+    /// Words for the log.
+    package var description: String {
+        switch self {
+        case .unknownField: "it has braces with a name that is no field, or a brace without its partner"
+        case .invalidCharacter: "it has a character that a key URI must not have"
+        case .fieldMissing(let name): "the key has no value for its field \(name)"
+        case .tooLong(let size): "the key URI would have \(size) bytes, more than 200"
+        }
+    }
 }
