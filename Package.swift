@@ -124,7 +124,8 @@ var targets: [Target] = [
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements",
             "ContentKeys",
-            "Records", "Licensing", "PackagerAPI", "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration",
+            "Records", "Licensing", "PackagerAPI", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL",
+            "ServiceConfiguration",
             "Administration",
         ]),
 
@@ -203,7 +204,7 @@ var targets: [Target] = [
         ]),
     tests(
         of: "Administration",
-        ["ByteCoding", "Telemetry", "KeyCrypto", "ContentKeys", "Records", "Licensing", "PackagerAPI"]),
+        ["ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "ContentKeys", "Records", "Licensing", "PackagerAPI"]),
     tests(
         of: "OperatorCommands",
         [

@@ -97,6 +97,8 @@ package struct SharedLicensing: Sendable {
     /// Without a recorder no ledger is kept, and a token that demands to be counted is refused.
     package var recorder: DecisionRecorder?
     package var refusals: RefusalRecorder?
+    /// Without these a refusal names no subject.
+    package var pseudonyms: Pseudonymizer?
     /// Without a history no renewal names the licence before it.
     package var history: (any LicenseHistory)?
     /// Without a store of challenges no challenge is given, and no challenge is accepted.

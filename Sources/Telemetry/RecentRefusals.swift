@@ -2,8 +2,8 @@ import Synchronization
 
 /// The last refusals with their causes, in memory: an operator finds one by its request id although the log is sampled.
 ///
-/// Nothing in an entry is a secret, and nothing but numbers comes from the client. It has a fixed number of places,
-/// so strangers can push entries out, but not make it grow: 5 MB with 10,000 entries.
+/// Nothing in an entry is a secret. It has a fixed number of places of a fixed size, so strangers can push entries out,
+/// but not make it grow: 10 MB with 10,000 entries.
 package final class RecentRefusals: Sendable {
     /// One refusal.
     package struct Entry: Equatable, Sendable {
@@ -14,30 +14,31 @@ package final class RecentRefusals: Sendable {
         /// The code that the client was told.
         package let code: String
         package let cause: String
-        /// Further facts of the cause, as the log has them.
-        package let numbers: [(name: String, value: String)]
+        /// Further facts, as the log has them.
+        package let facts: [(name: String, value: String)]
 
         /// An entry; a longer cause is cut to 256 bytes.
         package init(
             _ requestID: String, at time: WallTime, event: String, code: String, cause: String,
-            numbers: [(name: String, value: String)] = []
+            facts: [(name: String, value: String)] = []
         ) {
             self.requestID = requestID
             self.time = time
             self.event = event
             self.code = code
             self.cause = String(decoding: cause.utf8.prefix(256), as: UTF8.self)
-            self.numbers = numbers
+            self.facts = facts
         }
 
         package static func == (left: Entry, right: Entry) -> Bool {
             left.requestID == right.requestID && left.time == right.time && left.event == right.event
                 && left.code == right.code && left.cause == right.cause
+                && left.facts.elementsEqual(right.facts) { $0 == $1 }
         }
     }
 
-    /// What an entry takes in the ring, in bytes. Its texts are cut to what fits; only a cause is long.
-    static let entrySizeMaximum = 512
+    /// What an entry takes in the ring, in bytes. Its texts are cut to what fits, the last ones first.
+    static let entrySizeMaximum = 1024
 
     private struct Ring {
         /// One place of `entrySizeMaximum` bytes behind the other.
@@ -92,9 +93,9 @@ package final class RecentRefusals: Sendable {
 // MARK: The form of an entry in the ring
 
 extension RecentRefusals.Entry {
-    /// Texts, each behind its size in two bytes, up to an empty name of a number; then zeros.
+    /// Texts, each behind its size in two bytes, up to an empty name of a fact; then zeros.
     ///
-    ///     request id, seconds, nanoseconds, event, code, (name, value)*, "", cause
+    ///     request id, seconds, nanoseconds, event, code, cause, (name, value)*, ""
     fileprivate var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(RecentRefusals.entrySizeMaximum)
@@ -106,13 +107,11 @@ extension RecentRefusals.Entry {
             bytes += [UInt8(utf8.count >> 8), UInt8(utf8.count & 0xff)]
             bytes += utf8
         }
-        for text in [requestID, String(time.seconds), String(time.nanoseconds), event, code] { append(text) }
-        for (name, value) in numbers {
+        for text in [requestID, String(time.seconds), String(time.nanoseconds), event, code, cause] { append(text) }
+        for (name, value) in facts {
             append(name)
             append(value)
         }
-        append("")
-        append(cause)
         bytes += repeatElement(0, count: RecentRefusals.entrySizeMaximum - bytes.count)
         return bytes
     }
@@ -123,14 +122,14 @@ extension RecentRefusals.Entry {
         time = WallTime(seconds: Int64(reader.nextText()) ?? 0, nanoseconds: UInt32(reader.nextText()) ?? 0)
         event = reader.nextText()
         code = reader.nextText()
-        var numbers: [(name: String, value: String)] = []
+        cause = reader.nextText()
+        var facts: [(name: String, value: String)] = []
         while true {
             let name = reader.nextText()
             if name.isEmpty { break }
-            numbers.append((name, reader.nextText()))
+            facts.append((name, reader.nextText()))
         }
-        self.numbers = numbers
-        cause = reader.nextText()
+        self.facts = facts
     }
 }
 

@@ -18,6 +18,8 @@ final class LadderModules: Sendable {
     /// Since when credentials are without a worker.
     private let lostSince: Mutex<[String: MonotonicTime]>
     private let clock: any MonotonicClock
+    /// What has happened last to the workers of each credential, in words; none for one whose workers are well.
+    private let troubles: LadderTroubles
 
     /// How long calls that are being answered may take when the daemon stops.
     private static let stopLimit: Duration = .seconds(5)
@@ -38,10 +40,15 @@ final class LadderModules: Sendable {
                 [.string("cause", "the kernel has no Landlock, or a filter of system calls forbids it")])
         }
         self.group = group
+        let troubles = LadderTroubles()
+        self.troubles = troubles
         pools = settings.sorted { $0.key < $1.key }.map { credential, settings in
             let pool = LadderWorkerPool(
                 LadderModuleConfiguration(settings), on: group.loops[0], for: callers,
-                observer: { event in event.log(to: logger, credential: credential) })
+                observer: { event in
+                    event.log(to: logger, credential: credential)
+                    troubles.note(event, credential)
+                })
             return (credential, pool)
         }
         var lost: [String: MonotonicTime] = [:]
@@ -80,7 +87,8 @@ final class LadderModules: Sendable {
         guard !lost.isEmpty else { return [] }
         return [
             Degradation(
-                part: .credentials, cause: "no worker of the module of \(lost.joined(separator: ", "))",
+                part: .credentials,
+                cause: "no worker of the module of \(lost.map(troubles.words).joined(separator: ", "))",
                 stopsLicences: lost.count >= credentialCount)
         ]
     }
@@ -114,6 +122,21 @@ final class LadderModules: Sendable {
                     return (credential, { value(statistics) })
                 })
         }
+    }
+}
+
+/// What has happened last to workers that are missing.
+private final class LadderTroubles: Sendable {
+    private let byCredential = Mutex<[String: String]>([:])
+
+    func note(_ event: LadderWorkerEvent, _ credential: String) {
+        byCredential.withLock { $0[credential] = event.trouble ?? $0[credential] }
+    }
+
+    /// The credential, and why it has no worker.
+    func words(_ credential: String) -> String {
+        let trouble = byCredential.withLock { $0[credential] }
+        return credential + (trouble.map { " (\($0))" } ?? "")
     }
 }
 

@@ -1,9 +1,11 @@
 import ContentKeys
 import Entitlements
+import EventLoops
 import HTTPMessages
 import HTTPServing
 import Licensing
 import POSIXSockets
+import Records
 
 extension HTTPRequest {
     /// Where tokens are looked for.
@@ -14,7 +16,7 @@ extension HTTPRequest {
 
     /// Where the request comes from: the client's address, and its country if a trusted proxy names it in this field.
     func origin(countryField: String?) -> RequestOrigin {
-        RequestOrigin(address: peer.address.ip, country: country(in: countryField))
+        RequestOrigin(address: peer.address.ip, country: country(in: countryField), listener: peer.listener)
     }
 
     /// A field that does not come from a trusted proxy, comes twice or names no country says nothing.
@@ -35,5 +37,19 @@ extension HTTPRequest {
         }
         if let name = fields.bytes(of: "KID"), let hint = AssetHint(name, in: .headerField) { hints.append(hint) }
         return hints
+    }
+}
+
+extension LicensePipelines {
+    /// What is known of a request that was refused before its admission. `now` is in seconds since 1970.
+    func facts(
+        of error: LicenseError, in request: HTTPRequest, _ carriers: TokenCarriers? = nil, under rules: LicenseRules,
+        now: Int64, on loop: LoopContext
+    ) -> RefusalFacts {
+        // Without a pipeline no request is served, and the cause says so.
+        guard let control = try? pipeline(on: loop).admissionControl else { return RefusalFacts() }
+        return control.facts(
+            of: error, presenting: carriers ?? request.tokenCarriers,
+            from: request.origin(countryField: rules.entitlement.countryField), under: rules, now: now)
     }
 }

@@ -1,6 +1,8 @@
 import ByteCoding
 package import Entitlements
 package import FairPlay
+package import Records
+import Synchronization
 
 /// A request that may cost RSA, and the rules that it was admitted under. Nothing of its SPC has been decrypted.
 ///
@@ -23,6 +25,10 @@ package final class Admission: Sendable {
     let rules: LicenseRules
     /// Where the decision waits for those about the other SPCs of its request; nil for an SPC that came alone.
     let seat: DecisionSeat?
+    /// What a refusal has found, noted where it is known; nil as long as nothing is refused.
+    private let findings: Mutex<RefusalFacts?>
+    /// The admission that this one is a copy of, whose findings count.
+    private let original: Admission?
 
     /// Reads the container of the SPC, and finds the credential that it names. Needs no private key. Throws `spc`.
     init(
@@ -38,6 +44,8 @@ package final class Admission: Sendable {
         self.standing = standing
         self.rules = rules
         seat = nil
+        findings = Mutex(nil)
+        original = nil
     }
 
     private init(_ admission: Admission, seat: DecisionSeat) {
@@ -48,10 +56,29 @@ package final class Admission: Sendable {
         credentialKey = admission.credentialKey
         rules = admission.rules
         self.seat = seat
+        findings = Mutex(nil)
+        original = admission
     }
 
     /// The same of one SPC among several.
     func seated(at seat: DecisionSeat) -> Admission { Admission(self, seat: seat) }
+
+    /// What is known of the request if it was refused: where it came from, the credential, and what was noted.
+    package var refusalFacts: RefusalFacts {
+        var facts = RefusalFacts(request.origin, rules)
+        facts[.credential] = credentialKey.credentialName
+        if let found = (original ?? self).findings.withLock({ $0 }) { facts.add(found) }
+        return facts
+    }
+
+    /// Notes what a refusal has found. What was noted before stays.
+    func note(_ found: RefusalFacts) {
+        (original ?? self).findings.withLock { findings in
+            var all = findings ?? RefusalFacts()
+            all.add(found)
+            findings = all
+        }
+    }
 
     /// Whether a playback that goes on asks, by its token or in its own words. It goes first in a crowd, and is granted
     /// nothing more. A token that was not verified gives no priority: its sender is not known.
@@ -71,7 +98,7 @@ package struct LicenseSender: Sendable {
     package let origin: RequestOrigin
     /// What the app says of a licence that the new ones follow.
     package let renewal: RenewalWish
-    let rules: LicenseRules
+    package let rules: LicenseRules
 
     /// Whether this server has verified the token.
     package var isVerified: Bool {

@@ -103,6 +103,11 @@ package struct LedgerEntry: Equatable, Sendable {
     /// What a device reported; nil for all kinds but `syncReportAccepted`, and for reports of version 1, which say no
     /// more than `until`.
     package var report: DeviceReport?
+    /// What was found and expected, of a refusal; empty for all other kinds. Content, key id and subject are in the
+    /// entry's own fields.
+    package var facts = RefusalFacts() {
+        didSet { facts = facts.withoutEntryFields }
+    }
 
     /// Everything else is set afterwards, if there is something to say.
     package init(
