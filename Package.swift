@@ -204,7 +204,7 @@ var targets: [Target] = [
         ]),
     tests(
         of: "Administration",
-        ["ByteCoding", "Telemetry", "KeyCrypto", "ContentKeys", "Records", "Licensing", "PackagerAPI"]),
+        ["ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "ContentKeys", "Records", "Licensing", "PackagerAPI"]),
     tests(
         of: "OperatorCommands",
         [

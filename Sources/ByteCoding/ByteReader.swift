@@ -6,6 +6,17 @@ public enum ByteReaderError: Error, Equatable, Sendable {
     case trailingBytes(count: Int)
 }
 
+extension ByteReaderError: CustomStringConvertible {
+    /// Words for the log.
+    public var description: String {
+        switch self {
+        case .truncated(let field, let needed, let available):
+            "it ends too early: \(field) needs \(needed) bytes, and there are \(available)"
+        case .trailingBytes(let count): "\(count) bytes follow its end"
+        }
+    }
+}
+
 /// A cursor over bytes from outside. Each read first checks that enough bytes remain.
 ///
 /// Integers are big-endian. Each read names its field, so that an error says which field was cut off. Call `finish()`

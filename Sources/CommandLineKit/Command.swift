@@ -109,6 +109,9 @@ package enum CommandError: Error, Equatable, Sendable {
     case usage(String)
     /// The work failed: exit status 1.
     case failed(String)
+    /// The daemon's configuration cannot be used, as each line of the text says: exit status 78. Another try changes
+    /// nothing.
+    case misconfigured(String)
 }
 
 /// The exit statuses of both programs.
@@ -116,4 +119,6 @@ package enum ExitStatus: Int32, Sendable {
     case success = 0
     case failure = 1
     case usage = 2
+    /// `EX_CONFIG` of sysexits.h, which service managers can tell from a failure that may pass.
+    case configuration = 78
 }

@@ -35,6 +35,9 @@ package struct CommandRunner: Sendable {
             case .failed(let message):
                 context.note("\(root.name): \(message)")
                 return .failure
+            case .misconfigured(let message):
+                for line in message.split(separator: "\n") { context.note("\(root.name): \(line)") }
+                return .configuration
             }
         }
     }

@@ -209,7 +209,7 @@ package struct SKDNames: Hashable, Sendable {
 }
 
 /// The reason why a text is not a template, or a template gives no URL for a key.
-package enum SKDTemplateError: Error, Equatable, Sendable {
+package enum SKDTemplateError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A name in braces is not a field, or an opening brace has no closing one.
     case unknownField
     /// A character is a space, a quotation mark, a closing brace without an opening one, or not printable ASCII.
@@ -218,4 +218,14 @@ package enum SKDTemplateError: Error, Equatable, Sendable {
     case fieldMissing(String)
     /// The URL has more than 200 bytes. The value is its size.
     case tooLong(Int)
+
+    /// Words for the log.
+    package var description: String {
+        switch self {
+        case .unknownField: "it has braces with a name that is no field, or a brace without its partner"
+        case .invalidCharacter: "it has a character that a key URI must not have"
+        case .fieldMissing(let name): "the key has no value for its field \(name)"
+        case .tooLong(let size): "the key URI would have \(size) bytes, more than 200"
+        }
+    }
 }

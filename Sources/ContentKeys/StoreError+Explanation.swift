@@ -1,4 +1,7 @@
-extension StoreError {
+extension StoreError: CustomStringConvertible {
+    /// The explanation.
+    package var description: String { explanation }
+
     /// Says what is wrong and what to do about it.
     package var explanation: String {
         switch self {
@@ -17,7 +20,11 @@ extension StoreError {
     }
 }
 
-extension StoreOutage {
+extension StoreOutage: CustomStringConvertible {
+    /// The explanation.
+    package var description: String { explanation }
+
+    /// What is wrong and what to do about it.
     package var explanation: String {
         switch self {
         case .busy: "another process is writing to the database and did not finish in time; try again"
@@ -59,7 +66,10 @@ extension KeyGenerationFault {
     }
 }
 
-extension KeyProvisionError {
+extension KeyProvisionError: CustomStringConvertible {
+    /// The explanation.
+    package var description: String { explanation }
+
     /// Says what is wrong and what to do about it.
     package var explanation: String {
         switch self {

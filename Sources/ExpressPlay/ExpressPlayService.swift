@@ -5,6 +5,7 @@ import HTTPMessages
 import HTTPServing
 package import Licensing
 import POSIXSockets
+import Records
 package import Telemetry
 
 /// The parts that the ExpressPlay routes share: the minter, the rate limits, and the log of refusals.
@@ -66,17 +67,18 @@ package final class ExpressPlayService: Sendable {
             [.string("request_id", id.text), .string("customer", customer.name)])
     }
 
-    func logRefusal(_ refusal: ExpressPlayRefusal, _ id: RequestID) {
+    func logRefusal(_ refusal: ExpressPlayRefusal, _ id: RequestID, under rules: LicenseRules) {
         refused.increment()
+        let facts = RefusalFacts(listener: id.place?.listener, client: id.place?.client, rules.clientAddress)
         recent.note(
             .init(
                 id.text, at: clock.wallTime, event: "token_refused", code: String(refusal.code.rawValue),
-                cause: refusal.cause.text))
+                cause: refusal.cause.text, facts: facts.all.map { ($0.name.word, $0.text) }))
         logger.log(
             refusal.status.code >= 500 ? .error : .info, "token_refused", from: .stranger,
             [
                 .string("request_id", id.text), .integer("code", refusal.code.rawValue),
                 .string("cause", refusal.cause.text),
-            ])
+            ] + facts.all.map { .string($0.name.word, $0.text) })
     }
 }

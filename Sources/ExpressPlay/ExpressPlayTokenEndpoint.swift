@@ -24,7 +24,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
     ) -> HTTPAnswer {
         guard request.body.count <= Self.bodySizeMaximum else {
             let refusal = ExpressPlayRefusal(.keyDataInvalid, .contentTooLarge, RefusalCause("the form is too large"))
-            return .now(response(to: refusal, .html, id))
+            return .now(response(to: refusal, .html, id, rules))
         }
         let form = ExpressPlayForm(query: request.query, body: request.body)
         let format = form.errorFormat
@@ -32,15 +32,15 @@ package struct ExpressPlayTokenEndpoint: Sendable {
             try service.admit(request, under: rules, on: loop)
             let customer = try customer(of: form, in: settings)
             let asked = try Self.request(in: form, of: customer, settings, now: service.minter.now)
-            return .later { _ in await mint(asked, for: customer, settings, format, id) }
+            return .later { _ in await mint(asked, for: customer, settings, format, id, rules) }
         } catch {
-            return .now(response(to: error, format, id))
+            return .now(response(to: error, format, id, rules))
         }
     }
 
     private func mint(
         _ asked: ExpressPlayTokenRequest, for customer: ExpressPlayCustomer, _ settings: ExpressPlaySettings,
-        _ format: ExpressPlayForm.ErrorFormat, _ id: RequestID
+        _ format: ExpressPlayForm.ErrorFormat, _ id: RequestID, _ rules: LicenseRules
     ) async -> HTTPResponse {
         do throws(ExpressPlayRefusal) {
             let token = try await service.minter.mint(asked, for: customer)
@@ -49,7 +49,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
                 status: .ok, fields: HTTPFields.answer("text/uri-list", id),
                 body: Array(settings.tokenURL(token).utf8))
         } catch {
-            return response(to: error, format, id)
+            return response(to: error, format, id, rules)
         }
     }
 
@@ -89,9 +89,9 @@ package struct ExpressPlayTokenEndpoint: Sendable {
     }
 
     private func response(
-        to refusal: ExpressPlayRefusal, _ format: ExpressPlayForm.ErrorFormat, _ id: RequestID
+        to refusal: ExpressPlayRefusal, _ format: ExpressPlayForm.ErrorFormat, _ id: RequestID, _ rules: LicenseRules
     ) -> HTTPResponse {
-        service.logRefusal(refusal, id)
+        service.logRefusal(refusal, id, under: rules)
         let error = ExpressPlayErrorBody(
             code: refusal.code.rawValue, message: refusal.message, requestID: id.text)
         var fields = HTTPFields.answer(error.contentType(format), id)

@@ -28,15 +28,15 @@ package struct SEESEndpoint: Sendable {
             try authenticate(request, sees)
             try service.admit(sees.customer)
         } catch {
-            return .now(response(to: error, messageID: "", id))
+            return .now(response(to: error, messageID: "", id, rules))
         }
         do throws(SEESRequest.Fault) {
             let question = try SEESRequest(parsing: request.body)
-            return .later { _ in await answer(question, sees, settings, id) }
+            return .later { _ in await answer(question, sees, settings, id, rules) }
         } catch {
             let refusal = ExpressPlayRefusal(error.code, error.messageID.isEmpty ? .badRequest : .ok)
                 .naming(error.member?.rawValue ?? "the body is not a JSON object")
-            return .now(response(to: refusal, messageID: error.messageID, id))
+            return .now(response(to: refusal, messageID: error.messageID, id, rules))
         }
     }
 
@@ -66,7 +66,8 @@ package struct SEESEndpoint: Sendable {
     }
 
     private func answer(
-        _ question: SEESRequest, _ sees: SEESSettings, _ settings: ExpressPlaySettings, _ id: RequestID
+        _ question: SEESRequest, _ sees: SEESSettings, _ settings: ExpressPlaySettings, _ id: RequestID,
+        _ rules: LicenseRules
     ) async -> HTTPResponse {
         do throws(ExpressPlayRefusal) {
             let token = try await service.minter.mint(
@@ -79,7 +80,7 @@ package struct SEESEndpoint: Sendable {
             let refusal = ExpressPlayRefusal(
                 error.code, isOurs ? error.status : .ok, error.cause, retryAfterSeconds: error.retryAfterSeconds
             ).naming(Self.member(behind: error.code))
-            return response(to: refusal, messageID: question.messageID, id)
+            return response(to: refusal, messageID: question.messageID, id, rules)
         }
     }
 
@@ -111,8 +112,10 @@ package struct SEESEndpoint: Sendable {
 
     // MARK: Answers
 
-    private func response(to refusal: ExpressPlayRefusal, messageID: String, _ id: RequestID) -> HTTPResponse {
-        service.logRefusal(refusal, id)
+    private func response(
+        to refusal: ExpressPlayRefusal, messageID: String, _ id: RequestID, _ rules: LicenseRules
+    ) -> HTTPResponse {
+        service.logRefusal(refusal, id, under: rules)
         var fields = HTTPFields.answer("application/json", id)
         fields.append("X-Error-Code", String(refusal.code.rawValue))
         if refusal.status == .unauthorized { fields.append("WWW-Authenticate", "Bearer") }

@@ -28,6 +28,20 @@ package enum LadderModuleError: Error, Equatable, Sendable {
     case overloaded
 }
 
+extension LadderModuleError: CustomStringConvertible {
+    /// Words for the log.
+    package var description: String {
+        switch self {
+        case .refused(let status): "it refuses the SK..R1 block (status \(status))"
+        case .failed(let status): "it cannot do what is asked for (status \(status))"
+        case .answerMalformed: "what it answered is no answer"
+        case .workerLost: "the worker with this call died, or ran past its deadline"
+        case .unavailable: "none of its workers is alive"
+        case .overloaded: "its workers have more calls waiting than they may"
+        }
+    }
+}
+
 /// One of a device's two session keys, or one of its two R1.
 package enum SessionKeyVersion: UInt64, Sendable, Equatable, CaseIterable {
     case generic = 0x182b_0bb9_f373_83d1

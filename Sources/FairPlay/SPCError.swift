@@ -34,6 +34,44 @@ package enum SPCContainerFault: Error, Equatable, Sendable {
     case payloadLengthHigh
 }
 
+extension SPCError: CustomStringConvertible {
+    /// One line for the log, without anything of the message but its first word.
+    package var description: String {
+        switch self {
+        case .empty: "there is no SPC"
+        case .isCertificate: "the bytes are a certificate, and no SPC"
+        case .unsupportedVersion(let version):
+            "the SPC's first word is \(version), which is no version that is served"
+                + (Self.isText(version) ? "; it is text, where bytes are meant" : "")
+        case .malformed(let fault): "the SPC's container is malformed: \(fault)"
+        case .unknownCertificate(let hash): "no credential has the certificate hash \(hash)"
+        case .rejected(let rejection): "the SPC was rejected: \(rejection.logged.name)"
+        case .internalFailure(let error): "OpenSSL failed: \(error)"
+        }
+    }
+
+    /// Whether the four bytes of a word are printable ASCII, as those of Base64, JSON and forms are.
+    private static func isText(_ word: UInt32) -> Bool {
+        (0..<4).allSatisfy { (0x20...0x7E).contains(word >> (8 * $0) & 0xFF) }
+    }
+}
+
+extension SPCContainerFault: CustomStringConvertible {
+    /// Words for the log.
+    package var description: String {
+        switch self {
+        case .tooLarge(let maximum): "it has more than \(maximum) bytes"
+        case .truncated(let error): "\(error)"
+        case .payloadLength(let declared, let available):
+            "it says that its payload has \(declared) bytes, and \(available) bytes follow"
+        case .payloadEmpty: "its payload is empty"
+        case .payloadUnaligned: "the size of its payload is no multiple of 16 bytes"
+        case .transportIdentifier: "its transport identifier is not the one of version 3"
+        case .payloadLengthHigh: "its payload length is larger than any message"
+        }
+    }
+}
+
 /// Why an SPC was rejected after its certificate hash was known. It is only written to the log and shown by `explain`.
 package enum SPCRejection: Error, Equatable, Sendable {
     /// The result of RSA is not a session key of 16 bytes.

@@ -70,6 +70,8 @@ package struct HTTPHeadParser: Sendable {
                 guard bytes[position + 1] == 0x0a else { throw .malformed(.bareCarriageReturn) }
                 return position
             case 0x0a: throw .malformed(.bareLineFeed)
+            // The first byte of a TLS handshake, and the major version behind it.
+            case 0x16 where position == 0 && (bytes.count == 1 || bytes[1] == 0x03): throw .malformed(.tlsOnPlainPort)
             default: throw .malformed(.controlCharacter)
             }
         }

@@ -1,14 +1,26 @@
 package import EventLoops
 package import HTTPMessages
 import KeyCrypto
+package import POSIXSockets
 
-/// Connects an answer with its log line: 16 hexadecimal digits.
+/// Connects an answer with its log line: 16 hexadecimal digits, and where the request came from.
 package struct RequestID: Sendable, Hashable {
     package let text: String
+    /// Nil for a request that no listener has accepted, as tests make them.
+    package let place: RequestPlace?
 
-    package init(_ number: UInt64) {
+    package init(_ number: UInt64, of peer: HTTPPeer? = nil) {
         text = sixteenDigits(number)
+        place = peer.map { RequestPlace(listener: $0.listener, client: $0.address.ip) }
     }
+}
+
+/// Where a request came from.
+package struct RequestPlace: Sendable, Hashable {
+    /// The name of the listener.
+    package let listener: String
+    /// The client's address, as far as it can be known; nil for a client of a unix socket.
+    package let client: IPAddress?
 }
 
 /// Formats a number as 16 lower-case hexadecimal digits.
@@ -40,10 +52,11 @@ package struct RequestIDs: Sendable {
 
     package init() {}
 
-    package func next(on loop: LoopContext) -> RequestID {
+    /// The id of the next request on this loop, which came from `peer`.
+    package func next(for peer: HTTPPeer? = nil, on loop: LoopContext) -> RequestID {
         let source = loop.value(of: sources)
         defer { source.next &+= 1 }
-        return RequestID(source.next)
+        return RequestID(source.next, of: peer)
     }
 }
 

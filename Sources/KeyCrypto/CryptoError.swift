@@ -17,3 +17,19 @@ package enum CryptoError: Error, Equatable, Sendable {
     /// The algorithm does not allow the size.
     case wrongSize(expected: Int, actual: Int)
 }
+
+extension CryptoError: CustomStringConvertible {
+    /// Words for the log and for people, without anything of a key.
+    package var description: String {
+        switch self {
+        case .operationFailed(let operation): "OpenSSL could not \(operation)"
+        case .randomnessUnavailable: "the operating system gave no random bytes"
+        case .notAKey(let expected): "the bytes are no key of the kind that is needed: \(expected)"
+        case .passphraseMissing: "the key is encrypted, and no passphrase was given"
+        case .passphraseWrong: "the key does not open with the passphrase"
+        case .notACertificate: "the bytes are no certificate in DER or PEM"
+        case .authenticationFailed: "the authentication tag or the padding does not fit"
+        case .wrongSize(let expected, let actual): "\(actual) bytes were given where \(expected) are needed"
+        }
+    }
+}

@@ -30,6 +30,7 @@ package final class LicensePipeline {
     private let periods: ServedPeriods
     private let revocations: KnownRevocations
     private let refusals: RefusalRecorder?
+    private let pseudonyms: Pseudonymizer?
     private let issuer: LicenseIssuer
     private let syncReports: SyncReports
     private let loop: LoopContext
@@ -48,6 +49,7 @@ package final class LicensePipeline {
         periods = shared.periods
         revocations = shared.revocations
         refusals = shared.refusals
+        pseudonyms = shared.pseudonyms
         self.loop = loop
     }
 
@@ -105,7 +107,7 @@ package final class LicensePipeline {
             asset = AssetReference(try opened.spc.identifiedAsset)
             return try await outcome(of: admission, opened, claims, now: now)
         } catch {
-            refusals?.note(error, claims, asset: asset, now: now, request: admission.request.id)
+            note(error, of: admission, claims, asset, now: now)
             throw error
         }
     }
@@ -124,11 +126,22 @@ package final class LicensePipeline {
             if case .license(let license) = outcome { callback.noteIssued(decision, lease: license.terms.lease?.value) }
             return outcome
         } catch {
-            refusals?.note(
-                error, decision.claims, asset: AssetReference(try spc.identifiedAsset), now: now,
-                request: admission.request.id)
+            note(error, of: admission, decision.claims, AssetReference(try spc.identifiedAsset), now: now)
             throw error
         }
+    }
+
+    /// Notes whose request was refused and what it asked for, and gives it a row.
+    private func note(
+        _ error: LicenseError, of admission: Admission, _ claims: Claims, _ asset: AssetReference?, now: Int64
+    ) {
+        var found = RefusalFacts()
+        found.add(claims, pseudonyms)
+        if let asset, !error.isRejection { found.add(asset) }
+        found.add(CheckedValues(error, from: admission.request.origin, nil, under: admission.rules))
+        admission.note(found)
+        refusals?.note(
+            error, claims, admission.refusalFacts, asset: asset, now: now, request: admission.request.id)
     }
 
     private func outcome(
@@ -143,11 +156,21 @@ package final class LicensePipeline {
         let request = OpenedRequest(
             admission: admission, claims: claims, spc: spc, key: record.attributes,
             revocations: try revocations.known(), digest: opened.digest)
-        if let report = spc.syncReport {
-            return .syncReport(try await syncReports.accept(report, in: request, now: now))
+        do throws(LicenseError) {
+            if let report = spc.syncReport {
+                return .syncReport(try await syncReports.accept(report, in: request, now: now))
+            }
+            try await periods.check(record.attributes, for: claims, now: now)
+            return try await issuer.issue(record, to: request, now: now)
+        } catch {
+            if !error.isRejection {
+                var found = RefusalFacts()
+                found.add(record.attributes)
+                found.add(CheckedValues(error, in: request, now: now))
+                admission.note(found)
+            }
+            throw error
         }
-        try await periods.check(record.attributes, for: claims, now: now)
-        return try await issuer.issue(record, to: request, now: now)
     }
 
     private struct OpenedSPC {
@@ -248,6 +271,15 @@ package final class LicensePipeline {
         question.address = admission.request.origin.address
         question.isRenewal = admission.request.renewal.isRenewal || playback?.state == .leaseExpiring
         return question
+    }
+}
+
+extension LicenseError {
+    /// Whether an SPC was rejected. Its log line has the same facts for every cause, because it must take the same
+    /// time.
+    fileprivate var isRejection: Bool {
+        if case .spc(.rejected) = self { return true }
+        return false
     }
 }
 

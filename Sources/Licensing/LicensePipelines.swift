@@ -101,6 +101,8 @@ package struct SharedLicensing: Sendable {
     /// If it is nil, no ledger is kept, and a token whose uses must be counted is refused.
     package var recorder: DecisionRecorder?
     package var refusals: RefusalRecorder?
+    /// If it is nil, a refusal names no subject.
+    package var pseudonyms: Pseudonymizer?
     /// If it is nil, the record of an offline renewal does not name the licence before it.
     package var history: (any LicenseHistory)?
     /// If it is nil, no challenge is issued, and none is accepted.

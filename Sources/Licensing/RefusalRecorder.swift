@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import Entitlements
 package import EventLoops
@@ -39,18 +40,19 @@ package final class RefusalRecorder: Sendable {
     /// How many refusals of good tokens have no row.
     package var omittedCount: UInt64 { omitted.load(ordering: .relaxed) }
 
-    /// Records a refusal.
+    /// Records a refusal, with what is known about it.
     ///
     /// `asset` is what the SPC asked for, if it was opened. `now` is in seconds since 1970. `request` is the request id
     /// that was told to the client.
     func note(
-        _ error: LicenseError, _ claims: Claims, asset: AssetReference? = nil, now: Int64, request: String? = nil
+        _ error: LicenseError, _ claims: Claims, _ facts: RefusalFacts = RefusalFacts(),
+        asset: AssetReference? = nil, now: Int64, request: String? = nil
     ) {
         // A store that fails takes no row either.
         if case .store = error { return omit(1) }
         guard let rate, hasRoom(), rows.take(0, at: rate) == nil else { return omit(1) }
         let before = omittedSinceLastRow.exchange(0, ordering: .relaxed)
-        guard let entries = entries(for: error, claims, asset, omitted: before, now, request) else {
+        guard let entries = entries(for: error, claims, facts, asset, omitted: before, now, request) else {
             return omit(before + 1)
         }
         loop.spawn { [self] in
@@ -68,8 +70,8 @@ package final class RefusalRecorder: Sendable {
     }
 
     private func entries(
-        for error: LicenseError, _ claims: Claims, _ asset: AssetReference?, omitted: UInt64, _ now: Int64,
-        _ request: String?
+        for error: LicenseError, _ claims: Claims, _ facts: RefusalFacts, _ asset: AssetReference?, omitted: UInt64,
+        _ now: Int64, _ request: String?
     ) -> [LedgerEntry]? {
         do throws(CryptoError) {
             var entry = LedgerEntry(
@@ -78,6 +80,11 @@ package final class RefusalRecorder: Sendable {
                 try pseudonyms.pseudonym(of: .subject, Array(claims.issuer.utf8), Array(subject.utf8))
             }
             (entry.tokenID, entry.cookie, entry.request) = (claims.tokenID, claims.cookie, request)
+            entry.facts = facts
+            entry.facts[.cause] = error.cause.line
+            // The key that was found, or else what the SPC named.
+            entry.content = facts[.content]
+            entry.keyID = facts[.keyID].flatMap { try? KeyID(parsing: $0) }
             for candidate in asset?.candidates ?? [] {
                 switch candidate {
                 case .alias: continue

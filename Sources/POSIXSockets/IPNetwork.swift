@@ -18,6 +18,14 @@ package struct IPNetwork: Hashable, Sendable {
         prefixLength = length
     }
 
+    /// The network of an address: its first `bits4` bits for IPv4, also if it is mapped into IPv6, or its first `bits6`
+    /// for IPv6.
+    package init(of address: IPAddress, bits4: Int, bits6: Int) {
+        let address = address.unmapped
+        prefixLength = address.bitCount == 32 ? bits4 : bits6
+        base = address.masked(to: prefixLength)
+    }
+
     /// Whether the network contains an address. An IPv4 address that is mapped to IPv6 counts as IPv4.
     package func contains(_ address: IPAddress) -> Bool {
         let address = address.unmapped

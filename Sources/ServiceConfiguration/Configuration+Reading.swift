@@ -2,6 +2,7 @@ import ContentKeys
 import Entitlements
 import Glibc
 import HTTPMessages
+import Licensing
 import Telemetry
 
 // Each section reads itself: one line for each field, and below them the rules that concern several fields. A new field
@@ -77,6 +78,8 @@ extension Configuration.Logging {
         linesPerEvent = section.value(
             "linesPerEvent", .integer(1...1_000_000, example: Logger.linesPerEventDefault),
             default: Logger.linesPerEventDefault)
+        clientAddress = section.value(
+            "clientAddress", .choice(ClientAddressForm.allCases, example: .network), default: .network)
     }
 }
 

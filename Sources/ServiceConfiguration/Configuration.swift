@@ -189,5 +189,7 @@ package struct Configuration: Equatable, Sendable {
         package let level: LogLevel
         /// How many log lines of one event strangers may cause per second.
         package let linesPerEvent: Int
+        /// How much of a client's address is written of a refusal, in the log, in memory and in the ledger.
+        package let clientAddress: ClientAddressForm
     }
 }

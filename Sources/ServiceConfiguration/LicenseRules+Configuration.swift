@@ -22,6 +22,7 @@ extension LicenseRules {
                 finder: live.entitlement.finder, policy: live.entitlement.policy,
                 countryField: live.entitlement.countryField,
                 hidesAuthentication: live.entitlement.dashIFStatus),
-            callback: callback, rates: live.rates, overload: live.overload.limits(loopCount: loopCount))
+            callback: callback, rates: live.rates, overload: live.overload.limits(loopCount: loopCount),
+            clientAddress: live.logging.clientAddress)
     }
 }

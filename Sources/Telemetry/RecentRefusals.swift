@@ -3,8 +3,8 @@ import Synchronization
 /// The last refusals with their causes, in memory. An operator can find one by its request id even if the sampled log
 /// left it out.
 ///
-/// An entry contains no secrets, and nothing from the client except numbers. The number of places is fixed: strangers
-/// can replace entries, but cannot make the memory grow. 10,000 entries take 5 MB.
+/// An entry contains no secrets. The number of places and their size are fixed: strangers can replace entries, but
+/// cannot make the memory grow. 10,000 entries take 10 MB.
 package final class RecentRefusals: Sendable {
     /// One refusal.
     package struct Entry: Equatable, Sendable {
@@ -16,29 +16,30 @@ package final class RecentRefusals: Sendable {
         package let code: String
         package let cause: String
         /// Further facts about the cause, as in the log.
-        package let numbers: [(name: String, value: String)]
+        package let facts: [(name: String, value: String)]
 
         /// An entry; `cause` is cut to 256 bytes.
         package init(
             _ requestID: String, at time: WallTime, event: String, code: String, cause: String,
-            numbers: [(name: String, value: String)] = []
+            facts: [(name: String, value: String)] = []
         ) {
             self.requestID = requestID
             self.time = time
             self.event = event
             self.code = code
             self.cause = String(decoding: cause.utf8.prefix(256), as: UTF8.self)
-            self.numbers = numbers
+            self.facts = facts
         }
 
         package static func == (left: Entry, right: Entry) -> Bool {
             left.requestID == right.requestID && left.time == right.time && left.event == right.event
                 && left.code == right.code && left.cause == right.cause
+                && left.facts.elementsEqual(right.facts) { $0 == $1 }
         }
     }
 
     /// The size of each entry in the ring, in bytes. Texts are cut if they do not fit; normally only a cause is long.
-    static let entrySizeMaximum = 512
+    static let entrySizeMaximum = 1024
 
     private struct Ring {
         /// All places, each of `entrySizeMaximum` bytes, one after the other.
@@ -95,7 +96,7 @@ package final class RecentRefusals: Sendable {
 extension RecentRefusals.Entry {
     /// Texts, each after its size in two bytes. An empty name ends the list of numbers. The rest is filled with zeros.
     ///
-    ///     request id, seconds, nanoseconds, event, code, (name, value)*, "", cause
+    ///     request id, seconds, nanoseconds, event, code, cause, (name, value)*, ""
     fileprivate var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(RecentRefusals.entrySizeMaximum)
@@ -107,13 +108,11 @@ extension RecentRefusals.Entry {
             bytes += [UInt8(utf8.count >> 8), UInt8(utf8.count & 0xff)]
             bytes += utf8
         }
-        for text in [requestID, String(time.seconds), String(time.nanoseconds), event, code] { append(text) }
-        for (name, value) in numbers {
+        for text in [requestID, String(time.seconds), String(time.nanoseconds), event, code, cause] { append(text) }
+        for (name, value) in facts {
             append(name)
             append(value)
         }
-        append("")
-        append(cause)
         bytes += repeatElement(0, count: RecentRefusals.entrySizeMaximum - bytes.count)
         return bytes
     }
@@ -124,14 +123,14 @@ extension RecentRefusals.Entry {
         time = WallTime(seconds: Int64(reader.nextText()) ?? 0, nanoseconds: UInt32(reader.nextText()) ?? 0)
         event = reader.nextText()
         code = reader.nextText()
-        var numbers: [(name: String, value: String)] = []
+        cause = reader.nextText()
+        var facts: [(name: String, value: String)] = []
         while true {
             let name = reader.nextText()
             if name.isEmpty { break }
-            numbers.append((name, reader.nextText()))
+            facts.append((name, reader.nextText()))
         }
-        self.numbers = numbers
-        cause = reader.nextText()
+        self.facts = facts
     }
 }
 

@@ -50,7 +50,9 @@ import Testing
         Case("GET / HTTP/2.0\r\n", .versionNotSupported),
         Case("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", .versionNotSupported),
         Case("GE\u{7f}T / HTTP/1.1\r\n", .controlCharacter),
-        Case("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}", .controlCharacter),
+        // A TLS handshake; and the same byte where it begins none.
+        Case("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}", .tlsOnPlainPort),
+        Case("GET /\u{16} HTTP/1.1\r\n", .controlCharacter),
         Case("G@T / HTTP/1.1\r\n", .requestLine),
         Case("(GET) / HTTP/1.1\r\n", .requestLine),
         Case("get / HTTP/1.1\r\n", .methodNotImplemented),

@@ -9,6 +9,7 @@
 
 import json
 import os
+import re
 import secrets
 import subprocess
 import uuid
@@ -25,6 +26,11 @@ from licence_client import Answer, LicenceClient
 from licence_policy import ContentKey, Right
 from workbench import Outcome
 
+# What Swift writes of a value by reflection: `Module.Type.name`, `name(label: …)`, `name(Type.other)`, `camelCase`.
+DUMPS = re.compile(
+    r"\b[A-Z]\w+\.[A-Z]\w+\.\w+|\b[a-z]+[A-Z]\w*\(|\b[a-z]\w*\((?:[a-z]\w*: |[A-Z]\w+\.)"
+    r"|^[a-z]+[A-Z]\w*$|: [a-z]+[A-Z]\w*$"
+)
 UNAUTHORISED_TYPE = "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
 COMMAND_SECONDS = 30
 
@@ -157,6 +163,8 @@ def assert_problem(answer: Answer, *expected: Outcome) -> None:
     assert problem["request_id"] == answer.header("X-Request-Id")
     for member in ("title", "detail", "request_id", "server_time"):
         assert problem.get(member), f"no {member} in {answer.body!r}"
+    for member in ("title", "detail", "hint"):
+        assert not DUMPS.search(str(problem.get(member, ""))), f"a value of the source in {answer.body!r}"
 
 
 def json_of(answer: Answer) -> dict[str, object]:

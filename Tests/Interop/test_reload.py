@@ -1347,6 +1347,23 @@ def log_sampling(lab: Lab) -> None:
     assert refused_lines() == 100
 
 
+@shows("logging.clientAddress")
+def client_address(lab: Lab) -> None:
+    def client() -> str | None:
+        answer = lab.client.send("GET", "/nothing")
+        assert answer.status == 404
+        name = answer.header("X-Request-Id")
+        # The line of the reload comes behind that of the request.
+        lab.change({"logging.clientAddress": form})
+        return next(entry for entry in lab.entries() if entry.get("request_id") == name).get("client")
+
+    form = "full"
+    assert client() == "127.0.0.0/24"
+    form = "none"
+    assert client() == "127.0.0.1"
+    assert client() is None
+
+
 # --- Fixed fields ---------------------------------------------------------------------------------------------------
 
 # Fields that must change together with a field. The log then names them too.

@@ -84,6 +84,7 @@ final class LicensingFixture: Sendable {
         shared.recorder = recorder
         shared.slots = slots
         shared.refusals = refusals?(group.loops[0])
+        shared.pseudonyms = try MemoryChallengeStore.pseudonyms()
         shared.challenges = ServerChallenges(
             store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
         shared.trustedClock = trustedClock

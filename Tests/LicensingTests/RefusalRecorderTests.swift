@@ -47,6 +47,12 @@ import Testing
         let pseudonyms = try MemoryChallengeStore.pseudonyms()
         let subject = try pseudonyms.pseudonym(of: .subject, Array("portal".utf8), Array("viewer-1".utf8))
         #expect(entry.subject == subject && recorder.omittedCount == 0)
+        #expect(entry.facts[.issuer] == "portal" && entry.facts[.tokenKey] == "test")
+        #expect(entry.facts[.credential] == fixture.credential.credential.name)
+        #expect(entry.facts[.found] == "content movie-1, kid 00112233-4455-6677-8899-aabbccddeeff")
+        #expect(entry.facts[.expected] == "content movie-2")
+        #expect(entry.facts[.cause] == "no right of the token covers the content")
+        #expect(try LedgerEntry(parsing: entry.encoded()) == entry.bounded)
     }
 
     /// What is left of a nearly full disk serves licences. The first row after it counts the refusals without rows.
@@ -67,7 +73,9 @@ import Testing
         view.revoke(.token, "t-1", of: "portal")
         fixture.shared.revocations.replace(with: view)
         #expect(await fixture.claims(of: try fixture.token(tokenID: "t-1")).failure == .entitlement(.tokenRevoked))
-        #expect(try await ledger.entries(atLeast: 1).map(\.tokenID) == ["t-1"])
+        let entries = try await ledger.entries(atLeast: 1)
+        #expect(entries.map(\.tokenID) == ["t-1"])
+        #expect(entries.first?.facts[.found] == "revoked: the token t-1")
     }
 
     /// Requests without a good token add no rows.

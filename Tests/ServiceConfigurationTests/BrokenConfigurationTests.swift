@@ -352,6 +352,7 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"limits: { headDeadline: "5" }"#, "limits.headDeadline", .invalidValue),
         rest(#"limits: { headDeadline: "2h" }"#, "limits.headDeadline", .invalidValue),
         rest("limits: { bodySizeMax: 1 }", "limits.bodySizeMax", .unknownKey(nearest: "bodySizeMaximum")),
+        rest(#"logging: { clientAddress: "some" }"#, "logging.clientAddress", .invalidValue),
         rest(#"logging: { level: "verbose" }"#, "logging.level", .invalidValue),
         rest("logging: { level: true }", "logging.level", .wrongType(.boolean)),
     ]

@@ -87,7 +87,7 @@ import Testing
         "entitlement.ignoredSources",
         "entitlement.tokenHeaders", "entitlement.dashIFStatus", "entitlement.profiles", "entitlement.floor",
         "expressPlay.customers",
-        "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "packagers", "logging.level",
+        "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "packagers", "logging.level", "logging.clientAddress",
     ])
     func itHasEveryField(path: String) {
         #expect(file.positions[path] != nil)

@@ -1,4 +1,5 @@
 import ByteCoding
+import Glibc
 import TestSupport
 import Testing
 
@@ -21,6 +22,28 @@ import Testing
         }
         #expect(logger.flush(timeout: .seconds(10)))
         #expect(sink.droppedLineCount == 0)
+    }
+
+    @Test(arguments: [false, true])
+    func linesBeginWithTheirPriorityForTheJournalAlone(isJournal: Bool) throws {
+        let pipe = PipeOfLines()
+        let sink = try DescriptorLogSink(descriptor: pipe.writingEnd, marksPriorities: isJournal)
+        Logger(level: .info, sink: sink, clock: ManualClock()).warning("event")
+        #expect(try #require(pipe.nextLine()).hasPrefix(isJournal ? "<4>{\"time\":" : "{\"time\":"))
+    }
+
+    /// The stream that the service manager has named, and no other one.
+    @Test func knowsTheJournalByDeviceAndInode() throws {
+        let pipe = PipeOfLines()
+        var status = stat()
+        #expect(unsafe fstat(pipe.writingEnd, &status) == 0)
+        let named = "\(status.st_dev):\(status.st_ino)"
+        #expect(JournalStream.isStandardError(["JOURNAL_STREAM": named], descriptor: pipe.writingEnd))
+        for text in ["", ":", "1", "\(status.st_dev):", "\(status.st_dev):\(status.st_ino + 1)", "\(named):1", "a:b"] {
+            #expect(!JournalStream.isStandardError(["JOURNAL_STREAM": text], descriptor: pipe.writingEnd), "\(text)")
+        }
+        #expect(!JournalStream.isStandardError([:], descriptor: pipe.writingEnd))
+        #expect(!JournalStream.isStandardError(["JOURNAL_STREAM": named], descriptor: -1))
     }
 
     @Test func aReaderThatStandsStillHoldsUpNobody() throws {

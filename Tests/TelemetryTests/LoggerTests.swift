@@ -159,4 +159,15 @@ import Testing
             #expect(object["event"]?.string?.utf8.elementsEqual(text.utf8) == true)
         }
     }
+
+    /// The numbers of syslog, and only for a sink that journald reads.
+    @Test(
+        arguments: zip(
+            LogLevel.allCases, [("<7>", 7), ("<7>", 7), ("<6>", 6), ("<5>", 5), ("<4>", 4), ("<3>", 3), ("<2>", 2)]))
+    func marksThePriorityForTheJournal(level: LogLevel, expected: (mark: String, priority: UInt8)) throws {
+        let marked = LogLine(time: clock.wallTime, level: level, event: "e", fields: [], marksPriority: true)
+        let plain = LogLine(time: clock.wallTime, level: level, event: "e", fields: [])
+        #expect(level.priority == expected.priority)
+        #expect(marked.bytes == Array(expected.mark.utf8) + plain.bytes && plain.bytes.first == UInt8(ascii: "{"))
+    }
 }

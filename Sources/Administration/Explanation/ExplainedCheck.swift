@@ -113,23 +113,3 @@ package struct ExplainedCheck {
         return rejection.explanation
     }
 }
-
-extension CheckedValues {
-    /// The ability that a device lacks, and the one that it needs.
-    fileprivate init(_ error: LicenseTermsError, _ term: LimitedTerm?) {
-        switch error {
-        case .durationNeedsPlaybackState:
-            self.init(found: "no media playback state", expected: term.map { "one, for \($0.rawValue)" } ?? "one")
-        case .offlineKeyUnsupported: self.init(found: "no offline keys", expected: "offline keys of version 1")
-        case .offlineKeyVersion2Unsupported:
-            self.init(found: "no offline keys of version 2", expected: "offline keys of version 2")
-        case .dualExpiryUnsupported: self.init(found: "one end of a kept key", expected: "two ends of a kept key")
-        case .hdcpTypeUnsupported: self.init(found: "HDCP type0 at most", expected: "HDCP type1")
-        case .securityLevelTooLow(let required, let device):
-            self.init(found: device.map { "\($0)" } ?? "less than audio", expected: "at least \(required)")
-        case .denyListOutdated(let version): self.init(found: "deny list of version \(version)")
-        case .virtualMachine: self.init(found: "a virtual machine")
-        case .virtualMachineUnknown: self.init(found: "a statement about virtual machines that cannot be read")
-        }
-    }
-}

@@ -74,6 +74,18 @@ package enum CallbackAnswerFault: Error, Equatable, Sendable {
     case invalid(String)
 }
 
+extension CallbackAnswerFault: CustomStringConvertible {
+    /// Words for the log.
+    package var description: String {
+        switch self {
+        case .notJSON: "it is no JSON object"
+        case .anotherMessage: "it is to another question"
+        case .anotherVersion: "it is of another version"
+        case .invalid(let member): "the member \(member) is missing or has another type"
+        }
+    }
+}
+
 extension Claims {
     /// The members that a service's policy may have.
     ///

@@ -22,10 +22,13 @@ struct ClaimObject {
 
     private let object: JSONObject
     private let place: Place
+    /// Whether a refusal names an unknown member. It is text of the token, so only the operator may see it.
+    private let namesStrangers: Bool
 
-    init(_ object: JSONObject, at place: Place = .token) {
+    init(_ object: JSONObject, at place: Place = .token, namesStrangers: Bool = false) {
         self.object = object
         self.place = place
+        self.namesStrangers = namesStrangers
     }
 
     subscript(name: String) -> JSONNode? { object[name] }
@@ -122,12 +125,14 @@ struct ClaimObject {
 
     func object(_ name: String) throws(EntitlementError) -> ClaimObject? {
         guard let member = object[name] else { return nil }
-        return ClaimObject(try required(name, member.object), at: .member(name, of: place))
+        return ClaimObject(
+            try required(name, member.object), at: .member(name, of: place), namesStrangers: namesStrangers)
     }
 
     /// The value of a member of the object `name`. Errors do not show the member's own name.
     func value(of member: JSONMember, in name: String) throws(EntitlementError) -> ClaimObject {
-        ClaimObject(try required(name, member.node.object), at: .member(name, of: place))
+        ClaimObject(
+            try required(name, member.node.object), at: .member(name, of: place), namesStrangers: namesStrangers)
     }
 
     /// An array of objects.
@@ -138,7 +143,9 @@ struct ClaimObject {
         objects.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
             objects.append(
-                ClaimObject(try required(name, element.object), at: .element(index, in: name, of: place)))
+                ClaimObject(
+                    try required(name, element.object), at: .element(index, in: name, of: place),
+                    namesStrangers: namesStrangers))
         }
         return objects
     }
@@ -158,7 +165,12 @@ struct ClaimObject {
     /// than its issuer meant.
     func refuseStrangers(to vocabulary: Set<String>) throws(EntitlementError) {
         // The error does not show the name, because the issuer chose it.
-        guard object.isWithin(vocabulary) else { throw unsupported("(an unknown member)") }
+        guard object.isWithin(vocabulary) else { throw unsupported(strangerName(to: vocabulary)) }
+    }
+
+    private func strangerName(to vocabulary: Set<String>) -> String {
+        let name = namesStrangers ? object.members.first { !vocabulary.contains($0.name) }?.name : nil
+        return name ?? "(an unknown member)"
     }
 
     // MARK: For explanations
@@ -166,6 +178,11 @@ struct ClaimObject {
     /// Returns the value of the member at a path as errors write it, for example `session.groups[0].max`; nil if the
     /// member is absent.
     func shown(_ path: String) -> String? {
+        node(at: path).map { ExplainedText.shown($0) }
+    }
+
+    /// The member of that path; nil if it is absent.
+    func node(at path: String) -> JSONNode? {
         var node: JSONNode?
         var object: JSONObject? = object
         for step in path.split(separator: ".") {
@@ -177,7 +194,7 @@ struct ClaimObject {
             }
             object = node?.object
         }
-        return node.map { ExplainedText.shown($0) }
+        return node
     }
 
     private func path(of name: String) -> String {

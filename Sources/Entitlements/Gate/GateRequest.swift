@@ -30,10 +30,13 @@ package struct RequestingDevice: Equatable, Sendable {
 package struct RequestOrigin: Equatable, Sendable {
     package let address: IPAddress?
     package let country: CountryCode?
+    /// The name of the listener that accepted the connection; no decision looks at it.
+    package let listener: String?
 
-    package init(address: IPAddress? = nil, country: CountryCode? = nil) {
+    package init(address: IPAddress? = nil, country: CountryCode? = nil, listener: String? = nil) {
         self.address = address
         self.country = country
+        self.listener = listener
     }
 }
 

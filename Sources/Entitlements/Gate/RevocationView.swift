@@ -118,6 +118,20 @@ package struct RevocationView: Sendable {
             for value in values where try contains(kind, value, of: claims.issuer, now: now) { throw refusal }
         }
     }
+
+    /// What `check` refuses claims for, in words for the operator: the kind, and the value unless it names a person.
+    /// Nil if nothing of them is revoked.
+    package func revoked(
+        by claims: Claims, content: RequestedContent? = nil, device: DeviceIdentifier? = nil, now: Int64
+    ) -> String? {
+        for kind in Kind.allCases where concerns(kind) {
+            for case let value? in kind.subject(of: claims, content: content, device: device).0
+            where (try? contains(kind, value, of: claims.issuer, now: now)) == true {
+                return "revoked: the \(kind.words)" + (kind.isPersonal ? "" : " \(ExplainedText.shown(value))")
+            }
+        }
+        return nil
+    }
 }
 
 // MARK: Entries
@@ -228,6 +242,19 @@ extension RevocationView.Kind {
         switch self {
         case .subject, .hardware, .device: true
         case .token, .key, .issuer, .content, .session: false
+        }
+    }
+
+    fileprivate var words: String {
+        switch self {
+        case .token: "token"
+        case .key: "issuer's key"
+        case .issuer: "issuer"
+        case .subject: "subject"
+        case .hardware: "device (hardware)"
+        case .device: "device"
+        case .content: "content or key"
+        case .session: "session"
         }
     }
 

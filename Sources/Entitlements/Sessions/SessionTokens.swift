@@ -105,6 +105,16 @@ package enum SessionEnd: Equatable, Sendable {
     case otherPlayback
 }
 
+extension SessionEnd: CustomStringConvertible {
+    /// Words for the log.
+    package var description: String {
+        switch self {
+        case .expired: "its lease with the grace, or the whole session, is over"
+        case .otherPlayback: "the request is of another playback"
+        }
+    }
+}
+
 extension TokenVerifier {
     /// The session key that a token names; nil if it is an entitlement token.
     func sessionKey(of token: Token) -> SessionTokens.Key? {

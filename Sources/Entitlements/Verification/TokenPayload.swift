@@ -9,6 +9,11 @@ enum TokenPayload {
         ClaimObject(try StrictJSON.object(token.payload, limits: limits))
     }
 
+    /// The same, of which a refusal names members that are not known: for the operator's eyes.
+    static func readNamingStrangers(_ token: Token) throws(EntitlementError) -> ClaimObject {
+        ClaimObject(try StrictJSON.object(token.payload, limits: limits), namesStrangers: true)
+    }
+
     /// Returns the member `com_key_id` of a payload that is not verified. It must be used only to find a key.
     static func axinomKeyID(of token: Token) -> String? {
         guard let object = try? StrictJSON.object(token.payload, limits: limits) else { return nil }

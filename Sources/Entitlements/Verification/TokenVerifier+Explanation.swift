@@ -86,9 +86,7 @@ extension TokenVerifier {
         guard let token = builder.step(.form, { () throws(EntitlementError) in try SealedToken(parsing: bytes) }) else {
             return builder.finish()
         }
-        builder.values[.key] = CheckedValues(
-            found: "key \(token.keyID)",
-            expected: ExplainedText.list(issuers.issuers.flatMap { $0.sealingKeys.map { "\($0.id)" } }))
+        builder.values[.key] = sealingKeyValues(of: token)
         guard
             let entry = builder.step(.key, { () throws(EntitlementError) in try sealingEntry(of: token) })
         else { return builder.finish() }

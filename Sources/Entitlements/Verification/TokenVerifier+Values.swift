@@ -6,16 +6,11 @@ extension TokenVerifier {
         let claims = try? TokenPayload.read(token)
         let entry = try? issuerAndKey(of: token)
         var values: [TokenExplanation.Check: CheckedValues] = [:]
-        values[.key] = CheckedValues(
-            found: (token.keyID ?? TokenPayload.axinomKeyID(of: token)).map { "kid \(ExplainedText.shown($0))" }
-                ?? "no kid",
-            expected: ExplainedText.list(issuers.issuers.flatMap { $0.keys.map(\.id) }))
+        values[.key] = keyValues(of: token)
         if let (_, key) = entry {
             values[.keyState] = CheckedValues(found: key.state.words, expected: "active")
         }
-        values[.algorithm] = CheckedValues(
-            found: token.algorithm.rawValue,
-            expected: sessionKey(of: token) == nil ? entry?.1.algorithm.rawValue : SigningAlgorithm.hs256.rawValue)
+        values[.algorithm] = algorithmValues(of: token, entry?.1)
         guard let claims else { return values }
         values[.issuerAndAudience] = issuerValues(of: claims, entry?.0)
         let dialect = entry?.0.dialect ?? .jwt
@@ -23,13 +18,39 @@ extension TokenVerifier {
         return values
     }
 
+    /// The key id that a token names, and those that are configured.
+    func keyValues(of token: Token) -> CheckedValues {
+        CheckedValues(
+            found: (token.keyID ?? TokenPayload.axinomKeyID(of: token)).map { "kid \(ExplainedText.shown($0))" }
+                ?? "no kid",
+            expected: ExplainedText.list(issuers.issuers.flatMap { $0.keys.map(\.id) }))
+    }
+
+    /// The same of a sealed token.
+    func sealingKeyValues(of token: SealedToken) -> CheckedValues {
+        CheckedValues(
+            found: "key \(token.keyID)",
+            expected: ExplainedText.list(issuers.issuers.flatMap { $0.sealingKeys.map { "\($0.id)" } }))
+    }
+
+    func algorithmValues(of token: Token, _ key: VerificationKey?) -> CheckedValues {
+        CheckedValues(
+            found: token.algorithm.rawValue,
+            expected: sessionKey(of: token) == nil ? key?.algorithm.rawValue : SigningAlgorithm.hs256.rawValue)
+    }
+
+    /// When a token may be presented, and the time by which it was judged.
+    func timeValues(of times: TokenTimes, now: Int64) -> CheckedValues {
+        let named = [("from", times.notBefore), ("issued", times.issuedAt), ("until", times.expiresAt)]
+        let words = named.compactMap { name, date in date.map { "\(name) \(ExplainedText.time($0.up))" } }
+        return CheckedValues(
+            found: words.joined(separator: ", "), expected: "\(ExplainedText.time(now)), within \(leeway) s")
+    }
+
     func add(
         _ times: TokenTimes, _ issuer: Issuer?, now: Int64, to values: inout [TokenExplanation.Check: CheckedValues]
     ) {
-        let named = [("from", times.notBefore), ("issued", times.issuedAt), ("until", times.expiresAt)]
-        let words = named.compactMap { name, date in date.map { "\(name) \(ExplainedText.time($0.up))" } }
-        values[.time] = CheckedValues(
-            found: words.joined(separator: ", "), expected: "\(ExplainedText.time(now)), within \(leeway) s")
+        values[.time] = timeValues(of: times, now: now)
         let beginning = times.issuedAt ?? times.notBefore
         values[.life] = CheckedValues(
             found: beginning.map { "\(times.expiresAt.up - $0.down) s" } ?? "no beginning",
@@ -50,7 +71,7 @@ extension TokenVerifier {
 }
 
 extension KeyState {
-    fileprivate var words: String {
+    var words: String {
         switch self {
         case .next: "next"
         case .active: "active"

@@ -48,6 +48,12 @@ package final class VerifiedTokenCache: Sendable {
         return claims
     }
 
+    /// The claims of a token that was verified before, although it may have expired since; nil if it is not remembered.
+    package func remembered(_ token: [UInt8], crypto: CryptoContext) -> Claims? {
+        guard let digest = try? Self.digest(of: token, crypto) else { return nil }
+        return entries.withLock { $0.claims(for: digest) }
+    }
+
     /// Returns the claims of the token that decides about a request. Throws the errors of `decide`.
     package func verify(
         _ presented: PresentedToken, now: Int64, crypto: CryptoContext

@@ -44,7 +44,27 @@ extension LadderWorkerEvent {
     }
 }
 
+extension LadderWorkerEvent {
+    /// Why there may be no worker, in words; nil if one is ready.
+    package var trouble: String? {
+        switch self {
+        case .ready: nil
+        case .ended(_, let loss, let end, _): "the last worker \(loss.words), \(end.words)"
+        case .startFailed(let failure): failure.description
+        }
+    }
+}
+
 extension LadderWorkerLoss {
+    fileprivate var words: String {
+        switch self {
+        case .died: "died"
+        case .hung: "was ended because a call took too long"
+        case .overspent: "was ended because it used too much processor time"
+        case .misbehaved: "was ended because it sent something that is no answer"
+        }
+    }
+
     fileprivate var word: String {
         switch self {
         case .died: "died"

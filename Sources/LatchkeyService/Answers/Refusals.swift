@@ -1,6 +1,7 @@
 import HTTPMessages
 import HTTPServing
 import Licensing
+import Records
 import Telemetry
 
 /// Turns problems into responses, and keeps the cause of each refusal for operators, under the request id.
@@ -11,9 +12,14 @@ struct Refusals: Sendable {
     private let recent: RecentRefusals
     private let clock: any WallClock
     private let rules: LiveRulesCell?
+    private let counts: RefusalCounts?
 
     /// `rules` say whether a token that proves too little gets 403. Without them it gets 401, as in Errors.md.
-    init(logger: Logger, recent: RecentRefusals, clock: any WallClock, rules: LiveRulesCell? = nil) {
+    init(
+        logger: Logger, recent: RecentRefusals, clock: any WallClock, rules: LiveRulesCell? = nil,
+        counts: RefusalCounts? = nil
+    ) {
+        self.counts = counts
         self.logger = logger
         self.rules = rules
         self.recent = recent
@@ -22,13 +28,14 @@ struct Refusals: Sendable {
 
     /// The answer to a refused request, whose cause is noted.
     ///
-    /// `event` is the name of the log event. `shape` is the form of a request for licences; nil if it is not known.
+    /// `event` is the name of the log event, and `facts` is what was found. `shape` is the form of a request for
+    /// licences; nil if it is not known.
     func response(
-        to event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, spcVersion: UInt32 = 0,
-        shape: String? = nil
+        to event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID,
+        facts: RefusalFacts = RefusalFacts(), spcVersion: UInt32 = 0, shape: String? = nil
     ) -> HTTPResponse {
         let time = clock.wallTime
-        note(event, problem, because: cause, id: id, spcVersion: spcVersion, shape: shape, at: time)
+        note(event, problem, because: cause, id: id, facts, spcVersion: spcVersion, shape: shape, at: time)
         return problem.response(
             requestID: id, time: time,
             hidesAuthentication: rules?.current.license.entitlement.hidesAuthentication ?? false)
@@ -36,29 +43,35 @@ struct Refusals: Sendable {
 
     /// Notes the cause of a refusal without making a response, for one refused key among several.
     func note(
-        _ event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, spcVersion: UInt32,
-        shape: String?
+        _ event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID,
+        facts: RefusalFacts = RefusalFacts(), spcVersion: UInt32, shape: String?
     ) {
-        note(event, problem, because: cause, id: id, spcVersion: spcVersion, shape: shape, at: clock.wallTime)
+        note(event, problem, because: cause, id: id, facts, spcVersion: spcVersion, shape: shape, at: clock.wallTime)
     }
 
     private func note(
-        _ event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, spcVersion: UInt32,
-        shape: String?, at time: WallTime
+        _ event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, _ found: RefusalFacts,
+        spcVersion: UInt32, shape: String?, at time: WallTime
     ) {
+        let rules = rules?.current
+        var facts = RefusalFacts(
+            listener: id.place?.listener, client: id.place?.client, rules?.license.clientAddress ?? .network)
+        facts.add(found)
+        counts?.count(problem.code, facts, under: rules)
         let tag = sixteenDigits(cause.tag)
         // All rejections of an SPC write the same fields, so that the time to write them does not show the cause.
         recent.note(
             .init(
                 id.text, at: time, event: event, code: problem.code.rawValue, cause: cause.text,
-                numbers: [("tag", tag), ("number", String(cause.number)), ("spc_version", String(spcVersion))]))
+                facts: [("tag", tag), ("number", String(cause.number)), ("spc_version", String(spcVersion))]
+                    + facts.all.map { ($0.name.word, $0.text) }))
         logger.log(
             problem.code.isOurFault ? .error : .info, event, from: .stranger,
             [
                 .string("request_id", id.text), .string("code", problem.code.rawValue), .string("cause", cause.text),
                 .string("tag", tag), .unsigned("number", cause.number),
                 .unsigned("spc_version", UInt64(spcVersion)),
-            ] + (shape.map { [.string("shape", $0)] } ?? []))
+            ] + facts.all.map { .string($0.name.word, $0.text) } + (shape.map { [.string("shape", $0)] } ?? []))
     }
 }
 

@@ -42,7 +42,9 @@ package enum DaemonCommand {
         details: """
             Serves until SIGTERM or SIGINT, then finishes the requests in flight; a second signal ends it at once. SIGHUP reads \
             the configuration again and puts in force what needs no restart; --print-config marks what does. Logs one JSON \
-            object per line to standard error; the event "listening" names the address of each listener once it listens.
+            object per line to standard error; the event "listening" names the address of each listener once it listens. If \
+            JOURNAL_STREAM says that standard error is the journal's, each line begins with its priority. The exit status is \
+            78 if the configuration or a file that it names cannot be used, 2 for wrong arguments, and 1 for any other failure.
             """,
         examples: [
             "latchkeyd --config /etc/latchkey/latchkey.json5 --check",
@@ -87,14 +89,14 @@ package enum DaemonCommand {
     ) throws(CommandError) -> (ConfigurationFile, LoadedConfiguration) {
         let file = try readFile(path, context)
         let loaded = try wrap(
-            { (error: ConfigurationError) in CommandError.failed(error.description) },
+            { (error: ConfigurationError) in CommandError.misconfigured(error.description) },
             try LoadedConfiguration.load(file, environment: context.environment))
         return (file, loaded)
     }
 
     private static func readFile(_ path: String, _ context: CommandContext) throws(CommandError) -> ConfigurationFile {
         return try wrap(
-            { (error: ConfigurationError) in CommandError.failed(error.description) },
+            { (error: ConfigurationError) in CommandError.misconfigured(error.description) },
             try ConfigurationFile(path: path, environment: context.environment))
     }
 
@@ -124,7 +126,7 @@ package enum DaemonCommand {
         _ = DescriptorPlan.raiseLimit()
         let connections = loaded.configuration.limits.http.connectionsMaximum * loaded.publicListeners.count
         DescriptorPlan.growTable(to: connections + otherDescriptors)
-        let logger = try makeLogger(loaded.configuration.logging)
+        let logger = try makeLogger(loaded.configuration.logging, context)
         defer { logger.flush() }
         for warning in file.warnings { logger.warning("configuration", [.string("warning", "\(warning)")]) }
         if let warning = KeyURIWarning(file.configuration) {
@@ -179,10 +181,12 @@ package enum DaemonCommand {
         }
     }
 
-    private static func makeLogger(_ logging: Configuration.Logging) throws(CommandError) -> Logger {
+    private static func makeLogger(
+        _ logging: Configuration.Logging, _ context: CommandContext
+    ) throws(CommandError) -> Logger {
         let sink = try wrap(
             { (error: LogSinkError) in CommandError.failed("cannot log to standard error: \(error)") },
-            try DescriptorLogSink())
+            try DescriptorLogSink(marksPriorities: JournalStream.isStandardError(context.environment)))
         return Logger(level: logging.level, sink: sink, linesPerEvent: logging.linesPerEvent)
     }
 

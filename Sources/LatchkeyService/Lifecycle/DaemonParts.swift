@@ -95,15 +95,19 @@ struct DaemonParts: Sendable {
             minter: ExpressPlayMinter(
                 recorder: records.recorder, keys: keys, metrics: metrics.registry, clock: clock),
             pipelines: pipelines, metrics: metrics.registry, logger: logger, recent: recent)
+        let refusals = Refusals(
+            logger: logger, recent: recent, clock: clock, rules: book.cell, counts: metrics.refusalCounts)
         let routes = ServiceRoutes(
             .init(
                 rules: book.cell, pipelines: pipelines, lookup: records.lookup, pseudonyms: loaded.pseudonymizer,
                 metrics: metrics, health: parts.health, logger: logger, recent: recent, clock: clock,
                 expressPlay: expressPlay, packagers: packagers,
-                revocations: revocationEndpoint(loaded, records, revocations, clock, logger, recent),
+                revocations: revocationEndpoint(
+                    loaded, records, revocations, clock,
+                    refusals),
                 accounts: AccountEndpoint(
                     desk: records.accountDesk(loaded.pseudonymizer),
-                    refusals: Refusals(logger: logger, recent: recent, clock: clock), clock: clock)))
+                    refusals: refusals, clock: clock)))
         try parts.listen(loaded, routes)
         return (parts, book)
     }
@@ -340,6 +344,7 @@ struct DaemonParts: Sendable {
         shared.livePeriods = periods
         shared.recorder = records.recorder
         shared.refusals = records.refusals
+        shared.pseudonyms = loaded.pseudonymizer
         shared.history = records.lookup
         shared.trustedClock = clock
         shared.slots = records.slots
@@ -349,13 +354,13 @@ struct DaemonParts: Sendable {
 
     private static func revocationEndpoint(
         _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ keeper: RevocationKeeper,
-        _ clock: TrustedClock, _ logger: Logger, _ recent: RecentRefusals
+        _ clock: TrustedClock, _ refusals: Refusals
     ) -> RevocationEndpoint {
         RevocationEndpoint(
             desk: RevocationDesk(
                 store: records.revocations, records: records.revocationRecords,
                 names: RevocationNames(loaded.pseudonymizer)),
-            keeper: keeper, refusals: Refusals(logger: logger, recent: recent, clock: clock), clock: clock)
+            keeper: keeper, refusals: refusals, clock: clock)
     }
 
     private func listen(_ loaded: LoadedConfiguration, _ routes: ServiceRoutes) throws(DaemonError) {

@@ -19,6 +19,8 @@ final class LadderModules: Sendable {
     /// Since when each credential without a worker has had none.
     private let lostSince: Mutex<[String: MonotonicTime]>
     private let clock: any MonotonicClock
+    /// What has happened last to the workers of each credential, in words; none for one whose workers are well.
+    private let troubles: LadderTroubles
 
     /// The most time that calls under way may take when the daemon stops.
     private static let stopLimit: Duration = .seconds(5)
@@ -40,10 +42,15 @@ final class LadderModules: Sendable {
                 [.string("cause", "the kernel has no Landlock, or a filter of system calls forbids it")])
         }
         self.group = group
+        let troubles = LadderTroubles()
+        self.troubles = troubles
         pools = settings.sorted { $0.key < $1.key }.map { credential, settings in
             let pool = LadderWorkerPool(
                 LadderModuleConfiguration(settings), on: group.loops[0], for: callers,
-                observer: { event in event.log(to: logger, credential: credential) })
+                observer: { event in
+                    event.log(to: logger, credential: credential)
+                    troubles.note(event, credential)
+                })
             return (credential, pool)
         }
         var lost: [String: MonotonicTime] = [:]
@@ -82,7 +89,8 @@ final class LadderModules: Sendable {
         guard !lost.isEmpty else { return [] }
         return [
             Degradation(
-                part: .credentials, cause: "no worker of the module of \(lost.joined(separator: ", "))",
+                part: .credentials,
+                cause: "no worker of the module of \(lost.map(troubles.words).joined(separator: ", "))",
                 stopsLicences: lost.count >= credentialCount)
         ]
     }
@@ -116,6 +124,21 @@ final class LadderModules: Sendable {
                     return (credential, { value(statistics) })
                 })
         }
+    }
+}
+
+/// What has happened last to workers that are missing.
+private final class LadderTroubles: Sendable {
+    private let byCredential = Mutex<[String: String]>([:])
+
+    func note(_ event: LadderWorkerEvent, _ credential: String) {
+        byCredential.withLock { $0[credential] = event.trouble ?? $0[credential] }
+    }
+
+    /// The credential, and why it has no worker.
+    func words(_ credential: String) -> String {
+        let trouble = byCredential.withLock { $0[credential] }
+        return credential + (trouble.map { " (\($0))" } ?? "")
     }
 }
 

@@ -34,6 +34,8 @@ final class ServiceMetrics: Sendable {
     let refusedPackagerCredentials: MetricFamily<PackagerGate.CredentialRefusal, Counter>
     private let lastReload: Gauge
     private let lastReloadTime: Gauge
+    /// Noted by all that refuse.
+    let refusalCounts = RefusalCounts()
     /// Noted by the parts of the pipeline in which requests wait.
     let overload = OverloadCounts()
 
@@ -61,6 +63,7 @@ final class ServiceMetrics: Sendable {
         refusals = registry.counters(
             "latchkey_licenses_refused_total", help: "Licence requests that were refused, by code.",
             by: ProblemCode.self)
+        refusalCounts.register(in: registry)
         licenseDuration = registry.histogram(
             "latchkey_license_duration_seconds",
             help: "Time from a whole licence request to its licence.", bounds: Histogram.requestDurationBounds)

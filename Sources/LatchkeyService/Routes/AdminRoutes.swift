@@ -5,6 +5,7 @@ import HTTPMessages
 import HTTPServing
 import KeyCrypto
 import Licensing
+import Records
 import ServiceConfiguration
 import Telemetry
 
@@ -30,7 +31,7 @@ struct AdminRoutes: HTTPHandler {
     var accounts: AccountEndpoint?
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
-        let id = requestIDs.next(on: loop)
+        let id = requestIDs.next(for: request.peer, on: loop)
         let rules = rules.current
         if let refusal = gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) {
             return refuse(refusal, id)
@@ -61,7 +62,7 @@ struct AdminRoutes: HTTPHandler {
         let refusal =
             gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) ?? refusalOfSender(of: request, rules)
         guard let refusal else { return .keep }
-        return .refuse(response(to: refusal, requestIDs.next(on: loop)))
+        return .refuse(response(to: refusal, requestIDs.next(for: request.peer, on: loop)))
     }
 
     /// Answers a sender that has presented a token. The token's name is the actor in the ledger.
@@ -93,7 +94,7 @@ struct AdminRoutes: HTTPHandler {
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
         refusals.response(
             to: "input_refused", Problem(for: problem), because: RefusalCause(problem.cause),
-            id: requestIDs.next(on: loop))
+            id: requestIDs.next(for: peer, on: loop))
     }
 
     /// The name of the token that the sender has presented. Nil if no token is configured, which only a loopback
@@ -142,27 +143,28 @@ struct AdminRoutes: HTTPHandler {
 
     private func response(to refusal: AdminGate.Refusal, _ id: RequestID) -> HTTPResponse {
         let problem = Problem(refusal.code, retryAfterSeconds: refusal.retryAfterSeconds)
-        return refusals.response(to: "request_refused", problem, because: RefusalCause(refusal.cause), id: id)
+        let names = rules.current.administration.tokens[listener].map(\.name).joined(separator: ", ")
+        let facts = RefusalFacts(
+            found: nil, expected: refusal.code == .adminTokenInvalid ? "one of this listener's tokens: \(names)" : nil)
+        return refusals.response(
+            to: "request_refused", problem, because: RefusalCause(refusal.cause), id: id, facts: facts)
     }
 }
 
-/// `GET /v1/refusals/REQUEST-ID` of the admin listener: why a request was refused, if it is among the last 10,000.
+/// `GET /v1/refusals/REQUEST-ID` of the admin listener: why a request was refused, what was found and expected, and
+/// what to do, if it is among the last 10,000. `latchkey why` asks here.
 struct RefusalEndpoint: Sendable {
     static let prefix = "/v1/refusals/"
 
     let recent: RecentRefusals
+    /// A refusal for want of a part of the daemon is told together with what does not work now.
+    let health: Health
 
     /// The cause of a refusal; nil if the request is not known, or no longer known.
     func response(to request: HTTPRequest, id: RequestID) -> HTTPResponse? {
         guard let entry = recent.entry(of: String(request.path.dropFirst(Self.prefix.count))) else { return nil }
-        let body = JSONWriter.object { writer in
-            writer.member("request_id", entry.requestID)
-            writer.member("time", Problem.format(entry.time))
-            writer.member("event", entry.event)
-            writer.member("code", entry.code)
-            writer.member("cause", entry.cause)
-            for number in entry.numbers { writer.member(number.name, number.value) }
-        }
+        let isOurs = ProblemCode(rawValue: entry.code)?.isOurFault == true
+        let body = JSONWriter.object(RefusalReport(entry, degraded: isOurs ? health.degradedText : nil).write)
         return HTTPResponse(status: .ok, fields: .answer("application/json", id), body: body)
     }
 }

@@ -3,6 +3,7 @@ import EventLoops
 import HTTPMessages
 import HTTPServing
 import Licensing
+import Records
 import Telemetry
 
 /// `POST /fps/challenge`: gives the holder of a valid token a random number, which proves that the next sync report is
@@ -32,7 +33,8 @@ struct ChallengeEndpoint: Sendable {
                 from: request.origin(countryField: rules.entitlement.countryField), under: rules, now: now, id: id.text)
             return .later { loop in await issue(to: sender, now: now, id, on: loop) }
         } catch {
-            return .now(refuse(error, id))
+            let facts = pipelines.facts(of: error, in: request, under: rules, now: now, on: loop)
+            return .now(refuse(error, id, facts))
         }
     }
 
@@ -61,11 +63,15 @@ struct ChallengeEndpoint: Sendable {
         return HTTPResponse(status: .ok, fields: fields, body: body)
     }
 
-    private func refuse(_ error: LicenseError, _ id: RequestID) -> HTTPResponse {
-        refuse(Problem(for: error), error.cause, id)
+    private func refuse(
+        _ error: LicenseError, _ id: RequestID, _ facts: RefusalFacts = RefusalFacts()
+    ) -> HTTPResponse {
+        refuse(Problem(for: error), error.cause, id, facts)
     }
 
-    private func refuse(_ problem: Problem, _ cause: RefusalCause, _ id: RequestID) -> HTTPResponse {
-        refusals.response(to: "challenge_refused", problem, because: cause, id: id)
+    private func refuse(
+        _ problem: Problem, _ cause: RefusalCause, _ id: RequestID, _ facts: RefusalFacts = RefusalFacts()
+    ) -> HTTPResponse {
+        refusals.response(to: "challenge_refused", problem, because: cause, id: id, facts: facts)
     }
 }

@@ -1,9 +1,11 @@
 import ContentKeys
 import Entitlements
+import EventLoops
 import HTTPMessages
 import HTTPServing
 import Licensing
 import POSIXSockets
+import Records
 
 extension HTTPRequest {
     /// The places of the request in which tokens are looked for: header fields and query.
@@ -14,7 +16,7 @@ extension HTTPRequest {
 
     /// The origin of the request: the client's address, and its country if a trusted proxy names it in `countryField`.
     func origin(countryField: String?) -> RequestOrigin {
-        RequestOrigin(address: peer.address.ip, country: country(in: countryField))
+        RequestOrigin(address: peer.address.ip, country: country(in: countryField), listener: peer.listener)
     }
 
     /// The country that the field names. Nil if no trusted proxy sent the field, if it is repeated, or if it names no
@@ -36,5 +38,19 @@ extension HTTPRequest {
         }
         if let name = fields.bytes(of: "KID"), let hint = AssetHint(name, in: .headerField) { hints.append(hint) }
         return hints
+    }
+}
+
+extension LicensePipelines {
+    /// What is known of a request that was refused before its admission. `now` is in seconds since 1970.
+    func facts(
+        of error: LicenseError, in request: HTTPRequest, _ carriers: TokenCarriers? = nil, under rules: LicenseRules,
+        now: Int64, on loop: LoopContext
+    ) -> RefusalFacts {
+        // Without a pipeline no request is served, and the cause says so.
+        guard let control = try? pipeline(on: loop).admissionControl else { return RefusalFacts() }
+        return control.facts(
+            of: error, presenting: carriers ?? request.tokenCarriers,
+            from: request.origin(countryField: rules.entitlement.countryField), under: rules, now: now)
     }
 }

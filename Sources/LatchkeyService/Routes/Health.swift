@@ -46,6 +46,13 @@ final class Health: Sendable {
         return response(to: degradations, id, names: Array("degraded: \(names.joined(separator: " "))\n".utf8))
     }
 
+    /// What does not work now, with the reasons; nil if everything does.
+    var degradedText: String? {
+        let degradations = degradations.current
+        guard !degradations.isEmpty else { return nil }
+        return degradations.map { "\($0.part.rawValue): \($0.cause)" }.joined(separator: "; ")
+    }
+
     private static let live = Array("ok\n".utf8)
     private static let ready = Array("ready\n".utf8)
     private static let notReady = Array("not ready\n".utf8)

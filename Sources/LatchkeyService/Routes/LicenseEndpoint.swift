@@ -99,7 +99,7 @@ struct LicenseEndpoint: Sendable {
             let shape = context.wish.answer.shape(for: .raw)
             return .later { loop in await respond(to: admission, .raw, as: shape, in: context, on: loop) }
         } catch {
-            return .now(refuse(error, of: request, under: rules, context.id, .raw))
+            return .now(refuse(error, of: request, under: rules, context.id, .raw, on: loop))
         }
     }
 
@@ -112,7 +112,8 @@ struct LicenseEndpoint: Sendable {
             return LicenseAnswer.response(to: [result], as: shape, at: clock.wallTime, context.id)
         } catch {
             return refuse(
-                Problem(for: error), error.cause, context.id, form, version: admission.envelope.version)
+                Problem(for: error), error.cause, context.id, form, admission.refusalFacts,
+                version: admission.envelope.version)
         }
     }
 
@@ -137,13 +138,17 @@ struct LicenseEndpoint: Sendable {
             if error.code != .rateLimited, PlayerMessageReader.isSessionReport(request.body) {
                 return .now(acknowledge(.unverified, context.id))
             }
-            return .now(refuse(error, of: request, carriers, under: rules, context.id, .unread))
+            return .now(refuse(error, of: request, carriers, under: rules, context.id, .unread, on: loop))
         }
         switch early ?? Self.read(request) {
         case .success(.request(let body)): return answer(body, to: request, of: sender, in: context, rules, on: loop)
         case .success(.sessionReport(let report)): return answer(report, of: sender, in: context, on: loop)
         case .failure(let error):
-            return .now(refuse(Problem(for: error), RefusalCause("\(error)"), context.id, .unread))
+            let facts = try? pipelines.pipeline(on: loop).admissionControl.facts(from: sender)
+            return .now(
+                refuse(
+                    Problem(for: error), RefusalCause("the body is \(error.received)"), context.id, .unread,
+                    facts ?? RefusalFacts()))
         }
     }
 
@@ -182,22 +187,24 @@ struct LicenseEndpoint: Sendable {
             let admissions = try control.admit(requests, of: sender)
             let labels = body.keys.map(\.label)
             return .later { loop in
-                await respond(to: admissions, labels, form, as: shape, in: context, rules, on: loop)
+                await respond(to: admissions, of: sender, labels, form, as: shape, in: context, on: loop)
             }
         } catch {
-            return .now(refuse(error, of: request, under: rules, context.id, form))
+            return .now(refuse(error, of: request, under: rules, context.id, form, on: loop))
         }
     }
 
     /// The answer with a result for each key. A refused key does not affect the others.
     private func respond(
-        to admissions: [Result<Admission, LicenseError>], _ labels: [JSONNode?], _ form: MessageForm,
-        as shape: AnswerShape, in context: Context, _ rules: LicenseRules, on loop: LoopContext
+        to admissions: [Result<Admission, LicenseError>], of sender: LicenseSender, _ labels: [JSONNode?],
+        _ form: MessageForm, as shape: AnswerShape, in context: Context, on loop: LoopContext
     ) async -> HTTPResponse {
         let good = admissions.compactMap { try? $0.get() }
         let outcomes: [Result<LicenseOutcome, LicenseError>]
+        let control: AdmissionControl
         do throws(LicenseError) {
             outcomes = try await pipelines.answer(good, now: clock.wallTime.seconds, on: loop)
+            control = try pipelines.pipeline(on: loop).admissionControl
         } catch {
             return refuse(Problem(for: error), error.cause, context.id, form)
         }
@@ -205,6 +212,7 @@ struct LicenseEndpoint: Sendable {
         let results = zip(admissions, labels).map { admission, label in
             var error: LicenseError?
             var version: SPCVersion?
+            var facts: RefusalFacts?
             switch admission {
             case .failure(let refusal): error = refusal
             case .success:
@@ -213,10 +221,16 @@ struct LicenseEndpoint: Sendable {
                 switch outcome {
                 case .success(let outcome):
                     return KeyResult(label: label, note(outcome, of: admission, form, context, on: loop))
-                case .failure(let refusal): error = refusal
+                case .failure(let refusal): (error, facts) = (refusal, admission.refusalFacts)
                 }
             }
-            return KeyResult(label: label, .refused(note(error ?? .overloaded, context.id, form, version, rules)))
+            let refusal = error ?? .overloaded
+            return KeyResult(
+                label: label,
+                .refused(
+                    note(
+                        refusal, context.id, form, version, facts ?? control.facts(of: refusal, from: sender),
+                        sender.rules)))
         }
         return LicenseAnswer.response(to: results, as: shape, at: clock.wallTime, context.id)
     }
@@ -247,34 +261,44 @@ struct LicenseEndpoint: Sendable {
 
     /// Notes the refusal of one key among several.
     private func note(
-        _ error: LicenseError, _ id: RequestID, _ form: MessageForm, _ version: SPCVersion?, _ rules: LicenseRules
+        _ error: LicenseError, _ id: RequestID, _ form: MessageForm, _ version: SPCVersion?, _ facts: RefusalFacts,
+        _ rules: LicenseRules
     ) -> Problem {
         var problem = Problem(for: error)
         problem.tellDiagnosis(of: error, under: rules)
         metrics.refused(problem.code, form)
         refusals.note(
-            "license_refused", problem, because: error.cause, id: id, spcVersion: version?.rawValue ?? 0,
-            shape: form.rawValue)
+            "license_refused", problem, because: error.cause, id: id, facts: facts,
+            spcVersion: version?.rawValue ?? 0, shape: form.rawValue)
         return problem
     }
 
     /// Refuses a whole request, with the details that its head shows.
     private func refuse(
         _ error: LicenseError, of request: HTTPRequest, _ carriers: TokenCarriers? = nil, under rules: LicenseRules,
-        _ id: RequestID, _ form: MessageForm
+        _ id: RequestID, _ form: MessageForm, on loop: LoopContext
     ) -> HTTPResponse {
         var problem = Problem(for: error)
-        problem.tellDiagnosis(of: error, in: request.fields, carriers ?? request.tokenCarriers, under: rules)
-        return refuse(problem, error.cause, id, form)
+        let carriers = carriers ?? request.tokenCarriers
+        problem.tellDiagnosis(of: error, in: request.fields, carriers, under: rules)
+        var facts = RefusalFacts()
+        if case .word(let header)? = problem.facts.first(where: { $0.name == "header" })?.value {
+            facts[.found] = "something like a token in the header \(header)"
+        }
+        facts.add(
+            pipelines.facts(
+                of: error, in: request, carriers, under: rules, now: clock.wallTime.seconds, on: loop))
+        return refuse(problem, error.cause, id, form, facts)
     }
 
     private func refuse(
-        _ problem: Problem, _ cause: RefusalCause, _ id: RequestID, _ form: MessageForm, version: SPCVersion? = nil
+        _ problem: Problem, _ cause: RefusalCause, _ id: RequestID, _ form: MessageForm,
+        _ facts: RefusalFacts = RefusalFacts(), version: SPCVersion? = nil
     ) -> HTTPResponse {
         metrics.refused(problem.code, form)
         return refusals.response(
-            to: "license_refused", problem, because: cause, id: id, spcVersion: version?.rawValue ?? 0,
-            shape: form.rawValue)
+            to: "license_refused", problem, because: cause, id: id, facts: facts,
+            spcVersion: version?.rawValue ?? 0, shape: form.rawValue)
     }
 
     private func log(_ license: IssuedLicense, _ form: MessageForm, _ id: RequestID) {

@@ -60,7 +60,8 @@ struct LicenseQueryEndpoint: Sendable {
                 }
             }
         } catch {
-            return .now(refuse(error, id))
+            let facts = pipelines.facts(of: error, in: request, under: rules, now: clock.wallTime.seconds, on: loop)
+            return .now(refuse(error, id, facts))
         }
     }
 
@@ -186,8 +187,10 @@ struct LicenseQueryEndpoint: Sendable {
         }
     }
 
-    private func refuse(_ error: LicenseError, _ id: RequestID) -> HTTPResponse {
-        refuse(Problem(for: error), Self.cause(of: error), id)
+    private func refuse(
+        _ error: LicenseError, _ id: RequestID, _ facts: RefusalFacts = RefusalFacts()
+    ) -> HTTPResponse {
+        refuse(Problem(for: error), Self.cause(of: error), id, facts)
     }
 
     /// The cause for the log, which does not say whose rate limit was exceeded.
@@ -195,9 +198,11 @@ struct LicenseQueryEndpoint: Sendable {
         if case .rateLimited = error { RefusalCause("too many requests") } else { error.cause }
     }
 
-    private func refuse(_ problem: Problem, _ cause: RefusalCause, _ id: RequestID) -> HTTPResponse {
+    private func refuse(
+        _ problem: Problem, _ cause: RefusalCause, _ id: RequestID, _ facts: RefusalFacts = RefusalFacts()
+    ) -> HTTPResponse {
         metrics.refused(problem.code)
-        return refusals.response(to: "query_refused", problem, because: cause, id: id)
+        return refusals.response(to: "query_refused", problem, because: cause, id: id, facts: facts)
     }
 }
 

@@ -32,7 +32,8 @@ struct ServiceRoutes {
     init(_ parts: Parts) {
         self.parts = parts
         let refusals = Refusals(
-            logger: parts.logger, recent: parts.recent, clock: parts.clock, rules: parts.rules)
+            logger: parts.logger, recent: parts.recent, clock: parts.clock, rules: parts.rules,
+            counts: parts.metrics.refusalCounts)
         self.refusals = refusals
         let license = LicenseEndpoint(
             pipelines: parts.pipelines, metrics: parts.metrics, refusals: refusals, logger: parts.logger,
@@ -59,7 +60,7 @@ struct ServiceRoutes {
             rules: parts.rules, health: parts.health, metrics: parts.metrics,
             explain: ExplainEndpoint(
                 pipelines: parts.pipelines, refusals: refusals, logger: parts.logger, clock: parts.clock),
-            recentRefusals: RefusalEndpoint(recent: parts.recent), listener: listener, gate: gate,
+            recentRefusals: RefusalEndpoint(recent: parts.recent, health: parts.health), listener: listener, gate: gate,
             requestIDs: requestIDs, refusals: refusals, revocations: parts.revocations, accounts: parts.accounts)
     }
 }

@@ -1,6 +1,8 @@
 import ByteCoding
 package import Entitlements
 package import FairPlay
+package import Records
+import Synchronization
 
 /// An admitted request for which an RSA operation may be spent, and the rules that admitted it.
 ///
@@ -25,6 +27,10 @@ package final class Admission: Sendable {
     /// The seat at which the decision waits for the decisions about the other SPCs of its request; nil for an SPC that
     /// came alone.
     let seat: DecisionSeat?
+    /// What a refusal has found, noted where it is known; nil as long as nothing is refused.
+    private let findings: Mutex<RefusalFacts?>
+    /// The admission that this one is a copy of, whose findings count.
+    private let original: Admission?
 
     /// Reads the container of the SPC, and finds the credential that the SPC names. Needs no private key. Throws `spc`.
     init(
@@ -40,6 +46,8 @@ package final class Admission: Sendable {
         self.standing = standing
         self.rules = rules
         seat = nil
+        findings = Mutex(nil)
+        original = nil
     }
 
     private init(_ admission: Admission, seat: DecisionSeat) {
@@ -50,10 +58,29 @@ package final class Admission: Sendable {
         credentialKey = admission.credentialKey
         rules = admission.rules
         self.seat = seat
+        findings = Mutex(nil)
+        original = admission
     }
 
     /// The same admission with a seat, for one SPC among several.
     func seated(at seat: DecisionSeat) -> Admission { Admission(self, seat: seat) }
+
+    /// What is known of the request if it was refused: where it came from, the credential, and what was noted.
+    package var refusalFacts: RefusalFacts {
+        var facts = RefusalFacts(request.origin, rules)
+        facts[.credential] = credentialKey.credentialName
+        if let found = (original ?? self).findings.withLock({ $0 }) { facts.add(found) }
+        return facts
+    }
+
+    /// Notes what a refusal has found. What was noted before stays.
+    func note(_ found: RefusalFacts) {
+        (original ?? self).findings.withLock { findings in
+            var all = findings ?? RefusalFacts()
+            all.add(found)
+            findings = all
+        }
+    }
 
     /// Whether the request renews the licence of a running playback, as its token or its app says.
     ///
@@ -75,7 +102,7 @@ package struct LicenseSender: Sendable {
     package let origin: RequestOrigin
     /// What the app says about the licence that the new ones renew.
     package let renewal: RenewalWish
-    let rules: LicenseRules
+    package let rules: LicenseRules
 
     /// Whether this server has verified the token.
     package var isVerified: Bool {

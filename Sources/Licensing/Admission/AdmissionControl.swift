@@ -3,6 +3,7 @@ package import Entitlements
 import EventLoops
 import KeyCrypto
 package import POSIXSockets
+package import Records
 import Telemetry
 
 /// Decides which requests go on, in one order:
@@ -21,6 +22,7 @@ package final class AdmissionControl {
     private let buckets: RateBuckets
     private let revocations: KnownRevocations
     private let refusals: RefusalRecorder?
+    private let pseudonyms: Pseudonymizer?
     private let room: RateRoom
     private let trustedClock: TrustedClock?
 
@@ -29,6 +31,7 @@ package final class AdmissionControl {
         buckets = shared.buckets
         revocations = shared.revocations
         refusals = shared.refusals
+        pseudonyms = shared.pseudonyms
         trustedClock = shared.trustedClock
         room = RateRoom(shared.buckets.all, shared.overload, shared.clock, on: loop)
     }
@@ -56,7 +59,8 @@ package final class AdmissionControl {
             return LicenseSender(
                 token: token, standing: .undecided(callback), origin: origin, renewal: renewal, rules: rules)
         }
-        let (decisive, claims) = try verify(token, isRenewal: renewal.isRenewal, under: rules, now: now, id: id)
+        let (decisive, claims) = try verify(
+            token, from: origin, isRenewal: renewal.isRenewal, under: rules, now: now, id: id)
         if claims.renewal == nil { try checkClock() }
         return LicenseSender(
             token: decisive, standing: .verified(claims), origin: origin, renewal: renewal, rules: rules)
@@ -138,7 +142,8 @@ package final class AdmissionControl {
             let party = try wrap(LicenseError.internalFailure, try callback.party(of: token, using: crypto))
             return TokenSender(token: token, standing: .undecided(callback), party: party, origin: origin, rules: rules)
         }
-        let (decisive, claims) = try verify(token, isRenewal: false, under: rules, now: now, id: id)
+        let (decisive, claims) = try verify(
+            token, from: origin, isRenewal: false, under: rules, now: now, id: id)
         let party = try party(claims, of: decisive)
         try count(party, isRenewal: false, rules)
         return TokenSender(token: decisive, standing: .verified(claims), party: party, origin: origin, rules: rules)
@@ -213,6 +218,56 @@ package final class AdmissionControl {
         if let trustedClock, trustedClock.isBehind { throw .clockUntrusted }
     }
 
+    // MARK: Refusals
+
+    /// What is known of a request that its head, or the container of its SPC, has refused: where it came from, whose
+    /// token it is, and what was found. Verifies no signature.
+    package func facts(
+        of error: LicenseError, presenting carriers: TokenCarriers, from origin: RequestOrigin,
+        under rules: LicenseRules, now: Int64
+    ) -> RefusalFacts {
+        var facts = RefusalFacts(origin, rules)
+        facts.add(CheckedValues(error, from: origin, carriers, under: rules))
+        // An address that asks too often is refused before anything of the request is looked at.
+        if case .rateLimited(.address, _) = error { return facts }
+        guard let presented = try? token(in: carriers, rules), rules.callback?.decides(presented) != true else {
+            return facts
+        }
+        for token in presented.tokens {
+            if let claims = rules.entitlement.tokens.remembered(token, crypto: crypto) {
+                facts.add(claims, pseudonyms)
+                facts.add(revocationValues(of: claims, error, now: now))
+            }
+            guard case .entitlement(let refusal) = error else { continue }
+            let diagnosis = rules.entitlement.tokens.verifier.diagnosis(of: token, refusedFor: refusal, now: now)
+            facts[.tokenKey] = facts[.tokenKey] ?? diagnosis.keyID
+            facts[.issuer] = facts[.issuer] ?? diagnosis.issuer
+            facts.add(diagnosis.values)
+        }
+        return facts
+    }
+
+    /// The same of one SPC among several, whose sender was admitted.
+    package func facts(of error: LicenseError, from sender: LicenseSender) -> RefusalFacts {
+        var facts = facts(from: sender)
+        facts.add(CheckedValues(error, from: sender.origin, nil, under: sender.rules))
+        return facts
+    }
+
+    /// What is known of a sender whose body cannot be read.
+    package func facts(from sender: LicenseSender) -> RefusalFacts {
+        var facts = RefusalFacts(sender.origin, sender.rules)
+        if case .verified(let claims) = sender.standing { facts.add(claims, pseudonyms) }
+        return facts
+    }
+
+    /// Which of the things that a token names is revoked, for a refusal that is about one of them.
+    private func revocationValues(of claims: Claims, _ error: LicenseError, now: Int64) -> CheckedValues {
+        guard case .entitlement(let refusal) = error, refusal.isAboutRevocation, let known = try? revocations.known()
+        else { return CheckedValues() }
+        return CheckedValues(found: known.revoked(by: claims, now: now), expected: "not revoked")
+    }
+
     // MARK: Tokens
 
     private func token(in carriers: TokenCarriers, _ rules: LicenseRules) throws(LicenseError) -> PresentedToken? {
@@ -221,13 +276,19 @@ package final class AdmissionControl {
 
     /// The token that decides, and its claims. Throws if anything that the claims name is revoked.
     private func verify(
-        _ presented: PresentedToken, isRenewal: Bool, under rules: LicenseRules, now: Int64, id: String?
+        _ presented: PresentedToken, from origin: RequestOrigin, isRenewal: Bool, under rules: LicenseRules,
+        now: Int64, id: String?
     ) throws(LicenseError) -> (token: PresentedToken, claims: Claims) {
         let (token, claims) = try decide(presented, isRenewal: isRenewal, under: rules, now: now)
         do throws(LicenseError) {
             try revocations.check(claims, now: now)
         } catch {
-            refusals?.note(error, claims, now: now, request: id)
+            if let refusals {
+                var facts = RefusalFacts(origin, rules)
+                facts.add(claims, pseudonyms)
+                facts.add(revocationValues(of: claims, error, now: now))
+                refusals.note(error, claims, facts, now: now, request: id)
+            }
             throw error
         }
         return (token, claims)
@@ -282,6 +343,11 @@ package final class AdmissionControl {
 }
 
 extension EntitlementError {
+    /// Whether something that the token names is revoked.
+    fileprivate var isAboutRevocation: Bool {
+        [.tokenRevoked, .keyRevoked, .subjectDisabled, .deviceRevoked, .contentRevoked, .sessionKilled].contains(self)
+    }
+
     /// Whether the same token may be good at another time.
     fileprivate var isAboutTime: Bool {
         if case .tokenExpired = self { return true }

@@ -15,16 +15,20 @@ package final class LicenseRules: Sendable {
     package let rates: RequestRates
     /// How many requests of one loop may wait, and for how long.
     package let overload: OverloadLimits
+    /// How much of a client's address the log and the ledger say of a refusal.
+    package let clientAddress: ClientAddressForm
 
     package init(
         fairplay: FairPlayRules, entitlement: EntitlementRules, callback: CallbackDecider? = nil,
-        rates: RequestRates = RequestRates(), overload: OverloadLimits = OverloadLimits()
+        rates: RequestRates = RequestRates(), overload: OverloadLimits = OverloadLimits(),
+        clientAddress: ClientAddressForm = .network
     ) {
         self.fairplay = fairplay
         self.entitlement = entitlement
         self.callback = callback
         self.rates = rates
         self.overload = overload
+        self.clientAddress = clientAddress
     }
 }
 

@@ -29,6 +29,23 @@ package enum CallbackOutage: Error, Equatable, Sendable {
     case answerRefused(EntitlementError)
 }
 
+extension CallbackOutage: CustomStringConvertible {
+    /// Words for the log.
+    package var description: String {
+        switch self {
+        case .busy: "this server has too many questions under way"
+        case .breakerOpen(let seconds): "it has failed so often that it is not asked for \(seconds) s"
+        case .timedOut: "it did not answer in time"
+        case .addressForbidden: "its name leads to an address that it may not have"
+        case .failed(let code): "the connection failed (libcurl's error \(code))"
+        case .status(let status): "it answered with status \(status)"
+        case .answerTooLarge: "its answer is too large"
+        case .answerInvalid(let fault): "its answer cannot be used: \(fault)"
+        case .answerRefused(let error): "its answer allows a licence by claims that are refused: \(error)"
+        }
+    }
+}
+
 /// Lets the operator's own service decide about tokens that only it can read (entitlement, section 4.9).
 ///
 /// The content and the device stand inside the SPC, so an RSA operation is spent before the service can be asked. Only

@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import Entitlements
 import FairPlay
@@ -12,6 +13,12 @@ package struct RefusalCause: Sendable {
         self.text = text
         tag = 0
         number = 0
+    }
+
+    /// The text, and behind it tag and number if there are any, as `tag=` with 16 hexadecimal digits and `number=`.
+    var line: String {
+        guard tag != 0 || number != 0 else { return text }
+        return "\(text) tag=\(Hexadecimal.encode(Bytes16(high: tag, low: 0).bytes.prefix(8))) number=\(number)"
     }
 
     /// Does the same work for each rejection, so that its time tells nothing: see `SPCRejection.logged`.
@@ -30,7 +37,7 @@ extension LicenseError {
         case .tokenMissing: RefusalCause("no token was presented")
         case .entitlement(let error): RefusalCause(error.description)
         case .spc(.rejected(let rejection)): RefusalCause(rejection)
-        case .spc(let error): RefusalCause("SPC refused: \(error)")
+        case .spc(let error): RefusalCause(error.description)
         case .contentUnknown: RefusalCause("the asset id names no single live key, and no right names it")
         case .keyNotFound: RefusalCause("no single live key is stored for the asset id")
         case .schemeNotPlayed(let scheme, _):

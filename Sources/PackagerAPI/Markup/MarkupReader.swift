@@ -151,6 +151,22 @@ package enum MarkupError: Error, Equatable, Sendable {
     case notWellFormed
 }
 
+extension MarkupError: CustomStringConvertible {
+    /// Words for the log.
+    package var description: String {
+        switch self {
+        case .tooLarge: "it has more than \(MarkupLimits.sizeMaximum) bytes"
+        case .notUTF8: "it is not in UTF-8"
+        case .declaration: "it has a declaration such as <!DOCTYPE or <!ENTITY"
+        case .emptyInstruction: "it has a processing instruction without data"
+        case .tooDeep: "its elements nest too deep"
+        case .tooManyElements: "it has too many elements"
+        case .tooManyAttributes: "an element has too many attributes"
+        case .notWellFormed: "it is not well-formed XML"
+        }
+    }
+}
+
 /// The limits of a document from outside.
 package enum MarkupLimits {
     /// 256 KiB.

@@ -32,6 +32,23 @@ package enum DecisionDenial: Equatable, Sendable {
     case rentalDiffers(RentalRecord?)
 }
 
+extension DecisionDenial: CustomStringConvertible {
+    /// Words for the log.
+    package var description: String {
+        switch self {
+        case .replayed: "this SPC was decided before, outside its retry window, for another party or for another use"
+        case .tokenUsed(let limit): "the token has been used for this key as often as it may be, \(limit) times"
+        case .deviceLimit(limit: 0): "the device is not registered, and the token takes registered devices alone"
+        case .deviceLimit(let limit): "the subject has as many devices as it may have, \(limit)"
+        case .otherDevice: "the token was first used by another device"
+        case .slotsFull(let current, let limit): "\(current) playbacks run, and at most \(limit) may run at once"
+        case .slotEvicted: "another playback has taken the slot of this one, or an operator has ended it"
+        case .sessionSuperseded: "a later token of the session has been used"
+        case .rentalDiffers: "another request has changed the rental meanwhile"
+        }
+    }
+}
+
 /// Makes decisions durable, each one atomically.
 package protocol DecisionStore: Sendable {
     /// Records a decision, or returns the reason for a denial.

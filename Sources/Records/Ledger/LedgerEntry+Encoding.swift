@@ -2,13 +2,14 @@ import ByteCoding
 
 /// The encoding of an entry, which a ledger stores, seals and ships.
 ///
-/// There are two versions. Version 2 has more kinds, wider flags and the last three fields. An entry is written in
-/// version 1 if all of its fields fit. Programs that know only version 1 can then read it.
+/// There are three versions. Version 2 has more kinds, wider flags and three more fields. Version 3 has the facts of a
+/// refusal. An entry is written in the first version that has a place for all of its fields. Programs that know only
+/// that version can then read it.
 ///
 ///     size  field
-///        1  version, 1 or 2
+///        1  version, 1 to 3
 ///        1  kind
-///   2 or 4  flags, below, big-endian, 4 bytes in version 2; all other bits are 0
+///   2 or 4  flags, below, big-endian, 4 bytes from version 2 on; all other bits are 0
 ///       16  licence
 ///    1...10  time, as a signed number; only with flag 0x0001, otherwise it is the second in the licence's id
 ///       16  previous licence                      flag 0x0002
@@ -28,6 +29,8 @@ import ByteCoding
 ///    1...65  request id, a text of at most 64 bytes flag 0x4000, version 2
 ///        25  a device's report: flags (8), title id (16), number of stream ids (1); then 16 bytes for each;
 ///            flag 0x8000, version 2
+///        1  number of facts, at least 1, in the order of their names; for each its name (1) and a text of at most 64,
+///            128 (issuer) or 192 bytes (found, expected, cause); flag 0x10000, version 3
 ///
 /// A number has seven bits in each byte, the lowest first, and the top bit set in every byte but the last. The last
 /// byte is zero only in the number 0. A signed number n is the number 2n, or -2n - 1 if it is negative. A difference of
@@ -41,6 +44,7 @@ extension LedgerEntry {
     /// The versions that are written. Other versions are refused.
     static let firstVersion: UInt8 = 1
     static let secondVersion: UInt8 = 2
+    static let thirdVersion: UInt8 = 3
     /// The largest size of a content id, in bytes.
     package static let contentSizeMaximum = 200
     /// The largest size of a token id, cookie or detail, in bytes.
@@ -63,17 +67,25 @@ extension LedgerEntry {
     }
 
     /// Whether version 1 has a place for all of the entry's fields.
-    private var fitsFirstVersion: Bool { kind.isOfVersion1 && actor == nil && request == nil && report == nil }
+    private var fitsFirstVersion: Bool {
+        kind.isOfVersion1 && actor == nil && request == nil && report == nil && facts.isEmpty
+    }
+
+    /// The first version that has a place for all of the entry's fields.
+    private var version: UInt8 {
+        if !facts.isEmpty { return Self.thirdVersion }
+        return fitsFirstVersion ? Self.firstVersion : Self.secondVersion
+    }
 
     /// Returns the encoding of `bounded`.
     package func encoded() -> [UInt8] {
         var writer = LedgerFieldWriter()
         let hasOwnTime = at != license.second
-        let isFirst = fitsFirstVersion
+        let version = version
         let flags = flags(hasOwnTime: hasOwnTime)
-        writer.write(isFirst ? Self.firstVersion : Self.secondVersion)
+        writer.write(version)
         writer.write(kind.rawValue)
-        if isFirst { writer.write(UInt16(truncatingIfNeeded: flags)) } else { writer.write(flags) }
+        if version == Self.firstVersion { writer.write(UInt16(truncatingIfNeeded: flags)) } else { writer.write(flags) }
         writer.write(license.bytes)
         if hasOwnTime { writer.write(signed: at) }
         if let previous { writer.write(previous.bytes) }
@@ -92,6 +104,7 @@ extension LedgerEntry {
         if let actor { writer.write(actor, sizeMaximum: Self.textSizeMaximum) }
         if let request { writer.write(request, sizeMaximum: Self.textSizeMaximum) }
         if let report { writer.write(report) }
+        if !facts.isEmpty { writer.write(facts) }
         return writer.bytes
     }
 
@@ -99,11 +112,11 @@ extension LedgerEntry {
     package init(parsing bytes: [UInt8]) throws(LedgerEntryError) {
         var reader = LedgerFieldReader(bytes)
         let version = try reader.readUInt8()
-        guard version == Self.firstVersion || version == Self.secondVersion else { throw .unsupportedVersion(version) }
+        guard (Self.firstVersion...Self.thirdVersion).contains(version) else { throw .unsupportedVersion(version) }
         guard let kind = Kind(rawValue: try reader.readUInt8()) else { throw .notCanonical }
         let flags = try LedgerEntryFlags(
             parsing: version == Self.firstVersion ? UInt32(reader.readUInt16()) : reader.readFixedUInt32(),
-            known: version == Self.firstVersion ? .ofVersion1 : .ofVersion2)
+            known: .known(toVersion: version))
         let license = LicenseID(try reader.readBytes16())
         let at = flags.contains(.ownTime) ? try reader.readSigned() : license.second
         guard !flags.contains(.ownTime) || at != license.second else { throw .notCanonical }
@@ -125,8 +138,9 @@ extension LedgerEntry {
         if flags.contains(.actor) { actor = try reader.readText(sizeMaximum: Self.textSizeMaximum) }
         if flags.contains(.request) { request = try reader.readText(sizeMaximum: Self.textSizeMaximum) }
         if flags.contains(.report) { report = try reader.readReport() }
+        if flags.contains(.facts) { facts = try reader.readFacts() }
         try reader.finish()
-        guard fitsFirstVersion == (version == Self.firstVersion) else { throw .notCanonical }
+        guard self.version == version else { throw .notCanonical }
     }
 
     private func flags(hasOwnTime: Bool) -> UInt32 {
@@ -147,6 +161,7 @@ extension LedgerEntry {
         if actor != nil { flags.insert(.actor) }
         if request != nil { flags.insert(.request) }
         if report != nil { flags.insert(.report) }
+        if !facts.isEmpty { flags.insert(.facts) }
         return flags.rawValue
     }
 }
@@ -181,13 +196,20 @@ private struct LedgerEntryFlags: OptionSet {
     static let actor = LedgerEntryFlags(rawValue: 0x2000)
     static let request = LedgerEntryFlags(rawValue: 0x4000)
     static let report = LedgerEntryFlags(rawValue: 0x8000)
+    static let facts = LedgerEntryFlags(rawValue: 0x10000)
 
     init(rawValue: UInt32) {
         self.rawValue = rawValue
     }
 
-    static let ofVersion1 = LedgerEntryFlags(rawValue: 0x1FFF)
-    static let ofVersion2 = LedgerEntryFlags(rawValue: 0xFFFF)
+    /// The flags that a version has.
+    static func known(toVersion version: UInt8) -> LedgerEntryFlags {
+        switch version {
+        case LedgerEntry.firstVersion: LedgerEntryFlags(rawValue: 0x1FFF)
+        case LedgerEntry.secondVersion: LedgerEntryFlags(rawValue: 0xFFFF)
+        default: LedgerEntryFlags(rawValue: 0x1FFFF)  // The third, which is the last one.
+        }
+    }
 
     init(parsing bits: UInt32, known: LedgerEntryFlags) throws(LedgerEntryError) {
         self.init(rawValue: bits)

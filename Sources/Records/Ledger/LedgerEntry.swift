@@ -106,6 +106,11 @@ package struct LedgerEntry: Equatable, Sendable {
     /// The content of a device's report; nil for all kinds but `syncReportAccepted`. Also nil for reports of version 1,
     /// which have no more content than `until`.
     package var report: DeviceReport?
+    /// What was found and expected, of a refusal; empty for all other kinds. Content, key id and subject are in the
+    /// entry's own fields.
+    package var facts = RefusalFacts() {
+        didSet { facts = facts.withoutEntryFields }
+    }
 
     /// Makes an entry. The caller sets the other fields afterwards.
     package init(

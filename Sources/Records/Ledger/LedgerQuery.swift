@@ -8,6 +8,8 @@ package struct LedgerQuery: Equatable, Sendable {
     package var subject: Pseudonym?
     package var tokenID: String?
     package var cookie: String?
+    /// The id of a request.
+    package var request: String?
     /// The first second of the search, since 1970.
     package var from: Int64?
     /// The second after the last one of the search.
@@ -15,13 +17,14 @@ package struct LedgerQuery: Equatable, Sendable {
 
     package init(
         license: LicenseID? = nil, content: String? = nil, subject: Pseudonym? = nil, tokenID: String? = nil,
-        cookie: String? = nil, from: Int64? = nil, to: Int64? = nil
+        cookie: String? = nil, request: String? = nil, from: Int64? = nil, to: Int64? = nil
     ) {
         self.license = license
         self.content = content?.cut(toSize: LedgerEntry.contentSizeMaximum)
         self.subject = subject?.shortened
         self.tokenID = tokenID?.cut(toSize: LedgerEntry.textSizeMaximum)
         self.cookie = cookie?.cut(toSize: LedgerEntry.textSizeMaximum)
+        self.request = request?.cut(toSize: LedgerEntry.textSizeMaximum)
         self.from = from
         self.to = to
     }
@@ -30,12 +33,15 @@ package struct LedgerQuery: Equatable, Sendable {
         (license == nil || entry.license == license || entry.previous == license)
             && (content == nil || entry.content == content) && (subject == nil || entry.subject == subject)
             && (tokenID == nil || entry.tokenID == tokenID) && (cookie == nil || entry.cookie == cookie)
+            && (request == nil || entry.request == request)
             && (from.map { entry.at >= $0 } ?? true) && (to.map { entry.at < $0 } ?? true)
     }
 
     /// The most selective term for a look-up in the index; nil if the whole ledger must be read.
     package var term: LedgerTerm? {
-        license.map { LedgerTerm($0) } ?? tokenID.map { LedgerTerm(.tokenID, $0) }
+        license.map { LedgerTerm($0) } ?? request.map { LedgerTerm(.request, $0) } ?? tokenID.map {
+            LedgerTerm(.tokenID, $0)
+        }
             ?? subject.map { LedgerTerm($0) } ?? cookie.map { LedgerTerm(.cookie, $0) }
             ?? content.map { LedgerTerm(.content, $0) }
     }
@@ -51,6 +57,8 @@ package struct LedgerTerm: Hashable, Sendable {
         case subject = 3
         case tokenID = 4
         case cookie = 5
+        /// Rows that an older version has indexed lack it.
+        case request = 6
     }
 
     /// The hash, from 0 to 2^48 - 1.
@@ -88,7 +96,7 @@ extension LedgerEntry {
         let terms: [LedgerTerm?] = [
             LedgerTerm(license), previous.map { LedgerTerm($0) }, content.map { LedgerTerm(.content, $0) },
             subject.map { LedgerTerm($0) }, tokenID.map { LedgerTerm(.tokenID, $0) },
-            cookie.map { LedgerTerm(.cookie, $0) },
+            cookie.map { LedgerTerm(.cookie, $0) }, request.map { LedgerTerm(.request, $0) },
         ]
         return terms.compactMap(\.self)
     }

@@ -11,8 +11,11 @@ struct LogLine {
 
     private(set) var bytes: [UInt8] = []
 
-    init(time: WallTime, level: LogLevel, event: String, fields: [LogField]) {
+    /// With `marksPriority` the line begins with its priority in angle brackets, which journald takes off and keeps
+    /// (sd-daemon(3)).
+    init(time: WallTime, level: LogLevel, event: String, fields: [LogField], marksPriority: Bool = false) {
         bytes.reserveCapacity(256)
+        if marksPriority { append("<\(level.priority)>") }
         append("{\"time\":\"")
         append(time)
         append("\",\"level\":\"")
@@ -161,6 +164,18 @@ package enum LogLevel: String, CaseIterable, Comparable, Sendable {
     /// Orders levels from trace to critical.
     package static func < (left: LogLevel, right: LogLevel) -> Bool {
         left.rank < right.rank
+    }
+
+    /// The priority of syslog (RFC 5424, section 6.2.1): 7 for what only debugging needs, 2 for what is critical.
+    var priority: UInt8 {
+        switch self {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
     }
 
     /// The place in the order, from 0.

@@ -10,15 +10,30 @@ package protocol LogSink: Sendable {
     /// How many lines have been lost so far.
     var droppedLineCount: UInt64 { get }
 
+    /// Whether each line begins with its priority, as journald reads it.
+    var marksPriorities: Bool { get }
+
     /// Waits until every line taken so far has left the process; false if that took longer than `timeout`.
     @discardableResult
     func flush(timeout: Duration) -> Bool
+}
+
+extension LogSink {
+    package var marksPriorities: Bool { false }
 }
 
 /// Why a sink could not be made.
 package enum LogSinkError: Error, Equatable, Sendable {
     /// The system could not start the thread; the number is the `errno`.
     case threadNotStarted(Int32)
+}
+
+extension LogSinkError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .threadNotStarted(let code): "the system gives no more threads (error \(code))"
+        }
+    }
 }
 
 /// Writes lines to a descriptor from a separate thread, so that a slow or missing reader never blocks a loop.
@@ -28,16 +43,19 @@ package enum LogSinkError: Error, Equatable, Sendable {
 /// If the descriptor fails, a line may be cut.
 package final class DescriptorLogSink: LogSink {
     private let queue: LogQueue
+    package let marksPriorities: Bool
 
     /// A sink for an open descriptor. The caller keeps the descriptor and must not close it before the last `flush`.
     ///
     /// `queueSizeMaximum` limits the bytes that wait. Up to the same number of bytes may be in the process of being
     /// written.
     package init(
-        descriptor: Int32 = STDERR_FILENO, queueSizeMaximum: Int = 1 << 20, clock: any WallClock = SystemWallClock()
+        descriptor: Int32 = STDERR_FILENO, queueSizeMaximum: Int = 1 << 20,
+        marksPriorities: Bool = false, clock: any WallClock = SystemWallClock()
     ) throws(LogSinkError) {
+        self.marksPriorities = marksPriorities
         queue = LogQueue(sizeMaximum: queueSizeMaximum)
-        try LogWriter(queue: queue, descriptor: descriptor, clock: clock).start()
+        try LogWriter(queue: queue, descriptor: descriptor, marksPriorities: marksPriorities, clock: clock).start()
     }
 
     deinit {
@@ -66,11 +84,13 @@ final class LogWriter: Sendable {
 
     private let queue: LogQueue
     private let descriptor: Int32
+    private let marksPriorities: Bool
     private let clock: any WallClock
 
-    init(queue: LogQueue, descriptor: Int32, clock: any WallClock) {
+    init(queue: LogQueue, descriptor: Int32, marksPriorities: Bool = false, clock: any WallClock) {
         self.queue = queue
         self.descriptor = descriptor
+        self.marksPriorities = marksPriorities
         self.clock = clock
     }
 
@@ -109,7 +129,7 @@ final class LogWriter: Sendable {
     private func report(of droppedCount: UInt64) -> [UInt8] {
         LogLine(
             time: clock.wallTime, level: .warning, event: "log_lines_dropped",
-            fields: [.unsigned("count", droppedCount)]
+            fields: [.unsigned("count", droppedCount)], marksPriority: marksPriorities
         ).bytes
     }
 

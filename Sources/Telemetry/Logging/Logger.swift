@@ -65,7 +65,8 @@ package final class Logger: Sendable {
             all = fields()
             if leftOut > 0 { all.append(.unsigned("left_out", leftOut)) }
         }
-        let line = LogLine(time: clock.wallTime, level: level, event: event, fields: all)
+        let line = LogLine(
+            time: clock.wallTime, level: level, event: event, fields: all, marksPriority: sink.marksPriorities)
         sink.append(line.bytes, isPrecious: cause == .service)
     }
 

@@ -118,7 +118,7 @@ struct PlaylistLinter {
         } catch {
             let reason =
                 switch error {
-                case .usage(let text), .failed(let text): text
+                case .usage(let text), .failed(let text), .misconfigured(let text): text
                 }
             let shown = PlaylistText.shown(reference.address)
             report.findings.add(

@@ -109,7 +109,7 @@ struct PlayerTrial {
             return try device.certificate(in: bytes, target.path)
         } catch {
             switch error {
-            case .failed(let text), .usage(let text): throw PlayerNetworkError(text: text)
+            case .failed(let text), .usage(let text), .misconfigured(let text): throw PlayerNetworkError(text: text)
             }
         }
     }

@@ -18,14 +18,18 @@ import Testing
         try folder.files.write(text.utf8, to: "latchkey.json5")
     }
 
-    /// Expects a failed start as an operator and a script see it: status 1, a message, and no listener.
+    /// Expects a failed start as an operator and a script see it: a status, a message of whole lines, and no listener.
+    /// The status is 78 for a configuration that cannot be used.
     private func expectRefusal(
-        _ arguments: [String] = [], environment: [String: String] = [:], says words: [String],
+        _ arguments: [String] = [], environment: [String: String] = [:], status: Int32 = 78, says words: [String],
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let process = try RunningDaemon.start(folder, arguments: arguments, environment: environment)
-        #expect(process.waitForExit() == 1, sourceLocation: sourceLocation)
+        #expect(process.waitForExit() == status, sourceLocation: sourceLocation)
         let messages = process.messages.text
+        for line in messages.split(separator: "\n") {
+            #expect(line.hasPrefix("{") || line.hasPrefix("latchkeyd: "), "\(line)", sourceLocation: sourceLocation)
+        }
         for word in words {
             #expect(messages.contains(word), "\(word) in: \(messages)", sourceLocation: sourceLocation)
         }
@@ -92,7 +96,7 @@ import Testing
         let daemon = try RunningDaemon(other)
         let socket = try NotifySocket(path: folder.files.path("notify"))
         try expectRefusal(
-            environment: ["LATCHKEY_LISTEN": daemon.publicAddress, "NOTIFY_SOCKET": socket.path],
+            environment: ["LATCHKEY_LISTEN": daemon.publicAddress, "NOTIFY_SOCKET": socket.path], status: 1,
             says: ["public listener", daemon.publicAddress, "in use"])
         #expect(socket.pending == nil)
         // The first daemon is not affected.
@@ -103,14 +107,14 @@ import Testing
     /// If two daemons wrote one ledger, each would seal rows that the other does not know.
     @Test func refusesADatabaseThatAnotherDaemonHas() throws {
         let daemon = try RunningDaemon(folder)
-        try expectRefusal(says: ["latchkey.db", "another daemon has its ledger"])
+        try expectRefusal(status: 1, says: ["latchkey.db", "another daemon has its ledger"])
         #expect(try daemon.connect().request("GET", "/readyz").status == 200)
     }
 
     @Test func refusesAnAdminAddressThatIsTaken() throws {
         let daemon = try RunningDaemon(DevelopmentFolder())
         try expectRefusal(
-            environment: ["LATCHKEY_ADMIN_LISTEN": daemon.adminAddress],
+            environment: ["LATCHKEY_ADMIN_LISTEN": daemon.adminAddress], status: 1,
             says: ["admin listener", daemon.adminAddress, "in use"])
     }
 
@@ -128,6 +132,25 @@ import Testing
             .firstIndex { $0.contains("lvel") }
         try expectRefusal(
             arguments, says: ["\(folder.configuration), line \(try #require(line) + 1)", "logging.lvel", "level"])
+    }
+
+    /// Every problem stands in a line of its own, and each line says whose it is.
+    @Test func namesAllMistakesInTheSameForm() throws {
+        try edit { $0.replace("logging: { level: \"info\" }", with: "logging: { level: \"loud\", linesPerEvent: 0 }") }
+        let process = try RunningDaemon.start(folder)
+        #expect(process.waitForExit() == 78)
+        let lines = process.messages.text.split(separator: "\n")
+        #expect(lines.count == 2)
+        for (line, field) in zip(lines, ["logging.level", "logging.linesPerEvent"]) {
+            #expect(line.hasPrefix("latchkeyd: \(folder.configuration), line ") && line.contains(": \(field): "))
+        }
+    }
+
+    /// Priorities are for the journal alone: a pipe that it has not connected gets none.
+    @Test func marksNoPrioritiesForAnotherStream() throws {
+        let daemon = try RunningDaemon(folder, environment: ["JOURNAL_STREAM": "1:1"])
+        #expect(daemon.log.contains { $0["event"]?.string == "ready" })
+        #expect(!daemon.process.messages.text.contains("<6>"))
     }
 
     @Test func namesTheLineOfBrokenSyntax() throws {

@@ -80,6 +80,7 @@ final class RoutesFixture: Sendable {
             operations: operations, overload: metrics.overload, revocations: KnownRevocations(RevocationView()),
             clock: clock)
         shared.recorder = recorder
+        shared.pseudonyms = try MemoryChallengeStore.pseudonyms()
         shared.challenges = ServerChallenges(
             store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
         metrics.register(shared)

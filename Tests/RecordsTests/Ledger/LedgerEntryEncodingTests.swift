@@ -8,6 +8,7 @@ import Testing
     /// The size of the longest encoding, in bytes.
     private static let encodedSizeMaximum =
         6 + 16 + 10 + 16 + 16 + 201 + 2 * 16 + 5 * 65 + 3 * 5 + 2 * 10 + 25 + 3 * 16
+        + RefusalFacts.encodedSizeMaximum
 
     @Test func isAsDocumented() throws {
         var entry = LedgerEntry(
@@ -104,8 +105,8 @@ import Testing
 
     @Test func refusesAnotherVersion() {
         var bytes = LedgerSamples.license().encoded()
-        bytes[0] = 3
-        #expect(throws: LedgerEntryError.unsupportedVersion(3)) { try LedgerEntry(parsing: bytes) }
+        bytes[0] = 4
+        #expect(throws: LedgerEntryError.unsupportedVersion(4)) { try LedgerEntry(parsing: bytes) }
     }
 
     @Test func saysWhoDidWhat() throws {

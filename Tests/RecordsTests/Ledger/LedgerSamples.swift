@@ -62,6 +62,10 @@ enum LedgerSamples {
                     Bytes16(generator.bytes(count: 16), at: 0)
                 })
         }
+        guard Bool.random(using: &generator) else { return entry.bounded }
+        for name in RefusalFacts.Name.allCases {
+            entry.facts[name] = maybe(using: &generator) { text(upTo: 64, using: &$0) }
+        }
         return entry.bounded
     }
 

@@ -63,7 +63,13 @@ struct PackagerFailure: Error, Sendable {
 
     init(_ error: CPIXError) {
         let isOurs = error.status >= 500
-        self.init(isOurs ? .internalError : .cpixRejected, error.text, cause: "\(error)")
+        self.init(isOurs ? .internalError : .cpixRejected, error.text, cause: Self.cause(of: error))
+    }
+
+    /// The answer's words, which are the contract's own, and for a document that cannot be read why not.
+    private static func cause(of error: CPIXError) -> String {
+        if case .document(let fault) = error { return "\(error.text): \(fault)" }
+        return error.text
     }
 
     init(_ error: KeyDeskError) {
@@ -100,17 +106,22 @@ struct PackagerFailure: Error, Sendable {
             self.init(
                 .badRequest, "This format has room for one key, but several match; add track or period",
                 member: "format")
-        case .contract:
+        case .contract(let fault):
             self.init(
-                .badRequest, "These keys cannot be in one CPIX document; add track or period", cause: "\(error)",
+                .badRequest, "These keys cannot be in one CPIX document; add track or period",
+                cause: Self.cause(of: fault),
                 member: "format")
         case .schemeNotPlayed(let keyID, let scheme):
             self.init(
                 .badRequest,
                 "This format is for FairPlay, which does not play \(scheme.rawValue), the scheme of KID \(keyID)",
                 member: "format")
-        case .severalContents, .url, .sharedURL:
-            self.init(.internalError, "The keys have no URLs", cause: "keys.skdTemplate: \(error)")
+        case .severalContents:
+            self.init(.internalError, "The keys have no URLs", cause: "the keys are of several contents")
+        case .url(let fault): self.init(.internalError, "The keys have no URLs", cause: "keys.skdTemplate: \(fault)")
+        case .sharedURL:
+            self.init(
+                .internalError, "The keys have no URLs", cause: "keys.skdTemplate: two keys would have one key URI")
         }
     }
 

@@ -1,0 +1,110 @@
+import ByteCoding
+
+/// What the log says of a token that was refused, beside the reason.
+package struct TokenDiagnosis: Equatable, Sendable {
+    /// The key id that the token names. No signature vouches for it.
+    package var keyID: String?
+    /// The issuer that this key belongs to, as it is configured; nil if the key is not known.
+    package var issuer: String?
+    package var values = CheckedValues()
+}
+
+extension TokenVerifier {
+    /// Tells of a token that was refused for `error` what an operator needs to mend it.
+    ///
+    /// No signature is verified again. The payload is read only for a refusal that comes after the signature; of any
+    /// other token nothing is told but its key id and its algorithm, since any client can write the rest.
+    package func diagnosis(of bytes: [UInt8], refusedFor error: EntitlementError, now: Int64) -> TokenDiagnosis {
+        if SealedToken.looksSealed(bytes) { return sealedDiagnosis(of: bytes, error, now) }
+        guard let token = try? Token(parsing: bytes) else { return TokenDiagnosis() }
+        let entry = try? issuerAndKey(of: token)
+        let named = token.keyID ?? TokenPayload.axinomKeyID(of: token)
+        var diagnosis = TokenDiagnosis(keyID: named, issuer: entry?.0.name)
+        switch error {
+        case .keyUnknown: diagnosis.values = keyValues(of: token)
+        case .keyRevoked, .keyRetired:
+            diagnosis.values = CheckedValues(found: entry.map { "the key is \($0.1.state.words)" }, expected: "active")
+        case .algorithmNotPinned: diagnosis.values = algorithmValues(of: token, entry?.1)
+        case .signatureInvalid:
+            diagnosis.values = CheckedValues(
+                found: "a signature that another key has made, or altered bytes",
+                expected: entry.map { "a signature of \($0.1.algorithm.rawValue) by the key that is configured" })
+        case .tokenExpired, .tokenNotYetValid: diagnosis.values = values(of: token, now: now)[.time] ?? CheckedValues()
+        case .sessionEnded(.expired):
+            if let claims = try? TokenPayload.read(token), let times = try? TokenTimes(of: claims) {
+                diagnosis.values = timeValues(of: times, now: now)
+            }
+        case .lifeTooLong: diagnosis.values = values(of: token, now: now)[.life] ?? CheckedValues()
+        case .issuerMismatch, .audienceMismatch:
+            diagnosis.values = values(of: token, now: now)[.issuerAndAudience] ?? CheckedValues()
+        case .claimInvalid(let path): diagnosis.values = CheckedValues(found: try? claim(path, of: token))
+        case .claimUnsupported(let path):
+            let name = entry.map { strangerPath(path, of: token, $0.0, $0.1) } ?? path
+            diagnosis.values = CheckedValues(
+                found: (try? claim(name, of: token)) ?? name,
+                expected: "only claims that this server knows and enforces")
+        case .tokenMalformed, .tokenAmbiguous, .contentNotCovered, .streamingNotGranted, .offlineNotGranted,
+            .offlineOutlivesLease, .rightNotStarted, .rightEnded, .profileUnknown, .tokenRevoked, .subjectDisabled,
+            .deviceRevoked, .contentRevoked, .sessionKilled, .sessionEnded, .tokenOfAnotherServer,
+            .sessionOfAnotherServer, .deviceMismatch, .addressDenied, .countryDenied, .outputNotAllowed,
+            .securityLevelTooLow, .cryptoFailed:
+            break
+        }
+        return diagnosis
+    }
+
+    private func sealedDiagnosis(of bytes: [UInt8], _ error: EntitlementError, _ now: Int64) -> TokenDiagnosis {
+        guard let token = try? SealedToken(parsing: bytes) else { return TokenDiagnosis() }
+        let entry = try? sealingEntry(of: token)
+        var diagnosis = TokenDiagnosis(keyID: "\(token.keyID)", issuer: entry?.issuer.name)
+        switch error {
+        case .keyUnknown: diagnosis.values = sealingKeyValues(of: token)
+        case .tokenExpired, .tokenNotYetValid, .lifeTooLong:
+            // The fields are sealed, so only the issuer has written them.
+            guard let entry, let contents = try? token.open(with: entry.key), let times = try? contents.times() else {
+                break
+            }
+            var values: [TokenExplanation.Check: CheckedValues] = [:]
+            add(times, entry.issuer, now: now, to: &values)
+            diagnosis.values = values[error == .lifeTooLong ? .life : .time] ?? CheckedValues()
+        default: break  // The cause says it all.
+        }
+        return diagnosis
+    }
+
+    /// The path of an unknown member with its own name, which the error keeps out.
+    private func strangerPath(_ path: String, of token: Token, _ issuer: Issuer, _ key: VerificationKey) -> String {
+        do throws(EntitlementError) {
+            let payload = try TokenPayload.readNamingStrangers(token)
+            let times = try TokenTimes(of: payload, in: issuer.dialect)
+            _ = try Claims(payload, Claims.Verified(issuer: issuer, keyID: key.id, keyEnd: nil, times: times))
+            return path
+        } catch {
+            return error.claimName ?? path
+        }
+    }
+
+    /// A claim with its value, as far as that can be no secret and tells of no person.
+    private func claim(_ path: String, of token: Token) throws(EntitlementError) -> String {
+        "\(path): \(try TokenPayload.read(token).node(at: path).map { $0.outline(at: path) } ?? "absent")"
+    }
+}
+
+extension JSONNode {
+    /// The words of the native vocabulary whose values are words themselves, or limits in time.
+    private static let telling: Set<Substring> = [
+        "mode", "hdcp", "min_level", "bind", "profile", "start", "end", "content", "content_prefix", "countries", "ips",
+        "iss", "aud", "begin_date", "expiration_date",
+    ]
+
+    /// Numbers and booleans as they are, and texts of claims that hold words. Of any other value only its kind: a text
+    /// may name a viewer or a device, and some dialects carry keys.
+    fileprivate func outline(at path: String) -> String {
+        if number != nil || bool != nil || isNull { return ExplainedText.shown(self) }
+        let name = path.split { $0 == "." || $0 == "[" }.last { $0.last != "]" } ?? ""
+        if string != nil || array != nil, Self.telling.contains(name) { return ExplainedText.shown(self) }
+        if let string { return "a text of \(string.utf8.count) bytes" }
+        if let array { return "a list of \(array.count)" }
+        return "an object"
+    }
+}

@@ -1,0 +1,144 @@
+import Administration
+import ByteCoding
+package import CommandLineKit
+import HTTPCalls
+import Records
+import ServiceConfiguration
+import StorageSQLite
+
+extension Command {
+    private static let config = CommandOption(
+        "--config", .value("FILE"), help: "the daemon's configuration: its admin listener, and its ledger")
+
+    /// `latchkey why`
+    package static let why = Command(
+        "why",
+        summary: "Say why a request was refused, and what to do about it",
+        details: """
+            Takes the id that the client was told: X-Request-Id, or request_id in the answer. Asks the admin listener of the running
+            daemon, which has the last 10,000 refusals in memory, and then this node's ledger, which has a row for most refusals of good
+            tokens. No log file is read. With several nodes, ask the node that answered. Prints the cause, what was found and expected,
+            and what to do. The exit status is 1 if no refusal has this id.
+            """,
+        examples: [
+            "latchkey why 4be1c7a2d0396f58 --config /etc/latchkey/latchkey.json5",
+            "latchkey why 4be1c7a2d0396f58 --server http://127.0.0.1:9443 --token @admin-token --json",
+        ],
+        operands: [CommandOperand("REQUEST-ID", help: "16 hexadecimal digits")],
+        options: [config] + AdminClient.options + [.json],
+        run: { arguments, context throws(CommandError) in
+            let id = try requestID(arguments.operand(0))
+            let file = try arguments.value(config).map { path throws(CommandError) in
+                try OpenedLedger.configuration(path, context)
+            }
+            guard file != nil || arguments.isSet(AdminClient.server) else {
+                throw .usage("--config FILE or --server URL is missing")
+            }
+            let search = RefusalSearch(id: id, context: context)
+            var found = try search.inMemory(AdminClient(arguments, file, context))
+            if found == nil, let file { found = try search.inLedger(of: file) }
+            guard var report = found else { throw .failed(search.absence(hasLedger: file != nil)) }
+            if report.isAboutMissingKey, let file, let history = try search.history(of: report, file) {
+                report.add(history: history)
+            }
+            if arguments.isSet(.json) {
+                try context.printObject(report.write)
+            } else {
+                try context.print(report.text)
+            }
+        })
+
+    private static func requestID(_ text: String) throws(CommandError) -> String {
+        guard text.utf8.count == 16, (try? Hexadecimal.decode(text)) != nil else {
+            throw .usage("REQUEST-ID is 16 hexadecimal digits, as X-Request-Id has them")
+        }
+        return text.lowercased()
+    }
+}
+
+/// Looks for one refusal in the places where it may be kept.
+private struct RefusalSearch {
+    let id: String
+    let context: CommandContext
+
+    /// A daemon that does not answer is no reason to give up: the ledger is there without it.
+    func inMemory(_ client: AdminClient) throws(CommandError) -> RefusalReport? {
+        do throws(AdminClient.Failure) {
+            let answer = try client.get("/v1/refusals/\(id)")
+            switch answer.status {
+            case 200:
+                guard let report = RefusalReport(parsing: answer.body) else {
+                    throw AdminClient.Failure(
+                        text: "the answer of \(client.name) is not that of Latchkey's admin listener")
+                }
+                return report
+            case 404: return nil
+            case 401: throw AdminClient.Failure(text: "\(client.name) does not accept the admin token")
+            default: throw AdminClient.Failure(text: "\(client.name) answered with status \(answer.status)")
+            }
+        } catch {
+            context.note("warning: \(error.text)")
+            return nil
+        }
+    }
+
+    /// By the ledger's index; rows that an older version has indexed are looked for in the whole ledger.
+    func inLedger(of file: ConfigurationFile) throws(CommandError) -> RefusalReport? {
+        let path = file.configuration.storage.databasePath
+        do {
+            if LedgerIndex.exists(for: path), let found = try find(path, index: try LedgerIndex.open(for: path)) {
+                return found
+            }
+            return try find(path, index: nil)
+        } catch {
+            throw OpenedLedger.explain(error, path)
+        }
+    }
+
+    private func find(_ path: String, index: consuming LedgerIndex?) throws -> RefusalReport? {
+        var progress = CommandProgress(context, unit: "entries read")
+        defer { progress.clear() }
+        var report: RefusalReport?
+        var reader = try LedgerReader.open(path: path)
+        try reader.find(
+            LedgerQuery(request: id), index: index, progress: { progress.show($0) },
+            visit: { find in
+                report = RefusalReport(find.entry)
+                return report == nil
+            })
+        return report
+    }
+
+    /// What was last done to the key that was not found: withdrawn or deleted, when and by whom. Nil if the ledger does
+    /// not say it.
+    func history(of report: RefusalReport, _ file: ConfigurationFile) throws(CommandError) -> String? {
+        let path = file.configuration.storage.databasePath
+        guard let content = report[.content] else { return nil }
+        do {
+            let index = LedgerIndex.exists(for: path) ? try LedgerIndex.open(for: path) : nil
+            var last: LedgerEntry?
+            var reader = try LedgerReader.open(path: path)
+            try reader.find(LedgerQuery(content: content), index: index) { find in
+                switch find.entry.kind {
+                case .keyWithdrawn, .keyDeleted, .keyRestored, .keyCreated, .keyImported: last = find.entry
+                default: break  // Rows of licences, and of what changes no key.
+                }
+                return true
+            }
+            guard let last, last.kind == .keyWithdrawn || last.kind == .keyDeleted else { return nil }
+            let key = last.keyID.map { "the key \($0)" } ?? "the key"
+            let act = last.kind == .keyDeleted ? "deleted" : "withdrawn"
+            let time = UnixTime(seconds: last.at).map { RFC3339.format($0) } ?? "\(last.at)"
+            return "\(key) was \(act) at \(time) by \(last.actor ?? "a program that did not say its name")"
+        } catch {
+            throw OpenedLedger.explain(error, path)
+        }
+    }
+
+    func absence(hasLedger: Bool) -> String {
+        let places = hasLedger ? "the admin listener and this node's ledger" : "the admin listener"
+        return
+            "no refusal of the request \(id) is known to \(places). It may have been answered by another node, be older than the last "
+            + "10,000 refusals, or not have been refused."
+    }
+}

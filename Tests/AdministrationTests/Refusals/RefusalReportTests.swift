@@ -1,0 +1,78 @@
+import ByteCoding
+import FairPlay
+import Licensing
+import Records
+import Telemetry
+import Testing
+
+@testable import Administration
+
+@Suite struct RefusalReportTests {
+    private static let entry = RecentRefusals.Entry(
+        "4be1c7a2d0396f58", at: WallTime(seconds: 1_700_000_000, nanoseconds: 250_000_000), event: "license_refused",
+        code: "token_audience", cause: "the token is not meant for this server",
+        facts: [
+            ("tag", "0000000000000000"), ("number", "0"), ("listener", "public"), ("found", #"aud "other""#),
+            ("expected", #"aud "latchkey""#),
+        ])
+
+    @Test func saysCauseValuesAndRemedy() {
+        let report = RefusalReport(Self.entry)
+        let lines = report.text.split(separator: "\n").map(String.init)
+        #expect(lines.first == "refused     token_audience (license_refused), 2023-11-14T22:13:20.250Z")
+        #expect(lines.contains("cause       the token is not meant for this server"))
+        #expect(lines.contains(#"found       aud "other""#) && lines.contains(#"expected    aud "latchkey""#))
+        #expect(lines.last?.hasPrefix("what to do  Compare iss and aud") == true)
+        #expect(!report.text.contains("tag"), "what programs read is not for people")
+    }
+
+    @Test func readsBackWhatItWrites() throws {
+        let report = RefusalReport(Self.entry, degraded: "postgresql: it does not answer")
+        let read = try #require(RefusalReport(parsing: JSONWriter.object(report.write)))
+        #expect(read == report && read[.found] == #"aud "other""#)
+        #expect(RefusalReport(parsing: Array("{}".utf8)) == nil && RefusalReport(parsing: [1]) == nil)
+    }
+
+    /// A row has the cause with its numbers, and names subject, content and key in fields of its own.
+    @Test func readsARowOfTheLedger() throws {
+        var entry = LedgerEntry(
+            kind: .licenseRefused, at: 1_700_000_000, license: LicenseID(.zero), keyID: KeyID(words: .zero),
+            content: "movie-1", detail: "spc_rejected")
+        #expect(RefusalReport(entry) == nil, "without a request id")
+        entry.request = "4be1c7a2d0396f58"
+        entry.subject = Pseudonym(short: Bytes16(high: 1, low: 2))
+        entry.facts[.credential] = "main"
+        entry.facts[.cause] = "wrong_size tag=47aa7ad3440577de number=5"
+        let report = try #require(RefusalReport(entry))
+        #expect(report.cause == "wrong_size" && report.source == .ledger)
+        #expect(report.explanation.contains("47aa7ad3440577de") && report.explanation.contains("5 bytes"))
+        #expect(report[.content] == "movie-1" && report[.subject] == "00000000000000010000000000000002")
+        #expect(report[.credential] == "main" && !report.text.contains("tag="))
+        entry.facts[.cause] = nil
+        #expect(try #require(RefusalReport(entry)).explanation.contains("older version"))
+        entry.kind = .licenseIssued
+        #expect(RefusalReport(entry) == nil)
+    }
+
+    @Test(arguments: ProblemCode.allCases)
+    func hasARemedyForEveryCode(code: ProblemCode) {
+        #expect(code.remedy.hasSuffix(".") && code.remedy.count > 20)
+    }
+
+    @Test(
+        arguments: [
+            .sessionKey, .authenticationTag, .missingTag(1), .wrongSize(tag: 2, size: 3),
+            .returnRequestTooLong(count: 4), .returnRequestForbidden(5), .returnRequestMissing(6),
+            .protocolVersion(used: 7), .reservedWord(tag: 8), .syncContradictory, .moduleRefused(status: 9),
+            .moduleRefused(status: -42605), .integrity, .framing(.truncatedHeader(offset: 10)),
+            .framing(.blockUnaligned(tag: 11, length: 12)), .framing(.blockOverrun(tag: 13, length: 14)),
+            .framing(.valueExceedsBlock(tag: 15, length: 16)), .framing(.tooManyBlocks(maximum: 17)),
+            .framing(.duplicateTag(18)),
+        ] as [SPCRejection])
+    func findsTheRejectionOfALogLine(rejection: SPCRejection) {
+        let logged = rejection.logged
+        #expect(SPCRejection(logged: logged.name.description, tag: logged.tag, number: logged.number) == rejection)
+        #expect(rejection.remedy.hasSuffix("."))
+        #expect(SPCRejection(logged: "else", tag: 0, number: 0) == nil)
+    }
+}

@@ -1,0 +1,104 @@
+import ByteCoding
+import Foundation
+import KeyCrypto
+import Records
+import StorageSQLite
+import TestSupport
+import Testing
+
+@testable import OperatorCommands
+
+@Suite(.tags(.startsProcesses)) struct WhyCommandTests {
+    private static let id = "4be1c7a2d0396f58"
+    private static let body = """
+        {"source":"memory","request_id":"\(id)","time":"2026-01-31T12:00:00.000Z","event":"license_refused",\
+        "code":"token_audience","cause":"the token is not meant for this server","explanation":"x",\
+        "found":"aud \\"other\\"","expected":"aud \\"latchkey\\"","remedy":"y"}
+        """
+    private let fixture: DevelopmentFixture
+
+    init() throws {
+        fixture = try DevelopmentFixture()
+    }
+
+    private func server(_ status: String, _ body: String = "{}") throws -> OneAnswerServer {
+        try OneAnswerServer(
+            answer: Array("HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8))
+    }
+
+    private func why(_ words: String...) async throws -> LatchkeyProcess {
+        try await LatchkeyProcess(arguments: ["why"] + words)
+    }
+
+    /// A refusal, and what became of the key that was asked for.
+    private func recordRefusal(of content: String = "movie-1", code: String = "content_mismatch") throws {
+        let loaded = try ConfiguredLedger(of: fixture.configuration)
+        var appender = try LedgerAppender.open(path: fixture.folder.path("latchkey.db"), chain: loaded.chain)
+        let license = LicenseID(milliseconds: 1_700_000_000_000, random: Bytes16(high: 0, low: 1))
+        var refusal = LedgerEntry(
+            kind: .licenseRefused, at: 1_700_000_000, license: license, content: content, detail: code)
+        refusal.request = Self.id
+        refusal.facts = RefusalFacts(found: "content movie-1", expected: "content movie-2")
+        refusal.facts[.cause] = "no right of the token covers the content"
+        var deleted = LedgerEntry(kind: .keyDeleted, at: 1_600_000_000, license: license, content: content)
+        deleted.actor = "user:eve"
+        try appender.append([deleted, refusal], at: 1_700_000_000)
+    }
+
+    @Test func asksTheDaemonFirst() async throws {
+        let server = try server("200 OK", Self.body)
+        let run = try await why(Self.id.uppercased(), "--server", server.url + "/", "--token", "an-admin-token")
+        #expect(run.status == 0 && run.messages.isEmpty, "\(run.messages)")
+        #expect(run.output.contains("cause       the token is not meant for this server\n"))
+        #expect(run.output.contains(#"found       aud "other""#) && run.output.contains("what to do  Compare iss"))
+        #expect(server.request.hasPrefix("GET /v1/refusals/\(Self.id) HTTP/1.1\r\n"))
+        #expect(server.request.contains("\r\nAuthorization: Bearer an-admin-token\r\n"))
+    }
+
+    /// With the token of the configuration; the ledger has what the daemon has forgotten.
+    @Test func readsTheLedgerThen() async throws {
+        try recordRefusal()
+        let server = try server("404 Not Found")
+        let run = try await why(Self.id, "--config", fixture.configuration, "--server", server.url, "--json")
+        #expect(run.status == 0, "\(run.messages)")
+        let object = try run.object()
+        #expect(object["source"]?.string == "ledger" && object["code"]?.string == "content_mismatch")
+        #expect(object["found"]?.string == "content movie-1" && object["expected"]?.string == "content movie-2")
+        #expect(object["explanation"]?.string == "no right of the token covers the content")
+        #expect(object["history"]?.string?.contains("by user:eve") == true)
+        let token = try String(decoding: fixture.folder.read("secrets/admin-token"), as: UTF8.self)
+        #expect(server.request.contains("Bearer \(token.trimmingCharacters(in: .whitespacesAndNewlines))\r\n"))
+    }
+
+    /// A daemon that is down, and one that does not take the token, are no reason to give up.
+    @Test func readsTheLedgerOfADaemonThatDoesNotAnswer() async throws {
+        try recordRefusal()
+        let listener = try LoopbackListener()
+        let url = "http://127.0.0.1:\(listener.port)"
+        close(listener.descriptor)
+        let run = try await why(Self.id, "--config", fixture.configuration, "--server", url)
+        #expect(run.status == 0 && run.messages.contains("no daemon answers at \(url)"), "\(run.messages)")
+        #expect(run.output.contains("history     the key was deleted at 2020-09-13T12:26:40Z by user:eve"))
+        let refusing = try server("401 Unauthorized")
+        let other = try await why(Self.id, "--config", fixture.configuration, "--server", refusing.url)
+        #expect(other.status == 0 && other.messages.contains("does not accept the admin token"), "\(other.messages)")
+    }
+
+    @Test func saysThatNothingIsKnown() async throws {
+        try recordRefusal()
+        let server = try server("404 Not Found")
+        let run = try await why("0000000000000000", "--config", fixture.configuration, "--server", server.url)
+        #expect(run.status == 1 && run.output.isEmpty)
+        #expect(run.messages.contains("no refusal of the request 0000000000000000 is known"))
+    }
+
+    @Test(arguments: [
+        ["0123", "--server", "http://127.0.0.1:1"], [id], [id, "--server", "ftp://127.0.0.1"], [],
+        [id, "--server", "http://127.0.0.1:1", "--token", "two words"],
+    ])
+    func refusesOtherArguments(words: [String]) async throws {
+        let run = try await LatchkeyProcess(arguments: ["why"] + words)
+        #expect(run.status == 2 || run.status == 1 && run.messages.contains("--token"), "\(run.messages)")
+        #expect(run.output.isEmpty)
+    }
+}
