@@ -64,7 +64,8 @@ package struct LedgerFile {
     package func chain() throws(StorageOpeningError) -> LedgerChain {
         try DatabaseFile.checkPermissions(path)
         var connection = try connect()
-        return LedgerChain(keys: keys, node: try wrap(StorageOpeningError.store, try storedID(&connection)) ?? label)
+        return LedgerChain(
+            keys: keys, node: try wrap(StorageOpeningError.store, try connection.storedNodeID()) ?? label)
     }
 
     /// The versions of ledger keys that have sealed batches in an existing file, and for which no key is configured.
@@ -88,7 +89,7 @@ package struct LedgerFile {
             try connection.checkSecrets(secrets, keys)
         }
         if try wrap(StorageOpeningError.store, try connection.hasTable("ledger_batch")) {
-            let node = try wrap(StorageOpeningError.store, try storedID(&connection)) ?? label
+            let node = try wrap(StorageOpeningError.store, try connection.storedNodeID()) ?? label
             try verifyEnd(LedgerChain(keys: keys, node: node), &connection)
         }
     }
@@ -101,7 +102,7 @@ package struct LedgerFile {
 
     /// Finds the id of the ledger. An empty ledger gets a random one; one of an older version has the label.
     private func identified(_ connection: inout SQLiteConnection) throws(StorageOpeningError) -> LedgerChain {
-        if let id = try wrap(StorageOpeningError.store, try storedID(&connection)) {
+        if let id = try wrap(StorageOpeningError.store, try connection.storedNodeID()) {
             let chain = LedgerChain(keys: keys, node: id)
             try verifyEnd(chain, &connection)
             return chain
@@ -131,14 +132,6 @@ package struct LedgerFile {
         guard isSealed else { throw .ledgerDiffers(path: path) }
     }
 
-    /// Nil for a file whose ledger has no id of its own yet.
-    private func storedID(_ connection: inout SQLiteConnection) throws(StoreError) -> NodeID? {
-        guard try connection.hasTable("ledger_node") else { return nil }
-        var select = try connection.prepare("SELECT node FROM ledger_node WHERE id = 1")
-        guard try select.step() else { return nil }
-        let text = try select.text(at: 0)
-        do { return try NodeID(text) } catch { throw .recordMalformed }
-    }
 }
 
 extension SQLiteConnection {
@@ -148,6 +141,15 @@ extension SQLiteConnection {
         try select.bind(name, at: 1)
         guard try select.step() else { throw .recordMalformed }
         return try select.integer(at: 0) > 0
+    }
+
+    /// Nil for a file whose ledger has no id of its own yet.
+    mutating func storedNodeID() throws(StoreError) -> NodeID? {
+        guard try hasTable("ledger_node") else { return nil }
+        var select = try prepare("SELECT node FROM ledger_node WHERE id = 1")
+        guard try select.step() else { return nil }
+        let text = try select.text(at: 0)
+        do { return try NodeID(text) } catch { throw .recordMalformed }
     }
 
     /// Whether the file has this program's tables; false for an empty one.
