@@ -10,8 +10,11 @@ extension Command {
     package static let store = Command(
         "store",
         summary: "Look after the database of keys and ledger",
-        examples: ["latchkey store check --config latchkey.json5"],
-        commands: [checkStore])
+        examples: [
+            "latchkey store info --config latchkey.json5",
+            "latchkey store check --config latchkey.json5",
+        ],
+        commands: [informOfStore, checkStore])
 
     private static let checkStore = Command(
         "check",
@@ -131,33 +134,5 @@ private struct StoreCheck {
             throw OpenedLedger.explain(error, ledgerPath)
         }
         return hasLedger ? try ledger.verify(context) : LedgerVerification.Outcome()
-    }
-}
-
-extension KeyFinding {
-    /// One line for a person.
-    fileprivate var text: String {
-        switch self {
-        case .sealBroken(let keyID):
-            "key \(Self.name(keyID)): its seal does not open; it was altered or exchanged, or sealed under a key that is not configured"
-        case .malformed(let keyID): "key \(Self.name(keyID)): a column holds what no version writes"
-        }
-    }
-
-    /// The members of a finding in what `--json` prints.
-    fileprivate func write(to writer: inout JSONWriter) {
-        switch self {
-        case .sealBroken(let keyID):
-            writer.member("finding", "sealBroken")
-            writer.member("kid", Self.name(keyID))
-        case .malformed(let keyID):
-            writer.member("finding", "keyMalformed")
-            writer.member("kid", Self.name(keyID))
-        }
-    }
-
-    /// A key id whose column was altered may have any size.
-    private static func name(_ bytes: [UInt8]) -> String {
-        KeyID(bytes: bytes)?.description ?? "hex:" + Hexadecimal.encode(bytes.prefix(32))
     }
 }

@@ -21,7 +21,8 @@ struct Latchkey {
             "latchkey device request --help",
         ],
         commands: [
-            .initialize, .credentials, .keys, .lint, .ledger, .revocations, .account, .clock, .store, .token, .device,
+            .initialize, .credentials, .keys, .lint, .ledger, .revocations, .account, .clock, .store, .backup, .token,
+            .device,
             .spc, .ckc,
         ])
 }
