@@ -9,7 +9,8 @@ package enum SealedMessage {
     /// The most recipients of one message.
     package static let recipientsMaximum = 16
 
-    /// Seals a message for the holders of the certificates in a PEM or DER file: 1 to 16 certificates with RSA or EC keys.
+    /// Seals a message for the holders of the certificates in a PEM or DER file: 1 to 16 certificates with RSA or EC
+    /// keys.
     ///
     /// Throws `notACertificate` for anything else, and `operationFailed` for a key that cannot encrypt.
     package static func seal(
@@ -37,7 +38,7 @@ package enum SealedMessage {
 
     /// Opens a message with a private key in PEM or DER.
     ///
-    /// Throws `authenticationFailed` if the key is none of a recipient's or the message was altered, `notAKey` for bytes
+    /// Throws `authenticationFailed` if the key is not a recipient's or the message was altered, `notAKey` for bytes
     /// that are no private key, `passphraseMissing` or `passphraseWrong`.
     package static func open(
         _ sealed: [UInt8], with privateKey: borrowing SecretBytes, passphrase: SharedSecret? = nil

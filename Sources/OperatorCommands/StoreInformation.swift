@@ -178,7 +178,6 @@ private enum SharedInformation {
         case .read(let address, let summary):
             writer.member("address", address)
             writer.member("server", summary.server)
-            writer.member("isStandby", summary.isStandby)
             writer.member("schema", summary.schema)
             writer.member("oldestProgram", summary.oldestProgram)
             writer.member("programSchema", SharedStoreSummary.knownSchema)
@@ -207,11 +206,7 @@ private enum SharedInformation {
                 summary.schema, summary.oldestProgram, SharedStoreSummary.knownSchema)
             var lines = [
                 ("shared database", address),
-                (
-                    "server",
-                    "PostgreSQL \(summary.server / 10_000).\(summary.server % 10_000)"
-                        + (summary.isStandby ? ", a standby" : "")
-                ),
+                ("server", "PostgreSQL \(summary.server / 10_000).\(summary.server % 10_000)"),
                 ("shared schema", schema),
                 ("shared size", StoreInformation.mebibytes(summary.size)),
                 ("shared keys", "\(summary.keyCount)"),

@@ -62,7 +62,7 @@ package enum DatabaseCopy {
             StorageOpeningError.store, try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000))
         guard try source.isUsable(path: path) else { throw .ledgerMissing(path: path) }
         try wrap(StorageOpeningError.store) { () throws(StoreError) in
-            // A read transaction holds the moment. Without it, each write of another process would begin the copy again.
+            // A read transaction holds the moment. Without it, a write of another process would begin the copy again.
             try source.execute("BEGIN")
             defer { source.rollBack() }
             _ = try source.readInteger("SELECT count(*) FROM sqlite_schema")

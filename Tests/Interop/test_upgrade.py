@@ -325,3 +325,35 @@ def test_the_data_of_the_older_version_serves(latchkey_programs: None, tmp_path:
     assert node.ask(message(node.device()), token(sub="gone")).code == "subject_disabled"
     assert node.process is not None and stop_daemon(node.process) == 0
     run_latchkey(node.setup, "ledger", "verify")
+
+
+def test_two_nodes_are_upgraded_and_rolled_back_one_after_the_other(
+    nodes: tuple[Node, Node], old_programs: str
+) -> None:
+    """One node always serves, and what was spent before a step is spent after it."""
+    first, second = nodes
+    assert second.process is not None and stop_daemon(second.process) == 0
+    with programs(old_programs):
+        second.start()
+    subject = f"viewer-{secrets.token_hex(4)}"
+    steps = [(first, None), (second, None), (second, old_programs), (first, old_programs), (first, None)]
+    once = token(limits={"uses": len(steps) + 2})
+    place = token(sub=subject, device={"max": 1})
+    device = first.device()
+    assert first.ask(message(device), once).status == 200
+    assert second.ask(message(device), place).status == 200
+    for changed, folder in steps:
+        other = second if changed is first else first
+        assert changed.process is not None and stop_daemon(changed.process) == 0
+        assert other.ask(message(device), token()).status == 200
+        with programs(folder):
+            changed.start()
+        assert changed.ask(message(device), once).status == 200
+        assert changed.ask(message(device), place).status == 200
+        assert other.ask(message(other.device()), place).status == 403
+    assert first.ask(message(device), once).status == 200
+    for node in nodes:
+        assert node.ask(message(node.device()), once).code == "token_used"
+    run_latchkey(first.setup, "ledger", "verify")
+    with programs(old_programs):
+        run_latchkey(second.setup, "ledger", "verify")

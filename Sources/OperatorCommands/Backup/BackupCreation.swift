@@ -120,8 +120,8 @@ struct BackupCreation {
             try body())
     }
 
-    /// The copy is verified as far as the daemon does it when it starts: schema, key-encryption keys, ledger key, and the
-    /// ledger's end.
+    /// The copy is verified as far as the daemon does it when it starts: schema, key-encryption keys, ledger key, and
+    /// the ledger's end.
     private func copyDatabase(to folder: BackupFolder) throws(CommandError) -> (StoreSummary, LedgerChain) {
         let path = file.configuration.storage.databasePath
         let copy = folder.path(of: .database)

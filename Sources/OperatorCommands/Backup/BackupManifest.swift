@@ -7,8 +7,8 @@ import Records
 /// What a backup says of itself: `manifest.json` in its folder.
 ///
 /// One JSON object in one line. Its last two members are about the text before them: `seal`, an HMAC under the node's
-/// ledger key, and `digest`, the SHA-256 of everything before it, with the seal. So a damaged manifest shows without any
-/// secret, and one that somebody has written anew shows with the ledger key.
+/// ledger key, and `digest`, the SHA-256 of everything before it, with the seal. So damage shows without any secret,
+/// and a manifest that was altered on purpose shows with the ledger key.
 struct BackupManifest: Equatable {
     static let fileName = "manifest.json"
     static let format = "latchkey-backup-1"

@@ -7,8 +7,8 @@ import ServiceConfiguration
 
 /// Tells whether a file that the configuration names holds what it held when a backup was made, and nothing else of it.
 ///
-/// Of a key it is an HMAC under the key itself, which tells as little as the key is hard to guess. What a person may have
-/// chosen, such as a password, could be guessed by trying: of that it is an HMAC under the node's ledger key.
+/// Of a key it is an HMAC under the key itself: all keys are too many to try. What a person may have chosen, such as a
+/// password, could be found by trying, so of that it is an HMAC under the node's ledger key.
 struct SecretFingerprint: Equatable {
     /// Who needs the file.
     enum Need: String, CaseIterable {

@@ -41,8 +41,8 @@ package struct LedgerEntry: Equatable, Sendable {
         case sharedRowsPurged = 41
         /// The ledger goes on after it was lost or put back to an older state, as the detail says.
         case ledgerRejoined = 42
-        /// An operator has put a backup of this store in its place, as the detail says: until when it has entries, and
-        /// how far its ledger had come.
+        /// An operator has put a backup in the place of this store. The detail says when the backup was made, and with
+        /// which sequence its ledger ended.
         case storeRestored = 43
         /// The daemon serves from now on; the detail is its version.
         case nodeStarted = 48

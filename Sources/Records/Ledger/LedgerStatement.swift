@@ -1,8 +1,8 @@
 import ByteCoding
 package import KeyCrypto
 
-/// What is said under the ledger key beside the ledger itself. The kind stands at the beginning of what is signed, so that
-/// no statement is taken for one of another kind.
+/// What is said under the ledger key beside the ledger itself. The kind stands at the beginning of what is signed, so
+/// that no statement is taken for one of another kind.
 ///
 /// The MAC is HMAC-SHA-256 over
 ///

@@ -15,8 +15,6 @@ package struct SharedStoreSummary: Equatable, Sendable {
 
     /// The server's version as PostgreSQL gives it, 150004 for 15.4.
     package let server: Int
-    /// Whether the server is a standby, which takes no writes.
-    package let isStandby: Bool
     /// The number of the schema's last step, and the fewest steps that a program must know. Both 0 for a database
     /// without tables.
     package let schema: Int64
@@ -40,21 +38,19 @@ package struct SharedStoreSummary: Equatable, Sendable {
         guard version >= SessionOpener.oldestServer else { throw .serverTooOld(version) }
         let deadline = SystemMonotonicClock().monotonicTime + settings.limits.connect
         let database = PostgreSQLSchemaConnection(connection, schema: settings.url.schema, until: deadline)
-        let standby = try database.query("SELECT pg_is_in_recovery()")
-        let isStandby = try database.read { () throws(StoreError) in try standby.boolean(0, 0) }
         switch try database.schemaState() {
         case .foreign: throw .foreignSchema(settings.url.schema)
         case .empty:
             return SharedStoreSummary(
-                server: version, isStandby: isStandby, schema: 0, oldestProgram: 0, size: 0, keyCount: 0, settled: nil,
+                server: version, schema: 0, oldestProgram: 0, size: 0, keyCount: 0, settled: nil,
                 nodes: [])
         case .migrated(let newest, let oldestProgram):
-            return try SharedStoreSummary(database, version, isStandby, newest, oldestProgram, settings.url.schema)
+            return try SharedStoreSummary(database, version, newest, oldestProgram, settings.url.schema)
         }
     }
 
     private init(
-        _ database: PostgreSQLSchemaConnection, _ server: Int, _ isStandby: Bool, _ schema: Int64,
+        _ database: PostgreSQLSchemaConnection, _ server: Int, _ schema: Int64,
         _ oldestProgram: Int64, _ name: String
     ) throws(PostgreSQLOpeningError) {
         let size = try database.query(
@@ -81,7 +77,7 @@ package struct SharedStoreSummary: Equatable, Sendable {
                     WHERE ledger_batch.node = ledger_node.node ORDER BY first DESC LIMIT 1), 0)::int8
                 FROM ledger_node ORDER BY node
                 """) : nil
-        (self.server, self.isStandby, self.schema, self.oldestProgram) = (server, isStandby, schema, oldestProgram)
+        (self.server, self.schema, self.oldestProgram) = (server, schema, oldestProgram)
         (self.size, keyCount) = try database.read { () throws(StoreError) in
             (try size.integer(0, 0), try keys.integer(0, 0))
         }
@@ -103,11 +99,10 @@ package struct SharedStoreSummary: Equatable, Sendable {
     }
 
     private init(
-        server: Int, isStandby: Bool, schema: Int64, oldestProgram: Int64, size: Int64, keyCount: Int64,
+        server: Int, schema: Int64, oldestProgram: Int64, size: Int64, keyCount: Int64,
         settled: Int64?, nodes: [Node]
     ) {
         self.server = server
-        self.isStandby = isStandby
         self.schema = schema
         self.oldestProgram = oldestProgram
         self.size = size
