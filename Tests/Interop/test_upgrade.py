@@ -232,25 +232,31 @@ def second_node(data: Data, setup: Path) -> Data:
 
 
 @pytest.fixture
-def nodes(latchkey_programs: None, tmp_path: Path, old_programs: str) -> Iterator[tuple[Node, Node]]:
-    """The old one, which made the database, and the new one."""
+def stopped_nodes(latchkey_programs: None, tmp_path: Path, old_programs: str) -> Iterator[tuple[Node, Node]]:
+    """Two nodes on a database that the older programs made; those that run at the end are stopped."""
     if "LATCHKEY_POSTGRESQL" not in os.environ:
         pytest.skip("LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql Scripts/test-interop starts one")
     with programs(old_programs):
-        made = nodes_on_one_database(tmp_path, 2)
-    old, new = made
-    for node in made:
+        first, second = nodes_on_one_database(tmp_path, 2)
+    for node in (first, second):
         text = (node.setup / "latchkey.json5").read_text()
         (node.setup / "latchkey.json5").write_text(
             text.replace("entitlement: {", 'entitlement: { revocationRefresh: "1s",', 1)
         )
+    yield first, second
+    for node in (first, second):
+        assert node.process is not None
+        assert stop_daemon(node.process) == 0
+
+
+@pytest.fixture
+def nodes(stopped_nodes: tuple[Node, Node], old_programs: str) -> tuple[Node, Node]:
+    """The old one, and the new one."""
+    old, new = stopped_nodes
     with programs(old_programs):
         old.start()
     new.start()
-    yield old, new
-    for node in made:
-        assert node.process is not None
-        assert stop_daemon(node.process) == 0
+    return old, new
 
 
 def await_status(node: Node, presented: str, status: int) -> None:
@@ -328,12 +334,12 @@ def test_the_data_of_the_older_version_serves(latchkey_programs: None, tmp_path:
 
 
 def test_two_nodes_are_upgraded_and_rolled_back_one_after_the_other(
-    nodes: tuple[Node, Node], old_programs: str
+    stopped_nodes: tuple[Node, Node], old_programs: str
 ) -> None:
     """One node always serves, and what was spent before a step is spent after it."""
-    first, second = nodes
-    assert second.process is not None and stop_daemon(second.process) == 0
+    first, second = stopped_nodes
     with programs(old_programs):
+        first.start()
         second.start()
     subject = f"viewer-{secrets.token_hex(4)}"
     steps = [(first, None), (second, None), (second, old_programs), (first, old_programs), (first, None)]
@@ -352,8 +358,7 @@ def test_two_nodes_are_upgraded_and_rolled_back_one_after_the_other(
         assert changed.ask(message(device), place).status == 200
         assert other.ask(message(other.device()), place).status == 403
     assert first.ask(message(device), once).status == 200
-    for node in nodes:
+    for node in stopped_nodes:
         assert node.ask(message(node.device()), once).code == "token_used"
-    run_latchkey(first.setup, "ledger", "verify")
-    with programs(old_programs):
-        run_latchkey(second.setup, "ledger", "verify")
+    for node in stopped_nodes:
+        run_latchkey(node.setup, "ledger", "verify")
