@@ -124,7 +124,8 @@ var targets: [Target] = [
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements",
             "ContentKeys",
-            "Records", "Licensing", "PackagerAPI", "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration",
+            "Records", "Licensing", "PackagerAPI", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL",
+            "ServiceConfiguration", "DeviceSimulation", "HTTPMessages", "HTTPServing",
             "Administration",
         ]),
 

@@ -37,7 +37,8 @@ package final class LicensePipeline {
         crypto = try CryptoContext()
         opener = try SPCOpener(using: crypto)
         unwraps = UnwrapQueue(
-            unwrapper: OpenSSLRSAUnwrapper(counting: shared.operations), counts: shared.overload, on: loop)
+            unwrapper: OpenSSLRSAUnwrapper(counting: shared.operations), counts: shared.overload,
+            times: shared.unwrapTimes, on: loop)
         admissionControl = AdmissionControl(shared, using: crypto, on: loop)
         recentUnwraps = shared.recentUnwraps
         issuer = LicenseIssuer(shared, using: crypto, on: loop)

@@ -90,6 +90,7 @@ package struct SharedLicensing: Sendable {
     let recentUnwraps: RecentUnwraps
     /// Counts requests that wait.
     let overload: OverloadCounts
+    package let unwrapTimes = UnwrapTimes()
     let clock: any MonotonicClock
     let buckets: RateBuckets
     package let revocations: KnownRevocations
@@ -109,6 +110,9 @@ package struct SharedLicensing: Sendable {
     package var livePeriods: RecentLivePeriods?
 
     var periods: ServedPeriods { ServedPeriods(recent: livePeriods, clock: trustedClock) }
+
+    /// Look-ups of content keys by asset ids.
+    package var keyLookups: CacheCount { keys.lookups }
 
     /// SPCs that came again and were opened without an RSA operation of their own.
     package var copyCount: UInt64 { recentUnwraps.reusedCount }

@@ -49,13 +49,17 @@ package final class RecentContentKeys: Sendable {
         state = Mutex(State(entries: RecentEntries(capacity: capacity)))
     }
 
+    package let lookups = CacheCount()
+
     /// How many entries are held.
     package var count: Int { state.withLock { $0.entries.count } }
 
     /// The key of an asset id, from memory or from the source.
     package func record(for assetID: AssetID) async throws(StoreError) -> ContentKeyRecord? {
         let now = clock.monotonicTime
-        if let known = known(assetID, for: life, now) { return known }
+        let fresh = known(assetID, for: life, now)
+        lookups.note(isHit: fresh != nil)
+        if let fresh { return fresh }
         guard let known = known(assetID, for: lifeInOutage, now) else { return try await ask(assetID).get() }
         switch await askPatiently(assetID) {
         case nil, .failure(.unavailable(.unreachable)), .failure(.unavailable(.busy)),

@@ -18,14 +18,16 @@ package final class RefusalRecorder: Sendable {
     /// Nil if no refusal gets a row.
     private let rate: Rate?
     private let rows: RateLimiter<Int>
+    private let hasRoom: @Sendable () -> Bool
     private let omitted = Atomic<UInt64>(0)
     private let omittedSinceLastRow = Atomic<UInt64>(0)
 
-    /// `loop` is where rows are written from.
+    /// `loop` is where rows are written from. No row is written while `hasRoom` says that the disk is nearly full.
     package init(
         ledger: any Ledger, pseudonyms: Pseudonymizer, perSecond: Int, on loop: LoopContext,
-        clock: any MonotonicClock = SystemMonotonicClock()
+        clock: any MonotonicClock = SystemMonotonicClock(), hasRoom: @escaping @Sendable () -> Bool = { true }
     ) {
+        self.hasRoom = hasRoom
         self.ledger = ledger
         self.pseudonyms = pseudonyms
         self.loop = loop
@@ -43,7 +45,7 @@ package final class RefusalRecorder: Sendable {
     ) {
         // A store that fails takes no row either.
         if case .store = error { return omit(1) }
-        guard let rate, rows.take(0, at: rate) == nil else { return omit(1) }
+        guard let rate, hasRoom(), rows.take(0, at: rate) == nil else { return omit(1) }
         let before = omittedSinceLastRow.exchange(0, ordering: .relaxed)
         guard let entries = entries(for: error, claims, asset, omitted: before, now, request) else {
             return omit(before + 1)

@@ -1,6 +1,6 @@
 import EventLoops
 import KeyCrypto
-import Telemetry
+package import Telemetry
 
 /// Collects the RSA unwraps that one loop's requests ask for within a turn, and hands them to the backend in groups at
 /// the turn's end.
@@ -12,17 +12,20 @@ final class UnwrapQueue {
     @safe
     private struct Waiter {
         let job: RSAUnwrapJob
+        let since: MonotonicTime
         let continuation: UnsafeContinuation<Bool, Never>
     }
 
     private let unwrapper: any RSAUnwrapper
     private let counts: OverloadCounts
+    private let times: UnwrapTimes
     private let loop: LoopContext
     private var room = WaitingRoom<Waiter>()
 
-    init(unwrapper: any RSAUnwrapper, counts: OverloadCounts, on loop: LoopContext) {
+    init(unwrapper: any RSAUnwrapper, counts: OverloadCounts, times: UnwrapTimes, on loop: LoopContext) {
         self.unwrapper = unwrapper
         self.counts = counts
+        self.times = times
         self.loop = loop
         loop.atTurnEnd { [unowned self] turn in run(turn) }
     }
@@ -32,8 +35,8 @@ final class UnwrapQueue {
         // Resumed exactly once: the code that takes a waiter out of the room resumes it, and `run` looks at the end of
         // every turn in which one waits.
         unsafe await withUnsafeContinuation { continuation in
-            let waiter = unsafe Waiter(job: job, continuation: continuation)
-            let deadline = loop.now + limits.wait
+            let waiter = unsafe Waiter(job: job, since: loop.now, continuation: continuation)
+            let deadline = waiter.since + limits.wait
             switch room.enter(
                 waiter, isUrgent: isUrgent, deadline: deadline.nanoseconds, capacity: limits.waitingMaximum)
             {
@@ -61,8 +64,21 @@ final class UnwrapQueue {
         }
         var group: [Waiter] = []
         while group.count < size, let waiter = room.takeNext() { group.append(waiter) }
+        let start = loop.now
         unwrapper.unwrap(group.map(\.job))
+        times.batches.observe(loop.now - start)
+        for waiter in group { times.waits.observe(start - waiter.since) }
         for waiter in group { unsafe waiter.continuation.resume(returning: true) }
         return room.isEmpty ? .done : .workLeft
     }
+}
+
+/// How long RSA unwraps wait and take, on all loops together.
+package final class UnwrapTimes: Sendable {
+    /// From the moment that an SPC is ready for RSA to the start of its batch.
+    package let waits = Histogram(bounds: Histogram.partDurationBounds)
+    /// Of a batch of RSA private operations.
+    package let batches = Histogram(bounds: Histogram.partDurationBounds)
+
+    package init() {}
 }

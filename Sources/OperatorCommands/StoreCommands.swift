@@ -9,7 +9,7 @@ extension Command {
     /// `latchkey store`
     package static let store = Command(
         "store",
-        summary: "Look after the database of keys and ledger",
+        summary: "Check the database of keys and ledger, and tell of it",
         examples: [
             "latchkey store info --config latchkey.json5",
             "latchkey store check --config latchkey.json5",
@@ -18,14 +18,16 @@ extension Command {
 
     private static let checkStore = Command(
         "check",
-        summary: "Read everything that is stored, and find what was altered or damaged",
+        summary: "Read the whole store, and find altered or damaged records",
         details: """
             Lets SQLite check its files, opens every sealed key under the configured key-encryption keys, and verifies the ledger of this
-            node. A seal opens only in the record for which it was made: a key, key id, content, period, version, track, floor, scheme,
-            state or time that was altered or exchanged with another record's is found. Of a key that an older version stored, track, floor,
-            scheme, state and time are sealed once latchkey keys rewrap has run. Nothing is changed, and the daemon may serve meanwhile.
+            node. A seal opens only in the record for which it was made. So the check finds a key, key id, content, period, version, track,
+            least protection, scheme, state or time that was altered, or exchanged with another record. If an older version stored the key,
+            latchkey keys rewrap must run first to seal track, least protection, scheme, state and time. The check changes nothing, and
+            the daemon may serve meanwhile.
 
-            Ends with status 1 and a line for each finding. The daemon itself looks only at proofs and the ledger's end when it starts.
+            Prints a line for each finding, and then ends with status 1. The daemon itself checks only proofs and the ledger's end when it
+            starts.
             """,
         examples: [
             "latchkey store check --config latchkey.json5",
@@ -37,7 +39,7 @@ extension Command {
         })
 }
 
-/// A whole check, and what it has found so far.
+/// A check of the whole store.
 private struct StoreCheck {
     private static let batchSize = 500
 
@@ -48,7 +50,7 @@ private struct StoreCheck {
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         self.context = context
-        // The files come first: what they are damaged in may keep everything else from opening them.
+        // The files come first, because damage in them may prevent everything else from opening them.
         let path = try arguments.required(KeyArguments.config)
         ledgerPath = try OpenedLedger.configuration(path, context).configuration.storage.databasePath
         try Self.refuseDamaged(ledgerPath, context)
@@ -56,7 +58,7 @@ private struct StoreCheck {
         ledger = try LedgerVerification(arguments, context)
     }
 
-    /// Throws for a file with findings, each of which is a line before that. A file that is not there yet is good.
+    /// Prints a line for each finding in the file, and throws if there is any. A file that does not exist yet is good.
     private static func refuseDamaged(_ path: String, _ context: CommandContext) throws(CommandError) {
         let findings: [String]
         do throws(StorageOpeningError) {
@@ -68,7 +70,7 @@ private struct StoreCheck {
         }
         for finding in findings { try context.print("database: \(finding)") }
         if !findings.isEmpty {
-            throw .failed("the file \(path) is damaged: \(findings.count) findings; put back a copy of it")
+            throw .failed("the file \(path) is damaged: \(findings.count) findings; restore a copy of it")
         }
     }
 
@@ -97,7 +99,7 @@ private struct StoreCheck {
                 )
             }
         }
-        if findingCount > 0 { throw .failed("what is stored does not verify: \(findingCount) findings") }
+        if findingCount > 0 { throw .failed("the store does not verify: \(findingCount) findings") }
     }
 
     private func checkKeys() async throws(CommandError) -> (count: Int, findings: [KeyFinding]) {
@@ -120,7 +122,7 @@ private struct StoreCheck {
         return (count, findings)
     }
 
-    /// A ledger that the daemon has not begun yet is empty, and good.
+    /// Verifies the ledger. A ledger that the daemon has not begun yet is good.
     private func verifyLedger() throws(CommandError) -> LedgerVerification.Outcome {
         let hasLedger: Bool
         do throws(StorageOpeningError) {

@@ -15,12 +15,15 @@ import Testing
     private let ledger = RecordingLedger()
     private let clock = ManualClock()
 
-    private func fixture(perSecond: Int) throws -> (LicensingFixture, RefusalRecorder) {
+    private func fixture(
+        perSecond: Int, hasRoom: @escaping @Sendable () -> Bool = { true }
+    ) throws -> (LicensingFixture, RefusalRecorder) {
         var made: RefusalRecorder?
         let pseudonyms = try MemoryChallengeStore.pseudonyms()
         let fixture = try LicensingFixture(refusals: { loop in
             let recorder = RefusalRecorder(
-                ledger: ledger, pseudonyms: pseudonyms, perSecond: perSecond, on: loop, clock: clock)
+                ledger: ledger, pseudonyms: pseudonyms, perSecond: perSecond, on: loop, clock: clock,
+                hasRoom: hasRoom)
             made = recorder
             return recorder
         })
@@ -44,6 +47,18 @@ import Testing
         let pseudonyms = try MemoryChallengeStore.pseudonyms()
         let subject = try pseudonyms.pseudonym(of: .subject, Array("portal".utf8), Array("viewer-1".utf8))
         #expect(entry.subject == subject && recorder.omittedCount == 0)
+    }
+
+    /// What is left of a nearly full disk serves licences. The first row after it counts the refusals without rows.
+    @Test func writesNothingWhileTheDiskIsNearlyFull() async throws {
+        let room = Mutex(false)
+        let (fixture, recorder) = try fixture(perSecond: 10, hasRoom: { room.withLock { $0 } })
+        try await refuse(fixture, times: 3)
+        #expect(recorder.omittedCount == 3)
+        room.withLock { $0 = true }
+        try await refuse(fixture)
+        let entries = try await ledger.entries(atLeast: 2)
+        #expect(entries.count == 2 && recorder.omittedCount == 3)
     }
 
     @Test func writesDownRevokedTokens() async throws {

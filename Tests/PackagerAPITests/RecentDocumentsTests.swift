@@ -1,6 +1,7 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
+import Synchronization
 import Testing
 
 @testable import PackagerAPI
@@ -114,6 +115,57 @@ import Testing
         answers.append(try Self.answer(document, otherIVs, link, authority: "a.example"))
         answers.append(try Self.answer(document, otherIVs, link, authority: "b.example"))
         #expect(Set(answers).count == 5)
+    }
+
+    // MARK: - Repeated deliveries
+
+    /// A delivery that may be repeated some times.
+    private final class Delivery: RepeatableDelivery {
+        let keys: [ContentKeyRecord]
+        private let left: Mutex<Int>
+
+        init(_ document: ReadDocument, repetitions: Int) throws {
+            keys = try Documents.keys(for: document.request).map { key in
+                try ContentKeyRecord(
+                    attributes: ContentKeyAttributes(
+                        keyID: key.keyID, contentID: document.contentID, createdAt: 0), key: key.key, iv: key.iv)
+            }
+            left = Mutex(repetitions)
+        }
+
+        func countOneMore() -> Bool {
+            left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+        }
+    }
+
+    @Test func answersAPackagerAgainAsLongAsTheDeliveryMayBeRepeated() throws {
+        let document = try RecentDocuments().document(Self.body(), version: .v20)
+        let packager = Packager(name: "p")
+        #expect(document.answerAgain(to: packager, urls: .standard, authority: nil) == nil)
+        let delivery = try Delivery(document, repetitions: 2)
+        let first = try document.answer(delivery, to: packager, urls: .standard, authority: nil).bytes
+        #expect(try Self.answer(document, delivery.keys.map(PackagedKey.init)) == first)
+        for _ in 1...2 {
+            #expect(document.answerAgain(to: packager, urls: .standard, authority: nil)?.bytes == first)
+        }
+        #expect(document.answerAgain(to: packager, urls: .standard, authority: nil) == nil)
+    }
+
+    /// Another packager, or the same one after a reload, is judged by its own rules.
+    @Test func answersNoOtherPackagerAndNoOtherURLsAgain() throws {
+        let document = try RecentDocuments().document(Self.body(), version: .v20)
+        let packager = Packager(name: "p")
+        _ = try document.answer(
+            try Delivery(document, repetitions: 1), to: packager, urls: .standard, authority: "a.example")
+        #expect(document.answerAgain(to: Packager(name: "p"), urls: .standard, authority: "a.example") == nil)
+        #expect(document.answerAgain(to: packager, urls: .standard, authority: "b.example") == nil)
+        let other = try SKDTemplate(presetOrTemplate: "uuid-iv")
+        #expect(document.answerAgain(to: packager, urls: other, authority: "a.example") == nil)
+        // None of these was counted as a delivery.
+        #expect(document.answerAgain(to: packager, urls: .standard, authority: "a.example") != nil)
     }
 
     @Test func refusesWhatTheFirstAnswerWouldHaveRefused() throws {

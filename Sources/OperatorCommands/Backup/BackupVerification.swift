@@ -311,7 +311,7 @@ extension KeyFinding {
         switch self {
         case .sealBroken(let keyID):
             "key \(Self.name(keyID)): its seal does not open; it was altered or exchanged, or sealed under a key that is not configured"
-        case .malformed(let keyID): "key \(Self.name(keyID)): a column holds what no version writes"
+        case .malformed(let keyID): "key \(Self.name(keyID)): a column has a value that no version writes"
         }
     }
 

@@ -46,7 +46,12 @@ final class CPIXAnswerDraft: Sendable {
     /// Whether the answer with these keys differs from another one that was made of it in nothing but the keys' bytes.
     func fits(_ keys: [PackagedKey], urls: SKDTemplate, authority: String?) -> Bool {
         keys.count == ivs.count && zip(keys, ivs).allSatisfy { $0.keyID == $1.keyID && $0.iv == $1.iv }
-            && authority == self.authority && urls == self.urls
+            && fits(urls: urls, authority: authority)
+    }
+
+    /// The same, of keys that fit.
+    func fits(urls: SKDTemplate, authority: String?) -> Bool {
+        authority == self.authority && urls == self.urls
     }
 
     /// The document with the keys at their places.

@@ -97,6 +97,7 @@ package final class ReadDocument: Sendable {
     /// Whether the request asks for encrypted keys, so that each answer is another one.
     package let isEncrypted: Bool
     private let draft = Mutex<CPIXAnswerDraft?>(nil)
+    private let standing = Mutex<StandingAnswer?>(nil)
 
     init(_ request: CPIXRequest) {
         self.request = request
@@ -113,11 +114,57 @@ package final class ReadDocument: Sendable {
         guard !isEncrypted else {
             return try CPIXAnswer(to: request, keys: keys, urls: urls, authority: authority)
         }
-        if let known = draft.withLock({ $0 }), known.fits(keys, urls: urls, authority: authority) {
-            return CPIXAnswer(bytes: known.filled(with: keys))
-        }
+        return CPIXAnswer(bytes: try draft(keys: keys, urls: urls, authority: authority).filled(with: keys))
+    }
+
+    private func draft(
+        keys: [PackagedKey], urls: SKDTemplate, authority: String?
+    ) throws(CPIXError) -> CPIXAnswerDraft {
+        if let known = draft.withLock({ $0 }), known.fits(keys, urls: urls, authority: authority) { return known }
         let made = try CPIXAnswerDraft(to: request, keys: keys, urls: urls, authority: authority)
         draft.withLock { $0 = made }
-        return CPIXAnswer(bytes: made.filled(with: keys))
+        return made
     }
+
+    // MARK: - The same answer again
+
+    /// The answer with the keys of a delivery that may be repeated. `answerAgain` gives it again. Throws as
+    /// `CPIXAnswer` does. Not for encrypted keys.
+    package func answer(
+        _ delivery: any RepeatableDelivery, to packager: Packager, urls: SKDTemplate, authority: String?
+    ) throws(CPIXError) -> CPIXAnswer {
+        precondition(!isEncrypted, "each encryption has fresh keys")
+        let keys = delivery.keys.map(PackagedKey.init)
+        let draft = try draft(keys: keys, urls: urls, authority: authority)
+        let answer = StandingAnswer(delivery: delivery, packager: packager, keys: keys, draft: draft)
+        standing.withLock { $0 = answer }
+        return answer.filled
+    }
+
+    /// The answer that this packager got last, if its delivery may be repeated; counts one delivery.
+    package func answerAgain(to packager: Packager, urls: SKDTemplate, authority: String?) -> CPIXAnswer? {
+        guard let answer = standing.withLock({ $0 }), answer.packager === packager,
+            answer.draft.fits(urls: urls, authority: authority), answer.delivery.countOneMore()
+        else { return nil }
+        return answer.filled
+    }
+
+    /// An answer to one packager.
+    private struct StandingAnswer: Sendable {
+        let delivery: any RepeatableDelivery
+        let packager: Packager
+        let keys: [PackagedKey]
+        let draft: CPIXAnswerDraft
+
+        var filled: CPIXAnswer { CPIXAnswer(bytes: draft.filled(with: keys)) }
+    }
+}
+
+/// Keys that a client was given, and may be given again without a look at what it asks for.
+package protocol RepeatableDelivery: AnyObject, Sendable {
+    var keys: [ContentKeyRecord] { get }
+
+    /// Counts one more delivery of the same keys to the same client. Returns false if they must be asked for again.
+    /// Does not wait.
+    func countOneMore() -> Bool
 }
