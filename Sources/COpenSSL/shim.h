@@ -3,6 +3,7 @@
 #define LATCHKEY_COPENSSL_SHIM_H
 
 #include <openssl/bio.h>
+#include <openssl/cms.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>

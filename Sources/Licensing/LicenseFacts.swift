@@ -45,7 +45,7 @@ package struct LicenseFacts: Equatable, Sendable {
             .renewalsRolledUp, .tokenMinted, .keyCreated, .keyImported, .keyAliased, .keyWithdrawn, .keyRestored,
             .keyDeleted, .keyRestoreAccepted, .nodeStarted, .configurationReloaded, .nodeStopped, .clockAccepted,
             .rowsPurged, .sharedRowsPurged, .ledgerRejoined, .deviceRemoved, .playbackEnded, .rentalForgotten,
-            .sessionEndReported, .keyDelivered, .rotationSet:
+            .sessionEndReported, .keyDelivered, .rotationSet, .storeRestored:
             return nil
         }
         id = entry.license

@@ -39,7 +39,7 @@ extension Command {
 }
 
 extension KeyRestoreConsent {
-    fileprivate var name: String {
+    var name: String {
         switch self {
         case .notNeeded: "notNeeded"
         case .accepted: "accepted"
@@ -48,7 +48,7 @@ extension KeyRestoreConsent {
     }
 
     /// The detail of the ledger's row; nil if nothing was changed.
-    fileprivate var detail: String? {
+    var detail: String? {
         switch self {
         case .notNeeded: nil
         case .accepted(let missing): "missing numbers: \(missing)"
@@ -56,7 +56,7 @@ extension KeyRestoreConsent {
         }
     }
 
-    fileprivate var sentence: String {
+    var sentence: String {
         switch self {
         case .notNeeded: "nothing to accept: the database has all keys that were made"
         case .accepted(let missing):

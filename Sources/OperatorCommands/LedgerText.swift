@@ -37,6 +37,7 @@ extension LedgerEntry.Kind {
         case .rowsPurged: "rowsPurged"
         case .sharedRowsPurged: "sharedRowsPurged"
         case .ledgerRejoined: "ledgerRejoined"
+        case .storeRestored: "storeRestored"
         }
     }
 }

@@ -9,9 +9,12 @@ extension Command {
     /// `latchkey store`
     package static let store = Command(
         "store",
-        summary: "Check the database of keys and ledger",
-        examples: ["latchkey store check --config latchkey.json5"],
-        commands: [checkStore])
+        summary: "Check the database of keys and ledger, and tell of it",
+        examples: [
+            "latchkey store info --config latchkey.json5",
+            "latchkey store check --config latchkey.json5",
+        ],
+        commands: [informOfStore, checkStore])
 
     private static let checkStore = Command(
         "check",
@@ -133,33 +136,5 @@ private struct StoreCheck {
             throw OpenedLedger.explain(error, ledgerPath)
         }
         return hasLedger ? try ledger.verify(context) : LedgerVerification.Outcome()
-    }
-}
-
-extension KeyFinding {
-    /// The finding as one line of text.
-    fileprivate var text: String {
-        switch self {
-        case .sealBroken(let keyID):
-            "key \(Self.name(keyID)): its seal does not open; it was altered or exchanged, or sealed under a key that is not configured"
-        case .malformed(let keyID): "key \(Self.name(keyID)): a column has a value that no version writes"
-        }
-    }
-
-    /// Writes the members of a finding for `--json`.
-    fileprivate func write(to writer: inout JSONWriter) {
-        switch self {
-        case .sealBroken(let keyID):
-            writer.member("finding", "sealBroken")
-            writer.member("kid", Self.name(keyID))
-        case .malformed(let keyID):
-            writer.member("finding", "keyMalformed")
-            writer.member("kid", Self.name(keyID))
-        }
-    }
-
-    /// The key id as text. If its column was altered, it may have any size.
-    private static func name(_ bytes: [UInt8]) -> String {
-        KeyID(bytes: bytes)?.description ?? "hex:" + Hexadecimal.encode(bytes.prefix(32))
     }
 }

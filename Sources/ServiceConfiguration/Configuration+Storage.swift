@@ -25,6 +25,16 @@ extension Configuration {
     }
 }
 
+extension Configuration.Storage {
+    /// The address of the database that all nodes share, without a password; nil with SQLite alone.
+    package var sharedAddress: String? {
+        switch url {
+        case .sqlite: nil
+        case .postgreSQL(let url): url.address
+        }
+    }
+}
+
 /// Where content keys are stored.
 package enum StorageURL: Equatable, Sendable {
     /// `sqlite:PATH`. The file is created when it is first needed.

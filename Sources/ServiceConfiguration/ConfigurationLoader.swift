@@ -12,16 +12,23 @@ package import StoragePostgreSQL
 package struct ConfigurationLoader {
     package let file: ConfigurationFile
     let environment: [String: String]
+    /// What stands in for files that are not there, by the fields that name them; several for a field with a list.
+    private let substitutes: [String: [SharedSecret]]
     private(set) var problems: [ConfigurationProblem] = []
     /// Digests of the files' contents, by the fields that name the files.
     private(set) var digests: [String: FileDigest] = [:]
+    /// The files that were asked for so far, those that cannot be read too, in that order.
+    private(set) var namedFiles: [NamedFile] = []
     /// The secrets that requests present or that sign tokens and call-backs, by the fields that name them. A packager's
     /// secret must differ from all of them.
     private(set) var knownSecrets: [(path: String, secret: SharedSecret)] = []
 
-    package init(_ file: ConfigurationFile, environment: [String: String]) {
+    package init(
+        _ file: ConfigurationFile, environment: [String: String], substitutes: [String: [SharedSecret]] = [:]
+    ) {
         self.file = file
         self.environment = environment
+        self.substitutes = substitutes
     }
 
     var configuration: Configuration { file.configuration }
@@ -115,7 +122,10 @@ package struct ConfigurationLoader {
         _ source: SecretSource, sizeMaximum: Int = SecretFile.sizeMaximum, _ path: String
     ) -> SecretBytes? {
         do throws(FileError) {
-            let contents = try SecretFile.read(source, environment: environment, sizeMaximum: sizeMaximum)
+            let environment = environment
+            let contents = try read(source, path, isSecret: true) { () throws(FileError) in
+                try SecretFile.read(source, environment: environment, sizeMaximum: sizeMaximum)
+            }
             note(contents, path)
             return contents
         } catch {
@@ -127,7 +137,10 @@ package struct ConfigurationLoader {
     /// Reads an HS256 secret with `SecretFile.readSharedSecret`.
     mutating func sharedSecret(_ source: SecretSource, _ path: String) -> SecretBytes? {
         do throws(FileError) {
-            let secret = try SecretFile.readSharedSecret(source, environment: environment)
+            let environment = environment
+            let secret = try read(source, path, isSecret: true) { () throws(FileError) in
+                try SecretFile.readSharedSecret(source, environment: environment)
+            }
             note(secret, path)
             knownSecrets.append((path, SharedSecret(secret.copy())))
             return secret
@@ -148,13 +161,41 @@ package struct ConfigurationLoader {
     /// Reads the contents of a file that need not be secret.
     mutating func publicFile(_ source: SecretSource, _ path: String) -> SecretBytes? {
         do throws(FileError) {
-            let contents = try SecretFile.readPublic(source, environment: environment)
+            let environment = environment
+            let contents = try read(source, path, isSecret: false) { () throws(FileError) in
+                try SecretFile.readPublic(source, environment: environment)
+            }
             note(contents, path)
             return contents
         } catch {
             report(path, .file(error))
             return nil
         }
+    }
+
+    /// Notes the file, and reads it or what stands in for it.
+    private mutating func read(
+        _ source: SecretSource, _ path: String, isSecret: Bool, _ body: () throws(FileError) -> SecretBytes
+    ) throws(FileError) -> SecretBytes {
+        let place = name(source, path, isSecret: isSecret)
+        do throws(FileError) {
+            return try body()
+        } catch {
+            guard error.isAbsence, let contents = namedFiles[place].choose(from: substitutes) else { throw error }
+            return contents.bytes.copy()
+        }
+    }
+
+    /// The file's place in `namedFiles`.
+    private mutating func name(_ source: SecretSource, _ path: String, isSecret: Bool) -> Int {
+        if let known = namedFiles.firstIndex(where: { $0.field == path && $0.source == source }) {
+            // A file of keys is read as a public one first, and as a secret if it holds any.
+            if isSecret { namedFiles[known].isSecret = true }
+            return known
+        }
+        let ordinal = namedFiles.count { $0.field == path }
+        namedFiles.append(NamedFile(field: path, ordinal: ordinal, source: source, isSecret: isSecret))
+        return namedFiles.count - 1
     }
 
     private mutating func note(_ contents: borrowing SecretBytes, _ path: String) {

@@ -73,7 +73,7 @@ extension SecretBytes {
     }
 
     /// The bytes without spaces, tabs and line ends at the end; nil if nothing is left.
-    borrowing func withoutTrailingWhiteSpace() -> SecretBytes? {
+    package borrowing func withoutTrailingWhiteSpace() -> SecretBytes? {
         withWipedArray { bytes in
             var text = bytes
             defer { text.wipe() }

@@ -79,6 +79,21 @@ package struct LoadedConfiguration: Sendable {
         _ file: ConfigurationFile, environment: [String: String]
     ) throws(ConfigurationError) -> LoadedConfiguration {
         var loader = ConfigurationLoader(file, environment: environment)
+        return try load(&loader)
+    }
+
+    /// The files that a configuration names, as far as those that can be read tell: a file that is missing may hide
+    /// others, such as the older keys beside it. Nothing is checked.
+    package static func namedFiles(
+        of file: ConfigurationFile, environment: [String: String], substitutes: [String: [SharedSecret]] = [:]
+    ) -> [NamedFile] {
+        var loader = ConfigurationLoader(file, environment: environment, substitutes: substitutes)
+        _ = try? load(&loader)
+        return loader.namedFiles
+    }
+
+    private static func load(_ loader: inout ConfigurationLoader) throws(ConfigurationError) -> LoadedConfiguration {
+        let file = loader.file
         let publicListeners = loader.publicListeners()
         let adminListeners = loader.adminListeners()
         let credentials = loader.credentials()

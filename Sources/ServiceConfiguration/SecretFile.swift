@@ -40,7 +40,7 @@ package enum SecretFile {
 
 extension SecretSource {
     /// The path of the file.
-    fileprivate func path(in environment: [String: String]) throws(FileError) -> String {
+    func path(in environment: [String: String]) throws(FileError) -> String {
         switch self {
         case .file(let path):
             return path

@@ -131,6 +131,15 @@ struct KeyGenerationFile: Sendable {
     }
 }
 
+/// The number of the last random key in the file of `keys.generationFile`, for what tells of it and changes nothing.
+package enum KeyGenerationCount {
+    /// Nil if no file is configured, or if it cannot be read.
+    package static func read(_ path: String?) -> Int64? {
+        guard let path else { return nil }
+        return (try? KeyGenerationFile(path: path).read())?.number
+    }
+}
+
 extension KeyGenerationFile.Content {
     /// Parses the JSON object that `bytes` writes; nil for any other text.
     init?(parsing bytes: [UInt8]) {

@@ -63,7 +63,8 @@ package struct LedgerFile {
     package func chain() throws(StorageOpeningError) -> LedgerChain {
         try DatabaseFile.checkPermissions(path)
         var connection = try connect()
-        return LedgerChain(keys: keys, node: try wrap(StorageOpeningError.store, try storedID(&connection)) ?? label)
+        return LedgerChain(
+            keys: keys, node: try wrap(StorageOpeningError.store, try connection.storedNodeID()) ?? label)
     }
 
     /// Returns the versions of ledger keys that have sealed batches of an existing file, but are not configured.
@@ -87,7 +88,7 @@ package struct LedgerFile {
             try connection.checkSecrets(secrets, keys)
         }
         if try wrap(StorageOpeningError.store, try connection.hasTable("ledger_batch")) {
-            let node = try wrap(StorageOpeningError.store, try storedID(&connection)) ?? label
+            let node = try wrap(StorageOpeningError.store, try connection.storedNodeID()) ?? label
             try verifyEnd(LedgerChain(keys: keys, node: node), &connection)
         }
     }
@@ -101,7 +102,7 @@ package struct LedgerFile {
     /// Returns the chain with the id of the ledger. An empty ledger gets a random id; the ledger of an older version
     /// gets the label.
     private func identified(_ connection: inout SQLiteConnection) throws(StorageOpeningError) -> LedgerChain {
-        if let id = try wrap(StorageOpeningError.store, try storedID(&connection)) {
+        if let id = try wrap(StorageOpeningError.store, try connection.storedNodeID()) {
             let chain = LedgerChain(keys: keys, node: id)
             try verifyEnd(chain, &connection)
             return chain
@@ -131,14 +132,6 @@ package struct LedgerFile {
         guard isSealed else { throw .ledgerDiffers(path: path) }
     }
 
-    /// Returns the stored id; nil if the ledger has none yet.
-    private func storedID(_ connection: inout SQLiteConnection) throws(StoreError) -> NodeID? {
-        guard try connection.hasTable("ledger_node") else { return nil }
-        var select = try connection.prepare("SELECT node FROM ledger_node WHERE id = 1")
-        guard try select.step() else { return nil }
-        let text = try select.text(at: 0)
-        do { return try NodeID(text) } catch { throw .recordMalformed }
-    }
 }
 
 extension SQLiteConnection {
@@ -148,6 +141,15 @@ extension SQLiteConnection {
         try select.bind(name, at: 1)
         guard try select.step() else { throw .recordMalformed }
         return try select.integer(at: 0) > 0
+    }
+
+    /// Returns the stored id of the ledger; nil if the ledger has none yet.
+    mutating func storedNodeID() throws(StoreError) -> NodeID? {
+        guard try hasTable("ledger_node") else { return nil }
+        var select = try prepare("SELECT node FROM ledger_node WHERE id = 1")
+        guard try select.step() else { return nil }
+        let text = try select.text(at: 0)
+        do { return try NodeID(text) } catch { throw .recordMalformed }
     }
 
     /// Whether the file has this program's tables; false if it is empty.

@@ -65,6 +65,36 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         guard try statement.text(at: 0) == "wal" else { throw .unavailable(.other(code: SQLITE_PROTOCOL)) }
     }
 
+    /// Moves everything into the one file and goes back to a journal that is there only during a write. No other
+    /// connection may be open.
+    mutating func leaveWriteAheadLog() throws(StoreError) {
+        var statement = try prepare("PRAGMA journal_mode = DELETE")
+        guard try statement.step() else { throw .unavailable(.other(code: SQLITE_ERROR)) }
+        guard try statement.text(at: 0) == "delete" else { throw .unavailable(.busy) }
+    }
+
+    /// Fills the empty database of this connection with what another one reads at this moment (SQLite's online backup).
+    ///
+    /// `progress` hears how many pages are copied, of how many.
+    mutating func fill(
+        from source: borrowing SQLiteConnection, pagesPerStep: Int32, _ progress: (Int, Int) -> Void
+    ) throws(StoreError) {
+        // Both connections live longer than the backup, which ends in this call.
+        guard let backup = unsafe sqlite3_backup_init(handle, "main", source.handle, "main") else {
+            throw unsafe .unavailable(StoreOutage(code: sqlite3_errcode(handle), of: handle))
+        }
+        var code = SQLITE_OK
+        while code == SQLITE_OK {
+            code = unsafe sqlite3_backup_step(backup, pagesPerStep)
+            let (total, rest) = unsafe (sqlite3_backup_pagecount(backup), sqlite3_backup_remaining(backup))
+            progress(Int(total - rest), Int(total))
+        }
+        let end = unsafe sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE, end == SQLITE_OK else {
+            throw unsafe .unavailable(StoreOutage(code: code == SQLITE_DONE ? end : code, of: handle))
+        }
+    }
+
     /// The texts of all statements that are prepared on the connection, for tests of their query plans.
     var preparedTexts: [String] {
         var texts: [String] = []

@@ -34,12 +34,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
     private init(
         _ ring: KeyRing, _ connection: consuming SQLiteConnection, _ writer: consuming KeyWriter
     ) throws(StoreError) {
-        let pageByVersion = try connection.prepare(
-            """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE kid > ?1 ORDER BY kid LIMIT ?2
-            """)
+        let pageByVersion = try Self.preparePages(&connection)
         let reseal = try connection.prepare(
             """
             UPDATE content_key SET key_version = ?1, sealed = ?2, bound = ?6
@@ -66,6 +61,16 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         self.deleteProof = deleteProof
         self.countKeys = countKeys
         self.connection = connection
+    }
+
+    /// What reads keys in the order of their ids: those behind the first parameter, at most as many as the second.
+    static func preparePages(_ connection: inout SQLiteConnection) throws(StoreError) -> SQLiteStatement {
+        try connection.prepare(
+            """
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
+                least_security_level, key_version, sealed, bound
+            FROM content_key WHERE kid > ?1 ORDER BY kid LIMIT ?2
+            """)
     }
 
     package func count() throws(StoreError) -> Int {
@@ -149,16 +154,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
     // MARK: Checking
 
     package func check(after keyID: [UInt8]?, limit: Int) throws(StoreError) -> KeyCheckStep {
-        defer { pageByVersion.reset() }
-        try pageByVersion.bind(keyID ?? [], at: 1)
-        try pageByVersion.bind(Int64(limit), at: 2)
-        var (last, count, findings) = ([UInt8]?.none, 0, [KeyFinding]())
-        while try pageByVersion.step() {
-            let stored = try pageByVersion.bytes(at: 0)
-            if let finding = KeyFinding(reading: pageByVersion, keyID: stored, ring) { findings.append(finding) }
-            (last, count) = (stored, count + 1)
-        }
-        return KeyCheckStep(last: count < limit ? nil : last, count: count, findings: findings)
+        try pageByVersion.checkKeys(after: keyID ?? [], limit: limit, ring)
     }
 
     // MARK: One key
@@ -229,6 +225,20 @@ extension KeyFinding {
 }
 
 extension SQLiteStatement {
+    /// Opens the seals of the next keys. Of `SQLiteKeyMaintenance.preparePages`.
+    mutating func checkKeys(after keyID: [UInt8], limit: Int, _ ring: KeyRing) throws(StoreError) -> KeyCheckStep {
+        defer { reset() }
+        try bind(keyID, at: 1)
+        try bind(Int64(limit), at: 2)
+        var (last, count, findings) = ([UInt8]?.none, 0, [KeyFinding]())
+        while try step() {
+            let stored = try bytes(at: 0)
+            if let finding = KeyFinding(reading: self, keyID: stored, ring) { findings.append(finding) }
+            (last, count) = (stored, count + 1)
+        }
+        return KeyCheckStep(last: count < limit ? nil : last, count: count, findings: findings)
+    }
+
     fileprivate mutating func run(matching keyID: KeyID) throws(StoreError) {
         defer { reset() }
         try bind(keyID.bytes, at: 1)

@@ -22,6 +22,7 @@ struct Latchkey {
         ],
         commands: [
             .initialize, .doctor, .why, .credentials, .keys, .lint, .ledger, .revocations, .account, .clock, .store,
+            .backup,
             .token, .device, .spc, .ckc,
         ])
 }

@@ -237,25 +237,31 @@ def second_node(data: Data, setup: Path) -> Data:
 
 
 @pytest.fixture
-def nodes(latchkey_programs: None, tmp_path: Path, old_programs: str) -> Iterator[tuple[Node, Node]]:
-    """A node of the old version, which makes the database, and a node of this version."""
+def stopped_nodes(latchkey_programs: None, tmp_path: Path, old_programs: str) -> Iterator[tuple[Node, Node]]:
+    """Two nodes on a database that the older programs made; those that run at the end are stopped."""
     if "LATCHKEY_POSTGRESQL" not in os.environ:
         pytest.skip("LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql Scripts/test-interop starts one")
     with programs(old_programs):
-        made = nodes_on_one_database(tmp_path, 2)
-    old, new = made
-    for node in made:
+        first, second = nodes_on_one_database(tmp_path, 2)
+    for node in (first, second):
         text = (node.setup / "latchkey.json5").read_text()
         (node.setup / "latchkey.json5").write_text(
             text.replace("entitlement: {", 'entitlement: { revocationRefresh: "1s",', 1)
         )
+    yield first, second
+    for node in (first, second):
+        assert node.process is not None
+        assert stop_daemon(node.process) == 0
+
+
+@pytest.fixture
+def nodes(stopped_nodes: tuple[Node, Node], old_programs: str) -> tuple[Node, Node]:
+    """The old one, and the new one."""
+    old, new = stopped_nodes
     with programs(old_programs):
         old.start()
     new.start()
-    yield old, new
-    for node in made:
-        assert node.process is not None
-        assert stop_daemon(node.process) == 0
+    return old, new
 
 
 def await_status(node: Node, presented: str, status: int) -> None:
@@ -330,3 +336,34 @@ def test_the_data_of_the_older_version_serves(latchkey_programs: None, tmp_path:
     assert node.ask(message(node.device()), token(sub="gone")).code == "subject_disabled"
     assert node.process is not None and stop_daemon(node.process) == 0
     run_latchkey(node.setup, "ledger", "verify")
+
+
+def test_two_nodes_are_upgraded_and_rolled_back_one_after_the_other(
+    stopped_nodes: tuple[Node, Node], old_programs: str
+) -> None:
+    """One node always serves, and what was spent before a step is spent after it."""
+    first, second = stopped_nodes
+    with programs(old_programs):
+        first.start()
+        second.start()
+    subject = f"viewer-{secrets.token_hex(4)}"
+    steps = [(first, None), (second, None), (second, old_programs), (first, old_programs), (first, None)]
+    once = token(limits={"uses": len(steps) + 2})
+    place = token(sub=subject, device={"max": 1})
+    device = first.device()
+    assert first.ask(message(device), once).status == 200
+    assert second.ask(message(device), place).status == 200
+    for changed, folder in steps:
+        other = second if changed is first else first
+        assert changed.process is not None and stop_daemon(changed.process) == 0
+        assert other.ask(message(device), token()).status == 200
+        with programs(folder):
+            changed.start()
+        assert changed.ask(message(device), once).status == 200
+        assert changed.ask(message(device), place).status == 200
+        assert other.ask(message(other.device()), place).status == 403
+    assert first.ask(message(device), once).status == 200
+    for node in stopped_nodes:
+        assert node.ask(message(node.device()), once).code == "token_used"
+    for node in stopped_nodes:
+        run_latchkey(node.setup, "ledger", "verify")

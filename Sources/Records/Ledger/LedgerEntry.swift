@@ -41,6 +41,9 @@ package struct LedgerEntry: Equatable, Sendable {
         case sharedRowsPurged = 41
         /// The ledger continues after it was lost or restored to an older state. The detail describes how.
         case ledgerRejoined = 42
+        /// An operator has put a backup in the place of this store. The detail says when the backup was made, and with
+        /// which sequence its ledger ended.
+        case storeRestored = 43
         /// The daemon has started to serve. The detail is its version.
         case nodeStarted = 48
         /// A reload put a new configuration in force.

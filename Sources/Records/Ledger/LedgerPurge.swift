@@ -61,7 +61,7 @@ package struct LedgerPurge: Equatable, Sendable {
             .revocationLifted, .refusalsOmitted, .renewalsRolledUp, .tokenMinted, .ledgerRejoined, .keyCreated,
             .keyImported, .keyAliased, .keyWithdrawn, .keyRestored, .keyDeleted, .keyRestoreAccepted, .nodeStarted,
             .configurationReloaded, .nodeStopped, .clockAccepted, .deviceRemoved, .playbackEnded, .rentalForgotten,
-            .sessionEndReported, .keyDelivered, .rotationSet:
+            .sessionEndReported, .keyDelivered, .rotationSet, .storeRestored:
             return nil
         }
         let numbers = entry.detail.split(separator: " ").compactMap { Int64($0) }

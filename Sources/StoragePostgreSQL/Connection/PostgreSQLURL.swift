@@ -63,6 +63,15 @@ package struct PostgreSQLURL: Hashable, Sendable {
         if let unknown = options.keys.min() { throw .optionUnknown(unknown) }
     }
 
+    /// The address as people read it: role, hosts, database and schema.
+    package var address: String {
+        let list = hosts.map { host in
+            let name = host.name.contains(":") ? "[\(host.name)]" : host.name.replacing("/", with: "%2F")
+            return "\(name):\(host.port)"
+        }
+        return "postgresql://\(user)@\(list.joined(separator: ","))/\(database)?schema=\(schema)"
+    }
+
     // MARK: Authority
 
     private static func readAuthority(

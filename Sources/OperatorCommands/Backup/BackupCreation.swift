@@ -1,0 +1,156 @@
+import Administration
+import ByteCoding
+import CommandLineKit
+import ContentKeys
+import Foundation
+import KeyCrypto
+import Records
+import ServiceConfiguration
+import StorageSQLite
+
+/// What `latchkey backup create` does.
+struct BackupCreation {
+    private let file: ConfigurationFile
+    private let configurationPath: String
+    private let keys: LedgerKeys
+    private let output: String
+    /// The certificates of the recipients.
+    private let recipients: [UInt8]?
+    private let context: CommandContext
+
+    init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
+        configurationPath = try arguments.required(BackupArguments.config)
+        file = try OpenedLedger.configuration(configurationPath, context)
+        keys = try OpenedLedger.keys(file, context)
+        recipients = try arguments.value(BackupArguments.recipient).map { path throws(CommandError) in
+            try CommandFile.read(path).revealed()
+        }
+        let given = try arguments.required(BackupArguments.output)
+        output = Self.name(in: given, label: file.configuration.nodeLabel.text, at: context.now)
+        self.context = context
+    }
+
+    /// The folder of the backup: the given one, or one within it if it is there.
+    private static func name(in given: String, label: String, at now: Int64) -> String {
+        guard BackupFolder.isFolder(given) else {
+            var name = given
+            while name.count > 1, name.hasSuffix("/") { name.removeLast() }
+            return name
+        }
+        let time = UnixTime(seconds: now).map { RFC3339.format($0) } ?? String(now)
+        let name =
+            "latchkey-\(label.replacing("/", with: "_"))-\(time.replacing(":", with: "").replacing("-", with: ""))"
+        return BackupFolder(path: given).path(of: name)
+    }
+
+    func run(asJSON: Bool) async throws(CommandError) {
+        var made: BackupManifest?
+        try await BackupFolder.make(at: output) { folder throws(CommandError) in
+            made = try fill(folder)
+        }
+        guard let made, let ledger = made.ledger else { preconditionFailure("a folder that was made has a manifest") }
+        let size = made.files.reduce(0) { $0 + $1.size }
+        if asJSON {
+            return try context.printObject { writer in
+                writer.member("backup", output)
+                writer.member("node", ledger.node.text)
+                writer.member("keys", made.keyCount)
+                writer.member("entries", made.entryCount)
+                writer.member("last", ledger.sequence)
+                writer.member("size", size)
+                writer.member("hasSecrets", recipients != nil)
+                writer.member("shared", made.shared)
+            }
+        }
+        try context.print(
+            "\(output): \(made.keyCount) keys, and the ledger of node \(ledger.node) up to sequence \(ledger.sequence)")
+        if let shared = made.shared {
+            context.note(
+                "keys, uses, devices and revocations are in \(shared): back that up too, with PostgreSQL's tools")
+        }
+        if recipients == nil {
+            context.note("the backup has no secrets; without them it is worth nothing, so keep copies elsewhere")
+        }
+    }
+
+    private func fill(_ folder: BackupFolder) throws(CommandError) -> BackupManifest {
+        let configuration = try wrap(
+            CommandError.file,
+            try FileReading.read(
+                configurationPath, sizeMaximum: ConfigurationFile.sizeMaximum, permissions: .any
+            ).revealed())
+        // Before the copy: a key is counted in the database first, and then in the file.
+        let keyNumberInFile = KeyGenerationCount.read(file.configuration.keys.generationFile)
+        let (summary, chain) = try copyDatabase(to: folder)
+        let configured = ConfiguredFiles(file, nil, context)
+        try write(configuration, .configuration, folder)
+        if let recipients {
+            try write(SealedFiles(configured).sealed(for: recipients), .secrets, folder)
+        }
+        for file in configured.files where file.contents == nil {
+            context.note("warning: \(file.named.field): \(file.error?.description ?? "cannot be read")")
+        }
+
+        var files: [BackupManifest.File] = []
+        for part in BackupManifest.Part.allCases where BackupFolder.exists(folder.path(of: part)) {
+            let measure = try FileMeasure(of: folder.path(of: part))
+            files.append(.init(part: part, size: measure.size, digest: measure.digest))
+        }
+        guard let now = UnixTime(seconds: context.now) else {
+            throw .failed("the system's clock has no time of a year")
+        }
+        let manifest = BackupManifest(
+            program: LatchkeyVersion.current, createdAt: RFC3339.format(now),
+            label: file.configuration.nodeLabel.text, shared: file.configuration.storage.sharedAddress,
+            schema: summary.schema, oldestProgram: summary.oldestProgram, keyCount: summary.keyCount,
+            entryCount: summary.entryCount,
+            checkpoint: try Self.sealing { () throws(CryptoError) in
+                try chain.checkpoint(summary.link, at: now).description
+            },
+            keyNumber: summary.keyNumber, keyNumberInFile: keyNumberInFile, settled: summary.settled, files: files,
+            fingerprints: try configured.fingerprints(chain))
+        let text = try Self.sealing { () throws(CryptoError) in try manifest.text(sealedBy: chain) }
+        try write(text, to: folder.path(of: BackupManifest.fileName))
+        return manifest
+    }
+
+    private static func sealing<Value>(_ body: () throws(CryptoError) -> Value) throws(CommandError) -> Value {
+        try wrap(
+            { (_: CryptoError) in CommandError.failed("cannot seal the manifest: a cryptographic operation failed") },
+            try body())
+    }
+
+    /// The copy is verified as far as the daemon does it when it starts: schema, key-encryption keys, ledger key, and
+    /// the ledger's end.
+    private func copyDatabase(to folder: BackupFolder) throws(CommandError) -> (StoreSummary, LedgerChain) {
+        let path = file.configuration.storage.databasePath
+        let copy = folder.path(of: .database)
+        let ring = RestoredSecrets(file, nil, context).keyRing
+        var progress = CommandProgress(context, unit: "pages")
+        defer { progress.clear() }
+        do throws(StorageOpeningError) {
+            try DatabaseCopy.make(of: path, at: copy) { done, total in
+                progress.show(done, share: Double(done) / Double(max(total, 1)))
+            }
+            let ledger = LedgerFile(path: copy, keys: keys, label: file.configuration.nodeLabel)
+            try ledger.check(.none, ring)
+            return (try StoreSummary.read(path: copy), try ledger.chain())
+        } catch .fileNotUsable(let failed, let error) where failed != path {
+            throw .failed("cannot write the backup: \(failed): \(SystemText.description(of: error))")
+        } catch .store(.unavailable(.diskFull)) {
+            throw .failed("cannot write the backup: there is no room in \(BackupFolder.parent(of: output))")
+        } catch .store(let error) {
+            throw .failed("cannot copy the database \(path): \(error.explanation)")
+        } catch {
+            throw .failed("cannot back up the database \(path): \(error.explanation)")
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ part: BackupManifest.Part, _ folder: BackupFolder) throws(CommandError) {
+        try write(bytes, to: folder.path(of: part))
+    }
+
+    private func write(_ bytes: [UInt8], to path: String) throws(CommandError) {
+        try wrap(CommandError.newFile, try NewFile.write(bytes, to: path, mode: 0o600))
+    }
+}

@@ -1,0 +1,292 @@
+import Administration
+import ByteCoding
+import CommandLineKit
+import ContentKeys
+import Foundation
+import KeyCrypto
+import POSIXSockets
+import Records
+import ServiceConfiguration
+import StorageSQLite
+
+/// What `latchkey backup restore` does.
+struct BackupRestoration {
+    /// What was done.
+    private struct Outcome {
+        var node = ""
+        /// The ledger's last sequence, with the row that says that it was restored.
+        var last: Int64 = 0
+        /// The files that were put in their places.
+        var placed: [String] = []
+        var standing = KeyGenerationStanding.unwatched
+        var consent: KeyRestoreConsent?
+    }
+
+    private let folder: BackupFolder
+    private let configurationPath: String
+    private let sealed: SealedFiles?
+    private let replaces: String?
+    private let acceptsLostKeys: Bool
+    private let context: CommandContext
+
+    init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
+        folder = BackupFolder(path: try arguments.operand(0))
+        configurationPath = try arguments.required(BackupArguments.config)
+        sealed = try BackupArguments.sealedFiles(arguments, in: folder)
+        replaces = arguments.value(BackupArguments.replaces)
+        acceptsLostKeys = arguments.isSet(BackupArguments.acceptLostKeys)
+        self.context = context
+    }
+
+    func run(asJSON: Bool) async throws(CommandError) {
+        let hasConfiguration = BackupFolder.exists(configurationPath)
+        let file =
+            try hasConfiguration ? OpenedLedger.configuration(configurationPath, context) : backedUpConfiguration()
+        let manifest = try BackupVerification(folder, file, sealed, context).verified()
+        try checkName(manifest, file)
+        let secrets = RestoredSecrets(file, sealed, context)
+        try refuseOtherFiles(secrets.files)
+
+        // From here on something is changed, and a second run goes on where an interrupted one ended.
+        var outcome = Outcome()
+        let path = file.configuration.storage.databasePath
+        try makeFolders(BackupFolder.parent(of: path))
+        let replacement = try Self.replacement(of: path)
+        if !hasConfiguration { try placeConfiguration(&outcome) }
+        try place(secrets.files, &outcome)
+        do throws(CommandError) {
+            try await fill(replacement.partPath, manifest, file, secrets, &outcome)
+        } catch {
+            replacement.abandon()
+            throw error
+        }
+        do throws(StorageOpeningError) {
+            try replacement.putInPlace()
+        } catch {
+            throw .failed("cannot put the database \(path) in its place: \(error.explanation)")
+        }
+        try print(outcome, manifest, asJSON: asJSON)
+    }
+
+    // MARK: Before anything is changed
+
+    /// The configuration of the backup, as if it were in its place.
+    private func backedUpConfiguration() throws(CommandError) -> ConfigurationFile {
+        let bytes = try configurationBytes()
+        return try wrap(
+            CommandError.configuration,
+            try ConfigurationFile(parsing: bytes, path: configurationPath, environment: context.environment))
+    }
+
+    private func configurationBytes() throws(CommandError) -> [UInt8] {
+        try wrap(
+            CommandError.file,
+            try FileReading.read(
+                folder.path(of: .configuration), sizeMaximum: ConfigurationFile.sizeMaximum, permissions: .any
+            ).revealed())
+    }
+
+    /// A node that is not the one of the backup does not take its ledger by mistake.
+    private func checkName(_ manifest: BackupManifest, _ file: ConfigurationFile) throws(CommandError) {
+        let name = file.configuration.nodeLabel.text
+        guard (replaces ?? name) != manifest.label else { return }
+        throw .failed(
+            "the backup is of the node \(manifest.label), and this configuration is of \(name); if it takes that node's "
+                + "place, and that one will never run again: --replaces \(manifest.label)")
+    }
+
+    private func refuseOtherFiles(_ configured: ConfiguredFiles) throws(CommandError) {
+        guard let sealed else { return }
+        for file in configured.files where !file.isMissing {
+            guard let substitute = file.named.choose(from: sealed.substitutes) else { continue }
+            if let error = file.error { throw .failed("\(file.named.field): \(error.description)") }
+            if let contents = file.contents, contents.bytes.isEqual(to: substitute.bytes) { continue }
+            throw .failed(
+                "\(file.named.field) names a file that is there and differs from the backup's; nothing is ever "
+                    + "overwritten: move it away, or leave --recipient-key out")
+        }
+    }
+
+    private static func replacement(of path: String) throws(CommandError) -> DatabaseReplacement {
+        do throws(StorageOpeningError) {
+            return try DatabaseReplacement(path: path)
+        } catch .fileNotUsable(let name, EEXIST) {
+            throw .failed("\(name) is there, and nothing is ever overwritten; move it and its log away first")
+        } catch .inUse {
+            throw .failed("a daemon runs with \(path), or another restore; stop it first")
+        } catch {
+            throw .failed("cannot put a database at \(path): \(error.explanation)")
+        }
+    }
+
+    // MARK: Files
+
+    private func placeConfiguration(_ outcome: inout Outcome) throws(CommandError) {
+        try makeFolders(BackupFolder.parent(of: configurationPath))
+        try write(try configurationBytes(), to: configurationPath, isSecret: false)
+        outcome.placed.append(configurationPath)
+    }
+
+    private func place(_ configured: ConfiguredFiles, _ outcome: inout Outcome) throws(CommandError) {
+        for file in configured.files where file.isMissing {
+            guard let contents = file.contents else { continue }
+            let path = try wrap(CommandError.file, try file.named.path(environment: context.environment))
+            // Two fields may name one file.
+            if outcome.placed.contains(path) { continue }
+            try makeFolders(BackupFolder.parent(of: path))
+            try contents.bytes.withWipedArray { bytes throws(CommandError) in
+                try write(bytes, to: path, isSecret: file.named.isSecret)
+            }
+            outcome.placed.append(path)
+        }
+    }
+
+    /// A file of mode 0600, or 0644 if it is no secret, whole or not at all.
+    private func write(_ bytes: [UInt8], to path: String, isSecret: Bool) throws(CommandError) {
+        try CommandFile.write(bytes, to: path, isSecret: isSecret)
+        try BackupFolder.sync(BackupFolder.parent(of: path))
+    }
+
+    private func makeFolders(_ path: String) throws(CommandError) {
+        guard !BackupFolder.isFolder(path) else { return }
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw .failed("cannot make the folder \(path): \(SystemText.lastError)")
+        }
+    }
+
+    // MARK: The database
+
+    private func fill(
+        _ part: String, _ manifest: BackupManifest, _ file: ConfigurationFile, _ secrets: RestoredSecrets,
+        _ outcome: inout Outcome
+    ) async throws(CommandError) {
+        guard let keys = secrets.ledgerKeys, let checkpoint = manifest.ledger else {
+            throw .failed("ledger.key is missing: the restore must be recorded in the ledger")
+        }
+        var progress = CommandProgress(context, unit: "pages")
+        try Self.opening(part) { () throws(StorageOpeningError) in
+            try DatabaseCopy.make(of: folder.path(of: .database), at: part) { done, total in
+                progress.show(done, share: Double(done) / Double(max(total, 1)))
+            }
+        }
+        progress.clear()
+        // As the daemon's start does it: the schema is brought up to date, and the secrets are compared with their
+        // proofs.
+        let ledger = LedgerFile(path: part, keys: keys, label: file.configuration.nodeLabel)
+        let chain = try Self.opening(part) { () throws(StorageOpeningError) in
+            try ledger.prepare(Self.proved(file, sealed, context))
+        }
+        var entries = [try entry(.storeRestored, "of \(manifest.createdAt), through \(checkpoint.sequence)")]
+        if manifest.shared == nil, let ring = secrets.keyRing {
+            try settleKeys(part, ring, file, &outcome)
+            if let detail = outcome.consent?.detail { entries.append(try entry(.keyRestoreAccepted, detail)) }
+        }
+        do {
+            var appender = try LedgerAppender.open(path: part, chain: chain)
+            try appender.append(entries, at: context.now)
+        } catch {
+            throw OpenedLedger.explain(error, part)
+        }
+        outcome.node = chain.node.text
+        outcome.last = checkpoint.sequence + Int64(entries.count)
+    }
+
+    private static func proved(
+        _ file: ConfigurationFile, _ sealed: SealedFiles?, _ context: CommandContext
+    ) -> SharedSecrets {
+        var loader = ConfigurationLoader(
+            file, environment: context.environment, substitutes: sealed?.substitutes ?? [:])
+        return loader.sharedSecrets() ?? .none
+    }
+
+    private func settleKeys(
+        _ part: String, _ ring: KeyRing, _ file: ConfigurationFile, _ outcome: inout Outcome
+    ) throws(CommandError) {
+        let store = try Self.opening(part) { () throws(StorageOpeningError) in
+            try SQLiteKeyStore.open(
+                path: part, keyRing: ring, maximumReaders: 1,
+                generationFile: file.configuration.keys.generationFile)
+        }
+        if acceptsLostKeys {
+            outcome.consent = try wrap(
+                { (error: KeyProvisionError) in CommandError.failed(error.explanation) }, try store.acceptRestore())
+        }
+        outcome.standing = try wrap(
+            { (error: StoreError) in CommandError.failed(error.explanation) }, try store.keyGenerationStanding())
+    }
+
+    private func entry(_ kind: LedgerEntry.Kind, _ detail: String) throws(CommandError) -> LedgerEntry {
+        let id = try wrap(CommandError.noRandomBytes, try LicenseID.naming(rowAt: context.now))
+        var entry = LedgerEntry(kind: kind, at: context.now, license: id, detail: detail)
+        entry.actor = OperatingSystemUser.actor
+        return entry
+    }
+
+    private static func opening<Value>(
+        _ path: String, _ body: () throws(StorageOpeningError) -> Value
+    ) throws(CommandError) -> Value {
+        try wrap(
+            { (error: StorageOpeningError) in
+                CommandError.failed("cannot put the database \(path) in its place: \(error.explanation)")
+            }, try body())
+    }
+
+    // MARK: Telling
+
+    private func print(
+        _ outcome: Outcome, _ manifest: BackupManifest, asJSON: Bool
+    ) throws(CommandError) {
+        if asJSON {
+            return try context.printObject { writer in
+                writer.member("node", outcome.node)
+                writer.member("createdAt", manifest.createdAt)
+                writer.member("keys", manifest.keyCount)
+                writer.member("last", outcome.last)
+                writer.name("placed")
+                writer.array { writer in for path in outcome.placed { writer.string(path) } }
+                writer.member("lostKeys", outcome.standing.word)
+                writer.member("consent", outcome.consent?.name)
+                writer.member("shared", manifest.shared)
+            }
+        }
+        for path in outcome.placed { try context.print("put in its place: \(path)") }
+        try context.print(
+            "restored: \(manifest.keyCount) keys, and the ledger of node \(outcome.node) as of \(manifest.createdAt); "
+                + "its row \(outcome.last) says so")
+        if let consent = outcome.consent { try context.print(consent.sentence) }
+        if let note = outcome.standing.note { context.note(note) }
+        if manifest.shared != nil {
+            context.note(
+                "the copy in PostgreSQL may have newer entries: run latchkey ledger rejoin before the daemon starts")
+        }
+    }
+}
+
+extension KeyGenerationStanding {
+    fileprivate var word: String {
+        switch self {
+        case .unwatched: "unwatched"
+        case .complete: "none"
+        case .restored: "some"
+        case .unknown: "unknown"
+        }
+    }
+
+    /// What an operator has to know; nil if nothing is to be done.
+    fileprivate var note: String? {
+        switch self {
+        case .complete: nil
+        case .unwatched:
+            "keys.generationFile is not configured: nothing shows whether random keys were made after the backup"
+        case .restored(let missing):
+            "up to \(missing) random keys were made after the backup, and are lost; no random key is made until "
+                + "latchkey keys accept-restore says that nothing better will come"
+        case .unknown:
+            "the file of keys.generationFile does not say whether random keys are lost; none is made until latchkey keys "
+                + "accept-restore"
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package import ByteCoding
+package import ContentKeys
+package import Records
+
+/// What a database file of this program says of itself, without a secret. Read while a daemon may be writing to it.
+package struct StoreSummary: Equatable, Sendable {
+    /// The number of the last step of its schema.
+    package var schema: Int64
+    /// Programs that know fewer steps than this cannot work with it.
+    package var oldestProgram: Int64
+    /// The id of the node whose ledger it is; nil for a ledger that has none yet.
+    package var node: NodeID?
+    /// The first sequence of the ledger's rows; nil if there are none.
+    package var firstSequence: Int64?
+    /// To what the ledger's next batch is tied.
+    package var link: LedgerLink
+    /// When the last batch was sealed, in seconds since 1970; nil for an empty ledger.
+    package var sealedAt: Int64?
+    /// How many ledger entries there are.
+    package var entryCount: Int64
+    /// How many content keys there are.
+    package var keyCount: Int64
+    /// How many random keys were ever made; nil for a schema before that was counted.
+    package var keyNumber: Int64?
+    /// The installation whose keys are counted in a file; nil if it was used with no such file.
+    package var installation: Bytes16?
+    /// The highest time that was trusted, in seconds since 1970; nil if none was kept.
+    package var settled: Int64?
+
+    /// How many steps this program knows.
+    package static var knownSchema: Int64 { Int64(SQLiteSchema.migrations.count) }
+
+    /// Reads an existing file and changes nothing. Throws `foreignDatabase`, and `ledgerMissing` for a file without
+    /// tables. A schema that is too new for this program is read as far as the first steps tell.
+    package static func read(path: String) throws(StorageOpeningError) -> StoreSummary {
+        guard try DatabaseFile.exists(path) else { throw .fileNotUsable(path: path, errno: 2) }
+        var connection = try wrap(
+            StorageOpeningError.store, try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000))
+        let state = try wrap(StorageOpeningError.store) { () throws(StoreError) in
+            try connection.execute("PRAGMA query_only = ON; BEGIN")
+            return try connection.schemaState()
+        }
+        switch state {
+        case .empty: throw .ledgerMissing(path: path)
+        case .foreign: throw .foreignDatabase(path: path)
+        case .migrated(let newest, let oldestProgram):
+            return try wrap(StorageOpeningError.store) { () throws(StoreError) in
+                try StoreSummary(&connection, newest, oldestProgram)
+            }
+        }
+    }
+
+    private init(
+        _ connection: inout SQLiteConnection, _ schema: Int64, _ oldestProgram: Int64
+    ) throws(StoreError) {
+        self.schema = schema
+        self.oldestProgram = oldestProgram
+        keyCount = try connection.readInteger("SELECT count(*) FROM content_key")
+        (link, sealedAt, firstSequence, entryCount) = (.start, nil, nil, 0)
+        if try connection.hasTable("ledger_batch") {
+            var selects = try LedgerSelects(&connection)
+            let last = try selects.batches(atOrBefore: .max, limit: 1).first
+            (link, sealedAt) = (last?.link ?? .start, last?.at)
+            entryCount = try connection.readInteger("SELECT count(*) FROM ledger_entry")
+            if entryCount > 0 { firstSequence = try connection.readInteger("SELECT min(sequence) FROM ledger_entry") }
+        }
+        node = try connection.storedNodeID()
+        (keyNumber, installation) = (nil, nil)
+        if try connection.hasTable("key_generation") {
+            var counter = try connection.prepare("SELECT number, installation FROM key_generation WHERE id = 1")
+            if try counter.step() {
+                keyNumber = try counter.integer(at: 0)
+                let bytes = counter.isNull(at: 1) ? [] : try counter.bytes(at: 1)
+                installation = bytes.count == 16 ? Bytes16(bytes, at: 0) : nil
+            }
+        }
+        settled = nil
+        if try connection.hasTable("clock") {
+            var clock = try connection.prepare("SELECT settled FROM clock WHERE id = 1")
+            if try clock.step() { settled = try clock.integer(at: 0) }
+        }
+    }
+}
+
+/// Opens every sealed key of a copy, and changes nothing in it: neither its schema nor its proofs.
+package enum SealedKeyCheck {
+    /// Hands over what is wrong with the keys, page by page, with the number of keys looked at so far.
+    ///
+    /// Throws `keyEncryptionKeyDiffers` or `keyEncryptionKeyMissing` if the ring is not the file's. Returns nil for a
+    /// file of an older schema, whose keys can be checked once it was put back.
+    package static func run(
+        path: String, keyRing ring: KeyRing, report: (Int, [KeyFinding]) -> Void
+    ) throws(StorageOpeningError) -> Int? {
+        var connection = try wrap(
+            StorageOpeningError.store, try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000))
+        try wrap(StorageOpeningError.store, try connection.execute("PRAGMA query_only = ON"))
+        try connection.checkProof(of: ring)
+        let newest = try wrap(
+            StorageOpeningError.store, try connection.readInteger("SELECT max(number) FROM schema_migration"))
+        guard newest >= StoreSummary.knownSchema else { return nil }
+        return try wrap(StorageOpeningError.store) { () throws(StoreError) in
+            var statement = try SQLiteKeyMaintenance.preparePages(&connection)
+            var (count, last) = (0, [UInt8]())
+            while true {
+                let step = try statement.checkKeys(after: last, limit: 500, ring)
+                count += step.count
+                report(count, step.findings)
+                guard let position = step.last else { return count }
+                last = position
+            }
+        }
+    }
+}
