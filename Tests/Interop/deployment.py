@@ -23,6 +23,7 @@ from fairplay_device.credentials import Credential, read_device_credential
 from fairplay_device.spc import Device, RequestSecrets, SPCOptions
 from licence_client import Answer, LicenceClient
 from licence_policy import ContentKey, Right
+from secret_watch import WATCH
 from workbench import Outcome
 
 UNAUTHORISED_TYPE = "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
@@ -112,6 +113,8 @@ def run_latchkey(setup: Path, *arguments: str) -> str:
 
 def register(setup: Path, content: str, key: ContentKey) -> None:
     """The key stored for a content."""
+    WATCH.note("a content key", key.key)
+    WATCH.note("the IV of a content key", key.iv)
     wishes = {
         "--track": key.track,
         "--content-type": key.content_type,

@@ -13,6 +13,7 @@ from typing import Any
 
 import http1_wire
 from deployment import sample_process
+from secret_watch import WATCH
 
 START_SECONDS = 30
 STOP_SECONDS = 35
@@ -148,19 +149,26 @@ def start_daemon(
     through: tuple[str, ...] = (),
     addresses: dict[str, str] = FREE_PORTS,
     arguments: tuple[str, ...] = (),
+    log_level: str | None = "debug",
     **options: Any,
 ) -> subprocess.Popen[bytes]:
     """The daemon of a set-up on free ports, which it writes to its log; waits for nothing.
 
-    `through` is a command that becomes the daemon. `addresses` replaces those of the configuration. `arguments` stand behind its own.
+    `through` is a command that becomes the daemon. `addresses` replaces those of the configuration. `arguments` stand
+    behind its own. `log_level` replaces the level that `latchkey init` writes, and no other one; the log is searched for
+    secrets at the end of the run.
     """
     program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
+    WATCH.watch(setup, log)
+    level = {}
+    if log_level is not None and 'level: "info"' in (setup / "latchkey.json5").read_text():
+        level = {"LATCHKEY_LOG_LEVEL": log_level}
     with log.open("wb") as output:
         return subprocess.Popen(
             [*through, program, "--config", setup / "latchkey.json5", *arguments],
             stdout=output,
             stderr=output,
-            env=os.environ | addresses | (environment or {}),
+            env=os.environ | addresses | level | (environment or {}),
             **options,
         )
 

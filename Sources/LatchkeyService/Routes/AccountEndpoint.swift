@@ -27,11 +27,6 @@ final class AccountEndpoint: Sendable {
         self.clock = clock
     }
 
-    /// What a path is about; nil for any other path.
-    static func kind(of path: String) -> AccountKind? {
-        AccountKind.allCases.first { path == "/v1/\($0.rawValue)" }
-    }
-
     /// Answers an administrator, who has been told from strangers before. `actor` is the administrator's name for the
     /// ledger.
     func answer(
