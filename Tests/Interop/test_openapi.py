@@ -31,7 +31,7 @@ from packagers import Request, vector
 EXAMPLES_VARIABLE = "LATCHKEY_TEST_API_EXAMPLES"
 EXAMPLES = 30
 # A run that hangs is ended; a long one takes longer.
-RUN_SECONDS = 120
+RUN_SECONDS = 300
 SUBJECT = "viewer-7"
 CHECKS = (
     "not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",

@@ -4,20 +4,20 @@ import PackagerAPI
 import Synchronization
 import Telemetry
 
-/// Remembers the keys that packagers were given lately.
+/// Remembers the keys that packagers got recently.
 ///
-/// An entry is believed as `RecentContentKeys` believes its own: for `life` without a question to the store, so that a
-/// key that is withdrawn is given out for that much longer, and for `lifeInOutage` while the store cannot be reached.
-/// At most `capacity` entries are held: when the younger half is full, the older one is forgotten.
+/// An entry is used as in `RecentContentKeys`: for `life` without asking the store, and for `lifeInOutage` while the
+/// store cannot be reached. A withdrawn key may therefore be delivered for the rest of that time. The entries hold at
+/// most `capacity` keys: when the younger half is full, the older half is dropped.
 final class RecentlyProvidedKeys: Sendable {
-    /// What was asked for.
+    /// The name of an entry: a key id, a track, or a query for a page.
     enum Name: Hashable {
         case keyID(KeyID)
         case track(ContentID, TrackLabel?, period: UInt32?)
         case page(KeyPageQuery)
     }
 
-    /// Of all keys of an entry together, in keys: a page may have many.
+    /// The largest number of keys in all entries together; a page may have many keys.
     static let capacityDefault = 8_192
 
     private struct Entry {
@@ -25,19 +25,19 @@ final class RecentlyProvidedKeys: Sendable {
         let foundAt: MonotonicTime
     }
 
-    /// The keys of an order, as they were found.
+    /// The remembered keys of an order.
     struct Found {
         var records: [ContentKeyRecord] = []
-        /// Until when they are believed without a question to the store.
+        /// The end of the time in which the keys are used without a question to the store.
         var end = MonotonicTime.distantFuture
-        /// `changeCount` before they were looked up.
+        /// The value of `changeCount` before the look-up.
         let changeCount: UInt64
     }
 
     private struct Generations {
         var younger: [Name: Entry] = [:]
         var older: [Name: Entry] = [:]
-        /// The keys of the younger half.
+        /// The number of keys in the younger half.
         var youngerKeyCount = 0
     }
 
@@ -56,7 +56,7 @@ final class RecentlyProvidedKeys: Sendable {
         halfCapacity = capacity / 2
     }
 
-    /// The key of each wish; nil unless every one is remembered and is the one that is wished for.
+    /// Returns the key of each wish. Returns nil unless each key is remembered and is the wanted one.
     func keys(_ wishes: [KeyWish], inOutage: Bool) -> [ContentKeyRecord]? {
         var found: [ContentKeyRecord] = []
         for wish in wishes {
@@ -68,7 +68,7 @@ final class RecentlyProvidedKeys: Sendable {
         return found
     }
 
-    /// The same for an order while there is no outage. Making wishes of it would take key material.
+    /// Returns the keys of an order while there is no outage. It makes no wishes, because that would need key material.
     func keys(of order: KeyOrder) -> Found? {
         let now = clock.monotonicTime
         var found = Found(changeCount: changeCount)
@@ -91,8 +91,8 @@ final class RecentlyProvidedKeys: Sendable {
         return found
     }
 
-    /// How often an entry was replaced, or forgotten because the store does not give its key. While this number stays
-    /// the same, keys that were found are still the ones that would be found.
+    /// Counts the entries that were replaced, or forgotten because the store does not give their keys. While this
+    /// number stays the same, a look-up finds the same keys again.
     var changeCount: UInt64 { changes.load(ordering: .acquiring) }
 
     func page(_ name: Name, inOutage: Bool) -> KeyPage? {
@@ -117,7 +117,7 @@ final class RecentlyProvidedKeys: Sendable {
                 generations.younger = [:]
                 generations.youngerKeyCount = 0
             }
-            // An entry that takes the place of another one is counted again: that only forgets earlier.
+            // An entry that replaces another one is counted again. This only drops entries earlier.
             generations.youngerKeyCount += max(1, page.keys.count)
             let isReplaced = generations.younger[name] != nil || generations.older[name] != nil
             generations.younger[name] = entry
@@ -125,7 +125,7 @@ final class RecentlyProvidedKeys: Sendable {
         }
     }
 
-    /// A key that the store does not give must not come back in an outage.
+    /// Forgets keys that the store does not return, so that they do not come back in an outage.
     func forget(_ wishes: [KeyWish]) {
         generations.withLock { generations in
             for name in wishes.map(Self.name) {
