@@ -17,8 +17,8 @@ let settings: [SwiftSetting] = [
 let isFuzzing = Context.environment["LATCHKEY_FUZZ"] != nil
 let counters: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings + counters)
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings + counters)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -118,7 +118,7 @@ var targets: [Target] = [
             "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI",
             "HTTPServing", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL", "LadderWorkers", "ServiceConfiguration",
             "ExpressPlay", "Administration",
-        ]),
+        ], exclude: ["OpenAPI/openapi.json"]),
     module(
         "OperatorCommands",
         [

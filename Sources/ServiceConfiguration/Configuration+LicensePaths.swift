@@ -10,6 +10,7 @@ package enum BuiltInPath: String, CaseIterable, Sendable {
     case certificate = "/fps/certificate"
     case live = "/livez"
     case ready = "/readyz"
+    case apiDescription = "/openapi.json"
     case expressPlayToken = "/hms/fp/token"
     case entitlementServer = "/sees/SEESServlet"
     case speke = "/speke"

@@ -22,7 +22,6 @@ struct Latchkey {
         ],
         commands: [
             .initialize, .doctor, .why, .credentials, .keys, .lint, .ledger, .revocations, .account, .clock, .store,
-            .backup,
-            .token, .device, .spc, .ckc,
+            .backup, .token, .device, .spc, .ckc,
         ])
 }

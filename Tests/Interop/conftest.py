@@ -18,7 +18,8 @@ from asserted import count_raises, pytest_assertion_pass, pytest_pyfunc_call  # 
 from deployment import Deployment, deployment_of, sample_process
 from fairplay_device import containers
 from fairplay_device.credentials import Credential, make_credential
-from fairplay_device.spc import SPCOptions, device_for
+from fairplay_device.spc import Device, DeviceSession, SPCOptions, device_for
+from secret_watch import WATCH
 
 SEED_VARIABLE = "LATCHKEY_TEST_SEED"
 SHARE_VARIABLE = "LATCHKEY_TEST_SHARE"
@@ -29,6 +30,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Sets one seed for the whole run, from the environment or at random."""
     count_raises()
     config.interop_seed = int(os.environ.get(SEED_VARIABLE) or secrets.randbits(32))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.write_line(f"searched {WATCH.size} bytes that daemons have written for {WATCH.count} secrets")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
@@ -77,6 +82,28 @@ def latchkey_programs() -> None:
         pytest.skip("LATCHKEY_BIN names no program; Scripts/test-interop does")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_daemon_writes_a_secret() -> Iterator[None]:
+    """At the end of the run no secret of its tests is in what a daemon has written.
+
+    Of devices only those count that have the application secret of a daemon's set-up.
+    """
+    start_session = Device.start_session
+
+    def noting(device: Device) -> DeviceSession:
+        session = start_session(device)
+        if WATCH.knows(device.application_secret or b""):
+            for name in ("session_key", "device_id", "r1", "integrity", "anti_replay_seed", "device_key"):
+                WATCH.note(f"{name} of a request", getattr(session, name))
+        return session
+
+    Device.start_session = noting
+    yield
+    Device.start_session = start_session
+    leaks = WATCH.search_all()
+    assert not leaks, sorted(leaks)
+
+
 @pytest.fixture(scope="session")
 def made_credential() -> Credential:
     """A credential of our own, private keys included."""
@@ -108,4 +135,6 @@ def _deployment(prefix: str) -> Deployment:
     url = os.environ.get(f"{prefix}_URL")
     if not url:
         pytest.skip(f"{prefix}_URL names no running daemon; Scripts/test-interop starts one")
+    setup = os.environ[f"{prefix}_SETUP"]
+    WATCH.watch(Path(setup), Path(f"{setup}.log"), Path(f"{setup}.out"))
     return deployment_of(url, Path(os.environ[f"{prefix}_SETUP"]))

@@ -24,6 +24,7 @@ from fairplay_device.credentials import Credential, read_device_credential
 from fairplay_device.spc import Device, RequestSecrets, SPCOptions
 from licence_client import Answer, LicenceClient
 from licence_policy import ContentKey, Right
+from secret_watch import WATCH
 from workbench import Outcome
 
 # What Swift writes of a value by reflection: `Module.Type.name`, `name(label: …)`, `name(Type.other)`, `camelCase`.
@@ -122,6 +123,8 @@ def run_latchkey(setup: Path, *arguments: str) -> str:
 
 def register(setup: Path, content: str, key: ContentKey) -> None:
     """Stores a key for a content."""
+    WATCH.note("a content key", key.key)
+    WATCH.note("the IV of a content key", key.iv)
     wishes = {
         "--track": key.track,
         "--content-type": key.content_type,

@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from secret_watch import WATCH
+
 LICENCE_PATH = "/fps/license"
 CHALLENGE_PATH = "/fps/challenge"
 TIMEOUT_SECONDS = 20
@@ -82,6 +84,8 @@ class LicenceClient:
     def send(self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> Answer:
         if time.monotonic() - self._last_use > IDLE_SECONDS_MAXIMUM:
             self._connection.close()
+        if headers and "Authorization" in headers:
+            WATCH.note_authorization(headers["Authorization"])
         self._connection.request(method, self._prefix + path, body, headers or {})
         response = self._connection.getresponse()
         answer = Answer(response.status, tuple(response.getheaders()), response.read())

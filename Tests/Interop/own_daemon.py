@@ -13,6 +13,7 @@ from typing import Any
 
 import http1_wire
 from deployment import sample_process
+from secret_watch import WATCH
 
 START_SECONDS = 30
 STOP_SECONDS = 35
@@ -151,20 +152,27 @@ def start_daemon(
     through: tuple[str, ...] = (),
     addresses: dict[str, str] = FREE_PORTS,
     arguments: tuple[str, ...] = (),
+    log_level: str | None = "debug",
     **options: Any,
 ) -> subprocess.Popen[bytes]:
     """Starts the daemon of a set-up on free ports, which it writes to its log. Does not wait until it is ready.
 
     `through` is a command that replaces itself by the daemon. `addresses` replace the addresses of the configuration.
     `arguments` are added at the end of the command line.
+    `log_level` replaces the level that `latchkey init` writes, and no other one. At the end of the run the log is
+    searched for secrets.
     """
     program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
+    WATCH.watch(setup, log)
+    level = {}
+    if log_level is not None and 'level: "info"' in (setup / "latchkey.json5").read_text():
+        level = {"LATCHKEY_LOG_LEVEL": log_level}
     with log.open("wb") as output:
         return subprocess.Popen(
             [*through, program, "--config", setup / "latchkey.json5", *arguments],
             stdout=output,
             stderr=output,
-            env=os.environ | addresses | (environment or {}),
+            env=os.environ | addresses | level | (environment or {}),
             **options,
         )
 

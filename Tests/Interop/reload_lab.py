@@ -648,7 +648,8 @@ def running_lab(folder: Path, service: Any) -> Iterator[Lab]:
     )
     messages = [device.request(options).message for _ in range(24)]
     log = folder / "daemon.log"
-    process = start_daemon(setup, log, addresses={})
+    # The level is one of the fields that are reloaded.
+    process = start_daemon(setup, log, addresses={}, log_level=None)
     try:
         public, admin = await_listeners(process, log)
         url = f"http://{public[0][0]}:{public[0][1]}"

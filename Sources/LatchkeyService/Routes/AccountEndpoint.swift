@@ -27,11 +27,6 @@ final class AccountEndpoint: Sendable {
         self.clock = clock
     }
 
-    /// The kind of items at a path; nil for any other path.
-    static func kind(of path: String) -> AccountKind? {
-        AccountKind.allCases.first { path == "/v1/\($0.rawValue)" }
-    }
-
     /// Answers a request that is already known to come from an administrator. `actor` is the administrator's name for
     /// the ledger.
     func answer(

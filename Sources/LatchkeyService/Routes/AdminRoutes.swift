@@ -9,7 +9,8 @@ import Records
 import ServiceConfiguration
 import Telemetry
 
-/// The routes for operators: health, metrics, explanations, refusals, revocations and accounts.
+/// The routes for operators: health, metrics, the description of the API, explanations, refusals, revocations and
+/// accounts.
 ///
 /// All but health need one of the listener's tokens, if any is configured.
 ///
@@ -36,29 +37,28 @@ struct AdminRoutes: HTTPHandler {
         if let refusal = gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) {
             return refuse(refusal, id)
         }
-        switch request.path {
-        case "/v1/explain":
-            guard request.method == .post else { return refuse(request.method, id, allow: "POST") }
+        guard let address = AdminAddress(path: request.path) else { return refuse(.notFound, id) }
+        switch address {
+        case .explain:
+            guard request.method == .post else { return refuse(request.method, id, allow: address.methods) }
             if let refusal = refusalOfSender(of: request, rules) { return refuse(refusal, id) }
             return explain.answer(request, under: rules.license, id: id)
-        case RevocationEndpoint.path:
+        case .revocations:
             return answerWithActor(request, rules, id, revocations) { endpoint, actor in
                 endpoint.answer(request, by: actor, issuers: rules.administration.names.issuers, id: id)
             }
-        case "/livez", "/readyz", "/metrics": return answerReading(request, rules, id)
-        case let path where path.hasPrefix(RefusalEndpoint.prefix): return answerReading(request, rules, id)
-        default:
-            guard let kind = AccountEndpoint.kind(of: request.path) else { return refuse(.notFound, id) }
+        case .account(let kind):
             return answerWithActor(request, rules, id, accounts) { endpoint, actor in
                 endpoint.answer(request, about: kind, by: actor, names: rules.administration.names, id: id)
             }
+        case .live, .ready, .metrics, .refusal, .apiDescription: return answerReading(request, at: address, rules, id)
         }
     }
 
     /// Keeps only the bodies of administrators.
     func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
         let rules = rules.current
-        guard request.path == "/v1/explain" || request.path == RevocationEndpoint.path else { return .drop }
+        guard AdminAddress(path: request.path)?.readsBody == true else { return .drop }
         let refusal =
             gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) ?? refusalOfSender(of: request, rules)
         guard let refusal else { return .keep }
@@ -79,16 +79,21 @@ struct AdminRoutes: HTTPHandler {
         }
     }
 
-    private func answerReading(_ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID) -> HTTPAnswer {
-        guard request.method.isRead else { return refuse(request.method, id, allow: "GET, HEAD") }
-        switch request.path {
-        case "/livez": return .now(health.liveResponse(id))
-        case "/readyz": return .now(health.detailedReadyResponse(id))
+    private func answerReading(
+        _ request: HTTPRequest, at address: AdminAddress, _ rules: LiveRules, _ id: RequestID
+    ) -> HTTPAnswer {
+        guard request.method.isRead else { return refuse(request.method, id, allow: address.methods) }
+        switch address {
+        case .live: return .now(health.liveResponse(id))
+        case .ready: return .now(health.detailedReadyResponse(id))
         default: break
         }
         if let refusal = refusalOfSender(of: request, rules) { return refuse(refusal, id) }
-        if request.path == "/metrics" { return .now(metricsResponse(id)) }
-        return recentRefusals.response(to: request, id: id).map { .now($0) } ?? refuse(.notFound, id)
+        switch address {
+        case .metrics: return .now(metricsResponse(id))
+        case .apiDescription: return .now(APIDescription.response(.allListeners, id))
+        default: return recentRefusals.response(to: request, id: id).map { .now($0) } ?? refuse(.notFound, id)
+        }
     }
 
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {

@@ -27,7 +27,7 @@ struct ExpressPlayRoutes: Sendable {
             rules.expressPlay.flatMap { tokens.answer(request, $0, under: rules.license, id: id, on: loop) }
         case .entitlementServer:
             rules.expressPlay.flatMap { sees.answer(request, $0, under: rules.license, id: id, on: loop) }
-        case .license, .certificate, .licenseQuery, .challenge, .live, .ready, .packager: nil
+        case .license, .certificate, .licenseQuery, .challenge, .live, .ready, .apiDescription, .packager: nil
         }
     }
 

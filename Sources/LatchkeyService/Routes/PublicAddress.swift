@@ -17,6 +17,8 @@ enum PublicAddress: Sendable {
     case challenge
     case live
     case ready
+    /// The description of the public listener's routes.
+    case apiDescription
     case expressPlayToken
     case entitlementServer
     case speke(SPEKERoute)
@@ -36,11 +38,12 @@ enum PublicAddress: Sendable {
     var methods: String {
         switch self {
         case .license, .licenseQuery, .challenge, .entitlementServer: "POST, OPTIONS"
-        case .certificate, .live, .ready: "GET, HEAD, OPTIONS"
+        case .certificate, .live, .ready, .apiDescription: "GET, HEAD, OPTIONS"
         case .licenseAndCertificate: "GET, HEAD, POST, OPTIONS"
         case .expressPlayToken: "GET, POST, OPTIONS"
-        // These addresses refuse other methods themselves.
-        case .speke, .keys: "POST"
+        // These addresses refuse other methods themselves, OPTIONS too.
+        case .speke(let route): route.methods
+        case .keys: "POST"
         case .keysOfContent: "GET, HEAD"
         }
     }
@@ -56,6 +59,7 @@ enum PublicAddress: Sendable {
         case .challenge: method == .post ? .challenge : nil
         case .live: method.isRead ? .live : nil
         case .ready: method.isRead ? .ready : nil
+        case .apiDescription: method.isRead ? .apiDescription : nil
         case .expressPlayToken: method == .get || method == .post ? .expressPlayToken : nil
         case .entitlementServer: method == .post ? .entitlementServer : nil
         case .speke, .keys, .keysOfContent: .packager
@@ -70,6 +74,7 @@ enum PublicAddress: Sendable {
         case challenge
         case live
         case ready
+        case apiDescription
         case expressPlayToken
         case entitlementServer
         /// Serves every method, because packagers' endpoints refuse methods themselves.
@@ -80,7 +85,7 @@ enum PublicAddress: Sendable {
     var isForPackagers: Bool {
         switch self {
         case .speke, .keys, .keysOfContent: true
-        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready,
+        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready, .apiDescription,
             .expressPlayToken, .entitlementServer:
             false
         }
@@ -89,7 +94,7 @@ enum PublicAddress: Sendable {
     var errorManner: ErrorManner {
         switch self {
         case .license(_, let manner), .certificate(_, let manner), .licenseAndCertificate(_, _, let manner): manner
-        case .licenseQuery, .challenge, .live, .ready, .speke, .keys, .keysOfContent: .problem
+        case .licenseQuery, .challenge, .live, .ready, .apiDescription, .speke, .keys, .keysOfContent: .problem
         case .expressPlayToken, .entitlementServer: .expressPlay
         }
     }
@@ -122,7 +127,7 @@ struct PublicAddresses: Sendable {
             servesTokens: !expressPlay.customers.isEmpty, servesEntitlements: expressPlay.sees != nil)
     }
 
-    private init(
+    init(
         licensePaths: [Configuration.LicensePath], redeemPaths: Set<String>, servesTokens: Bool,
         servesEntitlements: Bool
     ) {
@@ -151,6 +156,7 @@ struct PublicAddresses: Sendable {
         case .certificate: .certificate(.raw, .problem)
         case .live: .live
         case .ready: .ready
+        case .apiDescription: .apiDescription
         case .expressPlayToken: servesTokens ? .expressPlayToken : nil
         case .entitlementServer: servesEntitlements ? .entitlementServer : nil
         case .speke, .spekeVersion1, .spekeVersion20, .spekeVersion21, .spekeHeartbeat:

@@ -52,7 +52,7 @@ struct PublicRoutes: HTTPHandler {
         case .entitlementServer:
             guard let expressPlay else { return .drop }
             isRefused = expressPlay.refusesEntitlementHead(of: request, under: rules)
-        case .certificate, .live, .ready, .packager, nil: return .drop
+        case .certificate, .live, .ready, .apiDescription, .packager, nil: return .drop
         }
         // `answer` may work now: the token may have become valid since the head was judged.
         guard isRefused, case .now(let response) = answer(request, on: loop) else { return .keep }
@@ -93,6 +93,7 @@ struct PublicRoutes: HTTPHandler {
             }
         case .live: return .now(health.liveResponse(id))
         case .ready: return .now(health.readyResponse(id))
+        case .apiDescription: return .now(APIDescription.response(.publicListener, id))
         case .expressPlayToken, .entitlementServer, .packager: return refuse(.notFound, id)
         case nil:
             let problem = Problem(.methodNotAllowed, method: request.method, allowedMethods: address.methods)

@@ -186,12 +186,18 @@ private struct HiddenKeys {
         bytes = body
         keys = []
         for member in JSONMemberScanner.members(in: body, named: ["key"]) {
-            var decoded = (try? Hexadecimal.decode(Array(body[member.value]))) ?? []
-            keys.append(try? ContentKey(SecretBytes(copying: decoded)))
-            decoded.wipe()
+            keys.append(Self.key(in: body[member.value]))
             for place in member.value { bytes[place] = UInt8(ascii: "0") }
         }
         keys.reverse()
+    }
+
+    /// Nil for digits that are no key.
+    private static func key(in digits: ArraySlice<UInt8>) -> ContentKey? {
+        guard var decoded = try? Hexadecimal.decode(Array(digits)) else { return nil }
+        defer { decoded.wipe() }
+        // A secret has at least one byte.
+        return decoded.isEmpty ? nil : try? ContentKey(SecretBytes(copying: decoded))
     }
 
     var isEmpty: Bool { keys.isEmpty }

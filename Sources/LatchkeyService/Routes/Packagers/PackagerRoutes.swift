@@ -40,7 +40,7 @@ struct PackagerRoutes: Sendable {
         case .speke(let route): speke.answer(request, to: route, under: rules, id: id, on: loop)
         case .keys: keys.answer(request, about: nil, under: rules, id: id, on: loop)
         case .keysOfContent(let contentID): keys.answer(request, about: contentID, under: rules, id: id, on: loop)
-        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready,
+        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready, .apiDescription,
             .expressPlayToken, .entitlementServer:
             nil
         }
@@ -54,7 +54,7 @@ struct PackagerRoutes: Sendable {
         switch address {
         case .speke(let route): speke.refusal(ofHead: request, to: route, under: rules, id: id, on: loop)
         case .keys, .keysOfContent: keys.refusal(ofHead: request, at: address, under: rules, id: id, on: loop)
-        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready,
+        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready, .apiDescription,
             .expressPlayToken, .entitlementServer:
             nil
         }

@@ -270,7 +270,8 @@ struct SPEKEEndpoint: Sendable {
 }
 
 extension SPEKERoute {
-    fileprivate var methods: String {
+    /// The methods of the address, as a refusal names them.
+    var methods: String {
         switch self {
         case .copyProtection: "POST"
         case .heartbeat: "GET, HEAD"
