@@ -159,6 +159,13 @@ class FaultLab:
         _, output = self.run("latchkeyd", "--config", setup / "latchkey.json5", *(arguments or ("--check",)))
         return Naming(f"latchkeyd {' '.join(arguments or ('--check',))}", output)
 
+    def doctor(self, setup: Path, admin: tuple[str, int]) -> Naming:
+        """The findings about a daemon that runs; one of them must be a warning or bad."""
+        address = f"http://{admin[0]}:{admin[1]}"
+        _, output = self.run("latchkey", "doctor", "--config", setup / "latchkey.json5", "--server", address)
+        assert "->" in output, output
+        return Naming("latchkey doctor", output)
+
     def refusal_to_start(self, setup: Path) -> Naming:
         """The daemon must not start by itself."""
         status, output = self.run(
@@ -223,9 +230,6 @@ class Table:
             row.command += f", {command}"
         if not is_named:
             row.verdict = "NOT NAMED"
-
-    def leave(self, number: int, name: str, reason: str) -> None:
-        self.rows.setdefault(number, Row(number, name, "-", reason))
 
     @property
     def named_count(self) -> int:

@@ -18,6 +18,8 @@ from secret_watch import WATCH
 START_SECONDS = 30
 STOP_SECONDS = 35
 LOG_SECONDS = 10
+# The number of the user without rights.
+NOBODY = 65534
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,33 @@ def running_daemon(
         addresses = await_addresses(process, log)
         yield OwnDaemon(process, setup, addresses["public"], addresses["admin"], log)
         assert process.poll() is None, f"the daemon is gone: {log.read_text()[-2000:]}"
+    finally:
+        stop_daemon(process)
+
+
+@contextmanager
+def without_locked_memory(folder: Path) -> Iterator[OwnDaemon]:
+    """Runs a daemon that may lock no memory: as another user if this is root, who may always lock memory."""
+    setup = new_setup(folder)
+    log = folder / "daemon.log"
+    is_root = os.geteuid() == 0
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
+        if is_root:
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+
+    if is_root:
+        for path in [setup, *setup.rglob("*")]:
+            os.chown(path, NOBODY, NOBODY)
+        for parent in [folder, *list(folder.parents)[:3]]:
+            if parent.stat().st_uid == 0:
+                parent.chmod(parent.stat().st_mode | 0o711)
+    process = start_daemon(setup, log, preexec_fn=limit)
+    try:
+        addresses = await_addresses(process, log)
+        yield OwnDaemon(process, setup, addresses["public"], addresses["admin"], log)
     finally:
         stop_daemon(process)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 from clock_lab import ClockedNode, await_true, lone_node
 from deployment import run_latchkey
-from own_daemon import OwnDaemon, await_addresses, new_setup, running_daemon, start_daemon, stop_daemon
+from own_daemon import OwnDaemon, running_daemon, without_locked_memory
 from stepped_clock import stepped_clocks
 from tls_material import make_pair
 
@@ -173,31 +172,11 @@ def test_a_public_listener_at_the_address_of_the_admin_listener(setup: Path) -> 
 
 
 def test_memory_that_cannot_be_locked(tmp_path: Path) -> None:
-    setup = new_setup(tmp_path)
-    log = tmp_path / "daemon.log"
-
-    def without_locked_memory() -> None:
-        resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
-        # Root may lock memory whatever the limit is.
-        if os.geteuid() == 0:
-            os.setgid(65534)
-            os.setuid(65534)
-
-    for path in [tmp_path.parent, tmp_path, setup, *setup.rglob("*")]:
-        if path.stat().st_uid == os.geteuid() == 0 and path != tmp_path.parent:
-            os.chown(path, 65534, 65534)
-    for folder in [tmp_path, *list(tmp_path.parents)[:3]]:
-        if folder.stat().st_uid == os.geteuid():
-            folder.chmod(0o755)
-    process = start_daemon(setup, log, preexec_fn=without_locked_memory)
-    try:
-        admin = await_addresses(process, log)["admin"]
-        diagnosis = doctor(setup, "--server", f"http://{admin[0]}:{admin[1]}")
+    with without_locked_memory(tmp_path) as running:
+        diagnosis = doctor(running.setup, *server(running))
         assert "daemon.memory" in diagnosis.bad
         assert "LimitMEMLOCK" in str(diagnosis.one("daemon.memory").remedy)
-        assert "memory_not_locked" in log.read_text()
-    finally:
-        stop_daemon(process)
+        assert "memory_not_locked" in running.log.read_text()
 
 
 def test_a_certificate_that_was_replaced_without_a_reload(tmp_path: Path) -> None:

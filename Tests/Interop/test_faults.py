@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from clock_lab import await_true, lone_node
 from counting_node import ISSUERS, OTHER, Node, message, nodes_on_one_database, subject, token
 from deployment import run_latchkey
 from fairplay_device import tags
@@ -26,18 +27,13 @@ from fairplay_device.spc import SPCOptions, device_for
 from fault_lab import TABLE_VARIABLE, Fault, FaultLab, Naming, Table, exchange, replace_in
 from outage_load import node_on, node_with_disk
 from outage_server import own_server
+from own_daemon import without_locked_memory
+from stepped_clock import stepped_clocks
 from tls_material import make_pair
 from token_issuers import LIFE_SECONDS
 
 LADDER = Path(__file__).parents[2] / "Sources" / "CLadder"
 STAND_IN = Path(__file__).parents[1] / "LadderStandIn" / "stand_in_module.c"
-
-# What has no request: `latchkey doctor` finds it. A row moves to FAULTS once the command names it.
-NEEDS_DOCTOR = {
-    5: "the server's own clock is wrong",
-    28: "clock stepped by a day and back",
-    30: "memory cannot be locked (LimitMEMLOCK)",
-}
 
 NATIVE = ISSUERS.native["HS256"]
 
@@ -315,6 +311,35 @@ def other_pseudonyms(lab: FaultLab) -> Naming:
     return named
 
 
+# --- What has no request ----------------------------------------------------------------------------------------------
+
+
+def stepped(lab: FaultLab, *, is_back: bool) -> Naming:
+    """A clock that is a day ahead, or was so for some seconds."""
+    folder = lab.folder / f"stepped-{is_back}"
+    folder.mkdir()
+    with stepped_clocks() as clocks:
+        clock = clocks.make()
+        node = lone_node(folder, clock)
+        node.start()
+        try:
+            clock.step(86_400)
+            await_true("the clock is not trusted", lambda: node.metric("latchkey_clock_trusted") == 0)
+            if is_back:
+                clock.step(0)
+                await_true("the clock is trusted", lambda: node.metric("latchkey_clock_trusted") == 1)
+            return lab.doctor(node.setup, node.node.admin)
+        finally:
+            node.stop()
+
+
+def unlocked_memory(lab: FaultLab) -> Naming:
+    folder = lab.folder / "unlocked"
+    folder.mkdir()
+    with without_locked_memory(folder) as daemon:
+        return lab.doctor(daemon.setup, daemon.admin)
+
+
 # --- The rows ---------------------------------------------------------------------------------------------------------
 
 WHERE = ("listener", "client", "127.0.0.0/24")
@@ -386,10 +411,15 @@ FAULTS = [
     Fault(25, "wrong admin token", wrong_admin_token, ("a wrong token", "tokenFile", "listeners.admin", *WHERE)),
     Fault(26, "key deleted by staff", deleted_key,
           ("was deleted at", "by user:", ISSUERS.content, ISSUERS.key_id, *WHO)),
+    Fault(30, "memory cannot be locked (LimitMEMLOCK)", unlocked_memory, ("not locked in memory", "LimitMEMLOCK")),
 ]  # fmt: skip
 
 COMPILED = [
     Fault(22, "disk full", full_disk, ("disk", "full", "ledger", *CONTENT, *WHO)),
+    Fault(5, "the server's own clock is wrong", lambda lab: stepped(lab, is_back=False),
+          ("does not trust the clock", "latchkey clock show", "latchkey clock accept")),
+    Fault(28, "clock stepped by a day and back", lambda lab: stepped(lab, is_back=True),
+          ("2 steps since the start", "something steps the clock", "clock_stepped")),
     Fault(23, "external module dies", dying_module, ("worker", "died", *CONTENT, *WHO)),
     Fault(29, "module library cannot be opened", unusable_module,
           ("credentials:", "latchkey_ladder", "development", *CONTENT, *WHO), "without-a-function"),
@@ -409,8 +439,6 @@ DATABASES = [
 @pytest.fixture(scope="module")
 def table() -> Iterator[Table]:
     table = Table()
-    for number, name in NEEDS_DOCTOR.items():
-        table.leave(number, name, "needs doctor")
     yield table
     file = os.environ.get(TABLE_VARIABLE)
     if file:
@@ -455,5 +483,4 @@ def test_one_command_names_a_database_that_fails(fault: Fault, lab: FaultLab, ta
 
 def test_each_fault_of_the_table_has_a_row() -> None:
     rows = {fault.number for fault in (*FAULTS, *COMPILED, *DATABASES)}
-    assert rows.isdisjoint(NEEDS_DOCTOR)
-    assert rows | set(NEEDS_DOCTOR) == set(range(1, 31))
+    assert rows == set(range(1, 31))
