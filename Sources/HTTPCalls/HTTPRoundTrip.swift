@@ -31,6 +31,8 @@ package struct HTTPRoundTripSettings: Sendable {
     }
 
     package var proxy: Proxy = .environment
+    /// The path of the unix socket at which the server listens, in place of the address in the URL.
+    package var unixSocket: String?
     /// Authorities in PEM that alone may vouch for the server; nil for those of the system.
     package var authorities: [UInt8]?
     /// Whether HTTP/2 is offered over TLS (by ALPN). Without TLS it is always HTTP/1.1.
@@ -118,6 +120,7 @@ package enum HTTPRoundTrip {
         try easy.set(CURLOPT_SSL_VERIFYHOST, 2)
         try easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if let authorities = settings.authorities { try easy.trust(authorities) }
+        if let path = settings.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }
         switch settings.proxy {
         case .environment: break
         case .none: try easy.set(CURLOPT_PROXY, "")

@@ -33,6 +33,7 @@ package struct Configuration: Equatable, Sendable {
     /// Who may ask for content keys; the names differ.
     package let packagers: [Packager]
     package let limits: Limits
+    package let drain: Drain
     package let logging: Logging
 
     /// Where the daemon listens.
@@ -180,6 +181,12 @@ package struct Configuration: Equatable, Sendable {
         package func limits(loopCount: Int) -> OverloadLimits {
             OverloadLimits(wait: wait, waitingMaximum: max(1, waitingMaximum / loopCount))
         }
+    }
+
+    /// How the daemon goes down.
+    package struct Drain: Equatable, Sendable {
+        /// How long it is not ready, and serves what comes, before its listeners close: up to ten minutes.
+        package let delay: Duration
     }
 
     package struct Logging: Equatable, Sendable {

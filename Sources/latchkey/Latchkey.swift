@@ -22,6 +22,7 @@ struct Latchkey {
         ],
         commands: [
             .initialize, .credentials, .keys, .lint, .ledger, .revocations, .account, .clock, .store, .token, .device,
+            .admin,
             .spc, .ckc,
         ])
 }

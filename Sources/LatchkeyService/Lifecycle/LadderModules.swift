@@ -57,6 +57,9 @@ final class LadderModules: Sendable {
         lostSince = Mutex(lost)
     }
 
+    /// The loop of the worker processes.
+    var loop: LoopContext { group.loops[0] }
+
     /// By the name of the credential.
     var byCredential: [String: any LadderModule] {
         Dictionary(uniqueKeysWithValues: pools.map { ($0.credential, $0.pool) })

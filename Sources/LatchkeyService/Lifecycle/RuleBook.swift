@@ -22,6 +22,8 @@ final class RuleBook {
     private let modules: LadderModules?
     private var loaded: LoadedConfiguration
     let callback: CurrentCallback
+    /// How long the node is not ready before its listeners close.
+    var drainDelay: Duration { loaded.configuration.live.drain.delay }
 
     init(_ loaded: LoadedConfiguration, modules: LadderModules?) throws(DaemonError) {
         started = loaded

@@ -1,14 +1,16 @@
 /// The parts of a daemon that run, each with how it stops. If the start fails and when the daemon ends, they stop in
 /// the same way.
 struct RunningParts: Sendable {
-    /// The order of stopping, which does not depend on the order of starting: first what brings requests, last what
-    /// their answers need.
+    /// The order of stopping, which does not depend on the order of starting: first what brings requests, then what
+    /// their answers need, and last the admin listeners, so that operators can watch the end.
     enum Phase: CaseIterable {
         case connections
         case loops
         case services
         case records
         case storage
+        case adminConnections
+        case adminLoop
     }
 
     private var stops: [(phase: Phase, stop: @Sendable () -> Void)] = []

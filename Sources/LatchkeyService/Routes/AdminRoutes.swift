@@ -27,12 +27,18 @@ struct AdminRoutes: HTTPHandler {
     var revocations: RevocationEndpoint?
     /// The same.
     var accounts: AccountEndpoint?
+    /// The same.
+    let drain: DrainEndpoint
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
         let rules = rules.current
         if let refusal = gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) {
             return refuse(refusal, id)
+        }
+        // What the others need has stopped, or is about to.
+        if health.isEnding, !Self.pathsServedAtTheEnd.contains(request.path) {
+            return refuse(.storageUnavailable, id)
         }
         switch request.path {
         case "/v1/explain":
@@ -43,6 +49,11 @@ struct AdminRoutes: HTTPHandler {
             return answerWithActor(request, rules, id, revocations) { endpoint, actor in
                 endpoint.answer(request, by: actor, issuers: rules.administration.names.issuers, id: id)
             }
+        case DrainEndpoint.drainPath, DrainEndpoint.readyPath:
+            guard request.method == .post else { return refuse(request.method, id, allow: "POST") }
+            return answerWithActor(request, rules, id, drain) { endpoint, actor in
+                .now(endpoint.answer(request, by: actor, id: id))
+            }
         case "/livez", "/readyz", "/metrics": return answerReading(request, rules, id)
         case let path where path.hasPrefix(RefusalEndpoint.prefix): return answerReading(request, rules, id)
         default:
@@ -52,6 +63,8 @@ struct AdminRoutes: HTTPHandler {
             }
         }
     }
+
+    private static let pathsServedAtTheEnd: Set<String> = ["/livez", "/readyz", "/metrics"]
 
     /// Only an administrator has a body kept.
     func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {

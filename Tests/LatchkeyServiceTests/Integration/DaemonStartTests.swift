@@ -78,13 +78,37 @@ import Testing
         #expect(throws: LoopbackError.refused) { try LoopbackConnection(address) }
         let process = try RunningDaemon.start(
             folder, environment: ["NOTIFY_SOCKET": socket.path, "LATCHKEY_LISTEN": address])
-        #expect(socket.receive() == "READY=1")
+        #expect(socket.receive() == "READY=1\nSTATUS=Serving")
         #expect(try LoopbackConnection(address).request("GET", "/readyz").status == 200)
         #expect(socket.pending == nil)
         process.signal(SIGTERM)
-        #expect(socket.receive() == "STOPPING=1")
+        #expect(socket.receive()?.hasPrefix("STOPPING=1\n") == true)
         #expect(process.waitForExit() == 0)
         #expect(socket.pending == nil)
+    }
+
+    /// As often as the unit wants it, and not if it is told to another process.
+    @Test func saysThatItsLoopsGoOn() throws {
+        let socket = try NotifySocket(path: folder.files.path("notify"))
+        let process = try RunningDaemon.start(
+            folder, environment: ["NOTIFY_SOCKET": socket.path, "WATCHDOG_USEC": "200000"])
+        #expect(socket.receive() == "READY=1\nSTATUS=Serving")
+        for _ in 0..<3 { #expect(socket.receive() == "WATCHDOG=1") }
+        process.signal(SIGTERM)
+        while let message = socket.receive(), !message.hasPrefix("STOPPING=1\n") { #expect(message == "WATCHDOG=1") }
+        #expect(process.waitForExit() == 0)
+    }
+
+    /// A plain line beside the log could not be read as a line of the log.
+    @Test func writesNothingButItsLogToStandardError() throws {
+        let daemon = try RunningDaemon(folder)
+        daemon.process.signal(SIGHUP)
+        #expect(daemon.line(event: "reloaded") != nil)
+        daemon.process.signal(SIGTERM)
+        #expect(daemon.process.waitForExit() == 0)
+        let lines = daemon.process.messages.text.split(separator: "\n")
+        #expect(lines.count > 4 && lines.count == daemon.log.count)
+        #expect(daemon.process.output.text.isEmpty)
     }
 
     @Test func neverSaysReadyWhereItCannotListen() throws {

@@ -9,6 +9,7 @@ final class PackagerLoop: Sendable {
     static let requestsMaximum = 256
 
     private let group: EventLoopGroup
+    var loop: LoopContext { group.loops[0] }
     private let underWay = Atomic<Int>(0)
     /// What runs a last time when the thread ends.
     private let last = Mutex<(@Sendable () async -> Void)?>(nil)
