@@ -9,7 +9,9 @@ extension Command {
         "--production", .flag, help: "make the set-up of a production node, without FairPlay and TLS files")
     private static let group = CommandOption(
         "--group", .value("GROUP"),
-        help: "with --production: the group that may read secrets; default: latchkey, if there is such a group")
+        help:
+            "with --production: the group that may read secrets, by name or number; default: latchkey, if there is such a group"
+    )
     private static let dryRun = CommandOption(
         "--dry-run", .flag, help: "with --production: print what would be made, and make nothing")
 
@@ -53,7 +55,9 @@ extension ProductionSetup {
     private static let groupDefault = "latchkey"
 
     fileprivate static func readers(_ name: String?) throws(CommandError) -> SetupReaders {
-        if let number = UserGroup(named: name ?? groupDefault)?.number { return .group(number) }
+        if let number = UserGroup(named: name ?? groupDefault)?.number ?? name.flatMap({ UInt32($0) }) {
+            return .group(number)
+        }
         guard let name else { return .owner }
         throw .failed("there is no group \(name); systemd-sysusers makes the group latchkey")
     }

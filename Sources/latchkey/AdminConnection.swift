@@ -41,8 +41,12 @@ struct AdminConnection {
             base = url.hasSuffix("/") ? String(url.dropLast()) : url
             place = url
         } else if let listener {
-            (base, settings.unixSocket) = try Self.address(of: listener)
-            place = settings.unixSocket ?? base
+            guard let address = LocalAddress(listener) else {
+                throw .usage("the configuration says \(listener.address), which names no address: add --url")
+            }
+            base = address.base
+            settings.unixSocket = address.unixSocket
+            place = address.unixSocket ?? address.base
         } else if file != nil {
             throw .failed("the configuration has no admin listener")
         } else {
@@ -71,21 +75,6 @@ struct AdminConnection {
         }
         guard answer.status == 200 else { throw .failed("\(place): \(Self.explanation(of: answer))") }
         return answer.body
-    }
-
-    /// The beginning of the URL, and the path of the unix socket if it is one.
-    private static func address(
-        of listener: Configuration.AdminListener
-    ) throws(CommandError) -> (base: String, unixSocket: String?) {
-        let scheme = listener.transport.tls == nil ? "http" : "https"
-        let text = listener.address.description
-        if text.hasPrefix("unix:") { return ("\(scheme)://localhost", String(text.dropFirst("unix:".count))) }
-        guard !text.hasPrefix("systemd:"), !text.hasSuffix(":0") else {
-            throw .usage("the configuration says \(text), which names no address: add --url")
-        }
-        // A listener on all addresses is on this machine too.
-        let here = text.replacing("0.0.0.0:", with: "127.0.0.1:").replacing("[::]:", with: "[::1]:")
-        return ("\(scheme)://\(here)", nil)
     }
 
     private static func token(

@@ -6,6 +6,7 @@ import OperatorCommands
 @main
 struct Latchkey {
     static func main() async {
+        RuntimeMessages.silence()
         let words = Array(ProcessInfo.processInfo.arguments.dropFirst())
         exit(await CommandRunner(command).run(words).rawValue)
     }

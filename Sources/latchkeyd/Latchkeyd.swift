@@ -6,6 +6,7 @@ import LatchkeyService
 @main
 struct Latchkeyd {
     static func main() {
+        RuntimeMessages.silence()
         // Without `exit`: what a module has left to be run then is its own affair, and may hang.
         if let status = LadderWorkerCommand.runIfAsked(CommandLine.arguments) { _exit(status) }
         // Before anything else can make a thread: all threads must inherit the mask. An asynchronous `main` would lift

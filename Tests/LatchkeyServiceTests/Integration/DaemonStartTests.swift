@@ -99,6 +99,28 @@ import Testing
         #expect(process.waitForExit() == 0)
     }
 
+    /// What a container's health check runs.
+    @Test func tellsHowTheDaemonIs() throws {
+        let socket = folder.files.path("admin.sock")
+        let environment = ["LATCHKEY_ADMIN_LISTEN": "unix:\(socket)"]
+        func probe(_ word: String) throws -> Int32 {
+            try RunningDaemon.start(folder, arguments: [word], environment: environment).waitForExit()
+        }
+        #expect(try probe("--probe") == 1)
+        let process = try RunningDaemon.start(folder, environment: environment)
+        let isReady: Bool? = process.messages.wait { bytes in
+            String(decoding: bytes, as: UTF8.self).contains(#""event":"ready""#) ? true : nil
+        }
+        #expect(isReady == true)
+        #expect(try probe("--probe") == 0 && probe("--probe=ready") == 0)
+        process.signal(SIGTERM)
+        #expect(process.waitForExit() == 0)
+        #expect(try probe("--probe=ready") == 1)
+        // A port that the daemon finds itself cannot be known.
+        let blind = try RunningDaemon.start(folder, arguments: ["--probe"])
+        #expect(blind.waitForExit() == 1 && blind.messages.text.contains("give the admin listener a port"))
+    }
+
     /// A plain line beside the log could not be read as a line of the log.
     @Test func writesNothingButItsLogToStandardError() throws {
         let daemon = try RunningDaemon(folder)
