@@ -4,7 +4,7 @@ package import Records
 package import StorageSQLite
 
 extension StorageOpeningError {
-    /// What is wrong and what to do about it.
+    /// Says what is wrong and what to do about it.
     package var explanation: String {
         switch self {
         case .permissionsTooWide(let path, let mode):
@@ -12,31 +12,31 @@ extension StorageOpeningError {
         case .notAFile(let path): "\(path) is not a regular file"
         case .fileNotUsable(let path, let error): "\(path): \(SystemText.description(of: error))"
         case .databaseMissing:
-            "the file is gone or empty, but this node had its database there; put it back, or start with an empty one: "
+            "the file is missing or empty, but this node had its database there; put it back, or start with an empty one: "
                 + "latchkeyd --new-database"
         case .foreignDatabase: "it is a database of another program; name another file in storage.url"
         case .schemaTooNew(let found, let supported):
-            "a newer version of Latchkey wrote it (schema \(found); this one knows \(supported)); use that version"
+            "a newer version of Latchkey wrote it (schema \(found); this version knows \(supported)); use the newer one"
         case .keyEncryptionKeyDiffers:
             "its keys were sealed under another key-encryption key; configure that one in keys.keyEncryptionKey"
         case .keyEncryptionKeyMissing(let version):
-            "some of its keys are sealed under version \(version) of the key-encryption key; name that in "
+            "some of its keys are sealed under version \(version) of the key-encryption key; name that key in "
                 + "keys.olderKeyEncryptionKeys until latchkey keys rewrap has run"
         case .secretDiffers(let name): name.explanation
-        case .ledgerMissing: "it holds no ledger yet; the daemon makes it when it starts"
+        case .ledgerMissing: "it has no ledger yet; the daemon makes one when it starts"
         case .inUse: "another daemon has its ledger; each node needs a database file of its own"
         case .ledgerDiffers:
             "its ledger does not end with a batch that ledger.key or a key of ledger.olderKeys sealed; configure the key that it was written "
                 + "with and, for a ledger of an older version, the node's name of that time (node), or see what is wrong: latchkey ledger "
                 + "verify"
-        case .threadNotStarted: "the system gave no thread to write on; raise the limit of tasks"
+        case .threadNotStarted: "the system started no thread for the writer; raise the limit of tasks"
         case .store(let error): error.explanation
         }
     }
 }
 
 extension SecretProof.Name {
-    /// What is wrong and what to do if a store was used with another secret of this name.
+    /// Says what is wrong and what to do if a store was used with another secret of this name.
     package var explanation: String {
         switch self {
         case .pseudonymKey:

@@ -91,6 +91,17 @@ static inline struct curl_header *latchkey_curl_next_field(CURL *handle, struct 
     return curl_easy_nextheader(handle, CURLH_HEADER, -1, previous);
 }
 
+// The leaf certificate of the server in PEM, of a transfer with CURLOPT_CERTINFO; NULL without one. libcurl's until the
+// handle is used again.
+static inline const char *latchkey_curl_served_certificate(CURL *handle) {
+    struct curl_certinfo *info = NULL;
+    if (curl_easy_getinfo(handle, CURLINFO_CERTINFO, &info) != CURLE_OK || info == NULL || info->num_of_certs < 1)
+        return NULL;
+    for (struct curl_slist *item = info->certinfo[0]; item != NULL; item = item->next)
+        if (strncmp(item->data, "Cert:", 5) == 0) return item->data + 5;
+    return NULL;
+}
+
 // The buffer is not copied: it has CURL_ERROR_SIZE bytes, and outlives the transfer.
 static inline CURLcode latchkey_curl_set_error_buffer(CURL *handle, char *buffer) {
     return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, buffer);

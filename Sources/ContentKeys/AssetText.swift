@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// An asset id read as text: the forms that `skd:` URLs and players give it (packagers, section 4).
+/// An asset id as text, in the forms that `skd:` URLs and players use (packagers, section 4).
 ///
 ///     form                                     what it names
 ///     UUID, or 32 hexadecimal digits           the key; also with ":" and an IV of 32 digits, which is not read
@@ -10,17 +10,17 @@ import ByteCoding
 ///     …?cid=NAME, or only cid=NAME             the key or the content; also kid, KID, assetId, contentId
 ///     Base64 of {"KeyId": …, "ContentId": …}   the key, or the content
 ///
-/// Each form may begin with `skd:` and slashes; the Base64 of a key id may itself begin with one. The text is UTF-16LE
-/// if the size is even and every odd byte is 0, else UTF-8. Characters beyond ASCII are kept as they come: neither a
-/// key id nor a content id has such characters, so the text names nothing.
+/// Each form may begin with `skd:` and slashes. The Base64 of a key id may itself begin with a slash. The text is
+/// UTF-16LE if the size is even and every odd byte is 0; otherwise it is UTF-8. Characters beyond ASCII are not
+/// converted. No key id or content id has such characters, so such a text names nothing.
 struct AssetText {
     /// The whole text.
     private let whole: [UInt8]
-    /// The text behind `skd:` and its slashes; the whole text when it does not begin so.
+    /// The text after `skd:` and its slashes; the whole text if it does not begin with `skd:`.
     private let identifier: [UInt8]
-    /// `identifier` percent-decoded once; nil when that is not possible.
+    /// `identifier` percent-decoded once; nil if it cannot be decoded.
     private let decoded: [UInt8]?
-    /// The text behind `skd://`, if a slash follows: the Base64 of a key id may begin with one.
+    /// The text after `skd://` if a slash follows, because the Base64 of a key id may begin with one; otherwise nil.
     private let literalKeyID: [UInt8]?
 
     init(_ assetID: AssetID) {
@@ -31,10 +31,10 @@ struct AssetText {
         literalKeyID = identifier.count < behindMark.count ? behindMark : nil
     }
 
-    /// What the text may name, likeliest first.
+    /// Everything that the text may name, the most likely first.
     ///
-    /// A content id is tried as it stands when the decoded text names nothing, so that an asset id which equals a
-    /// content id finds it with any characters.
+    /// The text is also tried as a content id without decoding. An asset id that equals a content id therefore finds
+    /// the content even if it has percent signs.
     var candidates: [AssetCandidate] {
         var candidates: [AssetCandidate] = []
         if let literalKeyID, let keyID = Self.keyID(literalKeyID) { candidates.append(.keyID(keyID)) }
@@ -45,8 +45,8 @@ struct AssetText {
         return candidates + linkCandidates + objectCandidates
     }
 
-    /// What a text names that is a whole link, as a playlist has it: `entitlement.example?cid=movie-1`,
-    /// `host/path/KID`, `host/;KID`, or only its query.
+    /// The names in a text that is a whole link of a playlist: `entitlement.example?cid=movie-1`, `host/path/KID`,
+    /// `host/;KID`, or only its query.
     private var linkCandidates: [AssetCandidate] {
         let parts = identifier.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         var candidates: [AssetCandidate] = []
@@ -54,7 +54,7 @@ struct AssetText {
             candidates += Self.named(by: value)
         }
         let steps = parts[0].split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ";") }
-        // One name alone counts if it has a slash at its end, as some players write a host.
+        // A single name counts as a link only if a slash follows, because some players write a host in this form.
         let isLink = steps.count > 1 || (parts.count == 1 && identifier.last == UInt8(ascii: "/"))
         if isLink, let last = steps.last, let value = PercentEncoding.decode(Array(last)) {
             candidates += Self.named(by: value)
@@ -62,8 +62,8 @@ struct AssetText {
         return candidates
     }
 
-    /// What a Base64 text names that is a JSON object with `KeyId` and `ContentId`, as AWS MediaPackage describes it
-    /// (packagers, section 4). Its IV is not read.
+    /// The names in Base64 of a JSON object with `KeyId` and `ContentId`, the form of AWS MediaPackage (packagers,
+    /// section 4). Its IV is not read.
     private var objectCandidates: [AssetCandidate] {
         guard let decoded, let text = Self.base64(decoded), text.first == UInt8(ascii: "{"),
             let object = (try? JSONReader.parse(text))?.object
@@ -78,7 +78,7 @@ struct AssetText {
         return candidates
     }
 
-    /// What one name stands for: a key id in any of its spellings, then a content id.
+    /// Returns the candidates of one name: a key id in any of its spellings, then a content id.
     private static func named(by text: [UInt8]) -> [AssetCandidate] {
         var candidates: [AssetCandidate] = []
         if let keyID = keyID(text) { candidates.append(.keyID(keyID)) }
@@ -86,7 +86,7 @@ struct AssetText {
         return candidates
     }
 
-    /// The value of the first pair whose name says that it is what is asked for, decoded once.
+    /// Returns the decoded value of the first pair whose name is one of `linkNames`; nil if there is none.
     private static func identifyingValue(inQuery query: ArraySlice<UInt8>) -> [UInt8]? {
         for pair in query.split(separator: UInt8(ascii: "&")) {
             let sides = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -98,7 +98,7 @@ struct AssetText {
 
     private static let linkNames = ["cid", "kid", "KID", "assetId", "contentId"]
 
-    /// The low bytes of UTF-16LE code units below 256; nil when the bytes are not that.
+    /// Returns the low bytes of UTF-16LE code units below 256; nil if the bytes are something else.
     private static func narrowed(_ bytes: [UInt8]) -> [UInt8]? {
         guard bytes.count.isMultiple(of: 2) else { return nil }
         var low: [UInt8] = []
@@ -110,19 +110,19 @@ struct AssetText {
         return low
     }
 
-    /// Removes `skd:` in any case (RFC 3986 section 3.1) and the slashes behind it.
+    /// Removes `skd:` in any case (RFC 3986 section 3.1) and the slashes after it.
     private static func withoutScheme(_ text: [UInt8]) -> [UInt8] {
         let scheme = Array("skd:".utf8)
-        // Bit 5 is what tells the cases of a letter apart, and the colon has it already.
+        // Only bit 5 differs between the cases of a letter. In a colon it is set already.
         guard text.count >= scheme.count, text[3] == UInt8(ascii: ":"), text.prefix(4).map({ $0 | 0x20 }) == scheme
         else { return text }
         return Array(text.dropFirst(scheme.count).drop { $0 == UInt8(ascii: "/") })
     }
 
-    // Not being an identifier of one kind is an answer here, and no error.
+    // If a text is not an identifier of one kind, the result is nil and not an error.
 
-    /// 32 hexadecimal digits or a UUID, also with `:` and the 32 digits of an IV behind it, which is not read; or
-    /// Base64 of 16 bytes, as Shaka Packager writes it.
+    /// Reads 32 hexadecimal digits or a UUID, optionally followed by `:` and an IV of 32 digits, which is not read.
+    /// Also reads Base64 of 16 bytes, as Shaka Packager writes it.
     private static func keyID(_ text: [UInt8]) -> KeyID? {
         let name = withoutIV(text)
         switch name.count {
@@ -149,7 +149,7 @@ struct AssetText {
         }
     }
 
-    /// The bytes of Base64 in either alphabet, padded or not.
+    /// Returns the bytes of Base64 in either alphabet, with or without padding.
     private static func base64(_ text: [UInt8]) -> [UInt8]? {
         var text = text.map { byte in
             switch byte {

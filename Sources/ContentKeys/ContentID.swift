@@ -1,20 +1,20 @@
-/// The name of a content, as the packager chose it: 1 to 200 printable ASCII characters without space.
+/// The name of a content, which the packager chooses: 1 to 200 printable ASCII characters without space.
 ///
-/// Case matters. Identifiers sort as their bytes.
+/// Names are case-sensitive, and are ordered by their bytes.
 package struct ContentID: Hashable, Sendable {
-    /// The sizes that an identifier may have, in bytes.
+    /// The sizes of an identifier, in bytes.
     package static let sizes = 1...200
 
     /// The identifier's characters.
     package let text: String
 
-    /// Throws `sizeOutOfRange` or `invalidCharacter` for anything that is not an identifier.
+    /// Throws `sizeOutOfRange` or `invalidCharacter` if the text is not an identifier.
     package init(_ text: String) throws(IdentifierError) {
         try PrintableASCII.check(text.utf8, size: text.utf8.count, in: Self.sizes)
         self.text = text
     }
 
-    /// The identifier whose characters are these bytes; throws as for text.
+    /// Makes the identifier with these bytes as its characters. Throws the same errors.
     package init(bytes: [UInt8]) throws(IdentifierError) {
         try PrintableASCII.check(bytes, size: bytes.count, in: Self.sizes)
         text = String(decoding: bytes, as: UTF8.self)
@@ -31,11 +31,11 @@ extension ContentID: CustomStringConvertible {
     package var description: String { text }
 }
 
-/// Why bytes or a text from outside are not an identifier.
+/// The reason why bytes or a text from outside are not an identifier.
 ///
-/// No case carries the identifier itself: it may come from a stranger.
+/// No case contains the identifier itself, because any client may have sent it.
 package enum IdentifierError: Error, Equatable, Sendable {
-    /// Too short or too long; the size found, in bytes.
+    /// The identifier is too short or too long. The value is its size in bytes.
     case sizeOutOfRange(Int)
     /// The byte at this offset is not printable ASCII, or is a space.
     case invalidCharacter(offset: Int)

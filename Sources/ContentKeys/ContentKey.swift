@@ -3,7 +3,7 @@ package import KeyCrypto
 
 /// The 16 bytes that decrypt a track: one AES-128 key.
 ///
-/// Shared by all holders of its record, wiped with the last of them, and never printed.
+/// All holders of its record share it. It is wiped when the last of them releases it, and is never printed.
 package final class ContentKey: Sendable {
     /// The size of a key in bytes.
     package static let size = 16
@@ -19,38 +19,39 @@ package final class ContentKey: Sendable {
     }
 }
 
-/// Why bytes are not a content key, or not one that may be used.
+/// The reason why bytes are not a content key, or not one that may be used.
 package enum ContentKeyError: Error, Equatable, Sendable {
     /// A key has 16 bytes; this many were given.
     case wrongSize(Int)
-    /// The initialization vector, which everybody may see, is the key.
+    /// The initialization vector, which is public, equals the key.
     case ivEqualsKey
 }
 
 extension ContentKey: Equatable {
-    /// Compares in a time that does not depend on the bytes.
+    /// Compares in constant time.
     package static func == (left: ContentKey, right: ContentKey) -> Bool {
         left.bytes.isEqual(to: right.bytes)
     }
 }
 
 extension ContentKey: CustomStringConvertible, CustomReflectable {
-    /// Says that it is a key, and nothing of it.
+    /// Names only the type, and shows no bytes of the key.
     package var description: String { "ContentKey" }
 
-    /// Empty, so that `dump` and test failures show nothing either.
+    /// Empty, so that `dump` and test failures show no bytes either.
     package var customMirror: Mirror { Mirror(self, children: [] as [Mirror.Child]) }
 }
 
-/// A content key with its initialization vector and its attributes. It never changes; as an object it is handed on at
-/// the cost of one reference.
+/// A content key with its initialization vector and its attributes.
+///
+/// It never changes. It is a class, so that passing it on costs only a reference.
 package final class ContentKeyRecord: Equatable, Sendable {
     package let attributes: ContentKeyAttributes
     package let key: ContentKey
     /// The packager's initialization vector, which the licence must carry.
     package let iv: Bytes16
 
-    /// Throws `ivEqualsKey` when the two have the same bytes: the vector is public, and would give the key away.
+    /// Throws `ivEqualsKey` if the vector equals the key. The vector is public, so it would reveal the key.
     package init(attributes: ContentKeyAttributes, key: ContentKey, iv: Bytes16) throws(ContentKeyError) {
         guard key.bytes.revealedBytes16() != iv else { throw .ivEqualsKey }
         self.attributes = attributes
@@ -65,8 +66,8 @@ package final class ContentKeyRecord: Equatable, Sendable {
     package var keyID: KeyID { attributes.keyID }
     package var contentID: ContentID { attributes.contentID }
 
-    /// Whether both are the same key of the same track with the same floor, whenever it was stored and whether or not
-    /// it is live.
+    /// Whether both are the same key of the same track with the same floor. State and time of creation are not
+    /// compared.
     package func isSameKey(as other: ContentKeyRecord) -> Bool {
         var aligned = other.attributes
         aligned.state = attributes.state
@@ -76,7 +77,7 @@ package final class ContentKeyRecord: Equatable, Sendable {
 }
 
 extension ContentKeyRecord: CustomStringConvertible, CustomReflectable {
-    /// Names the key. The key and the initialization vector are not shown.
+    /// Identifies the key, without showing its bytes or its initialization vector.
     package var description: String { "content key \(keyID) of \(contentID)" }
 
     package var customMirror: Mirror { Mirror(self, children: ["attributes": attributes]) }
@@ -84,9 +85,9 @@ extension ContentKeyRecord: CustomStringConvertible, CustomReflectable {
 
 /// Makes content keys.
 package enum KeyGeneration {
-    /// A random key and a random initialization vector, independent of one another and of every identifier.
+    /// Makes a random key and a random initialization vector, independent of one another and of every identifier.
     ///
-    /// The two are never equal. Throws `randomnessUnavailable` when the system has none.
+    /// The two are never equal. Throws `randomnessUnavailable` if the system has no random bytes.
     package static func generate() throws(CryptoError) -> (key: ContentKey, iv: Bytes16) {
         let secret = try SecretBytes.random(count: ContentKey.size)
         var iv = try RandomBytes.generate16()
@@ -98,7 +99,7 @@ package enum KeyGeneration {
         }
     }
 
-    /// A random key id: a UUID of version 4 (RFC 9562 section 5.4).
+    /// Makes a random key id: a UUID of version 4 (RFC 9562 section 5.4).
     package static func generateKeyID() throws(CryptoError) -> KeyID {
         var bytes = try RandomBytes.generate(count: KeyID.size)
         bytes[6] = 0x40 | bytes[6] & 0x0F

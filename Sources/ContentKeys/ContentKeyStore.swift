@@ -1,36 +1,37 @@
 package import ByteCoding
 
-/// Where a licence's content key comes from.
+/// Provides the content key of a licence.
 package protocol ContentKeySource: Sendable {
-    /// The live key that an asset id names, or nil when it names none.
+    /// Returns the live key that an asset id names; nil if it names none.
     ///
-    /// Tries the reference's candidates in their order, and the first one that names a key decides. An alias or a key
-    /// id whose key has been withdrawn also ends the search, with nil: the id named that key, and no other. A content
-    /// id names a key only if the content has exactly one live key; with several the call throws `contentAmbiguous`.
+    /// Tries the reference's candidates in their order. The first one that names a key decides. If an alias or a key id
+    /// names a withdrawn key, the search ends with nil, because the name means no other key. A content id names a key
+    /// only if the content has exactly one live key. If it has several, the call throws `contentAmbiguous`.
     func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord?
 }
 
-/// The content keys of an installation. Everything but attributes and aliases is sealed at rest.
+/// Stores the content keys of an installation. Everything but attributes and aliases is sealed.
 package protocol ContentKeyStore: ContentKeySource {
     /// Stores a key durably.
     ///
-    /// The same key for the same track and with the same floor again changes nothing. State and time of creation do not
-    /// matter. Throws `keyIDTaken` when the id belongs to another key or track, or to the key with another floor.
+    /// Storing the same key for the same track with the same floor again changes nothing. State and time of creation
+    /// are not compared. Throws `keyIDTaken` if the id belongs to another key or track, or to the same key with another
+    /// floor.
     func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome
 
-    /// Lets an asset id of exactly these bytes name a key, durably.
+    /// Adds an alias durably: an asset id of exactly these bytes then names the key.
     ///
-    /// The same alias for the same key again changes nothing. Throws `aliasTaken` when it names another key, and
-    /// `keyUnknown` when no key has this id.
+    /// Adding the same alias to the same key again changes nothing. Throws `aliasTaken` if the alias names another key,
+    /// and `keyUnknown` if no key has this id.
     func addAlias(_ alias: AssetID, to keyID: KeyID) async throws(StoreError) -> StoreOutcome
 
-    /// A page of the stored keys, withdrawn ones too, ordered by the bytes of their content ids and then of their key
-    /// ids.
+    /// Returns a page of the stored keys, including withdrawn ones. They are ordered by the bytes of their content ids,
+    /// and then of their key ids.
     ///
     /// - Parameters:
-    ///   - contentID: Only the keys of this content; nil for all.
-    ///   - last: The last entry of the page before; nil for the first page.
-    ///   - limit: How many entries at most; at least 1.
+    ///   - contentID: Limits the list to the keys of this content; nil for all keys.
+    ///   - last: The last entry of the previous page; nil for the first page.
+    ///   - limit: The largest number of entries; at least 1.
     func list(
         of contentID: ContentID?, after last: ContentKeyAttributes?, limit: Int
     ) async throws(StoreError) -> [ContentKeyAttributes]

@@ -1,7 +1,7 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Makes content keys from one master secret, so that a holder of the secret can make them again.
+/// Derives content keys from one master secret, so that a holder of the secret can make them again.
 ///
 /// Key and initialization vector are each 16 bytes of HKDF-SHA256 (RFC 5869) over the master secret, without a salt,
 /// with the info
@@ -23,7 +23,8 @@ package struct KeyDerivation: Sendable {
     package let version: UInt32
     private let secret: SharedSecret
 
-    /// The caller keeps `version` unique for each secret. Throws `wrongSize` unless it has 32 bytes.
+    /// Makes a derivation. The caller must use each `version` for only one secret. Throws `wrongSize` unless the secret
+    /// has 32 bytes.
     package init(masterSecret: SharedSecret, version: UInt32) throws(CryptoError) {
         let size = masterSecret.bytes.count
         guard size == Self.secretSize else { throw .wrongSize(expected: Self.secretSize, actual: size) }
@@ -31,7 +32,7 @@ package struct KeyDerivation: Sendable {
         self.version = version
     }
 
-    /// The key and vector of these names; always the same.
+    /// Returns the key and vector for these names, which are always the same.
     package func derive(
         contentID: ContentID, keyID: KeyID, periodIndex: UInt32?
     ) throws(CryptoError) -> (key: ContentKey, iv: Bytes16) {
@@ -46,8 +47,8 @@ package struct KeyDerivation: Sendable {
         }
     }
 
-    /// The key id of a key that is ordered without one: a UUID of version 8 (RFC 9562, section 5.8), always the same
-    /// for the same content, track label and period. It is public, and tells nothing of the key.
+    /// Derives the key id of a key that is ordered without one: a UUID of version 8 (RFC 9562, section 5.8). It is
+    /// always the same for the same content, track label and period. It is public, and reveals nothing about the key.
     ///
     ///     size  field
     ///        8  "LKDKID01"

@@ -1,12 +1,12 @@
 import ByteCoding
 import KeyCrypto
 
-/// The proof in a database of which key-encryption key seals its content keys.
+/// Proves in a database which key-encryption key seals its content keys.
 ///
-/// So a wrong key file is found when the store is opened, and not by the first viewer.
+/// A wrong key file is therefore noticed when the store is opened, and not at the first licence.
 package struct KeyEncryptionKeyProof: Equatable, Sendable {
     package let version: UInt32
-    /// A seal over nothing secret (`KeySealing.makeProof`).
+    /// A seal over data that is not secret (`KeySealing.makeProof`).
     package let bytes: [UInt8]
 
     /// Reads a row. Throws `recordMalformed` for a version that no program writes.
@@ -22,28 +22,29 @@ package struct KeyEncryptionKeyProof: Equatable, Sendable {
     }
 }
 
-/// The table `key_encryption_key` of a database. The store reads and writes it in its own SQL.
+/// The table `key_encryption_key` of a database. Each store reads and writes it with its own SQL.
 package protocol KeyProofTable: ~Copyable {
     associatedtype Failure: Error
 
-    /// All proofs, in the order of their versions.
+    /// Returns all proofs in the order of their versions.
     mutating func keyProofs() throws(Failure) -> [KeyEncryptionKeyProof]
-    /// Adds a proof in one statement, and so one transaction. A proof of the same version stays as it is.
+    /// Adds a proof in one statement, which is one transaction. An existing proof of the same version stays.
     mutating func add(_ proof: KeyEncryptionKeyProof) throws(Failure)
 }
 
 extension KeyRing {
-    /// Compares the keys with the proofs in a database. If the database has no proof of the key that seals, adds it.
+    /// Compares the keys with the proofs in a database. Adds the proof of the current key if it is missing.
     package func establishProof<Table: KeyProofTable & ~Copyable>(
         in table: inout Table
     ) throws(KeyProofError<Table.Failure>) {
-        // Nothing is written for a key that does not belong here: its proof would keep all other programs out.
+        // Nothing is written for a key that does not belong here, because its proof would make all other programs
+        // refuse the database.
         let proofs = try acceptedProofs(of: &table)
         guard !proofs.contains(where: { $0.version == current.version }) else { return }
         let proof: KeyEncryptionKeyProof
         do { proof = try KeyEncryptionKeyProof(of: current) } catch { throw .cryptographyFailed }
         try wrap(KeyProofError<Table.Failure>.database, try table.add(proof))
-        // Another program may have added one first.
+        // Another program may have added another proof of the same version first.
         _ = try acceptedProofs(of: &table)
     }
 
@@ -54,7 +55,7 @@ extension KeyRing {
         _ = try acceptedProofs(of: &table)
     }
 
-    /// The proofs, if the ring has the key of each.
+    /// Returns the proofs. Throws unless the ring has the key of each proof.
     private func acceptedProofs<Table: KeyProofTable & ~Copyable>(
         of table: inout Table
     ) throws(KeyProofError<Table.Failure>) -> [KeyEncryptionKeyProof] {
@@ -69,11 +70,11 @@ extension KeyRing {
     }
 }
 
-/// Why a database's content keys cannot be read with the keys of a ring.
+/// The reason why a database's content keys cannot be read with the keys of a ring.
 package enum KeyProofError<Failure: Error>: Error {
-    /// A key of the ring is not the one that the database knows under its version.
+    /// A key of the ring differs from the one that the database was used with under its version.
     case differs
-    /// The database may have keys that were sealed under this version, of which the ring has no key.
+    /// The database may have keys that were sealed under this version, which the ring lacks.
     case missing(version: UInt32)
     case cryptographyFailed
     case database(Failure)

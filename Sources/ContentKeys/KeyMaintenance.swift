@@ -1,6 +1,6 @@
 package import ByteCoding
 
-/// A key to be stored, and further asset ids that shall name it.
+/// A key to be stored, with further asset ids as its aliases.
 package struct KeyImport: Sendable {
     package let record: ContentKeyRecord
     package let aliases: [AssetID]
@@ -11,47 +11,48 @@ package struct KeyImport: Sendable {
     }
 }
 
-/// What operators do to the stored content keys, many at a time: import, sealing again, withdrawal, deletion, the check
-/// of every seal.
+/// The operator's work on many stored content keys: import, sealing again, withdrawal, deletion, and a check of every
+/// seal.
 ///
-/// Works beside daemons. Only one task at a time uses one; calls may block their thread.
+/// It runs beside daemons. Only one task at a time may use a value; calls may block their thread.
 package protocol KeyMaintenance {
-    /// How many keys are stored, withdrawn ones too.
+    /// Returns the number of stored keys, including withdrawn ones.
     func count() async throws(StoreError) -> Int
 
-    /// Stores keys and their aliases in one transaction, all or none; how many were not there yet.
+    /// Stores keys and their aliases in one transaction, all or none. Returns the number of new keys.
     ///
     /// Throws as `ContentKeyStore.insert` and `addAlias` do.
     func store(_ imports: [KeyImport]) async throws(StoreError) -> Int
 
-    /// Seals up to `limit` records behind a key id under the current key-encryption key, in one transaction.
+    /// Seals again up to `limit` records after a key id under the current key-encryption key, in one transaction.
     ///
-    /// Readers find each record under its old seal or its new one. Throws `sealBroken` for a record that does not open.
+    /// Readers find each record under its old seal or its new one. Throws `sealBroken` if a record does not open.
     func rewrap(after keyID: KeyID?, limit: Int) async throws(StoreError) -> KeyRewrapStep
 
-    /// Forgets the key-encryption keys that seal nothing any more, so that they need not be configured; how many.
+    /// Deletes the proofs of key-encryption keys that seal no record any more, so that they need not be configured.
+    /// Returns their number.
     func forgetUnusedKeys() async throws(StoreError) -> Int
 
-    /// A key, live or withdrawn, with the asset ids that name it beside its kid.
+    /// Returns a key, live or withdrawn, with its aliases; nil if no key has this id.
     func key(_ keyID: KeyID) async throws(StoreError) -> (record: ContentKeyRecord, aliases: [AssetID])?
 
-    /// Withdraws a key, or gives it back. Throws `keyUnknown`.
+    /// Withdraws or restores a key. Throws `keyUnknown`.
     func set(_ state: ContentKeyState, of keyID: KeyID) async throws(StoreError)
 
-    /// Deletes a key and its aliases for good. Throws `keyUnknown`.
+    /// Deletes a key and its aliases permanently. Throws `keyUnknown`.
     func delete(_ keyID: KeyID) async throws(StoreError)
 
-    /// Opens the seals of up to `limit` records behind a key id, and says which do not hold. Changes nothing.
+    /// Opens the seals of up to `limit` records after a key id, and returns those that do not open. Changes nothing.
     func check(after keyID: [UInt8]?, limit: Int) async throws(StoreError) -> KeyCheckStep
 }
 
-/// What a step of `latchkey keys rewrap` has done.
+/// The result of one step of `latchkey keys rewrap`.
 package struct KeyRewrapStep: Equatable, Sendable {
-    /// The last key id looked at; nil behind the last one of all.
+    /// The last key id of the step; nil after the last record.
     package let last: KeyID?
-    /// How many were looked at.
+    /// The number of records that were read.
     package let count: Int
-    /// How many of them were sealed again.
+    /// The number of records that were sealed again.
     package let changed: Int
 
     package init(last: KeyID?, count: Int, changed: Int) {
@@ -61,11 +62,11 @@ package struct KeyRewrapStep: Equatable, Sendable {
     }
 }
 
-/// What a step of checking has found.
+/// The result of one step of a check.
 package struct KeyCheckStep: Equatable, Sendable {
-    /// The last key id looked at; nil behind the last one of all.
+    /// The last key id of the step; nil after the last record.
     package let last: [UInt8]?
-    /// How many were looked at.
+    /// The number of records that were read.
     package let count: Int
     package let findings: [KeyFinding]
 
@@ -76,11 +77,11 @@ package struct KeyCheckStep: Equatable, Sendable {
     }
 }
 
-/// What is wrong with a stored content key. The key's id is as it stands there, which may be what was altered.
+/// A fault of a stored content key. The key id is the stored one, which may itself have been altered.
 package enum KeyFinding: Hashable, Sendable {
-    /// The seal does not open: it, the key's id, its content, period or version was altered, or it is the seal of
-    /// another record.
+    /// The seal does not open: the seal, the key id, the content, the period or the version was altered, or the seal
+    /// belongs to another record.
     case sealBroken(keyID: [UInt8])
-    /// A column holds what no version writes.
+    /// A column has a value that no version writes.
     case malformed(keyID: [UInt8])
 }

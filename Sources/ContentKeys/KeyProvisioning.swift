@@ -1,10 +1,10 @@
 import ByteCoding
 
-/// Decides for a `KeyProvider` which wished keys are there and which are to be stored. Every store decides by it.
+/// Decides for a `KeyProvider` which wished keys exist and which must be stored. All stores use it.
 ///
-/// The store gives it what the database holds of each wish, in the order of the wishes.
+/// The store passes the stored keys of each wish, in the order of the wishes.
 package struct KeyProvisioning: Sendable {
-    /// The names of a track's key: which live keys a wish with the identity `.track` may mean.
+    /// The names of a track's key. A wish with the identity `.track` means any live key with these names.
     package struct TrackName: Hashable, Sendable {
         package let contentID: ContentID
         package let label: TrackLabel?
@@ -17,9 +17,9 @@ package struct KeyProvisioning: Sendable {
         }
     }
 
-    /// For each wish so far, in their order.
+    /// The keys for the wishes so far, in their order.
     package private(set) var provided: [ProvidedKey] = []
-    /// The wishes whose keys are to be stored, in their order.
+    /// The wishes whose keys must be stored, in their order.
     package private(set) var missing: [KeyWish] = []
     private var plannedByKeyID: [KeyID: ContentKeyRecord] = [:]
     private var plannedByTrack: [TrackName: ContentKeyRecord] = [:]
@@ -27,17 +27,18 @@ package struct KeyProvisioning: Sendable {
 
     package init() {}
 
-    /// The content of the first key that a store older than the last key must not make; nil if it may make all of them.
+    /// The content of the first new random key; nil if there is none. A store that is older than the last key must not
+    /// make it.
     package var firstRandom: ContentID? { missing.first { $0.material == .random }?.record.contentID }
-    /// How many new random keys there are.
+    /// The number of new random keys.
     package var randomCount: Int64 { Int64(missing.count { $0.material == .random }) }
 
-    /// Decides about the next wish. Of several wishes for one key the first alone makes it.
+    /// Decides on the next wish. Of several wishes for one key, only the first one makes it.
     ///
     /// - Parameters:
     ///   - named: The stored key with the key id of the wish's record, live or withdrawn.
-    ///   - ofTrack: The stored live keys of the wish's content, label and period; two are enough. Not looked at for a
-    ///     wish with the identity `.keyID`.
+    ///   - ofTrack: The stored live keys of the wish's content, label and period; two are enough. Ignored for a wish
+    ///     with the identity `.keyID`.
     package mutating func add(
         _ wish: KeyWish, named: ContentKeyRecord?, ofTrack: [ContentKeyRecord]
     ) throws(KeyProvisionError) {
@@ -48,7 +49,7 @@ package struct KeyProvisioning: Sendable {
         provided.append(ProvidedKey(record: present, isNew: false))
     }
 
-    /// The one live key of the wish's track; nil if the track has no live key, or the wish names a key id.
+    /// Returns the only live key of the wish's track; nil if the track has none, or if the wish names a key id.
     private func track(
         of wish: KeyWish, _ stored: [ContentKeyRecord]
     ) throws(KeyProvisionError) -> ContentKeyRecord? {

@@ -1,15 +1,15 @@
 package import KeyCrypto
 
-/// The key-encryption keys of an installation by their versions: one that seals, and older ones that still open.
+/// The key-encryption keys of an installation by their versions: the current one seals, and older ones still open.
 ///
-/// Records are sealed again, under the sealing key, by `latchkey keys rewrap`, and an older key goes when no record
-/// needs it any more.
+/// `latchkey keys rewrap` seals records again under the current key. An older key can be removed when no record needs
+/// it any more.
 package struct KeyRing: Sendable {
-    /// Seals what is stored from now on.
+    /// The key that seals new records.
     package let current: KeySealing
     private let older: [KeySealing]
 
-    /// Nil if two keys have one version.
+    /// Returns nil if two keys have the same version.
     package init?(current: KeySealing, older: [KeySealing] = []) {
         let versions = older.map(\.version) + [current.version]
         guard Set(versions).count == versions.count else { return nil }
@@ -17,7 +17,7 @@ package struct KeyRing: Sendable {
         self.older = older
     }
 
-    /// A ring of one key.
+    /// Makes a ring with one key.
     package init(_ current: KeySealing) {
         self.current = current
         older = []
@@ -25,9 +25,9 @@ package struct KeyRing: Sendable {
 
     package var all: [KeySealing] { [current] + older }
 
-    /// Opens what any of the keys sealed for a record with these attributes.
+    /// Opens a record with these attributes that any of the keys sealed.
     ///
-    /// Throws `authenticationFailed` for altered bytes, another record's seal, and a key that is not on the ring.
+    /// Throws `authenticationFailed` for altered bytes, for another record's seal, and if the ring lacks the key.
     package func open(
         _ sealed: SealedContentKey, attributes: ContentKeyAttributes
     ) throws(CryptoError) -> ContentKeyRecord {
@@ -35,7 +35,7 @@ package struct KeyRing: Sendable {
         return try sealing.open(sealed, attributes: attributes)
     }
 
-    /// Opens form 1, as a version before form 2 does.
+    /// Opens form 1, as programs of versions without form 2 do.
     package func openUnbound(
         _ sealed: SealedContentKey, attributes: ContentKeyAttributes
     ) throws(CryptoError) -> ContentKeyRecord {

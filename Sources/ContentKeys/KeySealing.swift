@@ -1,14 +1,14 @@
 import ByteCoding
 package import KeyCrypto
 
-/// A content key and its initialization vector as a store keeps them.
+/// A sealed content key with its initialization vector, in the form that a store keeps.
 package struct SealedContentKey: Hashable, Sendable {
-    /// Which key-encryption key sealed it.
+    /// The version of the key-encryption key that sealed it.
     package let keyVersion: UInt32
     /// The seal of form 1: nonce (12 bytes), ciphertext (32) and tag (16).
     package let bytes: [UInt8]
-    /// The seal of form 2: the version of its key-encryption key in 4 bytes, and then the same. Nil in a row of a
-    /// version that knew form 1 alone.
+    /// The seal of form 2: the version of its key-encryption key in 4 bytes, followed by nonce, ciphertext and tag. Nil
+    /// if a version without form 2 wrote the row.
     package let bound: [UInt8]?
 
     package init(keyVersion: UInt32, bytes: [UInt8], bound: [UInt8]? = nil) {
@@ -17,8 +17,8 @@ package struct SealedContentKey: Hashable, Sendable {
         self.bound = bound
     }
 
-    /// Whether one key-encryption key made both forms. After a version that knows form 1 alone has sealed a row again,
-    /// form 2 says nothing.
+    /// Whether the same key-encryption key made both forms. If a version without form 2 has sealed a row again, its
+    /// form 2 is out of date.
     package var isBound: Bool { bound.flatMap(Self.version) == keyVersion }
 
     private static func version(of bound: [UInt8]) -> UInt32? {
@@ -30,10 +30,9 @@ package struct SealedContentKey: Hashable, Sendable {
     fileprivate var boundBytes: [UInt8] { Array((bound ?? []).dropFirst(4)) }
 }
 
-/// Seals content keys with AES-256-GCM, each bound to its record, under one version of the key-encryption key.
+/// Seals content keys with AES-256-GCM under one version of the key-encryption key. Each seal is bound to its record.
 ///
-/// The secret is key (16 bytes) ‖ initialization vector (16 bytes). Bound to it, as associated data in this one
-/// encoding, are
+/// The sealed text is key (16 bytes) ‖ initialization vector (16 bytes). The associated data of form 1 are
 ///
 ///     offset  size  field
 ///          0     8  "LKCKEY01"
@@ -44,10 +43,10 @@ package struct SealedContentKey: Hashable, Sendable {
 ///         37     1  size of the content id, N
 ///         38     N  content id
 ///
-/// with big-endian integers. So a sealed key opens only in the record for which it was sealed.
+/// with big-endian integers. A sealed key therefore opens only in the record for which it was sealed.
 ///
-/// That is form 1, which every version opens. Beside it each record is sealed in form 2, whose associated data are the
-/// same with "LKCKEY02", and behind them
+/// Every version opens form 1. Each record is also sealed in form 2. Its associated data are those of form 1 with
+/// "LKCKEY02" instead of "LKCKEY01", followed by
 ///
 ///     size  field
 ///      1+T  track label
@@ -59,21 +58,21 @@ package struct SealedContentKey: Hashable, Sendable {
 ///      1+T  least security level
 ///        S  the seal of form 1
 ///
-/// Each of these texts is its size in one byte and its UTF-8; one byte 0xFF stands for a text that is missing. So
-/// in form 2 no part of a record can be altered, and its seal of form 1 cannot either. A record that has both forms is
-/// opened by form 2.
+/// Each of these texts is its size in one byte, followed by its UTF-8. One byte 0xFF stands for a missing text. With
+/// form 2, no part of a record can be altered without notice, and neither can its seal of form 1. A record that has
+/// both forms is opened by form 2.
 package struct KeySealing: Sendable {
-    /// The version that new seals get.
+    /// The version of the key-encryption key, which new seals contain.
     package let version: UInt32
     private let key: AES256GCMKey
 
-    /// The caller keeps `version` unique for each key-encryption key.
+    /// The caller must use each `version` for only one key-encryption key.
     package init(keyEncryptionKey: AES256GCMKey, version: UInt32) {
         self.key = keyEncryptionKey
         self.version = version
     }
 
-    /// Seals the record's key and initialization vector; two seals of one record differ.
+    /// Seals the record's key and initialization vector. Two seals of one record differ.
     package func seal(_ record: ContentKeyRecord) throws(CryptoError) -> SealedContentKey {
         let secret = SecretBytes(joining: record.key.bytes, record.iv)
         let bytes = try key.seal(secret, associatedData: Self.associatedData(record.attributes, version: version))
@@ -84,9 +83,9 @@ package struct KeySealing: Sendable {
         return SealedContentKey(keyVersion: version, bytes: bytes, bound: bound.bytes)
     }
 
-    /// Opens what `seal` made for a record with these attributes.
+    /// Opens a seal that `seal` made for a record with these attributes.
     ///
-    /// Throws `authenticationFailed` for altered bytes, another record's seal, or another key-encryption key.
+    /// Throws `authenticationFailed` for altered bytes, for another record's seal, or for another key-encryption key.
     package func open(
         _ sealed: SealedContentKey, attributes: ContentKeyAttributes
     ) throws(CryptoError) -> ContentKeyRecord {
@@ -96,7 +95,7 @@ package struct KeySealing: Sendable {
         return try record(attributes, try key.open(sealed.boundBytes, associatedData: data))
     }
 
-    /// Opens form 1, as a version before form 2 does.
+    /// Opens form 1, as programs of versions without form 2 do.
     package func openUnbound(
         _ sealed: SealedContentKey, attributes: ContentKeyAttributes
     ) throws(CryptoError) -> ContentKeyRecord {
@@ -114,7 +113,7 @@ package struct KeySealing: Sendable {
                 attributes: attributes, key: ContentKey(secret.copy(0..<ContentKey.size)),
                 iv: secret.revealedBytes16(at: ContentKey.size))
         } catch {
-            // Only a record that broke the rules when it was sealed comes here.
+            // This happens only if the record broke the rules when it was sealed.
             throw .authenticationFailed
         }
     }
@@ -156,7 +155,7 @@ package struct KeySealing: Sendable {
 }
 
 extension ByteWriter {
-    /// The size in one byte and the text, which is shorter than 255 bytes; 0xFF for nil.
+    /// Writes the size in one byte and the text, which is shorter than 255 bytes. Writes 0xFF for nil.
     fileprivate mutating func write(optional text: String?) {
         guard let text else { return write(UInt8.max) }
         write(UInt8(text.utf8.count))
@@ -165,7 +164,8 @@ extension ByteWriter {
 }
 
 extension KeySealing {
-    /// A seal over nothing secret, by which a store recognises its key-encryption key when it is opened again.
+    /// Makes a seal over data that is not secret. By it, a store recognises its key-encryption key when it is opened
+    /// again.
     package func makeProof() throws(CryptoError) -> [UInt8] {
         try key.seal(SecretBytes(count: 1), associatedData: proofAssociatedData)
     }

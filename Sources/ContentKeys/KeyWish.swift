@@ -1,16 +1,17 @@
 package import ByteCoding
 
-/// A key that a packager or an operator wants to have: the record that is stored if there is no such key yet.
+/// A key that a packager or an operator wants, with the record that is stored if there is no such key yet.
 package struct KeyWish: Sendable {
-    /// By which names a stored key is the one that is wanted.
+    /// The names by which a stored key is the wanted one.
     package enum Identity: Hashable, Sendable {
-        /// Its key id, as the packager has given it.
+        /// The key id, which the packager has given.
         case keyID
-        /// Its content, track label and period. Any live key with these is the one. Its key id does not matter.
+        /// The content, track label and period. Any live key with these names is the wanted one; its key id does not
+        /// matter.
         case track
     }
 
-    /// Which bytes of the record were given, so that a stored key must have the same.
+    /// The parts of the record that were given. A stored key must have the same bytes.
     package struct Given: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
 
@@ -20,7 +21,7 @@ package struct KeyWish: Sendable {
         package static let iv = Given(rawValue: 2)
     }
 
-    /// Where the bytes of `record` come from. A store that was restored from an older copy makes no random keys.
+    /// The source of the bytes of `record`. A store that was restored from an older copy makes no random keys.
     package enum Material: Hashable, Sendable {
         case random
         case derived
@@ -39,8 +40,8 @@ package struct KeyWish: Sendable {
         self.material = material
     }
 
-    /// What keeps a stored key from being the one that is wanted; nil if it is. The time of creation and the key's
-    /// floor are not compared: operators may have set a floor of their own.
+    /// Returns why a stored key is not the wanted one; nil if it is. The time of creation and the floor are not
+    /// compared, because operators may have set another floor.
     package func conflict(with stored: ContentKeyRecord) -> KeyConflict? {
         let wanted = record.attributes
         return Self.conflict(
@@ -49,7 +50,8 @@ package struct KeyWish: Sendable {
             key: given.contains(.key) ? record.key : nil, with: stored)
     }
 
-    /// The same for a key with these attributes, and with this IV and these bytes unless they are nil.
+    /// Returns why a stored key does not have these attributes, this IV and these bytes; nil if it does. An IV or key
+    /// that is nil is not compared.
     package static func conflict(
         contentID: ContentID, trackLabel: TrackLabel?, periodIndex: UInt32?, scheme: EncryptionScheme,
         iv: Bytes16?, key: ContentKey?, with stored: ContentKeyRecord
@@ -65,11 +67,11 @@ package struct KeyWish: Sendable {
     }
 }
 
-/// A key that was asked for by a `KeyWish`.
+/// A key that a `KeyWish` asked for.
 package struct ProvidedKey: Sendable {
-    /// As it is stored.
+    /// The stored record.
     package let record: ContentKeyRecord
-    /// Whether this call has stored it. Of several wishes for one key, it is said with the first alone.
+    /// Whether this call has stored it. Of several wishes for one key, only the first one is new.
     package let isNew: Bool
 
     package init(record: ContentKeyRecord, isNew: Bool) {
@@ -78,7 +80,7 @@ package struct ProvidedKey: Sendable {
     }
 }
 
-/// Why a stored key is not the one that is wanted, although it has its names. A stored key never changes.
+/// The reason why a stored key is not the wanted one, although it has its names. A stored key never changes.
 package enum KeyConflict: Error, Hashable, Sendable, CaseIterable {
     case otherContent
     case otherTrack
@@ -91,23 +93,24 @@ package enum KeyConflict: Error, Hashable, Sendable, CaseIterable {
     case severalKeys
 }
 
-/// Why wished keys are not provided.
+/// The reason why wished keys are not provided.
 package enum KeyProvisionError: Error, Equatable, Sendable {
     case conflict(KeyID, KeyConflict)
-    /// The database is older than the last key that was made: this key may have existed, and is not made again.
+    /// The database is older than the last key that was made. A key of this content may have existed, so it is not made
+    /// again.
     case keyLost(ContentID)
     case store(StoreError)
 }
 
-/// Gives packagers their keys: those that are there, and new ones.
+/// Provides packagers' keys: existing ones and new ones.
 package protocol KeyProvider: Sendable {
-    /// The keys of the wishes, in their order. Those that are not there are stored; all of them become durable
-    /// together, or none.
+    /// Returns the keys of the wishes in their order. Missing keys are stored; all of them become durable together, or
+    /// none.
     ///
-    /// Two calls at once, on any nodes, get the same keys. Throws `conflict` for the first wish whose names a stored
-    /// key has that is not the one, and `keyLost`.
+    /// Two simultaneous calls, on any nodes, return the same keys. Throws `conflict` for the first wish whose names
+    /// belong to a stored key that is not the wanted one. Throws `keyLost` if a missing key may have been lost.
     func provide(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ProvidedKey]
 
-    /// The same without making any: nil for each key that is not there. Throws `conflict`.
+    /// Returns existing keys without making any; nil for each missing key. Throws `conflict`.
     func find(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ContentKeyRecord?]
 }

@@ -1,19 +1,19 @@
 package import ByteCoding
 
-/// How the `skd:` URL of a content key is written, for packagers to put into playlists.
+/// A template for the `skd:` URL of a content key, which packagers put into playlists.
 ///
 /// A template is text with fields in braces. `{contentId}`, `{kid}` (a UUID), `{kidHex}`, `{iv}`, `{period}`, `{track}`
-/// and `{authority}` are replaced; each value is percent-encoded but for the unreserved characters of RFC 3986. What a
-/// template writes, `AssetReference` reads, in each of the presets (packagers, section 4).
+/// and `{authority}` are replaced. Each value is percent-encoded, except for the unreserved characters of RFC 3986.
+/// `AssetReference` reads the URLs of all presets (packagers, section 4).
 package struct SKDTemplate: Hashable, Sendable {
-    /// The size that a URL may have, in bytes: that of an alias.
+    /// The largest size of a URL, in bytes, which is the largest size of an alias.
     package static let urlSizeMaximum = 200
 
     /// The template, or the name of its preset, as it was given.
     package let source: String
     private let parts: [Part]
 
-    /// `skd://` and the key id: short, the same in either case, and distinct for each key.
+    /// `skd://` and the key id. It is short, the same in upper and lower case, and different for each key.
     package static let standard = SKDTemplate(source: "skd://{kid}", parts: [.text("skd://"), .field(.kid)])
 
     private init(source: String, parts: [Part]) {
@@ -21,8 +21,8 @@ package struct SKDTemplate: Hashable, Sendable {
         self.parts = parts
     }
 
-    /// Reads a template. Throws `unknownField` for braces with another name, or with none, and `invalidCharacter` for
-    /// anything that a quoted string of a playlist cannot hold.
+    /// Reads a template. Throws `unknownField` for braces with an unknown name or without a name. Throws
+    /// `invalidCharacter` for characters that a quoted string of a playlist cannot contain.
     package init(parsing template: String) throws(SKDTemplateError) {
         var parts: [Part] = []
         var rest = template[...]
@@ -40,7 +40,7 @@ package struct SKDTemplate: Hashable, Sendable {
         self.init(source: template, parts: parts)
     }
 
-    /// The template itself, if a preset was named too.
+    /// The text of the template, even if a preset was named.
     package var template: String {
         parts.map { part in
             switch part {
@@ -50,7 +50,7 @@ package struct SKDTemplate: Hashable, Sendable {
         }.joined()
     }
 
-    /// Whether a URL names a key, or a content that has one: otherwise no device finds its key by it.
+    /// Whether a URL names a key, or a content that has one. Otherwise no device can find a key by the URL.
     package var namesKeys: Bool {
         parts.contains { part in
             switch part {
@@ -60,13 +60,14 @@ package struct SKDTemplate: Hashable, Sendable {
         }
     }
 
-    /// Whether a URL shows the key's initialization vector, as it is or within JSON.
+    /// Whether a URL contains the key's initialization vector, directly or within JSON.
     package var needsIV: Bool { parts.contains(.field(.iv)) || parts.contains(.field(.json)) }
 
-    /// Whether the template has the host of the licence server in it.
+    /// Whether the template contains the host of the licence server.
     package var needsAuthority: Bool { parts.contains(.field(.authority)) }
 
-    /// The URL of a key. Throws `fieldMissing` if the key has no value for a field, and `tooLong`.
+    /// Returns the URL of a key. Throws `fieldMissing` if the key has no value for a field, and `tooLong` if the URL is
+    /// too long.
     package func url(for names: SKDNames) throws(SKDTemplateError) -> String {
         var url = ""
         for part in parts {
@@ -81,7 +82,7 @@ package struct SKDTemplate: Hashable, Sendable {
         return url
     }
 
-    /// Printable ASCII without a space and without a quotation mark (RFC 8216, section 4.2).
+    /// Whether the byte is printable ASCII, but not a space or a quotation mark (RFC 8216, section 4.2).
     private static func isAllowed(_ byte: UInt8) -> Bool {
         (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\"")
     }
@@ -95,13 +96,13 @@ package struct SKDTemplate: Hashable, Sendable {
         case contentID = "contentId"
         case kid
         case kidHex
-        /// The Base64 of the key id as it stands, as Shaka Packager writes it.
+        /// The Base64 of the key id without percent-encoding, as Shaka Packager writes it.
         case kidBase64
         case iv
         case period
         case track
         case authority
-        /// The Base64 of a JSON object with content id, key id and IV, as AWS MediaPackage describes it.
+        /// The Base64 of a JSON object with content id, key id and IV, the form of AWS MediaPackage.
         case json
 
         var namesKeys: Bool {
@@ -111,7 +112,7 @@ package struct SKDTemplate: Hashable, Sendable {
             }
         }
 
-        /// Nil if the key has no such name.
+        /// Returns the value of the field; nil if the key has none.
         func value(_ names: SKDNames) -> String? {
             switch self {
             case .contentID: PercentEncoding.encode(names.contentID.text)
@@ -121,7 +122,7 @@ package struct SKDTemplate: Hashable, Sendable {
             case .iv: Hexadecimal.encode(names.iv.bytes)
             case .period: names.periodIndex.map { String($0) }
             case .track: names.trackLabel.map { PercentEncoding.encode($0.text) }
-            // A host may have a port: its colon is kept.
+            // A host may have a port, so its colon is kept.
             case .authority:
                 names.authority.map { authority in
                     authority.split(separator: ":", omittingEmptySubsequences: false)
@@ -142,14 +143,14 @@ package struct SKDTemplate: Hashable, Sendable {
 }
 
 extension SKDTemplate {
-    /// A template by name, for content that is packaged for another service (packagers, section 4).
+    /// A named template, for content that is packaged for another service (packagers, section 4).
     package enum Preset: String, Hashable, Sendable, CaseIterable {
         case uuid
         case uuidIV = "uuid-iv"
         case hex
-        /// Finds its key only if the content has one live key.
+        /// A device finds its key only if the content has one live key.
         case content
-        /// For apps that take the URL for an HTTPS one and POST to it.
+        /// For apps that treat the URL as an HTTPS URL and POST to it.
         case licenseURL = "license-url"
         case ezdrm
         case awsJSON = "aws-json"
@@ -169,18 +170,18 @@ extension SKDTemplate {
         }
     }
 
-    /// Takes the name of a preset, or a template. Throws as the template does.
+    /// Reads the name of a preset, or a template. Throws the errors of `init(parsing:)`.
     package init(presetOrTemplate text: String) throws(SKDTemplateError) {
         let template = try SKDTemplate(parsing: Preset(rawValue: text)?.template ?? text)
         self.init(source: text, parts: template.parts)
     }
 }
 
-/// The names of a key that its URL can have.
+/// The values of a key that its URL may contain.
 package struct SKDNames: Hashable, Sendable {
     package var contentID: ContentID
     package var keyID: KeyID
-    /// Public, like all that a playlist has.
+    /// The initialization vector, which is public like everything in a playlist.
     package var iv: Bytes16
     package var periodIndex: UInt32?
     package var trackLabel: TrackLabel?
@@ -199,7 +200,7 @@ package struct SKDNames: Hashable, Sendable {
         self.authority = authority
     }
 
-    /// The names of a key of the store.
+    /// Takes the values from a key of the store.
     package init(of record: ContentKeyRecord, authority: String?) {
         self.init(
             contentID: record.contentID, keyID: record.keyID, iv: record.iv,
@@ -207,14 +208,14 @@ package struct SKDNames: Hashable, Sendable {
     }
 }
 
-/// Why a text is not a template, or a template gives no URL for a key.
+/// The reason why a text is not a template, or a template gives no URL for a key.
 package enum SKDTemplateError: Error, Equatable, Sendable {
-    /// Braces with a name that is not a field's, or a brace without its partner.
+    /// A name in braces is not a field, or an opening brace has no closing one.
     case unknownField
-    /// A character that is not printable ASCII, a space, a quotation mark, or a closing brace alone.
+    /// A character is a space, a quotation mark, a closing brace without an opening one, or not printable ASCII.
     case invalidCharacter
-    /// The template has a field that this key has no value for.
+    /// The template has a field for which this key has no value.
     case fieldMissing(String)
-    /// More than 200 bytes; this many.
+    /// The URL has more than 200 bytes. The value is its size.
     case tooLong(Int)
 }

@@ -1,15 +1,15 @@
 import ByteCoding
 
-/// One step of a database's schema. It runs once in the life of the database.
+/// One step of a database's schema. It runs only once in a database.
 ///
-/// A step only adds (expand) while the version before still runs beside this one. What no version uses any more goes in
-/// a later step (contract), which raises `oldestProgram`. Released steps are never edited.
+/// A step only adds tables and columns, because the previous version may still run beside this one. A later step
+/// removes what no version uses any more, and raises `oldestProgram`. Released steps are never edited.
 package struct SchemaMigration<Script: Sendable>: Sendable {
-    /// Steps are numbered 1, 2, 3, without gaps.
+    /// The step's number: 1, 2, 3 and so on, without gaps.
     package let number: Int64
-    /// Programs that know fewer steps than this cannot work with the schema that this step leaves behind.
+    /// The smallest number of known steps with which a program can work with the schema after this step.
     package let oldestProgram: Int64
-    /// The store's own SQL.
+    /// The step in the store's own SQL.
     package let script: Script
 
     package init(number: Int64, oldestProgram: Int64, script: Script) {
@@ -19,46 +19,45 @@ package struct SchemaMigration<Script: Sendable>: Sendable {
     }
 }
 
-/// What a database says about its schema.
+/// The state of a database's schema.
 package enum SchemaState: Equatable, Sendable {
     case empty
-    /// The tables are those of another program.
+    /// The tables belong to another program.
     case foreign
     /// The steps through `newest` have run. Programs that know fewer than `oldestProgram` steps cannot work with the
-    /// result.
+    /// schema.
     case migrated(newest: Int64, oldestProgram: Int64)
 }
 
-/// A database of which `SchemaMigrator` decides the steps. The store carries them out in its own SQL.
+/// A database whose migration steps `SchemaMigrator` chooses. The store runs them in its own SQL.
 ///
-/// The table `schema_migration` says which steps the database has been through, each with the oldest program that can
-/// still work with it. So a program may use the database of a newer one as long as the newer schema allows.
+/// The table `schema_migration` has a row for each step that has run, with the oldest program that can still work with
+/// the schema. A program can therefore use the database of a newer version if the newer schema allows it.
 package protocol MigratedDatabase: ~Copyable {
     associatedtype Script: Sendable
     associatedtype Failure: Error
 
-    /// Changes nothing, and takes no lock.
+    /// Returns the state of the schema. Changes nothing, and takes no lock.
     mutating func schemaState() throws(Failure) -> SchemaState
-    /// Begins a transaction that one program at a time can have.
+    /// Begins a transaction that only one program at a time can have.
     mutating func beginMigration() throws(Failure)
-    /// Runs a step and records it. The first step also makes `schema_migration`.
+    /// Runs a step and records it. The first step also creates `schema_migration`.
     mutating func apply(_ step: SchemaMigration<Script>) throws(Failure)
     mutating func commit() throws(Failure)
     mutating func rollBack()
 }
 
-/// Brings a database to the schema of this program.
+/// Migrates a database to this program's schema.
 package struct SchemaMigrator<Script: Sendable> {
     private let steps: [SchemaMigration<Script>]
 
-    /// All steps that this program knows, in their order.
+    /// Makes a migrator of all steps that this program can run, in their order.
     package init(_ steps: [SchemaMigration<Script>]) {
         precondition(steps.map(\.number) == steps.indices.map { Int64($0) + 1 }, "steps have no gaps")
         self.steps = steps
     }
 
-    /// Runs the steps that are missing, all or none. Changes nothing in a database that is refused, and takes no lock
-    /// if no step is missing.
+    /// Runs all missing steps or none. A database that is refused is not changed. If no step is missing, takes no lock.
     package func run<Database: MigratedDatabase & ~Copyable>(
         on database: inout Database
     ) throws(SchemaError<Database.Failure>) where Database.Script == Script {
@@ -76,7 +75,7 @@ package struct SchemaMigrator<Script: Sendable> {
         }
     }
 
-    /// Steps that the database has not been through. A newer database that this program can work with lacks none.
+    /// Returns the steps that have not run. A newer database that this program can use lacks no steps.
     private func missingSteps<Database: MigratedDatabase & ~Copyable>(
         of database: inout Database
     ) throws(SchemaError<Database.Failure>) -> ArraySlice<SchemaMigration<Script>> {
@@ -91,11 +90,11 @@ package struct SchemaMigrator<Script: Sendable> {
     }
 }
 
-/// Why a database does not have the schema of this program.
+/// The reason why a database cannot be migrated to this program's schema.
 package enum SchemaError<Failure: Error>: Error {
-    /// The database is another program's.
+    /// The database belongs to another program.
     case foreign
-    /// A newer version made the schema, and says that this one cannot work with it.
+    /// A newer version made the schema, and recorded that this version cannot use it.
     case tooNew(found: Int64, supported: Int64)
     case database(Failure)
 }

@@ -1,5 +1,5 @@
 extension StoreError {
-    /// What is wrong and what to do about it.
+    /// Says what is wrong and what to do about it.
     package var explanation: String {
         switch self {
         case .contentAmbiguous(let contentID): "\(contentID) has several keys; name one by its kid"
@@ -10,7 +10,7 @@ extension StoreError {
         case .keyUnknown(let keyID): "no key has the kid \(keyID)"
         case .sealBroken(let keyID):
             "the stored key \(keyID) does not open: it was altered, or sealed under another key-encryption key"
-        case .recordMalformed: "the database holds something that this version never writes; is it damaged?"
+        case .recordMalformed: "the database has a value that this version never writes; is it damaged?"
         case .unavailable(let outage): outage.explanation
         case .cryptographyFailed: "a cryptographic operation failed; is the installation of OpenSSL complete?"
         }
@@ -29,7 +29,7 @@ extension StoreOutage {
         case .damaged: "the database is damaged; restore it from a copy"
         case .unreachable: "the database's server does not answer; check that it runs and can be reached from here"
         case .misconfigured:
-            "the database's server answers, but refuses what this node asks for: check the database, the role and its rights"
+            "the database's server refuses this node's requests: check the database, the role and its rights"
         case .hanging: "the disk of the database does not answer; check the disk and the system's log"
         case .replaced:
             "the database file was deleted or replaced while it was open; stop the daemon, put the file back, and start it again"
@@ -43,24 +43,24 @@ extension StoreOutage {
 }
 
 extension KeyGenerationFault {
-    /// What is wrong and what to do about it, as the end of a sentence about the file.
+    /// Says what is wrong and what to do about it, as the end of a sentence about the file.
     package var explanation: String {
         switch self {
         case .missing:
-            "is gone: put it back, or if the database is known to be the newest, run latchkey keys accept-restore"
+            "is missing: put it back, or if the database is known to be the newest, run latchkey keys accept-restore"
         case .malformed: "is damaged: put it back, or remove it and run latchkey keys accept-restore"
         case .otherInstallation:
             "counts the keys of another installation: name the right file, or one that does not exist yet, "
                 + "and run latchkey keys accept-restore"
         case .notReadable(let errno): "cannot be read (error \(errno)): check its permissions"
         case .notWritable(let errno):
-            "cannot be replaced (error \(errno)): check its folder, the folder's permissions and the room on its disk"
+            "cannot be replaced (error \(errno)): check its folder, the folder's permissions and its disk's free space"
         }
     }
 }
 
 extension KeyProvisionError {
-    /// What is wrong and what to do about it.
+    /// Says what is wrong and what to do about it.
     package var explanation: String {
         switch self {
         case .conflict(let keyID, let conflict): "the key \(keyID) \(conflict.explanation)"
@@ -73,7 +73,7 @@ extension KeyProvisionError {
 }
 
 extension KeyConflict {
-    /// As the end of a sentence about the key that was asked for.
+    /// Says why there is no such key, as the end of a sentence about the wanted key.
     package var explanation: String {
         switch self {
         case .otherContent: "is stored for another content"

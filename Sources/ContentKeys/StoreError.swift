@@ -1,10 +1,10 @@
 package import ByteCoding
 
-/// Why a store did not do what it was asked.
+/// The reason why a call of a store failed.
 package enum StoreError: Error, Equatable, Sendable {
-    // What was asked does not fit what is stored.
+    // The request does not fit the stored data.
 
-    /// The asset id names a content that has several live keys, and nothing says which.
+    /// The asset id names a content that has several live keys, without saying which one.
     case contentAmbiguous(ContentID)
     /// Another key, or the same key for another track or with another floor, already has this id.
     case keyIDTaken(KeyID)
@@ -13,25 +13,26 @@ package enum StoreError: Error, Equatable, Sendable {
     /// No key has this id.
     case keyUnknown(KeyID)
 
-    // What is stored cannot be trusted.
+    // The stored data cannot be trusted.
 
-    /// The key's seal does not hold: altered, moved from another record, or sealed under another key-encryption key.
+    /// The key's seal does not open: it was altered, moved from another record, or made with another key-encryption
+    /// key.
     case sealBroken(KeyID)
-    /// A stored row holds what this version never writes.
+    /// A stored row has a value that this version never writes.
     case recordMalformed
 
-    // The store cannot work now.
+    // The store cannot work at present.
 
-    /// The database gave an error; the same call may succeed later.
+    /// The database returned an error. The same call may succeed later.
     case unavailable(StoreOutage)
 
-    // Ours.
+    // Errors of this node.
 
-    /// A cryptographic operation failed that should not.
+    /// A cryptographic operation failed unexpectedly.
     case cryptographyFailed
 }
 
-/// What is wrong with a database.
+/// The fault of a database.
 package enum StoreOutage: Error, Equatable, Sendable {
     /// Another writer did not finish in time.
     case busy
@@ -41,34 +42,34 @@ package enum StoreOutage: Error, Equatable, Sendable {
     case notWritable
     /// Reading, writing or syncing failed.
     case inputOutput
-    /// The file is not a database, or a damaged one.
+    /// The file is damaged, or is not a database.
     case damaged
-    /// The database's server does not answer anything; what was asked for may have been done all the same.
+    /// The database's server does not answer. The effect of the call may have happened nevertheless.
     case unreachable
-    /// The server answers, and the database, the role or its rights are not as they must be.
+    /// The server answers, but the database, the role or its rights must be corrected.
     case misconfigured
-    /// The disk does not finish a write or a sync; what was asked for may be done later.
+    /// The disk does not finish a write or a sync. The effect of the call may still happen later.
     case hanging
-    /// The file that was opened was deleted or replaced: what is written to it would be lost.
+    /// The opened file was deleted or replaced. Data written to it would be lost.
     case replaced
-    /// The file that says whether random keys were lost cannot be used, and so none is made.
+    /// The file that shows whether random keys were lost cannot be used, so no random key is made.
     case keyGeneration(KeyGenerationFault)
-    /// The node's clock and the database's are so far apart that nothing is counted.
+    /// The clocks of the node and the database differ so much that nothing is counted.
     case clockUntrusted
-    /// The database's own code for anything else.
+    /// Any other error, with the database's own code.
     case other(code: Int32)
 }
 
-/// What is wrong with the file of `keys.generationFile`, which says whether random keys were lost.
+/// The fault of the file of `keys.generationFile`, which shows whether random keys were lost.
 package enum KeyGenerationFault: Error, Equatable, Sendable {
     /// The database was used with a generation file, and that file is missing.
     case missing
-    /// The file holds something that this program never writes.
+    /// The file has content that this program never writes.
     case malformed
-    /// It counts the keys of another installation.
+    /// The file counts the keys of another installation.
     case otherInstallation
-    /// It cannot be read; the system's error number.
+    /// The file cannot be read. `errno` is the system's error number.
     case notReadable(errno: Int32)
-    /// It, or its lock, cannot be written; the system's error number.
+    /// The file or its lock cannot be written. `errno` is the system's error number.
     case notWritable(errno: Int32)
 }

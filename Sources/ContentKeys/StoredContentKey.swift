@@ -1,7 +1,7 @@
 import ByteCoding
 import KeyCrypto
 
-/// The columns of a stored content key but its seal, as every database has them, before they are believed.
+/// The columns of a stored content key without its seal, the same in every database, before they are checked.
 package struct ContentKeyColumns: Sendable {
     package var keyID: [UInt8]
     package var contentID: String
@@ -10,12 +10,12 @@ package struct ContentKeyColumns: Sendable {
     package var scheme: String
     package var state: String
     package var createdAt: Int64
-    /// Nil in rows of a version that knew none.
+    /// The content type; nil in rows of a version that had none.
     package var contentType: String?
     package var leastHDCP: String?
     package var leastSecurityLevel: String?
 
-    /// The columns that are NULL in no row.
+    /// Makes a value from the columns that are never NULL.
     package init(keyID: [UInt8], contentID: String, scheme: String, state: String, createdAt: Int64) {
         self.keyID = keyID
         self.contentID = contentID
@@ -26,7 +26,7 @@ package struct ContentKeyColumns: Sendable {
 }
 
 extension ContentKeyAttributes {
-    /// Throws `recordMalformed` for what this program never writes.
+    /// Reads the columns. Throws `recordMalformed` if they have a value that this program never writes.
     package init(stored columns: ContentKeyColumns) throws(StoreError) {
         guard let keyID = KeyID(bytes: columns.keyID), let scheme = EncryptionScheme(rawValue: columns.scheme),
             let state = ContentKeyState(rawValue: columns.state)
@@ -53,8 +53,9 @@ extension ContentKeyAttributes {
         }
     }
 
-    /// The type of a row of an older version, which knew none. Behind a packager's own label may be anything, so it has
-    /// the strictest policy; nil if the label or its absence says the type.
+    /// Returns the content type for a row of an older version, which stored none. A key with a packager's own label may
+    /// be for any content, so it gets the strictest policy. Returns nil if the label or its absence determines the
+    /// type.
     private static func assumedType(of label: TrackLabel?) -> ContentType? {
         guard let label, label.contentType == nil else { return nil }
         return .uhd
@@ -90,32 +91,32 @@ package struct StoredContentKey: Sendable {
         self.sealed = sealed
     }
 
-    /// Seals a record. Throws `cryptographyFailed` when that is not possible.
+    /// Seals a record. Throws `cryptographyFailed` if that fails.
     package init(sealing record: ContentKeyRecord, with sealing: KeySealing) throws(StoreError) {
         attributes = record.attributes
         do { sealed = try sealing.seal(record) } catch { throw .cryptographyFailed }
     }
 
-    /// Opens the seal. Throws `sealBroken` when it does not hold for these attributes.
+    /// Opens the seal. Throws `sealBroken` if it does not open for these attributes.
     package func open(with ring: KeyRing) throws(StoreError) -> ContentKeyRecord {
         try opened { () throws(CryptoError) in try ring.open(sealed, attributes: attributes) }
     }
 
-    /// Opens both forms of the seal. Throws `sealBroken` if one does not hold for these attributes, or they hold
-    /// different keys.
+    /// Opens both forms of the seal. Throws `sealBroken` if one does not open for these attributes, or if the forms
+    /// contain different keys.
     package func check(with ring: KeyRing) throws(StoreError) {
         let record = try open(with: ring)
         let unbound = try opened { () throws(CryptoError) in try ring.openUnbound(sealed, attributes: attributes) }
         guard record == unbound else { throw .sealBroken(attributes.keyID) }
     }
 
-    /// Whether the row is not sealed as the newest key-encryption key seals.
+    /// Whether the row must be sealed again: under the current key-encryption key, or in form 2.
     package func needsSealing(with ring: KeyRing) -> Bool {
         sealed.keyVersion != ring.current.version || !sealed.isBound
     }
 
-    /// The same key in another state, sealed again. Nil for a broken seal and the state `withdrawn`: a key that cannot
-    /// be given out may be withdrawn.
+    /// Returns the same key, sealed in another state. Returns nil if the seal is broken and the state is `withdrawn`,
+    /// because a key that cannot be opened may still be withdrawn.
     package func sealed(
         in state: ContentKeyState, with ring: KeyRing
     ) throws(StoreError) -> StoredContentKey? {

@@ -1,14 +1,14 @@
-/// Which tracks of its content a key is for, and the content type whose policy that means.
+/// The tracks of its content that a key is for, and the content type that decides its policy.
 ///
-/// AUDIO, SD, HD and UHD mean their type. A packager's own label comes with a type, because it cannot be guessed. A
-/// key without a label serves every track, and has SD's policy unless it says otherwise. So every key has a type, and
-/// no label is contradicted.
+/// The labels AUDIO, SD, HD and UHD determine the type. A packager's own label needs an explicit type, because the
+/// label does not determine one. A key without a label serves every track. Its type is SD unless another one is given.
+/// Every key therefore has a type, and the type never contradicts the label.
 package struct Track: Hashable, Sendable {
-    /// Nil for a key that serves every track of its content.
+    /// The label; nil for a key that serves every track of its content.
     package let label: TrackLabel?
     package let contentType: ContentType
 
-    /// Every track, with SD's policy.
+    /// Every track, with the policy of SD.
     package static let unlabelled = Track(checked: nil, .sd)
 
     /// The tracks with this type's well-known label.
@@ -16,7 +16,7 @@ package struct Track: Hashable, Sendable {
         self.init(checked: contentType.label, contentType)
     }
 
-    /// `contentType` is the type that was given explicitly; it may repeat what the label means. Throws
+    /// Makes a track. `contentType` is the explicitly given type, which may repeat the type of the label. Throws
     /// `contentTypeMissing` and `contentTypeContradicted`.
     package init(label: TrackLabel?, contentType: ContentType? = nil) throws(TrackError) {
         guard let label else {
@@ -34,26 +34,27 @@ package struct Track: Hashable, Sendable {
         self.contentType = contentType
     }
 
-    /// The labels under which a policy may speak of these tracks: their own, and the one that means their type.
+    /// The labels by which a policy can name these tracks: their own, and the well-known label of their type.
     package var policyLabels: [TrackLabel] {
         guard let label, label != contentType.label else { return [contentType.label] }
         return [label, contentType.label]
     }
 }
 
-/// Why a label and a content type make no track.
+/// The reason why a label and a content type do not make a track.
 package enum TrackError: Error, Equatable, Sendable {
-    /// A packager's own label says nothing of the type.
+    /// A packager's own label needs an explicit type.
     case contentTypeMissing
-    /// The label is a well-known one and means this other type.
+    /// The label is a well-known one of this other type.
     case contentTypeContradicted(by: ContentType)
 }
 
 /// The kind of track that a content key is for: a well-known label, or the packager's own.
 ///
-/// 1 to 64 printable ASCII characters without space; case matters. A key without a label has no `TrackLabel`.
+/// A label has 1 to 64 printable ASCII characters without space, and is case-sensitive. A key without a label has no
+/// `TrackLabel`.
 package struct TrackLabel: Hashable, Sendable {
-    /// The sizes that a label may have, in bytes.
+    /// The sizes of a label, in bytes.
     package static let sizes = 1...64
 
     package static let audio = TrackLabel(wellKnown: "AUDIO")
@@ -64,7 +65,7 @@ package struct TrackLabel: Hashable, Sendable {
     /// The label's characters.
     package let text: String
 
-    /// Throws `sizeOutOfRange` or `invalidCharacter` for anything that is not a label.
+    /// Throws `sizeOutOfRange` or `invalidCharacter` if the text is not a label.
     package init(_ text: String) throws(IdentifierError) {
         try PrintableASCII.check(text.utf8, size: text.utf8.count, in: Self.sizes)
         self.text = text
@@ -79,15 +80,15 @@ extension TrackLabel: CustomStringConvertible {
     package var description: String { text }
 }
 
-/// What a content key decrypts, as far as policy tells kinds apart (protocol, section 4.6). The raw values are stored,
-/// and never change.
+/// The kind of content that a key decrypts, as policies distinguish it (protocol, section 4.6). The raw values are
+/// stored, and never change.
 package enum ContentType: String, Hashable, Sendable, CaseIterable {
     case audio
     case sd
     case hd
     case uhd
 
-    /// The well-known label that means this type.
+    /// The well-known label of this type.
     package var label: TrackLabel {
         switch self {
         case .audio: .audio
@@ -99,7 +100,7 @@ package enum ContentType: String, Hashable, Sendable, CaseIterable {
 }
 
 extension TrackLabel {
-    /// The type that a well-known label means; nil for a packager's own label. Case matters: "hd" is such an
+    /// The type of a well-known label; nil for a packager's own label. Labels are case-sensitive: "hd" is a packager's
     /// own label.
     package var contentType: ContentType? {
         ContentType.allCases.first { $0.label == self }

@@ -1,25 +1,25 @@
 import ByteCoding
 package import FairPlay
 
-// The values of an SPC's blocks as a device writes them (protocol, section 2.1), stated here once more: the server's
-// reading of them lies in FairPlay, and neither is derived from the other.
+// The values of an SPC's blocks as a device writes them (protocol, section 2.1). FairPlay has the server's code that
+// reads them. The two are written independently, so that tests can compare them.
 
 extension MediaPlaybackState {
-    /// 16 bytes.
+    /// The block's value, 16 bytes.
     package var blockValue: [UInt8] {
         bigEndian(createdAt) + bigEndian(state.rawValue) + bigEndian(sessionID)
     }
 }
 
 extension Capabilities {
-    /// 16 bytes, of which the first eight are bits that have no meaning yet.
+    /// The block's value, 16 bytes. The bits of the first eight bytes have no meaning yet.
     package var blockValue: [UInt8] {
         bigEndian(UInt64(0)) + bigEndian(rawValue)
     }
 }
 
 extension DeviceIdentity {
-    /// 36 bytes.
+    /// The block's value, 36 bytes.
     package var blockValue: [UInt8] {
         bigEndian(version) + bigEndian(deviceClass.number) + bigEndian(vendorHash) + bigEndian(productHash)
             + bigEndian(systemFairPlayVersion) + bigEndian(trustedFairPlayVersion)
@@ -28,21 +28,21 @@ extension DeviceIdentity {
 }
 
 extension DeviceInfo {
-    /// 16 bytes; the last word is the version of the block.
+    /// The block's value, 16 bytes. The last word is the version of the block.
     package var blockValue: [UInt8] {
         bigEndian(rawType) + bigEndian(operatingSystem.rawValue) + bigEndian(UInt32(1))
     }
 }
 
 extension SecurityLevelReport {
-    /// 20 bytes: version 1, a reserved word, level, version of the deny list.
+    /// The block's value, 20 bytes: version 1, a reserved word, the level, the version of the deny list.
     package var blockValue: [UInt8] {
         bigEndian(UInt32(1)) + bigEndian(UInt32(0)) + bigEndian(rawLevel) + bigEndian(denyListVersion)
     }
 }
 
 extension VirtualMachineInfo {
-    /// 28 bytes.
+    /// The block's value, 28 bytes.
     package var blockValue: [UInt8] {
         bigEndian(version) + host.blockValue + guest.blockValue
     }
@@ -55,7 +55,7 @@ extension VirtualMachineInfo.Side {
 }
 
 extension SyncReport {
-    /// 28 bytes in version 1; 48 and 16 for each record in version 2 (protocol, section 4.4).
+    /// The block's value: 28 bytes in version 1; 48 bytes and 16 for each record in version 2 (protocol, section 4.4).
     package var blockValue: [UInt8] {
         switch subject {
         case .version1(let contentID):
@@ -77,7 +77,7 @@ extension SyncStatement {
     }
 }
 
-/// Version 1, a reserved word, a count and eight bytes for each format.
+/// Returns a block's value: version 1, a reserved word, a count, and eight bytes for each format.
 func keyFormatsValue(_ formats: [UInt64]) -> [UInt8] {
     bigEndian(UInt32(1)) + bigEndian(UInt32(0)) + bigEndian(UInt32(formats.count)) + formats.flatMap { bigEndian($0) }
 }

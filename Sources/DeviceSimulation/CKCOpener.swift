@@ -2,21 +2,21 @@ package import ByteCoding
 package import FairPlay
 package import KeyCrypto
 
-/// What a device learns from a CKC whose every part holds.
+/// The content of a CKC of which every part is valid.
 package struct OpenedLicense: Sendable {
-    /// 16 bytes.
+    /// The content key, 16 bytes.
     package let contentKey: SharedSecret
     package let contentIV: Bytes16
     package let terms: LicenseTerms
-    /// 1, or 2 if the R1 for video came back.
+    /// The version: 1, or 2 if the CKC returns the R1 for video.
     package let version: UInt32
-    /// The session key that wraps the content key, if an external module said so.
+    /// The session key that wraps the content key; nil if the CKC does not name it, which only external modules do.
     package let sessionKeyVersion: SessionKeyVersion?
-    /// What a device accepts in this CKC, and this server never sends; empty for each of its own CKCs.
+    /// Details of this CKC that a device accepts and this server never sends. Empty for each of this server's own CKCs.
     package let remarks: [CKCRemark]
 }
 
-/// Opens a CKC as strictly as a device, for an SPC that was made here.
+/// Opens a CKC as strictly as a device does. The SPC must have been made here.
 package struct CKCOpener {
     private let secrets: RequestSecrets
     private let crypto: CryptoContext
@@ -48,7 +48,7 @@ package struct CKCOpener {
 
     private static let r1Range = 36..<80
 
-    /// The SK..R1 block whose R1 comes back: version 2 brings the one for video.
+    /// Returns the SK..R1 block whose R1 the CKC returns. Version 2 returns the R1 for video.
     private func session(of envelope: CKCEnvelope) throws(CKCFault) -> SharedSecret {
         switch envelope.version {
         case 1: return secrets.sessionBlock
@@ -59,7 +59,7 @@ package struct CKCOpener {
         }
     }
 
-    /// Modules alone say which session key they used, and always with version 2.
+    /// Returns the session key that the CKC names. Only modules name it, and a CKC of version 2 must.
     private func sessionKeyVersion(
         of license: LicenseReader, in envelope: CKCEnvelope
     ) throws(CKCFault) -> SessionKeyVersion? {
@@ -91,7 +91,7 @@ package struct CKCOpener {
     }
 }
 
-/// The outer layout of a CKC (protocol, section 1.3), which needs no key.
+/// The outer layout of a CKC (protocol, section 1.3). Reading it needs no key.
 package struct CKCEnvelope: Sendable {
     package let message: [UInt8]
     package let version: UInt32
@@ -99,7 +99,7 @@ package struct CKCEnvelope: Sendable {
     package let iv: Bytes16
     package let payload: Range<Int>
 
-    /// Throws `truncated`, `payloadLength` or `payloadUnaligned`; version and reserved word may be any.
+    /// Throws `truncated`, `payloadLength` or `payloadUnaligned`. All values of version and reserved word are accepted.
     package init(parsing message: [UInt8]) throws(CKCFault) {
         let declared: UInt32
         var reader = ByteReader(message)
@@ -120,7 +120,7 @@ package struct CKCEnvelope: Sendable {
     }
 }
 
-/// Why a device would refuse a CKC.
+/// The reason why a device would refuse a CKC.
 package enum CKCFault: Error, Equatable, Sendable {
     case truncated(ByteReaderError)
     case version(UInt32)
@@ -134,30 +134,30 @@ package enum CKCFault: Error, Equatable, Sendable {
     case echoAltered(tag: UInt64)
     case echoOutOfOrder(tag: UInt64)
     case unexpectedTag(UInt64)
-    /// A word that has one legal value has another one.
+    /// A word has another value than the only legal one.
     case reservedWord(tag: UInt64, UInt32)
     /// A version, a key type or a level that does not exist.
     case unknownValue(tag: UInt64, UInt64)
-    /// The duration block's lease and rental are not those of its key type.
+    /// The lease and rental of the duration block do not fit its key type.
     case keyTypeContradictsDurations
-    /// 0xFFFFFFFF seconds, which older servers mean for "none" and devices take for a time.
+    /// The duration is 0xFFFFFFFF seconds. Older servers mean no limit by it, but devices read it as a duration.
     case secondsOutOfRange(tag: UInt64)
-    /// The duration block and the offline key block together, at which a client stops with "invalid CKC".
+    /// The CKC has both a duration block and an offline key block. Clients report this as "invalid CKC".
     case durationWithOfflineKey
-    /// The block, or what it says, is not for a device that said in its SPC what this one did.
+    /// The block or its value needs an ability that the device did not state in its SPC.
     case beyondAbilities(tag: UInt64)
-    /// The R1 or session key for video, for a device that has none, or without saying that it is used.
+    /// The CKC uses the R1 or session key for video, but the device has none or the CKC does not name it.
     case videoNotOffered
     case cryptography(CryptoError)
 }
 
-/// What a device accepts in a CKC, and this server never sends (protocol, sections 1.3, 2.2, 2.3 and 4.2).
+/// A detail of a CKC that a device accepts and this server never sends (protocol, sections 1.3, 2.2, 2.3 and 4.2).
 package enum CKCRemark: Equatable, Sendable {
     /// The container's reserved word is not 0. Apple's newer server writes its version there.
     case reservedWord(UInt32)
-    /// A block was echoed with its value, but with other padding, as Apple's newer server does.
+    /// A block was returned with its value but with other padding. Apple's newer server does this.
     case echoPadding(tag: UInt64)
-    /// The block without a name that Apple's sample CKCs carry.
+    /// The CKC has the unnamed block of Apple's sample CKCs.
     case sampleBlock
     /// The reserved word of the duration block is not 86d34a3a.
     case durationReservedWord(UInt32)

@@ -2,12 +2,12 @@ import ByteCoding
 package import FairPlay
 import KeyCrypto
 
-/// What a simulated device puts into an SPC beside the required blocks. Sizes in bytes.
+/// The content of a simulated device's SPC, besides the required blocks. Sizes are in bytes.
 package struct DeviceOptions: Sendable {
     package var version: SPCVersion
     /// 2 to 1,024 bytes in a legal SPC.
     package var assetID: [UInt8]
-    /// HU; random when nil.
+    /// HU; random if it is nil.
     package var deviceID: DeviceID?
     package var transactionID: UInt64?
     package var protocolVersionsSupported: [UInt32] = [1]
@@ -24,13 +24,14 @@ package struct DeviceOptions: Sendable {
     package var virtualMachine: VirtualMachineInfo?
     package var sync: SyncStatement?
     package var video: VideoStatement?
-    /// Further blocks as they come.
+    /// Further blocks, which are written unchanged.
     package var otherBlocks: [DeviceBlock] = []
-    /// How many blocks with random tags and values go in beside them.
+    /// The number of additional blocks with random tags and values.
     package var unknownBlockCount = 4
-    /// The tags to be asked back; nil for asset id, transaction id and all unknown blocks.
+    /// The tags of the return request; nil for asset id, transaction id and all unknown blocks.
     package var returnRequest: [UInt64]?
-    /// Names the bundle of both certificates, or the other one, instead of the one that the key is wrapped for.
+    /// Replaces the hash of the certificate for which the key is wrapped. It may be the hash of the bundle of both
+    /// certificates or of the other certificate.
     package var certificateHash: CertificateHash?
     package var shufflesBlocks = true
 
@@ -40,43 +41,43 @@ package struct DeviceOptions: Sendable {
     }
 }
 
-/// What a device says of where the pictures go.
+/// The device's statement of where the pictures go.
 package enum StreamingIndicator: Sendable, Equatable {
-    /// Its own screen: another random value in each SPC, as real devices send.
+    /// The device's own screen: a different random value in each SPC, as with real devices.
     case local
     case airPlay
     case avAdapter
     case value(UInt64)
 }
 
-/// What a device says of its security level.
+/// The device's statement of its security level.
 package enum SecurityLevelStatement: Sendable, Equatable {
     case report(SecurityLevelReport)
-    /// The form of 32 bytes that a server cannot read.
+    /// The form of 32 bytes, which a server cannot read.
     case encrypted
 }
 
-/// What the sync block says.
+/// The content of the sync block.
 package enum SyncStatement: Sendable, Equatable {
-    /// Nothing: the 28 zero bytes of ordinary SPCs.
+    /// No report: the 28 zero bytes of ordinary SPCs.
     case nothing
     case report(SyncReport)
 }
 
 /// The blocks for a second session key, which only external modules open.
 package enum VideoStatement: Sendable, Equatable {
-    /// A session key and R1 of their own, in the layout of SK..R1. What real devices put there is not known: this is
-    /// for modules of our own.
+    /// A separate session key and R1 in the layout of SK..R1. The content of real devices' blocks is not known, so this
+    /// works only with modules of this project.
     case sealed
-    /// Bytes without a meaning. A module that nonetheless says that it used them has used the other session key and R1.
+    /// Meaningless bytes. A module that claims to have used them has in fact used the other session key and R1.
     case opaque(LadderCall.VideoBlocks)
 }
 
-/// One TLLV block of a payload that is being made.
+/// One TLLV block of a payload under construction.
 package struct DeviceBlock: Sendable, Equatable {
     package var tag: UInt64
     package var value: [UInt8]
-    /// Blocks of 16 random bytes behind the value's own filling.
+    /// The number of random 16-byte blocks after the padding of the value.
     package var extraBlocks: Int
 
     package init(_ tag: UInt64, _ value: [UInt8], extraBlocks: Int = 1) {
@@ -87,8 +88,8 @@ package struct DeviceBlock: Sendable, Equatable {
 }
 
 extension DeviceOptions {
-    /// The optional blocks that these options ask for, those with random tags included; the ones for the video session
-    /// key are made with it.
+    /// Returns the optional blocks of these options, including those with random tags. The blocks of the video session
+    /// key are made with that key.
     func optionalBlocks(using crypto: CryptoContext) throws(CryptoError) -> [DeviceBlock] {
         let values: [(UInt64, [UInt8]?)] = [
             (TLLVTag.streamingIndicator, try streamingIndicatorValue(using: crypto)),

@@ -2,7 +2,7 @@ import ByteCoding
 import FairPlay
 
 extension LicenseReader {
-    /// What the blocks allow, for a device that said in its SPC what it can do.
+    /// Returns the terms of the blocks. Throws if they need an ability that the device did not state in its SPC.
     func terms(for device: DeviceAbilities) throws(CKCFault) -> LicenseTerms {
         let duration = try duration(for: device)
         let offlineKey = try offlineKey(for: device)
@@ -16,7 +16,8 @@ extension LicenseReader {
         return LicenseTerms(validity: validity, hdcp: try hdcp(for: device), securityLevel: try securityLevel())
     }
 
-    /// 16 bytes: lease, rental, key type, and a word that no device checks (protocol, section 4.2).
+    /// Reads the duration block, 16 bytes: lease, rental, key type, and a word that no device checks (protocol, section
+    /// 4.2).
     private func duration(for device: DeviceAbilities) throws(CKCFault) -> KeyDuration? {
         let tag = TLLVTag.contentKeyDuration
         guard let value = try value(of: tag, size: 16) else { return nil }
@@ -27,7 +28,8 @@ extension LicenseReader {
         return try Self.duration(keyType: UInt32(fields.low >> 32), lease, rental)
     }
 
-    /// The word of the duration block, if it is not the one that servers send. Apple's samples have 0.
+    /// Returns a remark if the reserved word of the duration block is not the one that servers send. Apple's samples
+    /// have 0.
     func durationRemark() throws(CKCFault) -> CKCRemark? {
         guard let value = try value(of: TLLVTag.contentKeyDuration, size: 16) else { return nil }
         let reserved = UInt32(truncatingIfNeeded: Bytes16(payload, at: value.lowerBound).low)
@@ -49,14 +51,14 @@ extension LicenseReader {
         }
     }
 
-    /// Nil for 0, which is no limit.
+    /// Returns nil for 0, which means no limit.
     private func seconds(_ value: UInt64, _ tag: UInt64) throws(CKCFault) -> LicenseSeconds? {
         guard value < 0xFFFF_FFFF else { throw .secondsOutOfRange(tag: tag) }
         return LicenseSeconds(value)
     }
 
-    /// 32 bytes in version 1, 48 in version 2: version, a reserved word, content or stream id, storage, playback, title
-    /// id (section 4.3).
+    /// Reads the offline key block, 32 bytes in version 1 and 48 in version 2: version, a reserved word, content or
+    /// stream id, storage, playback, title id (section 4.3).
     private func offlineKey(for device: DeviceAbilities) throws(CKCFault) -> OfflineKey? {
         let tag = TLLVTag.offlineKey
         guard let block = block(of: tag) else { return nil }
@@ -82,7 +84,7 @@ extension LicenseReader {
             name, storage: try seconds(limits >> 32, tag), playback: try seconds(limits & 0xFFFF_FFFF, tag))
     }
 
-    /// 16 bytes: a level and eight bytes that may be any.
+    /// Reads the HDCP block, 16 bytes: a level and eight bytes of any value.
     private func hdcp(for device: DeviceAbilities) throws(CKCFault) -> HDCPLevel? {
         let tag = TLLVTag.hdcpEnforcement
         guard let value = try value(of: tag, size: 16) else { return nil }
@@ -102,7 +104,8 @@ extension LicenseReader {
 }
 
 extension DeviceAbilities {
-    /// The first systems with offline keys sent no capabilities and know version 1.
+    /// Whether the device can keep a key of this version. The first systems with offline keys sent no capabilities and
+    /// support version 1.
     fileprivate func canKeep(_ name: OfflineKey.Name) -> Bool {
         switch name {
         case .version1:

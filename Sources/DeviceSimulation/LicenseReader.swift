@@ -11,13 +11,13 @@ struct LicenseReader {
         blocks = try wrap(CKCFault.framing, try TLLVBlocks(parsing: payload)).blocks
     }
 
-    /// The value of a block that must be there.
+    /// Returns the value of a required block. Throws `missingTag` or `wrongSize`.
     func requiredValue(of tag: UInt64, size: Int) throws(CKCFault) -> Range<Int> {
         guard let value = try value(of: tag, size: size) else { throw .missingTag(tag) }
         return value
     }
 
-    /// The value of a block, nil if it is not there. Throws `wrongSize`.
+    /// Returns the value of a block; nil if there is no such block. Throws `wrongSize`.
     func value(of tag: UInt64, size: Int) throws(CKCFault) -> Range<Int>? {
         guard let block = block(of: tag) else { return nil }
         guard block.value.count == size else { throw .wrongSize(tag: tag, size: block.value.count) }
@@ -28,9 +28,11 @@ struct LicenseReader {
         blocks.first { $0.tag == tag }
     }
 
-    /// Blocks that were asked back come back with their values, in the order in which they were asked for; other
-    /// padding is a remark. A block that was not asked for must be a known one. An unknown block is refused
-    /// rather than passed over: its meaning is not checked here. Gives the remarks.
+    /// Checks the returned blocks and all unknown ones, and returns the remarks.
+    ///
+    /// Requested blocks must be returned with their values, in the order of the request; other padding is a remark. A
+    /// block that was not requested must be a known one. An unknown block is refused and not skipped, because its
+    /// meaning cannot be checked here.
     func checkEchoes(_ expected: [[UInt8]]) throws(CKCFault) -> [CKCRemark] {
         var remarks: [CKCRemark] = []
         var lastPosition = 0
@@ -61,7 +63,7 @@ struct LicenseReader {
         return bytes[blocks.first?.value ?? 0..<0]
     }
 
-    /// 16 bytes: version 1, a reserved word, a number.
+    /// Reads the block of 16 bytes: version 1, a reserved word, a number.
     func sessionKeyVersion() throws(CKCFault) -> SessionKeyVersion? {
         guard let number = try versionedNumber(of: TLLVTag.sessionKeyVersionUsed) else { return nil }
         guard let version = SessionKeyVersion(rawValue: number) else {
@@ -70,7 +72,7 @@ struct LicenseReader {
         return version
     }
 
-    /// The number behind a version 1 and a reserved word of 0; nil if the block is not there.
+    /// Returns the number after a version 1 and a reserved word of 0; nil if there is no such block.
     func versionedNumber(of tag: UInt64) throws(CKCFault) -> UInt64? {
         guard let value = try value(of: tag, size: 16) else { return nil }
         let fields = Bytes16(payload, at: value.lowerBound)

@@ -2,9 +2,9 @@ import ByteCoding
 import FairPlay
 import KeyCrypto
 
-/// What can be wrong with what is encrypted: the key that is wrapped, the framing, the required blocks.
+/// A fault of the encrypted part of an SPC: the wrapped key, the framing, or the required blocks.
 ///
-/// Each gets the one answer for all that is wrong after the certificate hash.
+/// The server gives the same answer for each fault that it finds after the certificate hash.
 package enum PayloadFault: String, Sendable, CaseIterable {
     case wrappedKeyOf32Bytes
     case garbagePayload, wrongIntegrity, corruptedSessionKeyBlock
@@ -39,7 +39,7 @@ package enum PayloadFault: String, Sendable, CaseIterable {
 }
 
 extension PayloadFault {
-    /// Changes a draft before it is encrypted.
+    /// Applies the fault to a draft before it is encrypted.
     func apply(to draft: inout SPCDraft, using crypto: CryptoContext) throws(CryptoError) {
         switch self {
         case .wrappedKeyOf32Bytes: draft.wrappedMessage = draft.keys.wrapped.bytes.revealed() + [UInt8](0..<16)
@@ -59,7 +59,7 @@ extension PayloadFault {
         case .blockLengthNearlyTwoGiB: draft.editFirst { $0.setBlockLength(0x7FFF_FFF0) }
         case .blockLengthHuge: draft.editFirst { $0.setBlockLength(.max) }
         case .blockBeyondEnd:
-            // A header at the very end, whose block would begin where the payload has ended.
+            // A header at the end of the payload, whose block would begin after the end.
             draft.blocks.append(RawBlock(bytes: bigEndian(UInt64(1)) + bigEndian(UInt32(32)) + bigEndian(UInt32(0))))
         case .tooManyBlocks:
             for index in 0..<UInt64(TLLVBlocks.countMaximum) {
@@ -160,7 +160,7 @@ extension SPCDraft {
         blocks.removeAll { $0.tag == tag }
     }
 
-    /// Removes a block, and the wish to have it back, so that only its absence is at fault.
+    /// Removes a block and its tag in the return request, so that only the missing block is a fault.
     fileprivate mutating func remove(returned tag: UInt64, _ crypto: CryptoContext) throws(CryptoError) {
         remove(tag)
         try askBack([], crypto)
@@ -181,13 +181,14 @@ extension SPCDraft {
         try replace(TLLVTag.tagReturnRequest, tags.flatMap { bigEndian($0) }, crypto)
     }
 
-    /// A block with a tag of the CKC's own, so that only the wish to have it back is at fault.
+    /// Adds a block with a tag of CKCs and requests its return, so that only the return request is a fault.
     fileprivate mutating func plantAndAskBack(_ tag: UInt64, _ crypto: CryptoContext) throws(CryptoError) {
         try append(DeviceBlock(tag, [1, 2, 3]), crypto)
         try askBack([tag], crypto)
     }
 
-    /// A sync block of version 2 with so many records, without the last bytes, or one that declares another count.
+    /// Replaces the sync block by one of version 2 with `recordCount` records. It may lack its last bytes, or declare
+    /// another count.
     fileprivate mutating func replaceSync(
         flags: SyncFlags = .report, recordCount: Int, missing missingSize: Int = 0, declared: UInt32? = nil,
         _ crypto: CryptoContext

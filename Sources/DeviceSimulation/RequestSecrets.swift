@@ -2,20 +2,20 @@ package import ByteCoding
 package import FairPlay
 package import KeyCrypto
 
-/// What a device keeps of an SPC that it made, so that it can open and judge the answer.
+/// The secrets of an SPC that was made here. With them the device can open and check the answer.
 package final class RequestSecrets: Sendable {
-    /// What RSA wraps, 16 bytes: the key of the SPC's payload, in version 3 the master key.
+    /// The 16 bytes that RSA wraps: the key of the SPC's payload, or the master key in version 3.
     package let wrappedKey: SharedSecret
     /// The plain SK..R1 block, 96 bytes: session key, HU, R1, integrity.
     package let sessionBlock: SharedSecret
-    /// The same for video, if the device has a second session key.
+    /// The plain SK..R1 block for video; nil if the device has no second session key.
     package let videoSessionBlock: SharedSecret?
     package let antiReplaySeed: Bytes16
-    /// The whole blocks that the CKC must return, in the order of the return request, each once.
+    /// The complete blocks that the CKC must return, in the order of the return request, each of them once.
     package let expectedEchoes: [[UInt8]]
     package let abilities: DeviceAbilities
 
-    /// Throws `wrongSize` for parts of other sizes.
+    /// Throws `wrongSize` if a part has another size.
     package init(
         wrappedKey: SharedSecret, sessionBlock: SharedSecret, videoSessionBlock: SharedSecret? = nil,
         antiReplaySeed: Bytes16, expectedEchoes: [[UInt8]], abilities: DeviceAbilities
@@ -34,13 +34,13 @@ package final class RequestSecrets: Sendable {
         self.abilities = abilities
     }
 
-    /// HU.
+    /// HU, 20 bytes.
     package var deviceID: DeviceID { DeviceID(sessionBlock.bytes.copy(16..<36).revealed()) }
 
     /// R1, 44 bytes.
     package var r1: [UInt8] { sessionBlock.bytes.copy(36..<80).revealed() }
 
-    /// The key that encrypts the payload of the SPC, 16 bytes.
+    /// Returns the key that encrypts the payload of the SPC, 16 bytes.
     package func payloadKey(_ version: SPCVersion, using crypto: CryptoContext) throws(CryptoError) -> SharedSecret {
         switch version {
         case .v1, .v2: wrappedKey
@@ -48,7 +48,7 @@ package final class RequestSecrets: Sendable {
         }
     }
 
-    /// The plain payload of the SPC that these secrets belong to.
+    /// Decrypts the payload of the SPC that these secrets belong to.
     package func decryptPayload(of envelope: SPCEnvelope, using crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
         let keys =
             switch envelope.protection {
@@ -60,12 +60,12 @@ package final class RequestSecrets: Sendable {
     }
 }
 
-/// What a device said in its SPC that bounds what it can be told.
+/// The statements in a device's SPC that limit what a CKC may contain.
 package struct DeviceAbilities: Sendable, Equatable {
     package var hasPlaybackState: Bool
-    /// Nil if it did not say.
+    /// The capabilities; nil if the device stated none.
     package var capabilities: Capabilities?
-    /// Whether it sent the blocks for a second session key.
+    /// Whether the device sent the blocks for a second session key.
     package var offersVideoSessionKey: Bool
 
     package init(hasPlaybackState: Bool, capabilities: Capabilities?, offersVideoSessionKey: Bool = false) {

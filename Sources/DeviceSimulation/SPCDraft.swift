@@ -9,10 +9,10 @@ struct SPCDraft {
     var certificateHash: [UInt8]
     var blocks: [RawBlock]
     let secrets: RequestSecrets
-    /// What is wrapped in place of the key, by the fault that wants another size.
+    /// The bytes that are wrapped instead of the key, for a fault that needs another size.
     var wrappedMessage: [UInt8]?
 
-    /// Encrypts the payload, wraps its key and puts the container around them (protocol, sections 1.1 and 1.2).
+    /// Encrypts the payload, wraps its key and writes the container (protocol, sections 1.1 and 1.2).
     func seal(for certificate: Certificate, using crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
         let payload = blocks.flatMap(\.bytes)
         let padded = payload + [UInt8](repeating: 0, count: (16 - payload.count % 16) % 16)
@@ -43,7 +43,7 @@ struct SPCDraft {
     }
 }
 
-/// A block as bytes, so that a fault can be in its framing.
+/// A block as bytes, so that its framing can have a fault.
 struct RawBlock {
     let tag: UInt64
     var bytes: [UInt8]
@@ -55,28 +55,28 @@ struct RawBlock {
         bytes = writer.payload.bytes
     }
 
-    /// Bytes that are no block.
+    /// Takes bytes that are not a block.
     init(bytes: [UInt8]) {
         tag = 0
         self.bytes = bytes
     }
 }
 
-/// The keys of one container: what RSA wraps, and what encrypts and authenticates the payload.
+/// The keys of one container: the one that RSA wraps, and those that encrypt and authenticate the payload.
 ///
-/// In versions 1 and 2 the wrapped key encrypts the payload. In version 3 it is the master key, which encrypts three
-/// fixed seeds into the payload's key and vector and the key of the tag (protocol, section 1.2). The seeds are stated
-/// here once more: a slip in the server's would else be answered by the same slip.
+/// In versions 1 and 2 the wrapped key encrypts the payload. In version 3 it is the master key. It encrypts three fixed
+/// seeds, which become the payload's key, the vector and the key of the tag (protocol, section 1.2). The seeds are
+/// written here independently of the server. Otherwise both sides could share the same mistake.
 struct ContainerKeys: Sendable {
-    /// 16 bytes.
+    /// The wrapped key, 16 bytes.
     let wrapped: SharedSecret
-    /// 16 bytes.
+    /// The payload's key, 16 bytes.
     let payload: SharedSecret
     let iv: Bytes16
-    /// Version 3 alone; 16 bytes.
+    /// The key of the authentication tag, 16 bytes; nil in versions 1 and 2.
     let authentication: SharedSecret?
 
-    /// Fresh keys.
+    /// Makes random keys.
     init(_ version: SPCVersion, using crypto: CryptoContext) throws(CryptoError) {
         let wrapped = SharedSecret(try SecretBytes.random(count: 16))
         switch version {

@@ -1,19 +1,19 @@
 package import FairPlay
 
-/// Malformed SPCs by name: each breaks one rule of the containers or blocks (protocol, sections 1 and 2).
+/// The named faults of malformed SPCs. Each breaks one rule of the containers or blocks (protocol, sections 1 and 2).
 package enum SPCFault: Sendable, Hashable {
-    /// In the finished message.
+    /// A fault in the finished message.
     case container(ContainerFault)
-    /// Before encryption, as everybody who holds the public certificate can.
+    /// A fault before encryption. Every holder of the public certificate can make one.
     case payload(PayloadFault)
 
-    /// All that an SPC of this version can have.
+    /// Returns all faults that an SPC of this version can have.
     package static func all(for version: SPCVersion) -> [SPCFault] {
         ContainerFault.allCases.filter { $0.canHappen(in: version) }.map { .container($0) }
             + PayloadFault.allCases.map { .payload($0) }
     }
 
-    /// What the server must answer.
+    /// The answer that the server must give.
     package enum Answer: Sendable, Equatable {
         /// 400 `spc_version_unsupported`
         case versionUnsupported
@@ -21,7 +21,7 @@ package enum SPCFault: Sendable, Hashable {
         case malformed
         /// 422 `spc_certificate_unknown`
         case certificateUnknown
-        /// 422 `spc_rejected`, the same for all
+        /// 422 `spc_rejected`, the same for all such faults
         case rejected
     }
 
@@ -42,7 +42,7 @@ extension SPCFault: CustomStringConvertible {
     }
 }
 
-/// What can be wrong with a container, the wrapped key and the certificate hash in it included.
+/// A fault of a container, including its wrapped key and its certificate hash.
 package enum ContainerFault: String, Sendable, CaseIterable {
     // Refused before any key is used.
     case versionZero, versionFour, versionNine
@@ -54,7 +54,7 @@ package enum ContainerFault: String, Sendable, CaseIterable {
     // Refused after the wrapped key has been tried.
     case corruptedWrappedKey
 
-    // Version 3 alone.
+    // Only in version 3.
     case wrongTransportIdentifier, nonZeroLengthStart, nonZeroLengthMiddle, truncatedAuthenticationTag
     case wrongAuthenticationTag, authenticationTagOfZeros, flippedPayloadByte
 
@@ -84,7 +84,7 @@ package enum ContainerFault: String, Sendable, CaseIterable {
 }
 
 extension ContainerFault {
-    /// Changes a finished message.
+    /// Applies the fault to a finished message.
     func apply(to message: inout [UInt8], version: SPCVersion) {
         let layout = Layout(version)
         switch self {
@@ -119,10 +119,10 @@ extension ContainerFault {
         }
     }
 
-    /// Where the fields of a container lie (protocol, sections 1.1 and 1.2).
+    /// The offsets of a container's fields (protocol, sections 1.1 and 1.2).
     private struct Layout {
         let certificateHash: Int
-        /// Of the last four bytes of the length.
+        /// The offset of the last four bytes of the length.
         let length: Int
         let payload: Int
         let tagSize: Int

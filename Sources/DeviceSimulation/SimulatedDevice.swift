@@ -2,30 +2,31 @@ import ByteCoding
 package import FairPlay
 package import KeyCrypto
 
-/// The other side of the protocol: makes genuine SPCs for a server whose application secret it shares.
+/// The device's side of the protocol: makes genuine SPCs for a server with the same application secret.
 ///
-/// It can open only the answers to SPCs that it made itself. It cannot obtain keys from a server whose secret it does
-/// not have.
+/// It can open only the answers to its own SPCs. It cannot get keys from a server with an application secret that it
+/// does not know.
 package final class SimulatedDevice {
     private let certificate: Certificate
     private let ladder: ApplicationSecretKeyLadder
     private let crypto: CryptoContext
 
-    /// `certificate` is the one that keys are wrapped for: 1024 bits for version 1, 2048 bits for versions 2 and 3.
+    /// Makes a device. `certificate` is the one for which keys are wrapped: 1024 bits for version 1, 2048 bits for
+    /// versions 2 and 3.
     package init(certificate: Certificate, ladder: ApplicationSecretKeyLadder, using crypto: CryptoContext) {
         self.certificate = certificate
         self.ladder = ladder
         self.crypto = crypto
     }
 
-    /// A fresh SPC.
+    /// Makes a new SPC.
     package func makeRequest(_ options: DeviceOptions) throws(CryptoError) -> DeviceRequest {
         let draft = try makeDraft(options)
         return DeviceRequest(
             message: try draft.seal(for: certificate, using: crypto), version: draft.version, secrets: draft.secrets)
     }
 
-    /// An SPC with a fault: in its container, or in a payload that is encrypted again.
+    /// Makes an SPC with a fault, either in its container or in its payload before encryption.
     package func makeRequest(_ options: DeviceOptions, with fault: SPCFault) throws(CryptoError) -> DeviceRequest {
         var draft = try makeDraft(options)
         if case .payload(let fault) = fault { try fault.apply(to: &draft, using: crypto) }
@@ -89,23 +90,23 @@ package final class SimulatedDevice {
     }
 }
 
-/// An SPC that was made here, and what opens its answer.
+/// An SPC that was made here, with the secrets that open its answer.
 package struct DeviceRequest: Sendable {
     package let message: [UInt8]
     package let version: SPCVersion
     package let secrets: RequestSecrets
 }
 
-/// The session keys of one request, and the blocks in which only the holder of the application secret finds them
-/// (protocol, section 3.2).
+/// The session keys of one request, and the blocks that contain them. Only a holder of the application secret can open
+/// the blocks (protocol, section 3.2).
 struct SealedSession {
-    /// SK 16, HU 20, R1 44, integrity 16.
+    /// The plain SK..R1 block: SK 16 bytes, HU 20, R1 44, integrity 16.
     let generic: SharedSecret
-    /// The same with a session key and R1 for video.
+    /// The plain block with the session key and R1 for video; nil if there is none.
     let video: SharedSecret?
     let blocks: [DeviceBlock]
 
-    /// All is random but for a HU that is asked for.
+    /// Makes random keys. HU is random too, unless the options name one.
     init(
         _ options: DeviceOptions, ladder: ApplicationSecretKeyLadder, using crypto: CryptoContext
     ) throws(CryptoError) {

@@ -31,7 +31,7 @@ package struct HTTPRoundTripSettings: Sendable {
     }
 
     package var proxy: Proxy = .environment
-    /// The path of the unix socket at which the server listens, in place of the address in the URL.
+    /// The path of the server's unix socket; nil for a server that is reached by name or address.
     package var unixSocket: String?
     /// Authorities in PEM that alone may vouch for the server; nil for those of the system.
     package var authorities: [UInt8]?
@@ -105,6 +105,29 @@ package enum HTTPRoundTrip {
         return try outcome.get()
     }
 
+    /// Returns the certificate that a server presents, in PEM. Returns nil if the server presents none.
+    ///
+    /// The certificate is not checked. The request is a GET without fields of the caller, so that a wrong server learns
+    /// nothing. Blocks the thread.
+    package static func servedCertificate(
+        _ url: String, _ settings: HTTPRoundTripSettings
+    ) throws(HTTPRoundTripError) -> [UInt8]? {
+        let transfer = RoundTripTransfer(sizeMaximum: settings.answerSizeMaximum)
+        do throws(HTTPCallError) {
+            let easy = try CurlEasy()
+            try configure(easy, settings)
+            try easy.set(CURLOPT_SSL_VERIFYPEER, 0)
+            try easy.set(CURLOPT_SSL_VERIFYHOST, 0)
+            try easy.set(CURLOPT_CERTINFO, 1)
+            try set(HTTPRoundTripRequest(.get, url), on: easy)
+            // Also of a server that wants a certificate of its client and ends the connection.
+            _ = try transfer.run(easy)
+            return unsafe latchkey_curl_served_certificate(easy.handle).map { unsafe Array(String(cString: $0).utf8) }
+        } catch {
+            throw .failed(code: CURLE_UNKNOWN_OPTION.rawValue, "\(error)")
+        }
+    }
+
     private static func configure(_ easy: CurlEasy, _ settings: HTTPRoundTripSettings) throws(HTTPCallError) {
         let milliseconds = max(1, Int(settings.timeout / .milliseconds(1)))
         try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
@@ -119,8 +142,8 @@ package enum HTTPRoundTrip {
         try easy.set(CURLOPT_SSL_VERIFYPEER, 1)
         try easy.set(CURLOPT_SSL_VERIFYHOST, 2)
         try easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        if let authorities = settings.authorities { try easy.trust(authorities) }
         if let path = settings.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }
+        if let authorities = settings.authorities { try easy.trust(authorities) }
         switch settings.proxy {
         case .environment: break
         case .none: try easy.set(CURLOPT_PROXY, "")

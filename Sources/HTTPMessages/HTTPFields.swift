@@ -21,11 +21,15 @@ package struct HTTPFields: Sendable {
 
     private(set) var storage: [UInt8]
     private(set) var entries: [Entry]
+    /// Whether `storage` is what a response's head says of these fields: a line "name: value" CRLF for each of them, in
+    /// order, and no field that belongs to the connection.
+    private(set) var areLines: Bool
 
     /// No fields.
     package init() {
         storage = []
         entries = []
+        areLines = true
     }
 
     /// No fields, with room for so many of so many bytes altogether.
@@ -39,6 +43,7 @@ package struct HTTPFields: Sendable {
     init(storage: [UInt8], entries: [Entry]) {
         self.storage = storage
         self.entries = entries
+        areLines = false
     }
 
     /// The number of fields; a name that occurs twice counts twice.
@@ -55,15 +60,20 @@ package struct HTTPFields: Sendable {
         precondition(!name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter), "a field name must be a token")
         let nameStart = storage.count
         storage.append(contentsOf: name.utf8)
+        let nameEnd = storage.count
+        storage.append(contentsOf: ": ".utf8)
         let valueStart = storage.count
         storage.append(contentsOf: value.utf8)
-        for position in valueStart..<storage.count where storage[position].isForbiddenInFieldValue {
+        let valueEnd = storage.count
+        for position in valueStart..<valueEnd where storage[position].isForbiddenInFieldValue {
             storage[position] = UInt8(ascii: " ")
         }
-        entries.append(
-            Entry(
-                nameStart: Int32(nameStart), nameEnd: Int32(valueStart), valueStart: Int32(valueStart),
-                valueEnd: Int32(storage.count)))
+        storage.append(contentsOf: "\r\n".utf8)
+        let entry = Entry(
+            nameStart: Int32(nameStart), nameEnd: Int32(nameEnd), valueStart: Int32(valueStart),
+            valueEnd: Int32(valueEnd))
+        entries.append(entry)
+        if belongsToConnection(entry) { areLines = false }
     }
 
     /// Adds fields after the others that were checked when they were made.
@@ -71,12 +81,15 @@ package struct HTTPFields: Sendable {
         let offset = Int32(storage.count)
         storage += other.storage
         for entry in other.entries { entries.append(entry.moved(by: offset)) }
+        areLines = areLines && other.areLines
     }
 
     /// Removes all fields of a name and adds this one after the others.
     package mutating func set(_ name: String, _ value: String) {
         let storage = storage
+        let count = entries.count
         entries.removeAll { storage.span.matchesIgnoringCase(name.utf8, in: $0.name) }
+        if entries.count < count { areLines = false }
         append(name, value)
     }
 

@@ -78,6 +78,7 @@ extension HTTPResponse {
     }
 
     private func appendFields(to output: inout [UInt8]) {
+        guard !fields.areLines else { return output.append(contentsOf: fields.storage) }
         for entry in fields.entries where !fields.belongsToConnection(entry) {
             output.append(contentsOf: fields.storage[entry.name])
             output.append(contentsOf: ": ".utf8)

@@ -2,7 +2,11 @@ import COpenSSL
 import Synchronization
 
 /// Memory for secrets of every size: zeroed when it is handed out, wiped when it comes back.
-enum SecretMemory {
+package enum SecretMemory {
+    /// Whether the memory of key material is locked, so that it is never swapped. It is not if `RLIMIT_MEMLOCK` is too
+    /// small.
+    package static var isLocked: Bool { SecureHeap.isLocked }
+
     static func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {
         let memory = unsafe count <= SecretSlots.slotSize ? SecretSlots.take() : SecureHeap.allocate(count)
         return unsafe UnsafeMutableRawBufferPointer(start: memory, count: count)
@@ -67,12 +71,15 @@ enum SecureHeap {
     private static let size = 2 << 20
     private static let blockSizeMinimum = 64
 
-    private static let isPrepared: Bool = CRYPTO_secure_malloc_init(size, blockSizeMinimum) != 0
+    /// 1 if all went well, 2 if the memory could not be locked or guarded, 0 if there is none.
+    private static let outcome = CRYPTO_secure_malloc_init(size, blockSizeMinimum)
+
+    static var isLocked: Bool { outcome == 1 }
 
     /// Zeroed memory: from the secure heap, or from the ordinary one when that is full or not wanted. Freed with
     /// `latchkey_secure_clear_free`.
     static func allocate(_ count: Int, isSecure: Bool = true) -> UnsafeMutableRawPointer {
-        _ = isPrepared
+        _ = outcome
         if isSecure, let memory = unsafe latchkey_secure_malloc(count) { return unsafe memory }
         guard let memory = unsafe latchkey_zalloc(count) else { preconditionFailure("out of memory") }
         return unsafe memory

@@ -1,39 +1,42 @@
 import EventLoops
 import KeyCrypto
-import Telemetry
+package import Telemetry
 
-/// Collects the RSA unwraps that one loop's requests ask for within a turn, and hands them to the backend in groups at
-/// the turn's end.
+/// Collects the RSA unwraps that one loop's requests need within a turn, and hands them to the backend in groups at the
+/// turn's end.
 ///
-/// Belongs to its loop. A group is run per turn end, and its requests are resumed before the next one, so that answers
-/// leave while later groups still wait. When more is asked for than the processor can do, requests wait here, renewals
-/// before all others, as long as `OverloadLimits` says.
+/// Belongs to its loop. Each turn end runs one group, and resumes its requests before the next group. So answers leave
+/// while later groups still wait. If the processor cannot keep up, requests wait here as long as `OverloadLimits`
+/// allows, renewals before all others.
 final class UnwrapQueue {
     @safe
     private struct Waiter {
         let job: RSAUnwrapJob
+        let since: MonotonicTime
         let continuation: UnsafeContinuation<Bool, Never>
     }
 
     private let unwrapper: any RSAUnwrapper
     private let counts: OverloadCounts
+    private let times: UnwrapTimes
     private let loop: LoopContext
     private var room = WaitingRoom<Waiter>()
 
-    init(unwrapper: any RSAUnwrapper, counts: OverloadCounts, on loop: LoopContext) {
+    init(unwrapper: any RSAUnwrapper, counts: OverloadCounts, times: UnwrapTimes, on loop: LoopContext) {
         self.unwrapper = unwrapper
         self.counts = counts
+        self.times = times
         self.loop = loop
         loop.atTurnEnd { [unowned self] turn in run(turn) }
     }
 
-    /// Settles the job and returns true. Returns false if there is too much to do. Returns on the same loop.
+    /// Settles the job and returns true, or returns false if there is too much to do. Returns on the same loop.
     func unwrap(_ job: RSAUnwrapJob, isUrgent: Bool, limits: OverloadLimits) async -> Bool {
-        // Resumed exactly once: the code that takes a waiter out of the room resumes it, and `run` looks at the end of
-        // every turn in which one waits.
+        // Resumed exactly once: the code that takes a waiter out of the room resumes it, and `run` is called at the end
+        // of every turn in which one waits.
         unsafe await withUnsafeContinuation { continuation in
-            let waiter = unsafe Waiter(job: job, continuation: continuation)
-            let deadline = loop.now + limits.wait
+            let waiter = unsafe Waiter(job: job, since: loop.now, continuation: continuation)
+            let deadline = waiter.since + limits.wait
             switch room.enter(
                 waiter, isUrgent: isUrgent, deadline: deadline.nanoseconds, capacity: limits.waitingMaximum)
             {
@@ -52,17 +55,30 @@ final class UnwrapQueue {
     private func run(_ turn: TurnEnd) -> TurnEndVerdict {
         guard !room.isEmpty else { return .done }
         let size = unwrapper.groupSize
-        // A group that is not full waits for company until a poll has brought none; a backend without lanes has nothing
-        // to wait for.
+        // A group that is not full waits for more jobs until a poll brings no more. For a backend that gains nothing
+        // from more jobs, it does not wait.
         if room.count < size, room.count > unwrapper.loneGroupMaximum, !turn.isQuiet { return .pollAgain }
-        // A job can have waited long only if more wait than are served now.
+        // Only if more jobs wait than one group takes can a job have waited too long.
         if room.count > size {
             for waiter in room.takeLate(now: loop.now.nanoseconds) { refuse(waiter) }
         }
         var group: [Waiter] = []
         while group.count < size, let waiter = room.takeNext() { group.append(waiter) }
+        let start = loop.now
         unwrapper.unwrap(group.map(\.job))
+        times.batches.observe(loop.now - start)
+        for waiter in group { times.waits.observe(start - waiter.since) }
         for waiter in group { unsafe waiter.continuation.resume(returning: true) }
         return room.isEmpty ? .done : .workLeft
     }
+}
+
+/// How long RSA unwraps wait and take, on all loops together.
+package final class UnwrapTimes: Sendable {
+    /// From the moment that an SPC is ready for RSA to the start of its batch.
+    package let waits = Histogram(bounds: Histogram.partDurationBounds)
+    /// Of a batch of RSA private operations.
+    package let batches = Histogram(bounds: Histogram.partDurationBounds)
+
+    package init() {}
 }

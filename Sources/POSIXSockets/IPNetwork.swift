@@ -1,7 +1,8 @@
 /// A range of IP addresses with a common beginning: `10.0.0.0/8`, `fd00::/8`, or one address.
 package struct IPNetwork: Hashable, Sendable {
     private let base: IPAddress
-    private let prefixLength: Int
+    /// How many bits of the address count; 0 for every address.
+    package let prefixLength: Int
 
     /// Reads an address, or an address, `/` and the number of common bits; the bits behind them must be zero.
     package init?(_ text: String) {

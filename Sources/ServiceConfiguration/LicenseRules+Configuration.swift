@@ -1,13 +1,14 @@
 import Entitlements
 package import FairPlay
 package import Licensing
+package import Telemetry
 
 extension LicenseRules {
-    /// The rules of a configuration. Credentials whose modules run, and a call-back service, come beside it, because
-    /// they may outlive it.
+    /// Makes the rules of a configuration. Credentials with running modules and a call-back service are separate
+    /// arguments, because they may outlive the configuration.
     package convenience init(
         _ loaded: LoadedConfiguration, _ credentials: CredentialSet? = nil, _ callback: CallbackDecider? = nil,
-        loopCount: Int = 1
+        loopCount: Int = 1, tokenLookups: CacheCount = CacheCount()
     ) {
         let live = loaded.configuration.live
         self.init(
@@ -17,7 +18,7 @@ extension LicenseRules {
             entitlement: EntitlementRules(
                 tokens: VerifiedTokenCache(
                     verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
-                    capacity: live.tokenCacheCapacity),
+                    capacity: live.tokenCacheCapacity, lookups: tokenLookups),
                 finder: live.entitlement.finder, policy: live.entitlement.policy,
                 countryField: live.entitlement.countryField,
                 hidesAuthentication: live.entitlement.dashIFStatus),

@@ -3,15 +3,16 @@ import EventLoops
 import Synchronization
 import Telemetry
 
-/// Runs what blocks on a thread of its own, one after the other, so that no caller's thread waits for a disk. The
-/// thread starts with the first call, and ends with this value.
+/// Runs blocking calls one after the other on a thread of its own, so that no caller's thread waits for a disk.
+///
+/// The thread starts with the first call. It ends when this value is released.
 final class BlockingThread: Sendable {
     private struct State {
         var waiting: [@Sendable () -> Void] = []
         var isStopped = false
     }
 
-    /// How many calls may wait.
+    /// The largest number of calls that may wait.
     private static let queueLengthMaximum = 256
 
     private let name: String
@@ -23,11 +24,13 @@ final class BlockingThread: Sendable {
     }
 
     deinit {
-        // Callers hold this value until they are answered, so nothing waits any more.
+        // Each caller holds this value until it has its answer, so no call waits any more.
         state.update { $0.isStopped = true }
     }
 
-    /// Throws `unavailable(.busy)` if too many calls wait, or the system gives no thread.
+    /// Runs `body` on the thread and returns its result.
+    ///
+    /// Throws `unavailable(.busy)` if too many calls wait, or if the system cannot start a thread.
     func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async throws(StoreError) -> Value {
         guard start() else { throw .unavailable(.busy) }
         let answer: Value? = await withCheckedContinuation { continuation in
@@ -45,7 +48,8 @@ final class BlockingThread: Sendable {
     private func start() -> Bool {
         isStarted.withLock { isStarted in
             if isStarted { return true }
-            // The thread holds the state alone, and is not waited for: its end may be on a loop.
+            // The thread refers only to the state. It is detached because `deinit` may run on a loop, which must not
+            // wait.
             do throws(EventLoopError) {
                 let thread = try NativeThread(name: name) { [state] in Self.work(on: state) }
                 thread.detach()

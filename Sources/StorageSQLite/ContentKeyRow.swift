@@ -32,7 +32,7 @@ extension ContentKeyAttributes {
 }
 
 extension SQLiteStatement {
-    /// Nil for NULL.
+    /// Returns nil if the column is NULL.
     fileprivate func optionalText(at column: Int32) throws(StoreError) -> String? {
         isNull(at: column) ? nil : try text(at: column)
     }

@@ -1,25 +1,25 @@
 import ContentKeys
 import Glibc
 
-/// The files of a database: how they come to be, and who may read them.
+/// Creates the files of a database and checks who may read them.
 enum DatabaseFile {
     /// The widest mode that is accepted: the owner writes, the owner's group may read.
     static let widestMode: UInt32 = 0o640
 
-    /// Makes the file with mode 0600 unless it exists, and refuses one that is open to others.
+    /// Creates the file with mode 0600 unless it exists, and refuses a file whose mode is wider than `widestMode`.
     ///
-    /// Throws `databaseMissing` if a node had a database of this name: a new one would have forgotten all that was
-    /// spent and recorded.
+    /// Throws `databaseMissing` if a node has had a database of this name. A new database would not know what the old
+    /// one had spent and recorded.
     static func prepare(_ path: String) throws(StorageOpeningError) {
         try refuseLoss(of: path)
-        // An existing file is looked at by name and not opened: closing a descriptor would drop the locks that SQLite
-        // may already hold on the same file in this process (fcntl(2), "Record locks").
+        // An existing file is inspected by name and not opened. Closing its descriptor would drop the locks that SQLite
+        // may already hold on the file in this process (fcntl(2), "Record locks").
         if try mode(of: path) == nil { try create(path) }
         try checkPermissions(path)
     }
 
-    /// Refuses a database file, write-ahead log or shared index that is open to others. Files that do not exist are
-    /// good.
+    /// Refuses a database file, write-ahead log or shared index whose mode is wider than `widestMode`. Files that do
+    /// not exist are accepted.
     static func checkPermissions(_ path: String) throws(StorageOpeningError) {
         for name in [path, path + "-wal", path + "-shm"] {
             guard let mode = try mode(of: name) else { continue }
@@ -29,15 +29,17 @@ enum DatabaseFile {
         }
     }
 
-    /// Lets the next `prepare` make a database although a node had one here. Does nothing if there is a database.
+    /// Lets the next `prepare` create a database even if a node has had one here. Does nothing if the database exists.
     static func allowNew(_ path: String) throws(StorageOpeningError) {
         guard try isMissing(path) else { return }
         let lock = NodeLock.path(of: path)
-        // The C string lives until the call returns.
+        // The C string is valid until the call returns.
         guard unsafe unlink(lock) == 0 || errno == ENOENT else { throw .fileNotUsable(path: lock, errno: errno) }
     }
 
-    /// The lock's file stays when a node ends, and it gets a mark when the node has opened its database.
+    /// Refuses a database that is missing although its lock file shows that a node has used one.
+    ///
+    /// The lock file stays when a node ends. It gets a mark when the node has opened its database.
     private static func refuseLoss(of path: String) throws(StorageOpeningError) {
         guard try isMissing(path) else { return }
         let lock = NodeLock.path(of: path)
@@ -46,7 +48,7 @@ enum DatabaseFile {
         throw .databaseMissing(path: path)
     }
 
-    /// Whether there is no file, or one without a byte in it.
+    /// Whether the file does not exist or is empty.
     private static func isMissing(_ path: String) throws(StorageOpeningError) -> Bool {
         var status = stat()
         if unsafe stat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 }
@@ -60,7 +62,7 @@ enum DatabaseFile {
         try mode(of: path) != nil
     }
 
-    /// Type and permissions; nil when there is no such file.
+    /// The file's type and permissions; nil if the file does not exist.
     private static func mode(of path: String) throws(StorageOpeningError) -> UInt32? {
         var status = stat()
         guard unsafe stat(path, &status) != 0 else { return status.st_mode }
@@ -70,8 +72,8 @@ enum DatabaseFile {
     }
 
     private static func create(_ path: String) throws(StorageOpeningError) {
-        // Unsafe are the C strings alone, which live until the call returns. Another process may be faster: its file
-        // is as good.
+        // Only the C strings are unsafe; they are valid until the call returns. If another process creates the file
+        // first, its file is used.
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             let error = errno
@@ -82,7 +84,7 @@ enum DatabaseFile {
         try syncFolder(of: path)
     }
 
-    /// Makes the new file's name durable: without this, a power cut may leave a folder that has never heard of it.
+    /// Makes the new file's name durable. Without this, the name may be missing from its folder after a power cut.
     static func syncFolder(of path: String) throws(StorageOpeningError) {
         let folder =
             switch path.lastIndex(of: "/") {
@@ -97,16 +99,16 @@ enum DatabaseFile {
     }
 }
 
-/// What SQLite itself finds wrong with a database file: pages, trees, indexes that do not fit their tables, references
-/// to nothing.
+/// Runs SQLite's own checks of a database file: pages, trees, indexes that do not fit their tables, references to
+/// missing rows.
 package enum DatabaseIntegrity {
-    /// No more lines than these are collected; a file with as many is not worth more.
+    /// The largest number of lines that are collected. A file with this much damage needs no longer list.
     private static let findingsMaximum = 100
 
-    /// Reads the whole file, while other connections work; a line for each finding, which names tables and pages and
-    /// shows nothing of a row.
+    /// Reads the whole file while other connections work, and returns a line for each finding.
     ///
-    /// Throws for a file that cannot be opened; one whose damage keeps SQLite from reading on is a finding.
+    /// A line names tables and pages, and shows no content of a row. Throws if the file cannot be opened. Damage that
+    /// stops SQLite from reading further is a finding.
     package static func findings(
         path: String, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> [String] {
@@ -117,7 +119,7 @@ package enum DatabaseIntegrity {
             try connection.execute("PRAGMA query_only = ON")
             return try pages(of: &connection) + references(in: &connection)
         } catch .unavailable(.damaged) {
-            return ["the file is no SQLite database any more, or too damaged to be read"]
+            return ["the file is not an SQLite database, or is too damaged to be read"]
         } catch {
             throw .store(error)
         }
@@ -133,13 +135,13 @@ package enum DatabaseIntegrity {
         return lines
     }
 
-    /// Aliases without a key, and keys without the proof of their key-encryption key.
+    /// Finds aliases without a key, and keys without the proof of their key-encryption key.
     private static func references(in connection: inout SQLiteConnection) throws(StoreError) -> [String] {
         var statement = try connection.prepare("PRAGMA foreign_key_check")
         var lines: [String] = []
         while lines.count < findingsMaximum, try statement.step() {
             lines.append(
-                "a row of \(try statement.text(at: 0)) names a row of \(try statement.text(at: 2)) that is not there")
+                "a row of \(try statement.text(at: 0)) names a row of \(try statement.text(at: 2)) that does not exist")
         }
         return lines
     }

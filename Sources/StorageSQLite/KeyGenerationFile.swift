@@ -2,31 +2,32 @@ import ByteCoding
 import ContentKeys
 import Glibc
 
-/// The file outside the database that says how many random keys an installation has made (`keys.generationFile`).
+/// The file outside the database that holds the number of random keys an installation has made (`keys.generationFile`).
 ///
-/// One JSON object in one line: `{"installation":"32 hexadecimal digits","lastKey":12}`. It is replaced as a whole, so
-/// that a reader finds the old number or the new one, and a power cut leaves one of them. Who changes it holds the lock
-/// of a second file beside it, `PATH-lock`, which stays.
+/// It holds one JSON object in one line: `{"installation":"32 hexadecimal digits","lastKey":12}`. The whole file is
+/// replaced, so that a reader or a power cut finds either the old number or the new one. A process that changes it
+/// holds the lock of a second file beside it, `PATH-lock`. The lock file is never removed.
 struct KeyGenerationFile: Sendable {
     struct Content: Equatable, Sendable {
-        /// Whose keys are counted: random, made with the file.
+        /// The random identifier of the installation whose keys are counted. It is made with the file.
         var installation: Bytes16
         /// The number of the last key.
         var number: Int64
     }
 
-    /// No file of this kind is longer.
+    /// The largest size of the file, in bytes.
     private static let sizeMaximum = 1024
-    /// How often a lock that another process holds is tried, and the pause between two attempts in microseconds.
+    /// The number of attempts to take a lock that another process holds, and the pause between two attempts in
+    /// microseconds.
     private static let lockAttempts = 1000
     private static let lockPause: UInt32 = 5000
 
     let path: String
     private var newPath: String { path + ".new" }
 
-    /// Nil if there is no file.
+    /// Reads the file; nil if it does not exist.
     func read() throws(KeyGenerationFault) -> Content? {
-        // The C string lives until the call returns.
+        // The C string is valid until the call returns.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let error = errno
@@ -37,7 +38,7 @@ struct KeyGenerationFile: Sendable {
         var bytes = [UInt8](repeating: 0, count: Self.sizeMaximum + 1)
         var count = 0
         while count < bytes.count {
-            // The buffer has room for as many bytes as are asked for.
+            // The buffer has room for the number of bytes that are requested.
             let got = unsafe bytes.withUnsafeMutableBytes { buffer in
                 unsafe Glibc.read(descriptor, buffer.baseAddress?.advanced(by: count), buffer.count - count)
             }
@@ -52,22 +53,22 @@ struct KeyGenerationFile: Sendable {
         return content
     }
 
-    /// Replaces the file, durably. Under the lock.
+    /// Replaces the file durably. The caller holds the lock.
     func write(_ content: Content) throws(KeyGenerationFault) {
         try prepare(content)
         try putInPlace()
     }
 
-    /// Writes what is to replace the file beside it, durably: what can fail has failed then, but for the last step.
+    /// Writes the new content durably to a file beside this one. After that, only `putInPlace` can fail.
     func prepare(_ content: Content) throws(KeyGenerationFault) {
-        // The C string lives until the call returns.
+        // The C string is valid until the call returns.
         let descriptor = unsafe open(newPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .notWritable(errno: errno) }
         defer { close(descriptor) }
         keepOwner(descriptor)
         var rest = content.bytes[...]
         while !rest.isEmpty {
-            // The buffer has as many bytes as are written.
+            // The buffer holds all bytes that are written.
             let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR { continue }
             guard written > 0 else { throw .notWritable(errno: errno) }
@@ -76,9 +77,9 @@ struct KeyGenerationFile: Sendable {
         guard fsync(descriptor) == 0 else { throw .notWritable(errno: errno) }
     }
 
-    /// Puts what was prepared in the file's place, durably.
+    /// Replaces the file by the prepared one, durably.
     func putInPlace() throws(KeyGenerationFault) {
-        // The C strings live until the call returns.
+        // The C strings are valid until the call returns.
         guard unsafe rename(newPath, path) == 0 else { throw .notWritable(errno: errno) }
         do throws(StorageOpeningError) {
             try DatabaseFile.syncFolder(of: path)
@@ -88,13 +89,15 @@ struct KeyGenerationFile: Sendable {
         }
     }
 
-    /// Drops what was prepared.
+    /// Deletes the prepared file.
     func discard() {
-        // The C string lives until the call returns. What stays is overwritten by the next one.
+        // The C string is valid until the call returns. If the file cannot be deleted, the next `prepare` overwrites
+        // it.
         _ = unsafe unlink(newPath)
     }
 
-    /// A command of another user leaves the file to whom it belongs, as far as its rights go.
+    /// Gives the new file the owner and mode of the old one, as far as the process may, when a command runs as another
+    /// user.
     private func keepOwner(_ descriptor: Int32) {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return }
@@ -107,10 +110,11 @@ struct KeyGenerationFile: Sendable {
     func withLock<Value>(
         _ body: () throws(KeyProvisionError) -> Value
     ) throws(KeyProvisionError) -> Value {
-        // The C string lives until the call returns.
+        // The C string is valid until the call returns.
         let descriptor = unsafe open(path + "-lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw KeyProvisionError(.notWritable(errno: errno)) }
-        // A child between fork and exec has a copy of the descriptor. Closing alone would leave it the lock.
+        // A child process between fork and exec has a copy of the descriptor. Closing alone would leave the lock with
+        // the child.
         defer {
             flock(descriptor, LOCK_UN)
             close(descriptor)
@@ -128,7 +132,7 @@ struct KeyGenerationFile: Sendable {
 }
 
 extension KeyGenerationFile.Content {
-    /// Nil for anything but what `bytes` gives.
+    /// Parses the JSON object that `bytes` writes; nil for any other text.
     init?(parsing bytes: [UInt8]) {
         guard let object = (try? JSONReader.parse(bytes))?.object, object.members.count == 2,
             let digits = object["installation"]?.string, let number = object["lastKey"]?.number?.signed, number >= 0,

@@ -3,63 +3,64 @@ package import ContentKeys
 import KeyCrypto
 import Synchronization
 
-/// Whether the database has all random keys that were made, as far as the file of `keys.generationFile` says.
+/// Whether the database has all random keys that were made, according to the file of `keys.generationFile`.
 package enum KeyGenerationStanding: Equatable, Sendable {
     /// No file is configured.
     case unwatched
     case complete
-    /// The database is older than the last key: so many numbers are missing.
+    /// The database is older than the last key. It lacks this number of keys.
     case restored(missing: Int64)
-    /// The file does not say.
+    /// The file cannot answer, because of this fault.
     case unknown(KeyGenerationFault)
 }
 
-/// What an operator's consent to a restored database has changed.
+/// The effect of an operator's consent to a restored database.
 package enum KeyRestoreConsent: Equatable, Sendable {
-    /// Nothing: the database is complete.
+    /// Nothing has changed, because the database is complete.
     case notNeeded
-    /// The database counts on from the file's number; so many numbers are missing in it for good.
+    /// The database continues from the file's number. It permanently lacks this number of keys.
     case accepted(missing: Int64)
-    /// The file was gone, and is made again with the database's number.
+    /// The file was missing. It was made again with the database's number.
     case fileMade
 }
 
-/// What the database counts.
+/// The database's counter of random keys.
 struct KeyCounter: Equatable, Sendable {
-    /// The file with which it is used; nil if it was used with none.
+    /// The installation of the file that the database is used with; nil if it was never used with a file.
     var installation: Bytes16?
-    /// How many random keys were made.
+    /// The number of random keys that were made.
     var number: Int64
 }
 
-/// Compares the number in the database with the one in the file, and keeps the file's number up.
+/// Compares the number in the database with the number in the file, and keeps the file up to date.
 ///
-/// The order is: the file's lock, then the database's. The file is never touched while the database is locked, because
-/// the ledger of licences waits for that lock too.
+/// The file's lock is always taken before the database's. The file is never accessed while the database is locked,
+/// because the ledger of licences waits for that lock too.
 final class KeyLossWatch: Sendable {
     private let file: KeyGenerationFile
-    /// Every key up to this number is in the file, or was there before the file could be used.
+    /// Every key up to this number is recorded in the file, or was stored before the file could be used.
     private let noted = Atomic<Int64>(0)
 
     init(path: String) {
         file = KeyGenerationFile(path: path)
     }
 
-    /// Whether all keys of a database with this number may be given out.
+    /// Whether all keys of a database with this number may be delivered.
     func isNoted(_ number: Int64) -> Bool { number <= noted.load(ordering: .relaxed) }
 
     // MARK: Comparing
 
     private enum Judgement {
         case complete(KeyGenerationFile.Content)
-        /// The database was never used with a file, and this one does not say that keys are missing.
+        /// The database was never used with a file. The file, if there is one, does not say that keys are missing.
         case unbound(KeyGenerationFile.Content?)
         case restored(KeyGenerationFile.Content)
     }
 
     private func judge(_ counter: KeyCounter) throws(KeyGenerationFault) -> Judgement {
         guard let content = try file.read() else {
-            // A database that was used with a file has lost it; and with it perhaps the knowledge of lost keys.
+            // The database was used with a file, and the file is missing. The record of lost keys may be missing with
+            // it.
             guard counter.installation == nil else { throw .missing }
             return .unbound(nil)
         }
@@ -68,7 +69,7 @@ final class KeyLossWatch: Sendable {
         return counter.installation == nil ? .unbound(content) : .complete(content)
     }
 
-    /// How the database stands, without changing anything.
+    /// Returns the standing of the database, and changes nothing.
     func standing(of counter: KeyCounter) -> KeyGenerationStanding {
         do throws(KeyGenerationFault) {
             switch try judge(counter) {
@@ -82,21 +83,22 @@ final class KeyLossWatch: Sendable {
 
     // MARK: Opening
 
-    /// Joins a new database and its file, and brings the file's number up. What is wrong shows when a key is to be
+    /// Links a new database with its file, and raises the file's number. A fault is reported only when a key is to be
     /// made.
     func open(on writer: inout KeyWriter) throws(StoreError) {
         let counter = try writer.keyCounter()
         if case .complete(let content)? = try? judge(counter) {
-            // Keys behind this number may have been stored by a call that was never answered.
+            // Keys after this number may have been stored by a call that was never answered.
             note(content.number)
         } else {
             note(counter.number)
         }
-        // A fault of the file shows again when it matters.
+        // A fault of the file is reported when a key is to be made.
         _ = try? file.withLock { () throws(KeyProvisionError) in _ = try settle(on: &writer) }
     }
 
-    /// The file's content, as new as the database; nil if the database is older. A fault of the file is the failure.
+    /// Returns the file's content, raised to the database's number; nil if the database is older. A fault of the file
+    /// is a failure.
     private func settle(
         on writer: inout KeyWriter
     ) throws(KeyProvisionError) -> Result<KeyGenerationFile.Content?, KeyGenerationFault> {
@@ -113,7 +115,7 @@ final class KeyLossWatch: Sendable {
             do { installation = try content?.installation ?? RandomBytes.generate16() } catch {
                 throw .store(.cryptographyFailed)
             }
-            // The file first: a database that does not know it yet takes it the next time.
+            // The file is written first. If the database cannot be linked now, the next call links it.
             let start = content ?? KeyGenerationFile.Content(installation: installation, number: -1)
             let raised = raise(start, to: counter.number)
             if case .success = raised { try wrap(KeyProvisionError.store, try writer.join(installation)) }
@@ -133,15 +135,16 @@ final class KeyLossWatch: Sendable {
         return .success(content)
     }
 
-    /// The file has all keys through this number. It never goes back.
+    /// Records that the file has all keys through this number. The recorded number never decreases.
     private func note(_ number: Int64) {
         noted.max(number, ordering: .relaxed)
     }
 
     // MARK: Making keys
 
-    /// Stores the keys that are missing, unless a random one among them may be lost. The answer may be given when this
-    /// returns: the file has the number of every key in it.
+    /// Stores the missing keys, unless one of them is random and may have been lost.
+    ///
+    /// When this returns, the file has the number of every key in the answer. The answer may then be given.
     func store(
         _ wishes: [KeyWish], on writer: inout KeyWriter, with ring: KeyRing
     ) throws(KeyProvisionError) -> [ProvidedKey] {
@@ -152,7 +155,7 @@ final class KeyLossWatch: Sendable {
             case .success(let settled): content = settled
             case .failure(let error): (content, fault) = (nil, error)
             }
-            // Keys that no file has the number of may have been stored by a call that has failed then.
+            // A call that failed after its transaction may have stored keys whose number is not in the file.
             if let fault, try !isNoted(wrap(KeyProvisionError.store, try writer.keyCounter()).number) {
                 throw KeyProvisionError(fault)
             }
@@ -168,7 +171,7 @@ final class KeyLossWatch: Sendable {
         }
     }
 
-    /// The transaction. The number that the database has come to; nil if no random key was stored.
+    /// Runs the transaction. Also returns the database's new number; nil if no random key was stored.
     private func store(
         _ wishes: [KeyWish], on writer: inout KeyWriter, with ring: KeyRing, through next: KeyGenerationFile.Content?,
         _ fault: KeyGenerationFault?
@@ -199,7 +202,7 @@ final class KeyLossWatch: Sendable {
             if number == next.number {
                 try file.putInPlace()
             } else {
-                // Another program, which does not know the file, has counted meanwhile.
+                // Another program, which does not use the file, has made keys in the meantime.
                 next.number = number
                 try file.write(next)
             }
@@ -211,7 +214,7 @@ final class KeyLossWatch: Sendable {
 
     // MARK: The operator's consent
 
-    /// Takes the database for complete from now on.
+    /// Makes the database count as complete from now on.
     func acceptRestore(on writer: inout KeyWriter) throws(KeyProvisionError) -> KeyRestoreConsent {
         try file.withLock { () throws(KeyProvisionError) in
             let counter = try wrap(KeyProvisionError.store, try writer.keyCounter())

@@ -15,7 +15,8 @@ struct KeyReader: ~Copyable {
     let connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
-        // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
+        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
+        // throw when the value is half initialized.
         try connection.execute("PRAGMA query_only = ON")
         let byAlias = try connection.prepare(
             """
@@ -68,10 +69,11 @@ struct KeyReader: ~Copyable {
         self.connection = connection
     }
 
-    /// The live key that a reference names, as the protocol says it; one look-up in an index for each candidate.
+    /// Returns the live key that a reference names, by the rules of the protocol. Each candidate costs one index
+    /// look-up.
     ///
-    /// An alias and a key id behind it, with which most references begin, are one statement: beginning and ending a
-    /// read costs as much as looking for a key.
+    /// Most references begin with an alias and a key id. One statement looks for both, because beginning and ending a
+    /// read costs as much as the look-up.
     mutating func row(for reference: AssetReference) throws(StoreError) -> ContentKeyRow? {
         var candidates = reference.candidates[...]
         if case .alias(let alias) = candidates.first, case .keyID(let keyID) = candidates.dropFirst().first {
@@ -108,26 +110,26 @@ struct KeyReader: ~Copyable {
         return row
     }
 
-    /// What of the wished keys is there, without a lock: another writer may come between two of the wishes.
+    /// Returns which of the wished keys exist. It takes no lock, so another writer may add keys between two wishes.
     mutating func provisioning(
         of wishes: [KeyWish], with ring: KeyRing
     ) throws(KeyProvisionError) -> KeyProvisioning {
         try lookUp.provisioning(of: wishes, with: ring)
     }
 
-    /// How many random keys were made.
+    /// Returns the number of random keys that were made.
     mutating func keyNumber() throws(StoreError) -> Int64 {
         defer { number.reset() }
         guard try number.step() else { throw .recordMalformed }
         return try number.integer(at: 0)
     }
 
-    /// A page of entries behind the last one of the page before.
+    /// Returns the entries that follow `last`, the last entry of the previous page.
     mutating func list(
         of contentID: ContentID?, after last: ContentKeyAttributes?, limit: Int
     ) throws(StoreError) -> [ContentKeyAttributes] {
         if let contentID {
-            // The entries of other contents lie wholly before or behind.
+            // All entries of another content lie before or after this content's.
             if let last, last.contentID != contentID { return [] }
             return try pageOfContent.page(after: contentID.text, last?.keyID, limit: limit)
         }
@@ -140,14 +142,14 @@ extension ContentKeyRow {
 }
 
 extension SQLiteStatement {
-    /// The first row for a statement that takes one value.
+    /// Returns the first row of a statement that takes one value.
     mutating func first(matching key: [UInt8]) throws(StoreError) -> ContentKeyRow? {
         defer { reset() }
         try bind(key, at: 1)
         return try step() ? ContentKeyRow(reading: self) : nil
     }
 
-    /// The rows of a listing statement; without a key id, from the smallest one on.
+    /// Returns the rows of a listing statement. Without a key id, the list starts at the smallest one.
     fileprivate mutating func page(
         after contentID: String, _ keyID: KeyID?, limit: Int
     ) throws(StoreError) -> [ContentKeyAttributes] {

@@ -16,7 +16,8 @@ struct KeyWriter: ~Copyable {
     private(set) var connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
-        // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
+        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
+        // throw when the value is half initialized.
         let insertKey = try connection.prepare(
             """
             INSERT INTO content_key
@@ -53,12 +54,12 @@ struct KeyWriter: ~Copyable {
         self.connection = connection
     }
 
-    /// Stores a key, or gives back the row that already has its id.
+    /// Stores a key and returns nil, or returns the row that already has its id.
     mutating func insert(_ row: ContentKeyRow) throws(StoreError) -> ContentKeyRow? {
         try transaction { writer throws(StoreError) in try writer.insertWithinTransaction(row) }
     }
 
-    /// What of the wished keys is there. A part of a transaction.
+    /// Returns which of the wished keys exist. Runs within a transaction.
     mutating func provisioning(
         of wishes: [KeyWish], with ring: KeyRing
     ) throws(KeyProvisionError) -> KeyProvisioning {
@@ -70,14 +71,15 @@ struct KeyWriter: ~Copyable {
         try transaction { writer throws(StoreError) in try writer.addAliasWithinTransaction(alias, to: keyID) }
     }
 
-    /// Makes all that `body` does durable together, or none of it.
+    /// Runs `body` in a transaction: its changes become durable together, or none of them does.
     mutating func transaction<Result>(
         _ body: (inout KeyWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try transaction(failure: { $0 }, body)
     }
 
-    /// The same for a body that fails for reasons of its own. `failure` makes one of a store's error.
+    /// Runs `body` in a transaction. The body may throw errors of its own; `failure` converts a store's error to their
+    /// type.
     mutating func transaction<Result, Failure: Error>(
         failure: (StoreError) -> Failure, _ body: (inout KeyWriter) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -92,12 +94,12 @@ struct KeyWriter: ~Copyable {
         }
     }
 
-    /// `insert` as a part of a transaction.
+    /// Does what `insert` does, within a transaction.
     mutating func insertWithinTransaction(_ row: ContentKeyRow) throws(StoreError) -> ContentKeyRow? {
         try insertKey(row) ? nil : keyByID.first(matching: row.attributes.keyID.bytes)
     }
 
-    /// `addAlias` as a part of a transaction.
+    /// Does what `addAlias` does, within a transaction.
     @discardableResult
     mutating func addAliasWithinTransaction(
         _ alias: AssetID, to keyID: KeyID
@@ -109,13 +111,13 @@ struct KeyWriter: ~Copyable {
         return .alreadyPresent
     }
 
-    /// Notes that so many random keys are stored. A part of the transaction that stores them.
+    /// Adds `count` to the number of random keys. Runs within the transaction that stores the keys.
     mutating func countRandomKeys(_ count: Int64) throws(StoreError) {
         try countRandom.run([count])
         guard connection.changedRowCount == 1 else { throw .recordMalformed }
     }
 
-    /// How many random keys were made.
+    /// Returns the number of random keys that were made, and the installation of their file.
     mutating func keyCounter() throws(StoreError) -> KeyCounter {
         defer { counter.reset() }
         guard try counter.step() else { throw .recordMalformed }
@@ -126,7 +128,7 @@ struct KeyWriter: ~Copyable {
         return KeyCounter(installation: Bytes16(installation, at: 0), number: number)
     }
 
-    /// Brings the number up to at least this one; what it is then.
+    /// Raises the number to at least this one. Returns the resulting number.
     mutating func raiseKeyCounter(to number: Int64) throws(StoreError) -> Int64 {
         defer { raiseCounter.reset() }
         try raiseCounter.bind(number, at: 1)
@@ -134,19 +136,19 @@ struct KeyWriter: ~Copyable {
         return try raiseCounter.integer(at: 0)
     }
 
-    /// Notes with which file the database is used.
+    /// Links the database to the file of this installation.
     mutating func join(_ installation: Bytes16) throws(StoreError) {
         defer { joinFile.reset() }
         try joinFile.bind(installation.bytes, at: 1)
         _ = try joinFile.step()
     }
 
-    /// The row of a key id, in any state.
+    /// Returns the row of a key id, in any state.
     mutating func row(of keyID: KeyID) throws(StoreError) -> ContentKeyRow? {
         try keyByID.first(matching: keyID.bytes)
     }
 
-    /// Whether the key's id was free.
+    /// Inserts the key. Returns whether its id was free.
     private mutating func insertKey(_ row: ContentKeyRow) throws(StoreError) -> Bool {
         defer { insertKey.reset() }
         let attributes = row.attributes
@@ -167,7 +169,7 @@ struct KeyWriter: ~Copyable {
         return connection.changedRowCount == 1
     }
 
-    /// Whether the alias was free.
+    /// Inserts the alias. Returns whether it was free.
     private mutating func insertAlias(_ alias: AssetID, _ keyID: KeyID) throws(StoreError) -> Bool {
         defer { insertAlias.reset() }
         try insertAlias.bind(alias.bytes, at: 1)

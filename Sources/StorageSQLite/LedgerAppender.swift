@@ -2,17 +2,18 @@ import ByteCoding
 package import ContentKeys
 package import Records
 
-/// Appends single entries to a node's ledger from beside the daemon, as a command does for what an operator sees.
+/// Appends entries to a node's ledger from outside the daemon, for example what a command has shown to an operator.
 ///
-/// Each entry is a batch of its own, tied to what the ledger ends with when the transaction holds the write lock. The
-/// daemon's writer must therefore ask the ledger for its end again whenever another connection has written.
+/// The entries of one call are a batch of their own. It is linked to the ledger's last batch while the transaction
+/// holds the write lock. The daemon's writer must therefore read the ledger's end again after another connection has
+/// written.
 package struct LedgerAppender: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader
     private var inserts: LedgerInserts
     private(set) var connection: SQLiteConnection
 
-    /// Opens an existing ledger. Throws `ledgerMissing` if the file holds none.
+    /// Opens an existing ledger. Throws `ledgerMissing` if the file has no ledger.
     package static func open(
         path: String, chain: LedgerChain, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerAppender {
@@ -35,7 +36,7 @@ package struct LedgerAppender: ~Copyable {
         self.connection = connection
     }
 
-    /// Returns when the entries would outlive a power cut; there is at least one.
+    /// Appends the entries, of which there is at least one. They are durable when this returns.
     package mutating func append(_ entries: [LedgerEntry], at: Int64) throws(StoreError) {
         try connection.beginImmediate()
         do throws(StoreError) {

@@ -3,12 +3,11 @@ package import ContentKeys
 import KeyCrypto
 package import Records
 
-/// The file of a node's ledger before anything is recorded in it: whose ledger it is, and whether the configured
-/// secrets belong to it.
+/// Opens the file of a node's ledger, and checks that the ledger and the configured secrets belong together.
 ///
-/// The id of a node is made with its ledger and kept in it. What the configuration calls the node is a label for
-/// people: a renamed machine, or a new container with the same volume, goes on with the same ledger. A ledger of an
-/// older version has the label that the node had then for its id.
+/// The id of a node is made with its ledger and kept in it. The name in the configuration is only a label for people,
+/// so a renamed machine, or a new container with the same volume, continues the same ledger. The id of a ledger of an
+/// older version is the label that the node had then.
 package struct LedgerFile {
     package let path: String
     private let keys: LedgerKeys
@@ -16,7 +15,7 @@ package struct LedgerFile {
     private let busyTimeoutMilliseconds: Int32
 
     /// - Parameters:
-    ///   - label: What the configuration calls the node. It is the id of a ledger that an older version made.
+    ///   - label: The name of the node in the configuration. It is the id of a ledger that an older version made.
     ///   - busyTimeoutMilliseconds: How long a write waits for another process's write.
     package init(path: String, keys: LedgerKeys, label: NodeID, busyTimeoutMilliseconds: Int32 = 5000) {
         self.path = path
@@ -25,11 +24,11 @@ package struct LedgerFile {
         self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
     }
 
-    /// Opens the file, or makes it with mode 0600, brings its schema up to date, compares the secrets with their proofs
-    /// and adds those that are new.
+    /// Opens the file, or creates it with mode 0600, and migrates its schema. Compares the secrets with their stored
+    /// proofs, and stores proofs of new secrets.
     ///
-    /// Throws `secretDiffers` for another secret than that of the file, and `ledgerDiffers` if an older version made
-    /// the ledger under another key or label.
+    /// Throws `secretDiffers` if a secret is not the one of the file. Throws `ledgerDiffers` if the ledger of an older
+    /// version was made under another key or label.
     package func prepare(_ secrets: SharedSecrets) throws(StorageOpeningError) -> LedgerChain {
         try DatabaseFile.prepare(path)
         var connection = try connect()
@@ -47,7 +46,7 @@ package struct LedgerFile {
         }
     }
 
-    /// Takes the secrets of a reload for those that the installation uses from now on.
+    /// Stores the proofs of the new secrets of a reload.
     package func replaceSecrets(_ secrets: SharedSecrets) throws(StorageOpeningError) {
         var connection = try connect()
         try wrap(StorageOpeningError.store, try connection.beginImmediate())
@@ -60,14 +59,14 @@ package struct LedgerFile {
         }
     }
 
-    /// What verifies the ledger in an existing file. Changes nothing.
+    /// Returns the chain that verifies the ledger of an existing file. Changes nothing.
     package func chain() throws(StorageOpeningError) -> LedgerChain {
         try DatabaseFile.checkPermissions(path)
         var connection = try connect()
         return LedgerChain(keys: keys, node: try wrap(StorageOpeningError.store, try storedID(&connection)) ?? label)
     }
 
-    /// The versions of ledger keys that have sealed batches in an existing file, and for which no key is configured.
+    /// Returns the versions of ledger keys that have sealed batches of an existing file, but are not configured.
     package func missingKeyVersions() throws(StorageOpeningError) -> [Int64] {
         var connection = try connect()
         return try wrap(StorageOpeningError.store) { () throws(StoreError) in
@@ -76,8 +75,8 @@ package struct LedgerFile {
         }
     }
 
-    /// Compares everything that is proved in an existing file, and the ledger's last batch, with what is configured.
-    /// Changes nothing; a file that is not there yet is good.
+    /// Compares the configuration with all proofs in an existing file and with the ledger's last batch. Changes
+    /// nothing. A file that does not exist yet is accepted.
     package func check(_ secrets: SharedSecrets, _ ring: KeyRing?) throws(StorageOpeningError) {
         guard try DatabaseFile.exists(path) else { return }
         try DatabaseFile.checkPermissions(path)
@@ -99,7 +98,8 @@ package struct LedgerFile {
             try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
     }
 
-    /// Finds the id of the ledger. An empty ledger gets a random one; one of an older version has the label.
+    /// Returns the chain with the id of the ledger. An empty ledger gets a random id; the ledger of an older version
+    /// gets the label.
     private func identified(_ connection: inout SQLiteConnection) throws(StorageOpeningError) -> LedgerChain {
         if let id = try wrap(StorageOpeningError.store, try storedID(&connection)) {
             let chain = LedgerChain(keys: keys, node: id)
@@ -131,7 +131,7 @@ package struct LedgerFile {
         guard isSealed else { throw .ledgerDiffers(path: path) }
     }
 
-    /// Nil for a file whose ledger has no id of its own yet.
+    /// Returns the stored id; nil if the ledger has none yet.
     private func storedID(_ connection: inout SQLiteConnection) throws(StoreError) -> NodeID? {
         guard try connection.hasTable("ledger_node") else { return nil }
         var select = try connection.prepare("SELECT node FROM ledger_node WHERE id = 1")
@@ -150,7 +150,7 @@ extension SQLiteConnection {
         return try select.integer(at: 0) > 0
     }
 
-    /// Whether the file has this program's tables; false for an empty one.
+    /// Whether the file has this program's tables; false if it is empty.
     mutating func isUsable(path: String) throws(StorageOpeningError) -> Bool {
         switch try wrap(StorageOpeningError.store, try schemaState()) {
         case .empty: return false
@@ -162,7 +162,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// Within a transaction.
+    /// Compares the secrets with their proofs and stores new proofs. The caller has begun a transaction.
     mutating func establishSecrets(_ secrets: SharedSecrets, _ keys: LedgerKeys) throws(StorageOpeningError) {
         do throws(SecretProofError<StoreError>) {
             try secrets.establish(in: &self)

@@ -2,11 +2,11 @@ import ByteCoding
 package import ContentKeys
 package import Records
 
-/// Finds the rows of a ledger by what they say: content, subject, token id, cookie and licence.
+/// Finds the rows of a ledger by content, subject, token id, cookie or licence.
 ///
-/// A file of its own beside the database, "PATH-ledger-index", so that keeping it up never holds up the thread that
-/// writes licences. It lags behind: rows after `through` are not in it yet. Nothing is lost with it, and it is made
-/// again if it does not fit its ledger.
+/// The index is a file of its own beside the database, "PATH-ledger-index", so that updating it never delays the thread
+/// that writes licences. It may lag behind: it lacks the rows after `through`. It holds no data of its own, and is
+/// rebuilt if it does not fit its ledger.
 package struct LedgerIndex: ~Copyable {
     private var through: SQLiteStatement
     private var setThrough: SQLiteStatement
@@ -27,7 +27,7 @@ package struct LedgerIndex: ~Copyable {
         }
     }
 
-    /// Opens the index of a ledger, or makes it with mode 0600.
+    /// Opens the index of a ledger, or creates it with mode 0600.
     package static func open(
         for databasePath: String, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerIndex {
@@ -36,7 +36,7 @@ package struct LedgerIndex: ~Copyable {
         return try wrap(StorageOpeningError.store) { () throws(StoreError) in
             var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
             try connection.useWriteAheadLog()
-            // What a power cut takes is indexed again.
+            // Rows that a power cut removes are indexed again.
             try connection.execute("PRAGMA synchronous = NORMAL")
             try connection.execute(schema)
             return try LedgerIndex(connection)
@@ -57,7 +57,8 @@ package struct LedgerIndex: ~Copyable {
         """
 
     private init(_ connection: consuming SQLiteConnection) throws(StoreError) {
-        // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
+        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
+        // throw when the value is half initialized.
         let through = try connection.prepare("SELECT through, mark FROM progress WHERE id = 1")
         let setThrough = try connection.prepare(
             """
@@ -84,11 +85,12 @@ package struct LedgerIndex: ~Copyable {
         self.connection = connection
     }
 
-    /// How far the ledger is indexed, if this is its index; otherwise 0. A row's term tells one ledger from another.
+    /// Returns the last sequence that is indexed; 0 if the index belongs to another ledger. The mark of that row shows
+    /// which ledger it is.
     package mutating func indexedSequence(of ledger: inout LedgerReader) throws(StoreError) -> Int64 {
         guard let (sequence, mark) = try progress() else { return 0 }
         guard let row = try ledger.rows(sequence...sequence, limit: 1).first else {
-            // Purged behind the last indexing, which is good; or another ledger.
+            // The row was purged after it was indexed, which is allowed, or the index belongs to another ledger.
             let isPurged =
                 if let rows = try ledger.sequences() { rows.lowerBound > sequence } else {
                     try ledger.link().sequence >= sequence
@@ -98,13 +100,13 @@ package struct LedgerIndex: ~Copyable {
         return row.mark == mark ? sequence : 0
     }
 
-    /// Indexes at most `limit` further rows, in one transaction; how many there were.
+    /// Indexes at most `limit` further rows in one transaction. Returns their number.
     package mutating func catchUp(with ledger: inout LedgerReader, limit: Int) throws(StoreError) -> Int {
         let sequence = try indexedSequence(of: &ledger)
         if sequence == 0 { try connection.execute("DELETE FROM posting; DELETE FROM progress") }
         let rows = try ledger.rows(sequence + 1 ... .max, limit: limit)
         guard let last = rows.last else { return 0 }
-        // In the order of the tree, which a transaction of many rows walks once.
+        // The postings are sorted in the order of the tree, so that the transaction walks the tree once.
         var postings = rows.flatMap { row in row.terms.map { (term: $0.value, sequence: row.sequence) } }
         postings.sort { ($0.term, $0.sequence) < ($1.term, $1.sequence) }
         try transaction { index throws(StoreError) in
@@ -114,7 +116,7 @@ package struct LedgerIndex: ~Copyable {
         return rows.count
     }
 
-    /// Forgets rows that were purged.
+    /// Removes the postings of rows that were purged.
     package mutating func remove(_ rows: [LedgerRow]) throws(StoreError) {
         try transaction { index throws(StoreError) in
             for row in rows {
@@ -123,14 +125,14 @@ package struct LedgerIndex: ~Copyable {
         }
     }
 
-    /// The sequences of rows that may have this term, in their order.
+    /// Returns the sequences of rows that may have this term, in ascending order.
     package mutating func sequences(
         of term: LedgerTerm, in range: ClosedRange<Int64>, limit: Int
     ) throws(StoreError) -> [Int64] {
         try postings.sequences(of: term, in: range, limit: limit)
     }
 
-    /// The same, the last ones first.
+    /// Returns the sequences of rows that may have this term, in descending order.
     mutating func newestSequences(
         of term: LedgerTerm, in range: ClosedRange<Int64>, limit: Int
     ) throws(StoreError) -> [Int64] {
@@ -181,7 +183,7 @@ extension SQLiteStatement {
 }
 
 extension LedgerRow {
-    /// None for a row that this version cannot read.
+    /// The terms of the row; empty if this version cannot read the row.
     fileprivate var terms: [LedgerTerm] {
         do throws(LedgerEntryError) {
             return try LedgerEntry(parsing: body).terms
@@ -190,6 +192,6 @@ extension LedgerRow {
         }
     }
 
-    /// Tells the row from one at the same place of another ledger.
+    /// A number that differs from the one of a row at the same sequence of another ledger.
     fileprivate var mark: Int64 { LedgerTerm(mark: body).value }
 }

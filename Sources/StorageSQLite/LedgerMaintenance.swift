@@ -2,52 +2,54 @@ package import ByteCoding
 package import ContentKeys
 package import Records
 
-/// What a ledger needs beside its writer, a few seconds behind it: an index, old renewals rolled up, and the removal of
-/// what is older than the retention.
+/// Maintains a ledger a few seconds behind its writer: indexes rows, rolls up old renewals, and purges rows older than
+/// the retention.
 ///
-/// It has connections of its own, and blocks its thread while it works: no loop runs it.
+/// It has its own connections. It blocks its thread while it works, so it must not run on a loop.
 package struct LedgerMaintenance: ~Copyable {
-    /// How many rows are indexed in one transaction.
+    /// The number of rows that are indexed in one transaction.
     package static let indexedAtOnce = 5000
-    /// About how many rows are purged in one transaction: so few that a licence which waits for it is hardly later.
+    /// The approximate number of rows that are purged in one transaction. It is small, so that a licence that waits for
+    /// the transaction is hardly delayed.
     package static let purgedAtOnce = 200
-    /// How many rows are looked at for renewals in one transaction.
+    /// The number of rows that are searched for renewals in one transaction.
     package static let rolledUpAtOnce = 1000
 
-    /// How much longer than a pass to rest after it, so that most of the disk is left to licences.
+    /// The rest after a pass, as a multiple of the pass's duration, so that most of the disk's capacity is left to
+    /// licences.
     package static let restFactor = 4
 
-    /// What one pass has done.
+    /// The result of one pass.
     package struct Pass: Equatable, Sendable {
         package var indexedCount = 0
         package var purgedCount = 0
-        /// How many renewals were taken out.
+        /// The number of renewals that were rolled up.
         package var rolledUpCount = 0
-        /// What the ledger was told of purges.
+        /// The statement of purges that was written to the ledger; nil if none was written.
         package var stated: LedgerPurge?
         var isRollingUnfinished = false
-        /// Whether there is more to do at once.
+        /// Whether there is more work to do immediately.
         package var isUnfinished: Bool {
             indexedCount == LedgerMaintenance.indexedAtOnce || purgedCount > 0 || isRollingUnfinished
         }
     }
 
     private let chain: LedgerChain
-    /// Seconds.
+    /// The age, in seconds, at which rows are purged.
     private let retention: Int64
-    /// Seconds; nil if renewals stay as long as everything else.
+    /// The age, in seconds, at which renewals are rolled up; nil if they are kept as long as all other rows.
     private let rollUpAfter: Int64?
     private var reader: LedgerReader
     private var index: LedgerIndex
     private var purger: LedgerPurger
     private var roller: LedgerRoller
-    /// When the ledger is told of purges the next time, in seconds since 1970.
+    /// The earliest time of the next statement of purges, in seconds since 1970.
     private var nextStatement = Int64.min
 
-    /// How often the ledger is told of purges that go on, in seconds.
+    /// The pause between two statements of purges, in seconds.
     private static let statementPause: Int64 = 3600
 
-    /// Opens the ledger in a database file. Throws `ledgerMissing` if it holds none.
+    /// Opens the ledger in a database file. Throws `ledgerMissing` if the file has no ledger.
     package static func open(
         path: String, chain: LedgerChain, retention: Int64, rollUpAfter: Int64? = nil
     ) throws(StorageOpeningError) -> LedgerMaintenance {
@@ -69,18 +71,18 @@ package struct LedgerMaintenance: ~Copyable {
         self.roller = roller
     }
 
-    /// One piece of each work. Nothing behind `sequenceMaximum` is purged or rolled up, because it is still needed
+    /// Does one piece of each kind of work. Rows after `sequenceMaximum` stay unchanged, because they are still needed
     /// elsewhere.
     ///
-    /// - Parameter deletionTime: The age of rows counts from here, in seconds since 1970. Nothing is purged or rolled
-    ///   up if it is nil.
+    /// - Parameter deletionTime: The time from which the age of rows counts, in seconds since 1970. If it is nil,
+    ///   nothing is purged or rolled up.
     package mutating func pass(
         now: UnixTime, deletionTime: Int64?, through sequenceMaximum: Int64 = .max
     ) throws(StoreError) -> Pass {
         var pass = Pass()
         pass.indexedCount = try index.catchUp(with: &reader, limit: Self.indexedAtOnce)
         guard let deletionTime else { return pass }
-        // What is purged has been indexed, so that its postings are known.
+        // Only indexed rows are purged, so that their postings can be removed.
         let indexed = try index.indexedSequence(of: &reader)
         let purged = try purger.purge(
             before: deletionTime - retention, through: min(sequenceMaximum, indexed), rowsMaximum: Self.purgedAtOnce,
@@ -92,8 +94,8 @@ package struct LedgerMaintenance: ~Copyable {
             if pass.stated != nil { nextStatement = now.seconds + Self.statementPause }
         }
         if let rollUpAfter {
-            // The last row that is indexed stays, by which the index knows its ledger; and so does the last one that
-            // was shipped.
+            // The last indexed row stays, because the index identifies its ledger by it. The last shipped row stays for
+            // the same reason.
             let piece = try roller.rollUp(
                 before: deletionTime - rollUpAfter, through: min(sequenceMaximum, indexed) - 1,
                 rowsMaximum: Self.rolledUpAtOnce, now: now)
@@ -103,17 +105,17 @@ package struct LedgerMaintenance: ~Copyable {
         return pass
     }
 
-    /// The same by a clock that is trusted.
+    /// Does one pass with a clock that is trusted.
     package mutating func pass(now: UnixTime, through sequenceMaximum: Int64 = .max) throws(StoreError) -> Pass {
         try pass(now: now, deletionTime: now.seconds, through: sequenceMaximum)
     }
 
-    /// Says in the ledger what was purged since the last time; nil if that is nothing.
+    /// Records in the ledger the purges since the last statement; nil if there were none.
     package mutating func statePurges(now: UnixTime) throws(StoreError) -> LedgerPurge? {
         try purger.state(retention: retention, now: now)
     }
 
-    /// Says how far the ledger has come, for the log stream.
+    /// Signs how far the ledger has come, for the log stream.
     package mutating func checkpoint(now: UnixTime) throws(StoreError) -> LedgerCheckpoint {
         let link = try reader.link()
         do { return try chain.checkpoint(link, at: now) } catch { throw .cryptographyFailed }

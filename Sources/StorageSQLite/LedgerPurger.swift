@@ -2,12 +2,11 @@ package import ByteCoding
 package import ContentKeys
 package import Records
 
-/// Takes rows that are older than the retention out of a ledger, whole batches at a time, and signs where it begins
-/// from then on.
+/// Removes rows older than the retention from a ledger, in whole batches, and signs the ledger's new beginning.
 ///
-/// Each piece is one short transaction, beside which the daemon's writer goes on. It does not wait for the disk: what a
-/// power cut brings back is purged again. What was taken is counted in the same transaction, until `state` says it in
-/// the ledger.
+/// Each piece is one short transaction, so that the daemon's writer can continue between two pieces. A piece does not
+/// wait for the disk: rows that return after a power cut are purged again. The same transaction counts the removed
+/// rows, until `state` records their number in the ledger.
 package struct LedgerPurger: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader
@@ -18,7 +17,7 @@ package struct LedgerPurger: ~Copyable {
     private var inserts: LedgerInserts
     private(set) var connection: SQLiteConnection
 
-    /// Opens an existing ledger. Throws `ledgerMissing` if the file holds none.
+    /// Opens an existing ledger. Throws `ledgerMissing` if the file has no ledger.
     package static func open(
         path: String, chain: LedgerChain, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerPurger {
@@ -54,15 +53,16 @@ package struct LedgerPurger: ~Copyable {
         self.connection = connection
     }
 
-    /// Takes out the oldest batches whose time is before `time`, together about `rowsMaximum` rows and at least one
-    /// batch, and gives their rows; none if there is nothing to take, or another purger was faster. Nothing behind
-    /// `sequenceMaximum` is taken, because it is still needed elsewhere.
+    /// Removes the oldest batches whose time is before `time`, and returns their rows.
+    ///
+    /// It removes about `rowsMaximum` rows and at least one batch. Batches after `sequenceMaximum` stay, because they
+    /// are still needed elsewhere. Returns no rows if nothing can be removed, or if another purger was faster.
     package mutating func purge(
         before time: Int64, through sequenceMaximum: Int64 = .max, rowsMaximum: Int = 1000, now: UnixTime
     ) throws(StoreError) -> [LedgerRow] {
         let oldest = try reader.batches(from: 1, limit: max(rowsMaximum, 1))
         guard let first = oldest.first else { return [] }
-        // The last batch of all stays: by it the daemon knows its ledger again.
+        // The last batch of the ledger stays, because the daemon identifies its ledger by it.
         let end = try reader.link().sequence
         let old = oldest.prefix { $0.at < time && $0.last <= sequenceMaximum && $0.last < end }
         let taken = old.prefix { $0.first == first.first || $0.last &- first.first < Int64(rowsMaximum) }
@@ -71,10 +71,10 @@ package struct LedgerPurger: ~Copyable {
         return try replace(from: first, through: last, rows.count, now) ? rows : []
     }
 
-    /// Says in the ledger what was taken since the last time; nil if that is nothing. The entry outlives a power cut.
+    /// Records in the ledger, durably, the purges since the last statement. Returns nil if there were none.
     package mutating func state(retention: Int64, now: UnixTime) throws(StoreError) -> LedgerPurge? {
         guard try readCount() != nil else { return nil }
-        // The entry may be shipped at once, so it must not be lost here.
+        // The entry may be shipped immediately, so this node must not lose it in a power cut.
         try connection.execute("PRAGMA synchronous = FULL")
         let purge = try stateDurably(retention: retention, at: now.seconds)
         try connection.execute("PRAGMA synchronous = NORMAL")
@@ -107,8 +107,10 @@ package struct LedgerPurger: ~Copyable {
         return (try counted.integer(at: 0), try counted.integer(at: 1))
     }
 
-    /// Whether it was done. The rows were read without a lock, so that writers do not wait; as batches go at the
-    /// beginning alone, they are what is taken if the ledger still begins with `first`.
+    /// Replaces the batches by a new beginning. Returns false if the ledger no longer begins with `first`.
+    ///
+    /// The caller has read the rows without a lock, so that writers do not wait. Batches are only ever removed from the
+    /// beginning. If the ledger still begins with `first`, the rows are therefore unchanged.
     private mutating func replace(
         from first: LedgerBatch, through last: LedgerBatch, _ rowCount: Int, _ now: UnixTime
     ) throws(StoreError) -> Bool {

@@ -2,13 +2,13 @@ package import ContentKeys
 import KeyCrypto
 package import Records
 
-/// Reads the ledger in a node's database file, while the daemon may be writing to it.
+/// Reads the ledger in a node's database file, even while the daemon writes to it.
 package struct LedgerReader: ~Copyable {
     private var tables: LedgerSelects
     private var ends: SQLiteStatement
     private(set) var connection: SQLiteConnection
 
-    /// Opens an existing file for reading. Throws `ledgerMissing` if it holds no ledger.
+    /// Opens an existing file for reading. Throws `ledgerMissing` if the file has no ledger.
     package static func open(
         path: String, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerReader {
@@ -21,9 +21,10 @@ package struct LedgerReader: ~Copyable {
     }
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
-        // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
+        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
+        // throw when the value is half initialized.
         let tables = try LedgerSelects(&connection)
-        // Two look-ups in the tree. Both functions in one SELECT would read every row.
+        // This costs two look-ups in the tree. Both functions in one SELECT would read every row.
         let ends = try connection.prepare(
             "SELECT (SELECT min(sequence) FROM ledger_entry), (SELECT max(sequence) FROM ledger_entry)")
         self.tables = tables
@@ -31,7 +32,8 @@ package struct LedgerReader: ~Copyable {
         self.connection = connection
     }
 
-    /// What is read until `endSnapshot` is of one moment, even if rows are written meanwhile.
+    /// Begins a snapshot: until `endSnapshot`, all reads see the file as it is now, even if rows are written in the
+    /// meantime.
     mutating func beginSnapshot() throws(StoreError) {
         try connection.execute("BEGIN")
     }
@@ -40,32 +42,32 @@ package struct LedgerReader: ~Copyable {
         connection.rollBack()
     }
 
-    /// The batches from this first sequence on, in their order; the beginning is no batch.
+    /// Returns the batches whose first sequence is at least `first`, in ascending order, without the beginning.
     package mutating func batches(from first: Int64, limit: Int) throws(StoreError) -> [LedgerBatch] {
         try tables.batches(from: max(first, 1), limit: limit)
     }
 
-    /// The last batch whose first sequence is at most `sequence`; the beginning if there is no other.
+    /// Returns the last batch whose first sequence is at most `sequence`, or the beginning if no batch precedes it.
     package mutating func batch(atOrBefore sequence: Int64) throws(StoreError) -> LedgerBatch? {
         try tables.batches(atOrBefore: sequence, limit: 1).first
     }
 
-    /// What stands in the place of purged batches.
+    /// Returns the beginning, which stands in the place of purged batches; nil if nothing was purged.
     package mutating func beginning() throws(StoreError) -> LedgerBatch? {
         try tables.batches(atOrBefore: 0, limit: 1).first
     }
 
-    /// To what the next batch is tied.
+    /// Returns the link to which the next batch is tied.
     package mutating func link() throws(StoreError) -> LedgerLink {
         try tables.link()
     }
 
-    /// Rows in the order of their sequences.
+    /// Returns rows in the order of their sequences.
     package mutating func rows(_ range: ClosedRange<Int64>, limit: Int) throws(StoreError) -> [LedgerRow] {
         try tables.rows(range, limit: limit)
     }
 
-    /// The first and the last sequence; nil for an empty ledger.
+    /// Returns the first and the last sequence; nil if the ledger is empty.
     package mutating func sequences() throws(StoreError) -> ClosedRange<Int64>? {
         defer { ends.reset() }
         guard try ends.step(), !ends.isNull(at: 0) else { return nil }
@@ -75,8 +77,8 @@ package struct LedgerReader: ~Copyable {
 }
 
 extension StorageOpeningError {
-    /// Opens what needs the tables of a ledger: without them SQLite cannot prepare a statement, and gives its general
-    /// error.
+    /// Opens a value that needs the tables of a ledger. Without the tables, SQLite cannot prepare a statement and gives
+    /// its general error.
     fileprivate static func opening<Result: ~Copyable>(
         _ path: String, _ body: () throws(StoreError) -> Result
     ) throws(StorageOpeningError) -> Result {
@@ -91,13 +93,14 @@ extension StorageOpeningError {
 }
 
 extension LedgerReader {
-    /// How many rows are read at once.
+    /// The number of rows that are read at a time.
     private static let pageSize = 1000
 
-    /// What queries find, the newest first: at most `limit` rows that the index has for each query, and what fits among
-    /// the last `tailMaximum` rows that it has not got yet. So the cost is bounded however large the ledger is.
+    /// Returns the entries that match a query, the newest first.
     ///
-    /// A query without anything that an index finds it by finds nothing but what is in the tail.
+    /// For each query it reads at most `limit` rows from the index, and the last `tailMaximum` rows that are not
+    /// indexed yet. The cost is therefore bounded for any size of the ledger. A query without an indexed field finds
+    /// only rows of that tail.
     package mutating func newest(
         _ queries: [LedgerQuery], index: inout LedgerIndex, limit: Int, tailMaximum: Int
     ) throws(StoreError) -> [LedgerFind] {
@@ -120,7 +123,7 @@ extension LedgerReader {
         return found.sorted { $0.key > $1.key }.map { LedgerFind(sequence: $0.key, entry: $0.value) }
     }
 
-    /// Rows that this version cannot read are passed over: verification names them.
+    /// Rows that this version cannot read are skipped; verification reports them.
     private static func keep(_ row: LedgerRow, _ queries: [LedgerQuery], in found: inout [Int64: LedgerEntry]) {
         guard let entry = try? LedgerEntry(parsing: row.body), queries.contains(where: { $0.matches(entry) }) else {
             return
@@ -129,7 +132,7 @@ extension LedgerReader {
     }
 }
 
-/// What was found in a ledger.
+/// An entry that was found in a ledger.
 package struct LedgerFind: Equatable, Sendable {
     package let sequence: Int64
     package let entry: LedgerEntry
@@ -141,11 +144,11 @@ package struct LedgerFind: Equatable, Sendable {
 }
 
 extension LedgerReader {
-    /// Hands over what a query finds, in the order of sequences, until `visit` gives false. `progress` hears now and
-    /// then how many rows have been looked at.
+    /// Calls `visit` with each entry that matches the query, in the order of sequences, until `visit` returns false.
+    /// Calls `progress` from time to time with the number of rows that were read.
     ///
-    /// With an index, rows that it has are found by the rarest thing that the query names; the rest of the ledger is
-    /// read. Rows that this version cannot read are passed over: verification names them.
+    /// If there is an index, indexed rows are found by the most selective field of the query. All other rows are read.
+    /// Rows that this version cannot read are skipped; verification reports them.
     package mutating func find(
         _ query: LedgerQuery, index: consuming LedgerIndex?, progress: (Int) -> Void = { _ in },
         visit: (LedgerFind) throws -> Bool
@@ -185,11 +188,11 @@ extension LedgerReader {
 }
 
 extension LedgerReader {
-    /// How far the times of batches may be out of order, in seconds: a clock that was set back moves them.
+    /// The largest disorder in the times of batches, in seconds. Setting the clock back causes such disorder.
     package static let clockSlack: Int64 = 3600
 
-    /// The sequences between which entries of these times lie, or all if nothing is said of times; nil for an empty
-    /// ledger.
+    /// Returns the sequences between which the entries of these times lie, or all if no time is given; nil if the
+    /// ledger is empty.
     package mutating func sequences(from: Int64?, to: Int64?) throws(StoreError) -> ClosedRange<Int64>? {
         guard let all = try sequences() else { return nil }
         let first =
@@ -201,14 +204,16 @@ extension LedgerReader {
         return first...max(first, last)
     }
 
-    /// The first sequence of the first batch of this time or later, or the last sequence of all; by halving.
+    /// Returns the first sequence of the first batch of this time or later, by binary search. Returns the last sequence
+    /// of all if there is no such batch.
     private mutating func firstSequence(in all: ClosedRange<Int64>, at time: Int64) throws(StoreError) -> Int64 {
         var low = all.lowerBound
         var high = all.upperBound
         while low < high {
             let middle = low + (high - low) / 2
             guard let batch = try batch(atOrBefore: middle), batch.first > 0, batch.last >= middle else {
-                // Rows that no batch covers, which verification will find: none is left out on their account.
+                // No batch covers these rows, which verification will report. The range then includes all rows, so that
+                // none is left out.
                 return all.lowerBound
             }
             if batch.at < time {
@@ -236,17 +241,17 @@ extension Int64 {
 }
 
 extension LedgerReader {
-    /// How many batches are read at once.
+    /// The number of batches that are read at a time.
     private static let batchPageSize = 100
-    /// The most rows of one batch that are looked at together; a batch of more is not of this program's making.
+    /// The largest number of rows of one batch that are read together. This program writes no larger batches.
     private static let batchRowsMaximum = 1 << 20
 
-    /// Verifies the whole ledger, from its beginning to its end, and hands over what is wrong as it is found.
+    /// Verifies the whole ledger, from its beginning to its end, and calls `report` with each finding.
     ///
-    /// Rows that are appended meanwhile may or may not be part of it. `progress` hears now and then how many rows have
-    /// been read.
+    /// Rows that are appended in the meantime may be left out. Calls `progress` from time to time with the number of
+    /// rows that were read.
     ///
-    /// - Returns: What was read. If a purge went on meanwhile, rows may have been called missing that were purged.
+    /// - Returns: What was read. If a purge ran in the meantime, `report` may have called purged rows missing.
     package mutating func verify(
         _ chain: LedgerChain, checkpoints: [LedgerCheckpoint], progress: (Int) -> Void = { _ in },
         report: (LedgerFinding) throws -> Void
@@ -255,13 +260,12 @@ extension LedgerReader {
         let beginning = purged.flatMap { LedgerCheckpoint(beginning: $0, node: chain.node) }
         if purged != nil, beginning == nil { try report(.beginningForged) }
         var verifier = try LedgerVerifier(chain, beginning: beginning, checkpoints: checkpoints)
-        // What is written from now on is not part of it, so that its rows and their batch are not seen at different
-        // times.
+        // Rows that are written from now on are left out, because a row and its batch might be read at different times.
         let end = try link().sequence
         var last = beginning?.sequence ?? 0
         var next: Int64 = 1
         while true {
-            // Batches and their rows of one moment: the daemon may be rolling them up.
+            // Batches and their rows must be of one moment, because the daemon may be rolling them up.
             try beginSnapshot()
             defer { endSnapshot() }
             let batches = try batches(from: next, limit: Self.batchPageSize)
@@ -277,7 +281,7 @@ extension LedgerReader {
             next = lastBatch.first + 1
             progress(verifier.rowCount)
         }
-        // Nothing follows the last batch of its time, unless it was added later.
+        // Rows after the last batch are an error, unless they were appended after `end` was read.
         let isQuiet = try link().sequence == end
         let tail = isQuiet && last < .max ? try rows(last + 1 ... .max, limit: Self.batchRowsMaximum) : []
         for finding in verifier.finish(tail) { try report(finding) }

@@ -2,12 +2,12 @@ package import ContentKeys
 import KeyCrypto
 package import Records
 
-/// Brings a ledger that was put back to an older state up to its copy, in one transaction.
+/// Brings a ledger that was restored to an older state up to date with its copy, in one transaction.
 ///
-/// Rows behind the last batch that both have are taken out, the copy's batches are put in their place, and the rows are
-/// appended again behind them. No daemon may use the ledger meanwhile.
+/// Rows after the last batch that the ledger and the copy share are set aside. The copy's batches take their place, and
+/// the rows are appended again after them. No daemon may use the ledger in the meantime.
 package struct LedgerRejoiner: ~Copyable {
-    /// How many rows are appended in one batch.
+    /// The number of rows that are appended in one batch.
     private static let batchSize = 500
 
     private let chain: LedgerChain
@@ -17,8 +17,8 @@ package struct LedgerRejoiner: ~Copyable {
     private let lock: NodeLock
     private var link: LedgerLink
 
-    /// Opens an existing ledger and begins the transaction: rows behind `fork`, the end of a batch, are set aside.
-    /// Throws `inUse` if a daemon has the ledger.
+    /// Opens an existing ledger, begins the transaction and sets aside the rows after `fork`, which is the end of a
+    /// batch. Throws `inUse` if a daemon uses the ledger.
     package static func begin(
         path: String, chain: LedgerChain, fork: LedgerLink
     ) throws(StorageOpeningError) -> LedgerRejoiner {
@@ -60,8 +60,7 @@ package struct LedgerRejoiner: ~Copyable {
         self.link = link
     }
 
-    /// Takes over the next batch of the copy. Throws `recordMalformed` for one that is not sealed behind the batch
-    /// before.
+    /// Appends the next batch of the copy. Throws `recordMalformed` if the batch is not sealed after the previous one.
     package mutating func take(_ batch: LedgerBatch, _ rows: [LedgerRow]) throws(StoreError) {
         let isSealed: Bool
         do { isSealed = try chain.follows(batch, rows, link) } catch { throw .cryptographyFailed }
@@ -71,7 +70,8 @@ package struct LedgerRejoiner: ~Copyable {
         link = batch.link
     }
 
-    /// Appends what was set aside, and `entry`, and makes everything durable; how many rows were set aside.
+    /// Appends the rows that were set aside and then `entry`, and commits. Returns the number of rows that were set
+    /// aside.
     package mutating func finish(with entry: (_ setAside: Int) -> LedgerEntry) throws(StoreError) -> Int {
         let now = entry(0).at
         var count = 0

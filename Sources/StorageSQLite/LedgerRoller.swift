@@ -3,10 +3,10 @@ import ContentKeys
 import KeyCrypto
 package import Records
 
-/// Takes old renewals out of a ledger, and writes down at its end how many there were of each playback.
+/// Removes old renewals from a ledger, and appends entries that say how many there were of each playback.
 ///
-/// Each piece is one short transaction, beside which the daemon's writer goes on. What does not verify is left as it
-/// is.
+/// Each piece is one short transaction, so that the daemon's writer can continue between two pieces. A batch that does
+/// not verify is left unchanged.
 package struct LedgerRoller: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader
@@ -14,21 +14,21 @@ package struct LedgerRoller: ~Copyable {
     private var updateSeal: SQLiteStatement
     private var inserts: LedgerInserts
     private(set) var connection: SQLiteConnection
-    /// Everything before this sequence has been looked at.
+    /// The first sequence that has not been examined.
     private var next: Int64
 
-    /// The most rows of one batch that are looked at; a batch of more is not of this program's making.
+    /// The largest number of rows of one batch that are examined. This program writes no larger batches.
     private static let batchRowsMaximum = 1 << 20
 
-    /// What one piece has done.
+    /// The result of one piece.
     struct Piece {
-        /// The renewals that were taken out.
+        /// The renewals that were removed.
         var removed: [LedgerRow] = []
-        /// Whether there is more to look at.
+        /// Whether more rows are to be examined.
         var isUnfinished = false
     }
 
-    /// Opens an existing ledger. Throws `ledgerMissing` if the file holds none.
+    /// Opens an existing ledger. Throws `ledgerMissing` if the file has no ledger.
     package static func open(
         path: String, chain: LedgerChain, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> LedgerRoller {
@@ -57,7 +57,8 @@ package struct LedgerRoller: ~Copyable {
         self.connection = connection
     }
 
-    /// The last sequence that a rolled-up batch covers; 0 without such a batch. No other batch has a seal of this size.
+    /// Returns the last sequence that a rolled-up batch covers; 0 if there is no such batch. Only rolled-up batches
+    /// have a seal of 97 bytes.
     private static func endOfRolledUp(_ connection: inout SQLiteConnection) throws(StoreError) -> Int64 {
         var select = try connection.prepare(
             "SELECT coalesce(max(last_sequence), 0) FROM ledger_batch WHERE first_sequence > 0 AND length(mac) = 97")
@@ -65,15 +66,16 @@ package struct LedgerRoller: ~Copyable {
         return try select.integer(at: 0)
     }
 
-    /// Rolls up batches whose time is before `time`, together about `rowsMaximum` rows and at least one batch, from
-    /// where it came to the last time. Nothing behind `sequenceMaximum` is touched, because it is still needed
-    /// elsewhere.
+    /// Rolls up batches whose time is before `time`, and continues where the previous call stopped.
+    ///
+    /// It takes about `rowsMaximum` rows and at least one batch. Batches after `sequenceMaximum` stay unchanged,
+    /// because they are still needed elsewhere.
     mutating func rollUp(
         before time: Int64, through sequenceMaximum: Int64, rowsMaximum: Int, now: UnixTime
     ) throws(StoreError) -> Piece {
         let page = try reader.batches(from: next, limit: max(rowsMaximum, 1))
         guard let first = page.first else { return Piece() }
-        // The last batch of all stays: by it the daemon knows its ledger again.
+        // The last batch of the ledger stays, because the daemon identifies its ledger by it.
         let end = try reader.link().sequence
         let old = page.prefix { $0.at < time && $0.last <= sequenceMaximum && $0.last < end }
         let taken = Array(old.prefix { $0.first == first.first || $0.last &- first.first < Int64(rowsMaximum) })
@@ -98,7 +100,7 @@ package struct LedgerRoller: ~Copyable {
 
     private typealias Renewal = (row: LedgerRow, entry: LedgerEntry)
 
-    /// Nil for a batch without renewals, one that is rolled up already, and one that is not what was sealed behind
+    /// Rolls up one batch. Returns nil if the batch has no renewals, is rolled up already, or is not sealed after
     /// `previous`.
     private mutating func rollUp(
         _ batch: LedgerBatch, behind previous: LedgerLink, at now: Int64
@@ -122,8 +124,10 @@ package struct LedgerRoller: ~Copyable {
         }
     }
 
-    /// Whether a row tells of a renewal that has ended. What a device may keep has no lease, and stays; so does what an
-    /// app only calls a renewal, if the ledger knows no licence before it.
+    /// Whether a row is a renewal that has ended.
+    ///
+    /// An entry without a lease stays, because the device may keep its key. A renewal without a previous licence in the
+    /// ledger stays too, because only the app calls it a renewal.
     private static func isOver(_ entry: LedgerEntry, at now: Int64) -> Bool {
         guard entry.kind == .licenseRenewed, entry.lease != nil, entry.previous != nil, let end = entry.until else {
             return false
@@ -146,7 +150,7 @@ package struct LedgerRoller: ~Copyable {
         do throws(StoreError) {
             for row in removed { try deleteRow.run([row.sequence]) }
             for batch in batches { try updateSeal.run([batch.first], batch.seal) }
-            // Behind what the ledger ends with: no other connection writes meanwhile.
+            // The entries follow the ledger's last batch. The write lock keeps other connections from writing.
             try inserts.append(bodies, sealedBy: chain, after: try reader.link(), at: now.seconds)
             try connection.commit()
         } catch {

@@ -1,20 +1,21 @@
 import ContentKeys
 import Records
 
-// The rows of a ledger's tables. All writing and reading of whole rows goes through these two types, so that a column
-// is named here and in `SQLiteSchema` alone.
+// The rows of a ledger's tables. Only these two types read and write whole rows, so that a column is named only here
+// and in `SQLiteSchema`.
 //
 //     ledger_entry (sequence, body)                          a row for each entry
 //     ledger_batch (first_sequence, last_sequence, at, mac)  a row for each batch; first_sequence 0 is the
 //                                                            beginning behind a purge
 
-/// Inserts rows of a ledger. The transaction is the caller's.
+/// Inserts rows of a ledger. The caller begins and ends the transaction.
 struct LedgerInserts: ~Copyable {
     private var insertRow: SQLiteStatement
     private var insertBatch: SQLiteStatement
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
+        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
+        // throw when the value is half initialized.
         let insertRow = try connection.prepare("INSERT INTO ledger_entry (sequence, body) VALUES (?1, ?2)")
         let insertBatch = try connection.prepare(
             "INSERT INTO ledger_batch (first_sequence, last_sequence, at, mac) VALUES (?1, ?2, ?3, ?4)")
@@ -38,7 +39,7 @@ struct LedgerInserts: ~Copyable {
         _ = try insertBatch.step()
     }
 
-    /// Seals entries as the batch behind `link`, and inserts rows and batch. There is at least one body.
+    /// Seals entries as the batch after `link`, and inserts the rows and the batch. `bodies` is not empty.
     mutating func append(
         _ bodies: [[UInt8]], sealedBy chain: LedgerChain, after link: LedgerLink, at time: Int64
     ) throws(StoreError) {
@@ -51,7 +52,7 @@ struct LedgerInserts: ~Copyable {
     }
 }
 
-/// Reads rows of a ledger, on any connection.
+/// Reads rows of a ledger on any connection.
 struct LedgerSelects: ~Copyable {
     private var batchesForward: SQLiteStatement
     private var batchesBackward: SQLiteStatement
@@ -75,22 +76,22 @@ struct LedgerSelects: ~Copyable {
         self.rows = rows
     }
 
-    /// Batches whose first sequence is at least `first`, in their order.
+    /// Returns batches whose first sequence is at least `first`, in ascending order.
     mutating func batches(from first: Int64, limit: Int) throws(StoreError) -> [LedgerBatch] {
         try batchesForward.readBatches(first, limit: limit)
     }
 
-    /// Batches whose first sequence is at most `sequence`, the last one first; the beginning is one of them.
+    /// Returns batches whose first sequence is at most `sequence`, in descending order, including the beginning.
     mutating func batches(atOrBefore sequence: Int64, limit: Int) throws(StoreError) -> [LedgerBatch] {
         try batchesBackward.readBatches(sequence, limit: limit)
     }
 
-    /// To what the next batch is tied.
+    /// Returns the link to which the next batch is tied.
     mutating func link() throws(StoreError) -> LedgerLink {
         try batches(atOrBefore: .max, limit: 1).first?.link ?? .start
     }
 
-    /// Rows in the order of their sequences.
+    /// Returns rows in the order of their sequences.
     mutating func rows(_ range: ClosedRange<Int64>, limit: Int) throws(StoreError) -> [LedgerRow] {
         defer { rows.reset() }
         try rows.bind(range.lowerBound, at: 1)

@@ -1,6 +1,6 @@
 import ContentKeys
 
-/// The statements that read live contents and their periods, for a connection that reads content keys.
+/// Reads live contents and their periods, on a connection that reads content keys.
 struct PeriodReader: ~Copyable {
     private var content: SQLiteStatement
     private var page: SQLiteStatement
@@ -99,14 +99,14 @@ struct PeriodReader: ~Copyable {
         var found: [ContentID: Int64] = [:]
         while try ends.step() {
             guard let contentID = try? ContentID(try ends.text(at: 0)) else { throw .recordMalformed }
-            // The latest end of each content comes first.
+            // The rows come in descending order of their ends, so the first row of a content has its latest end.
             if found[contentID] == nil { found[contentID] = try ends.integer(at: 1) }
         }
         return found
     }
 }
 
-/// The statements that write live contents and the times of periods. Each call is a part of a transaction.
+/// Writes live contents and the times of periods. Each call runs within a transaction.
 struct PeriodWriter: ~Copyable {
     private var insert: SQLiteStatement
     private var update: SQLiteStatement
@@ -136,7 +136,7 @@ struct PeriodWriter: ~Copyable {
         self.note = note
     }
 
-    /// Whether the stored content had the given revision.
+    /// Stores the content. Returns false if the stored content has another revision than the given one.
     mutating func set(_ content: LiveContent) throws(StoreError) -> Bool {
         let columns = LiveContentColumns(content)
         return content.revision == 0 ? try insert.set(columns) : try update.set(columns)
@@ -153,7 +153,7 @@ struct PeriodWriter: ~Copyable {
 }
 
 extension SQLiteStatement {
-    /// Runs a statement that gives a row if it has changed one.
+    /// Runs a statement that returns a row if it has changed one. Returns whether it has.
     fileprivate mutating func set(_ columns: LiveContentColumns) throws(StoreError) -> Bool {
         defer { reset() }
         try bind(columns.contentID, at: 1)
@@ -171,7 +171,7 @@ extension SQLiteStatement {
 }
 
 extension LiveContent {
-    /// Reads the columns in the order of the statements above.
+    /// Reads the columns in the order of the SELECT statements of `PeriodReader`.
     fileprivate init(reading row: borrowing SQLiteStatement) throws(StoreError) {
         func integer(_ column: Int32) throws(StoreError) -> Int64? {
             row.isNull(at: column) ? nil : try row.integer(at: column)

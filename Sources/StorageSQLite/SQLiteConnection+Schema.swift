@@ -2,9 +2,9 @@ import ByteCoding
 import ContentKeys
 
 extension SQLiteConnection {
-    /// Brings a file to the schema of this program, and turns its write-ahead log on.
+    /// Migrates a file to this program's schema, and turns its write-ahead log on.
     ///
-    /// Runs all steps that are missing or none. Changes nothing in a file that is refused.
+    /// Runs all missing steps or none. A file that is refused is not changed.
     mutating func migrate(
         _ steps: [SQLiteSchema.Migration] = SQLiteSchema.migrations, path: String
     ) throws(StorageOpeningError) {
@@ -17,11 +17,11 @@ extension SQLiteConnection {
             case .database(let error): throw .store(error)
             }
         }
-        // For a file that lacked no step.
+        // If no step was missing, the write-ahead log has not been turned on yet.
         try wrap(StorageOpeningError.store, try useWriteAheadLog())
     }
 
-    /// Compares the key-encryption keys with the proofs in the file, and adds the proof of a key that is new there.
+    /// Compares the key-encryption keys with the proofs in the file, and adds the proofs of new keys.
     mutating func establishProof(of ring: KeyRing) throws(StorageOpeningError) {
         do throws(KeyProofError<StoreError>) {
             try ring.establishProof(in: &self)
@@ -30,7 +30,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// The same without adding one.
+    /// Compares the key-encryption keys with the proofs in the file, and adds no proof.
     mutating func checkProof(of ring: KeyRing) throws(StorageOpeningError) {
         do throws(KeyProofError<StoreError>) {
             try ring.checkProof(in: &self)
@@ -39,7 +39,7 @@ extension SQLiteConnection {
         }
     }
 
-    /// The first column of the first row of a statement that has one.
+    /// Returns the first column of the first row of a statement that always gives a row.
     mutating func readInteger(_ sql: StaticString) throws(StoreError) -> Int64 {
         var statement = try prepare(sql)
         guard try statement.step() else { throw .recordMalformed }
@@ -63,8 +63,8 @@ extension SQLiteConnection: MigratedDatabase {
         var owner = try readInteger("PRAGMA application_id")
         if owner == 0 {
             guard try readInteger("SELECT count(*) FROM sqlite_schema") > 0 else { return .empty }
-            // Tables and owner appear together. If the tables are there now, another process may have made both since
-            // the first look.
+            // Tables and owner are written in one transaction. If the tables exist now, another process may have
+            // written both since the first query.
             owner = try readInteger("PRAGMA application_id")
         }
         guard owner == SQLiteSchema.applicationID else { return .foreign }
@@ -106,7 +106,8 @@ extension SQLiteConnection: KeyProofTable {
 }
 
 extension SQLiteSchema {
-    /// What the first step rests on. The number in decimal is `applicationID`; a pragma takes no parameters.
+    /// Prepares the file for the first step. The decimal number is `applicationID`, because a pragma takes no
+    /// parameters.
     fileprivate static let foundation: StaticString = """
         PRAGMA application_id = 1280590664;
         CREATE TABLE schema_migration (

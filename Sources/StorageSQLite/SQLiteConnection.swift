@@ -2,14 +2,14 @@ import CSQLite
 import ContentKeys
 import Glibc
 
-/// The one owner of a connection to a database file.
+/// Owns a connection to a database file.
 ///
-/// SQLite's own mutexes are off: the owner sees to it that one thread at a time uses the connection and its statements.
-/// All SQL is a literal of this program, so no text from outside ever becomes SQL.
+/// SQLite's own mutexes are off, so the owner must ensure that only one thread at a time uses the connection and its
+/// statements. All SQL is a literal of this program, so that text from outside never becomes SQL.
 @safe
 struct SQLiteConnection: ~Copyable, @unchecked Sendable {
-    // Safe to send: the handle belongs to this value alone, and every use of it that changes anything is `mutating`.
-    // SQLite in its multi-thread mode (checked in `open`) lets different threads use a connection one after the other.
+    // Safe to send: only this value has the handle, and every use that changes the connection is `mutating`. SQLite in
+    // its multi-thread mode (checked in `open`) lets different threads use a connection one after the other.
     private let handle: OpaquePointer
 
     @unsafe
@@ -19,15 +19,15 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
 
     /// Opens an existing file for reading and writing.
     ///
-    /// A lock that another connection holds is waited for until `busyTimeoutMilliseconds` are over.
+    /// If another connection holds a lock, waits for it for at most `busyTimeoutMilliseconds`.
     static func open(path: String, busyTimeoutMilliseconds: Int32) throws(StoreError) -> SQLiteConnection {
         guard sqlite3_threadsafe() != 0 else { throw .unavailable(.other(code: SQLITE_MISUSE)) }
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE
         let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
         guard let opened = unsafe opened else { throw .unavailable(StoreOutage(code: code)) }
-        // SQLite gives a handle for a file that it cannot open, too; from here on it is owned, and closed when this
-        // throws.
+        // SQLite also returns a handle for a file that it cannot open. From here on this value owns the handle, and
+        // closes it when this throws.
         var connection = unsafe SQLiteConnection(owning: opened)
         try connection.check(code)
         try connection.configure(busyTimeoutMilliseconds: busyTimeoutMilliseconds)
@@ -35,11 +35,11 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        // The variant that waits for statements which are still to be released.
+        // This variant also works while statements of the connection still exist.
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// Runs statements that take no values and whose rows do not matter.
+    /// Runs statements that take no values. Their rows are ignored.
     mutating func execute(_ sql: StaticString) throws(StoreError) {
         // The literal ends with a zero byte.
         try check(unsafe sqlite3_exec(handle, Self.characters(sql), nil, nil, nil))
@@ -56,18 +56,19 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         return unsafe SQLiteStatement(owning: prepared)
     }
 
-    /// Lets readers and one writer work at the same time, from now on and for every connection to the file.
+    /// Turns the write-ahead log on, so that readers and one writer can work at the same time. This is permanent, and
+    /// holds for every connection to the file.
     mutating func useWriteAheadLog() throws(StoreError) {
         var statement = try prepare("PRAGMA journal_mode = WAL")
         guard try statement.step() else { throw .unavailable(.other(code: SQLITE_ERROR)) }
-        // The pragma answers with the mode that holds; a file system without shared memory keeps the old one.
+        // The pragma returns the resulting mode. A file system without shared memory keeps the old one.
         guard try statement.text(at: 0) == "wal" else { throw .unavailable(.other(code: SQLITE_PROTOCOL)) }
     }
 
-    /// The texts of all statements that are prepared on the connection, so that their plans can be looked at.
+    /// The texts of all statements that are prepared on the connection, for tests of their query plans.
     var preparedTexts: [String] {
         var texts: [String] = []
-        // SQLite owns the statements and their texts for as long as they are prepared; each text is copied.
+        // SQLite keeps a statement and its text valid until the statement is released. Each text is copied.
         var statement = unsafe sqlite3_next_stmt(handle, nil)
         while let prepared = unsafe statement {
             if let text = unsafe sqlite3_sql(prepared) { texts.append(unsafe String(cString: text)) }
@@ -76,7 +77,7 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         return texts
     }
 
-    /// How many pages the connection has read since it was opened, from its own memory or the file.
+    /// The number of pages that the connection has read since it was opened, from its cache or the file.
     var readPageCount: Int {
         [SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS].reduce(0) { sum, counter in
             var (current, highest): (Int32, Int32) = (0, 0)
@@ -86,46 +87,47 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// How many rows the last insert, update or delete changed.
+    /// The number of rows that the last insert, update or delete changed.
     var changedRowCount: Int { unsafe Int(sqlite3_changes(handle)) }
 
-    /// Begins a transaction that may write, waiting for another writer to finish.
+    /// Begins a transaction that may write. Waits until no other connection writes.
     mutating func beginImmediate() throws(StoreError) {
         try execute("BEGIN IMMEDIATE")
     }
 
-    /// Makes the transaction durable; when this throws, the transaction is still open.
+    /// Commits the transaction durably. If this throws, the transaction is still open.
     mutating func commit() throws(StoreError) {
         try execute("COMMIT")
     }
 
-    /// Drops an open transaction; does nothing without one.
+    /// Rolls back an open transaction. Does nothing if there is none.
     mutating func rollBack() {
         guard unsafe sqlite3_get_autocommit(handle) == 0 else { return }
-        // A roll-back that fails leaves nothing to do: SQLite drops the transaction when the connection closes.
+        // A failed roll-back needs no handling: SQLite drops the transaction when the connection closes.
         _ = unsafe sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
     }
 
-    /// Leaves checkpoints to calls of `checkpoint`.
+    /// Configures the writer's connection: the log is moved into the file only by calls of `checkpoint`.
     mutating func configureWriter() throws(StoreError) {
-        // 64 MiB of pages, so that what is looked for at random is mostly in memory; as much of log is left in place.
+        // The cache of 64 MiB keeps most pages of random look-ups in memory. The log's file may stay at the same size.
         try execute(
             "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 67108864")
     }
 
-    /// Pages written to the log since this was asked last.
+    /// Returns the number of pages written to the log since the previous call.
     mutating func takeWrittenPageCount() -> Int {
         var current: Int32 = 0
         var highest: Int32 = 0
-        // Both are local variables. The counter never fails to be read; without it nothing would be checkpointed.
+        // Both are local variables. If the counter cannot be read, the largest number forces a checkpoint.
         let code = unsafe sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &current, &highest, 1)
         return code == SQLITE_OK ? Int(current) : .max
     }
 
-    /// Moves what the write-ahead log holds into the database file, and syncs both; how many pages the log still has.
+    /// Moves the content of the write-ahead log into the database file, and syncs both. Returns how many pages the log
+    /// still has.
     ///
-    /// - Parameter mode: `passive` does not wait, and may leave pages in the log. The others wait for readers until
-    ///   the busy time-out and begin the log again, and `truncate` also empties its file.
+    /// - Parameter mode: `passive` does not wait, and may leave pages in the log. The other modes wait for readers
+    ///   until the busy time-out, and restart the log. `truncate` also empties the log's file.
     mutating func checkpoint(_ mode: CheckpointMode) throws(StoreError) -> Int {
         var logged: Int32 = 0
         var moved: Int32 = 0
@@ -140,36 +142,36 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         try execute("PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")
     }
 
-    /// Throws what a result code of this connection means, unless it is success.
+    /// Throws the error of a result code of this connection. Returns if the code is success.
     private func check(_ code: Int32) throws(StoreError) {
-        // The handle is this value's own.
+        // Only this value has the handle, and it is open.
         guard code == SQLITE_OK else { throw unsafe .unavailable(StoreOutage(code: code, of: handle)) }
     }
 
     private static func characters(_ sql: StaticString) -> UnsafePointer<CChar> {
         precondition(sql.hasPointerRepresentation, "SQL is longer than one character")
-        // A literal lives as long as the program.
+        // A literal is valid until the program ends.
         return unsafe UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
     }
 }
 
-/// Throws what an SQLite result code means, unless it is success.
+/// Throws the error of an SQLite result code. Returns if the code is success.
 func check(_ code: Int32) throws(StoreError) {
     guard code == SQLITE_OK else { throw .unavailable(StoreOutage(code: code)) }
 }
 
 extension StoreOutage {
-    /// Sorts a result code that a connection has given at this moment: SQLite tells a full disk by the system's error
-    /// number alone if it makes its log or the log's index.
+    /// Classifies a result code that a connection has just returned. When SQLite cannot create its log or the log's
+    /// index, only the system's error number shows that the disk is full.
     @unsafe
     init(code: Int32, of handle: OpaquePointer?) {
         let isFailedFile = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
-        // Without room for the log's index SQLite gives this code and no number.
+        // If the disk has no room for the log's index, SQLite returns this code and sets no error number.
         let isFull = unsafe code == SQLITE_IOERR | (19 << 8) || [ENOSPC, EDQUOT].contains(sqlite3_system_errno(handle))
         if isFailedFile && isFull { self = .diskFull } else { self.init(code: code) }
     }
 
-    /// Sorts SQLite's result codes, primary or extended.
+    /// Classifies SQLite's result codes, primary or extended.
     init(code: Int32) {
         // The low byte of an extended code is its primary code.
         switch code & 0xFF {
@@ -183,7 +185,7 @@ extension StoreOutage {
     }
 }
 
-/// How far a checkpoint goes.
+/// What a checkpoint waits for, and what it does with the log.
 enum CheckpointMode {
     case passive
     case restart

@@ -2,7 +2,7 @@ package import ContentKeys
 package import Records
 import Synchronization
 
-/// Reading happens on the caller's thread: a list is a page of at most `limit` rows, found by an index.
+/// Reads run on the caller's thread. A list is a page of at most `limit` rows, found by an index.
 extension SQLiteDecisionStore: AccountStore, AccountRecords {
     package func devices(
         of owner: Pseudonym, after: Pseudonym?, now: Int64, limit: Int

@@ -2,7 +2,7 @@ package import ContentKeys
 package import Records
 import Synchronization
 
-/// Reading happens on the caller's thread, and takes about a microsecond for each revocation.
+/// Reads run on the caller's thread, and take about a microsecond for each revocation.
 extension SQLiteDecisionStore: RevocationStore {
     package func revoke(_ revocation: Revocation) async throws(StoreError) {
         _ = try await change(.revoke(revocation, entry: nil))
@@ -45,7 +45,7 @@ extension SQLiteDecisionStore: RevocationStore {
     }
 }
 
-/// The revocation and its row are one transaction. There are no other nodes.
+/// The revocation and its ledger entry are written in one transaction. There are no other nodes to share it with.
 extension SQLiteDecisionStore: RevocationRecords {
     package func revoke(_ revocation: Revocation, recording entry: LedgerEntry) async throws(StoreError) {
         _ = try await change(.revoke(revocation, entry: entry.encoded()))

@@ -5,30 +5,33 @@ package import Records
 import Synchronization
 import Telemetry
 
-/// Licence decisions, revocations, challenges and the ledger of one node, in a SQLite file.
+/// Stores licence decisions, revocations, challenges and the ledger of one node in a SQLite file.
 ///
-/// One thread writes for all loops: it takes what waits, runs it in one transaction, and answers when that is durable
-/// (`synchronous=FULL`). A call never blocks its thread. It throws `unavailable(.busy)` if too much waits already, and
-/// `unavailable` with what is wrong if the disk fails, is full or hangs, or the file was replaced: then nothing may be
-/// answered, although it may turn out to be recorded.
+/// One thread writes for all loops. It takes the waiting requests, runs them in one transaction, and answers when the
+/// transaction is durable (`synchronous=FULL`). A call suspends and never blocks its thread.
 ///
-/// Other processes may read and write the file too; one daemon at a time may hold its lock.
+/// A call throws `unavailable(.busy)` if too many requests wait. It throws `unavailable` with the cause if the disk
+/// fails, is full or hangs, or if the file was replaced. After such an error the caller must not answer its client,
+/// although the decision may have been recorded.
+///
+/// Other processes may read and write the file too, but only one daemon at a time can hold its lock.
 package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, ChallengeStore, PlaybackSlotStore,
     DecisionKeeping
 {
     package struct Options: Sendable {
-        /// How many requests may wait.
+        /// The largest number of requests that may wait.
         package var queueLengthMaximum = 8192
-        /// How many requests become durable together.
+        /// The largest number of requests that become durable together.
         package var batchSizeMaximum = 1024
-        /// How long a write waits for another process's write.
+        /// How long a write waits for another process's write, in milliseconds.
         package var busyTimeoutMilliseconds: Int32 = 5000
-        /// Whether this is the node itself, of which there is one at a time; a tool that writes beside it is not.
+        /// Whether this store is the node itself, of which there is one at a time. False for a tool that writes beside
+        /// it.
         package var locksLedger = true
-        /// How long a caller waits for the disk; nil for as long as it takes.
+        /// How long a caller waits for the disk; nil if there is no limit.
         package var patience: Duration?
-        /// By what time is judged what has ended, and what of it may be deleted. Asked by the writer's thread. A store
-        /// deletes nothing unless it is told so.
+        /// Returns the time by which records have ended, and the time by which ended records may be deleted. The
+        /// writer's thread calls it. With the default, the store deletes nothing.
         package var settledTime: @Sendable () -> SettledTime = { .undeleted }
 
         package init() {}
@@ -42,7 +45,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     let settledTime: @Sendable () -> SettledTime
     let readers: Mutex<Readers>
 
-    /// Connections of this store that only read.
+    /// The connections of this store that only read.
     struct Readers: ~Copyable {
         var revocations: RevocationReader
         var kept: KeptDecisionReader
@@ -77,18 +80,18 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     }
 
     deinit {
-        // Without waiting: this may be a loop's thread. The writer's thread holds all that it needs, and ends by
-        // itself.
+        // This does not wait for the thread, because it may run on a loop. The writer's thread owns all that it needs,
+        // and ends by itself.
         queue.stop()
     }
 
-    /// Opens the file, or makes it with mode 0600, brings its schema up to date, and starts the writer's thread.
+    /// Opens the file, or creates it with mode 0600, migrates its schema, and starts the writer's thread.
     ///
-    /// What an error or a power cut has left in the write-ahead log is moved into the database, and the last batch of
-    /// the ledger is verified; the whole is verified offline. Throws `ledgerDiffers` if that batch is not sealed by
-    /// `chain`, and `inUse` if another daemon has the ledger.
+    /// Moves a write-ahead log that an error or a power cut has left into the database. Verifies the last batch of the
+    /// ledger; verifying the whole ledger is an offline task. Throws `ledgerDiffers` if `chain` has not sealed that
+    /// batch, and `inUse` if another daemon uses the ledger.
     ///
-    /// - Parameter loops: Those on which callers wait, in the order of their indices.
+    /// - Parameter loops: The loops on which callers wait, in the order of their indices.
     package static func open(
         path: String, chain: LedgerChain, loops: [LoopContext] = [], options: Options = Options()
     ) throws(StorageOpeningError) -> SQLiteDecisionStore {
@@ -148,7 +151,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
                         let lock = belongings.takeLock()
                         WriterLoop(queue, loops: loops, file: file, lock: lock, writer: writer, open: open).run()
                     }
-                    // Behind the end of its connection, which may wait for the disk too.
+                    // This comes after the connection is closed, because closing may wait for the disk too.
                     queue.end()
                 })
         } catch {
@@ -156,16 +159,18 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         }
     }
 
-    /// Finishes what waits, closes the database and waits for that. Later calls are refused; a second one returns at
-    /// once. Not to be called on a loop.
+    /// Finishes the waiting requests, closes the database and waits until it is closed.
+    ///
+    /// Later calls are refused. A second `stop` returns immediately. Must not be called on a loop.
     package func stop() {
         queue.stop()
         thread.join()
         watchThread.join()
     }
 
-    /// The same within a limit: a disk that hangs may keep the writer's thread for much longer. Then all that waits is
-    /// answered with an error, the thread is left to itself, and the result is false.
+    /// Stops within a time limit, because a disk that hangs may keep the writer's thread for much longer.
+    ///
+    /// If the limit passes, answers all waiting requests with an error, abandons the thread and returns false.
     package func stop(within limit: Duration) -> Bool {
         queue.stop()
         guard queue.waitForEnd(until: queue.now + limit) else {
@@ -176,17 +181,18 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         return true
     }
 
-    /// Whether what is written becomes durable now.
+    /// Whether writes currently become durable.
     package var condition: WriterCondition { queue.condition }
 
-    /// Sets how long a caller waits for the disk, from now on.
+    /// Sets how long callers wait for the disk from now on.
     package func setPatience(_ patience: Duration) { queue.setPatience(patience) }
 
-    /// Lets the next opening make a new database although a node had one of this name, which is gone. Does nothing if
-    /// there is a database.
+    /// Lets the next `open` create a new database although the node's database of this name is missing. Does nothing if
+    /// the database exists.
     package static func allowNew(path: String) throws(StorageOpeningError) { try DatabaseFile.allowNew(path) }
 
     package var statistics: WriterStatistics { queue.statistics }
+    package var writerTimes: WriterTimes { queue.times }
 
     // MARK: The protocols
 
@@ -194,7 +200,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         try await decide(.decision(decision, entry: decision.entry.encoded()))
     }
 
-    /// One transaction, and so one sync of the disk.
+    /// Commits all decisions in one transaction, which costs one sync of the disk.
     package func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {
         let requests = decisions.map { WriteRequest.decision($0, entry: $0.entry.encoded()) }
         do throws(StoreError) {
@@ -225,7 +231,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         try await decide(.decision(decision, entry: nil))
     }
 
-    /// A whole decision has its entry in the same transaction, so that nothing is left to note.
+    /// A decision and its entry are written in one transaction, so nothing is left to note.
     package func noteRecorded(_ request: Pseudonym) {}
 
     package func append(_ entry: LedgerEntry) async throws(StoreError) {
@@ -249,7 +255,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         _ = try await write(.forgetKept(before: mark))
     }
 
-    // These read on the caller's thread, as `revocations` does.
+    // The following methods read on the caller's thread, as `revocations` does.
 
     package func owedDecisions(limit: Int) async throws(StoreError) -> [KeptDecision] {
         try readers.withLock { readers throws(StoreError) in try readers.kept.owed(limit: limit) }
@@ -284,19 +290,19 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
 
     // MARK: The clock
 
-    /// What the store knows of the node's clock; nil for a new store. Reads on the caller's thread.
+    /// Returns the stored record of the node's clock; nil for a new store. Reads on the caller's thread.
     package func clockRecord() throws(StoreError) -> ClockRecord? {
         try readers.withLock { readers throws(StoreError) in try readers.clock.record() }
     }
 
-    /// Keeps what the node knows of its clock. Nothing changes if an operator has accepted the clock since
+    /// Stores the record of the node's clock. Changes nothing if an operator has accepted the clock since
     /// `record.acceptance`.
     package func keep(_ record: ClockRecord) async throws(StoreError) {
         _ = try await write(.keepClock(record))
     }
 
-    /// Notes that an operator accepts the wall clock, together with the ledger's row of that. `offset` is the wall
-    /// clock's against the boot-time clock, in nanoseconds.
+    /// Stores that an operator accepts the wall clock, together with its ledger entry. `offset` is the wall clock minus
+    /// the boot-time clock, in nanoseconds.
     package func acceptClock(offset: Int64, _ entry: LedgerEntry) async throws(StoreError) {
         _ = try await write(.acceptClock(offset: offset, entry: entry.encoded(), at: entry.at))
     }
@@ -325,7 +331,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     }
 }
 
-/// What the writer's thread takes over when it begins.
+/// The values that the writer's thread takes over when it begins.
 private final class WriterBelongings: Sendable {
     private let lock: Mutex<NodeLock?>
     private let writer: Mutex<BatchWriter?>

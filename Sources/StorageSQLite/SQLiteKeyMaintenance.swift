@@ -1,9 +1,9 @@
 package import ByteCoding
 package import ContentKeys
 
-/// What operators do to the stored content keys, many at a time: import, sealing again, withdrawal, deletion.
+/// The operator's work on many stored content keys: import, sealing again, withdrawal, deletion.
 ///
-/// Works beside the daemon, in transactions of a few hundred rows, and blocks its thread.
+/// Runs beside the daemon, in transactions of a few hundred rows, and blocks its thread.
 package final class SQLiteKeyMaintenance: KeyMaintenance {
     private let ring: KeyRing
     private var writer: KeyWriter
@@ -21,7 +21,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
     package static func open(
         path: String, keyRing: KeyRing, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> SQLiteKeyMaintenance {
-        // Brings the schema up to date and looks at the key-encryption keys' proofs.
+        // This migrates the schema and checks the proofs of the key-encryption keys.
         _ = try SQLiteKeyStore.open(
             path: path, keyRing: keyRing, maximumReaders: 1, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
         return try wrap(StorageOpeningError.store) { () throws(StoreError) in
@@ -134,7 +134,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         return rows
     }
 
-    /// A row that was changed meanwhile is left as it is.
+    /// Replaces a row's seal. A row that has changed in the meantime stays as it is.
     private func replace(_ row: ContentKeyRow, _ sealed: SealedContentKey) throws(StoreError) {
         defer { reseal.reset() }
         try reseal.bind(Int64(sealed.keyVersion), at: 1)
@@ -172,7 +172,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         try connection.beginImmediate()
         do throws(StoreError) {
             guard let row = try writer.row(of: keyID) else { throw .keyUnknown(keyID) }
-            // The state is part of what is sealed.
+            // The state is part of the sealed data.
             if let changed = try row.sealed(in: state, with: ring) { try replace(row, changed.sealed) }
             try write(state, of: keyID)
             try connection.commit()
@@ -215,7 +215,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
 }
 
 extension KeyFinding {
-    /// Nil for a row whose seal opens.
+    /// Returns nil if the row's seal opens.
     fileprivate init?(reading row: borrowing SQLiteStatement, keyID: [UInt8], _ ring: KeyRing) {
         do throws(StoreError) {
             try ContentKeyRow(reading: row).check(with: ring)

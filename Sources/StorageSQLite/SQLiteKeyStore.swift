@@ -2,18 +2,18 @@ package import ByteCoding
 package import ContentKeys
 import Synchronization
 
-/// The content keys of one node in a SQLite file.
+/// Stores the content keys of one node in a SQLite file.
 ///
-/// Reads take a few microseconds and never wait for a writer (WAL). A write is durable when its call returns
-/// (`synchronous=FULL`) and blocks its thread until then. Several processes may use one file at a time.
+/// Reads take a few microseconds and never wait for a writer (WAL). A write blocks its thread, and is durable when its
+/// call returns (`synchronous=FULL`). Several processes may use one file at the same time.
 package final class SQLiteKeyStore: ContentKeyStore {
-    /// The most entries that one page of a list has.
+    /// The largest number of entries in one page of a list.
     package static let pageSizeMaximum = 1000
 
     let ring: KeyRing
     let readers: ReaderPool
     private let writer: Mutex<KeyWriter>
-    /// Nil if no file is configured.
+    /// Watches for lost random keys; nil if no file is configured.
     let generation: KeyLossWatch?
     let writingThread = BlockingThread(name: "key-writer")
 
@@ -26,12 +26,13 @@ package final class SQLiteKeyStore: ContentKeyStore {
         self.writer = Mutex(writer)
     }
 
-    /// Opens the file, or makes it with mode 0600, and brings its schema up to date.
+    /// Opens the file, or creates it with mode 0600, and migrates its schema.
     ///
     /// - Parameters:
-    ///   - maximumReaders: How many threads can read at once without waiting for one another; at least 1.
-    ///   - generationFile: The file outside the database that shows whether random keys were lost; nil for none. What
-    ///     is wrong with it shows when such a key is to be made, and stops nothing else.
+    ///   - maximumReaders: The number of threads that can read at the same time without waiting for one another; at
+    ///     least 1.
+    ///   - generationFile: The file outside the database that shows whether random keys were lost; nil if there is
+    ///     none. A fault of the file is reported when a random key is to be made, and affects nothing else.
     ///   - busyTimeoutMilliseconds: How long a write waits for another process's write.
     package static func open(
         path: String, keyRing ring: KeyRing, maximumReaders: Int, generationFile: String? = nil,
@@ -43,7 +44,8 @@ package final class SQLiteKeyStore: ContentKeyStore {
             try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
         try connection.migrate(path: path)
         try connection.establishProof(of: ring)
-        // SQLite gives the log and its index the mode of the file; what lay there before is looked at too.
+        // SQLite gives the log and its index the mode of the database file. This also checks a log and an index that
+        // existed before.
         try DatabaseFile.checkPermissions(path)
         do throws(StoreError) {
             let readers = try ReaderPool(count: maximumReaders) { () throws(StoreError) in
@@ -59,23 +61,23 @@ package final class SQLiteKeyStore: ContentKeyStore {
     }
 
     package func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
-        // The seal is opened when the reader is free again.
+        // The reader is released before the seal is opened.
         try stored(for: reference)?.open(with: ring)
     }
 
-    /// The same before its seal is opened.
+    /// Returns the stored key of a reference before its seal is opened.
     package func stored(for reference: AssetReference) throws(StoreError) -> StoredContentKey? {
         try readers.withReader { reader throws(StoreError) in try reader.row(for: reference) }
     }
 
-    /// What of the wished keys is there, without a lock, and how many random keys were made by then; 0 if no file is
-    /// configured.
+    /// Returns which of the wished keys exist, and the number of random keys that were made; 0 if no file is
+    /// configured. Takes no lock.
     func lookUp(
         _ wishes: [KeyWish]
     ) throws(KeyProvisionError) -> (provisioning: KeyProvisioning, number: Int64) {
         try readers.withReader { reader throws(KeyProvisionError) in
             let provisioning = try reader.provisioning(of: wishes, with: ring)
-            // Read last, so that it counts every key that was found.
+            // The number is read last, so that it includes every key that was found.
             guard generation != nil else { return (provisioning, 0) }
             return (provisioning, try wrap(KeyProvisionError.store, try reader.keyNumber()))
         }
@@ -87,7 +89,7 @@ package final class SQLiteKeyStore: ContentKeyStore {
         try writer.withLock { writer throws(Failure) in try body(&writer) }
     }
 
-    /// Runs what waits for the disk where no caller waits with it.
+    /// Runs a call that waits for the disk on the writing thread, so that no caller's thread waits.
     func onWritingThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(KeyProvisionError) -> Value
     ) async throws(KeyProvisionError) -> Value {
@@ -112,7 +114,7 @@ package final class SQLiteKeyStore: ContentKeyStore {
         try writer.withLock { writer throws(StoreError) in try writer.addAlias(alias, to: keyID) }
     }
 
-    /// At most `pageSizeMaximum` entries, even with a larger limit.
+    /// Returns at most `pageSizeMaximum` entries, even if `limit` is larger.
     package func list(
         of contentID: ContentID?, after last: ContentKeyAttributes?, limit: Int
     ) async throws(StoreError) -> [ContentKeyAttributes] {
@@ -123,15 +125,15 @@ package final class SQLiteKeyStore: ContentKeyStore {
     }
 }
 
-/// A fixed number of reading connections, each behind a lock of its own.
+/// A fixed number of reading connections, each with its own lock.
 ///
-/// A read takes microseconds. With as many readers as threads that read, one of them is always free, and no thread
+/// A read takes microseconds. If there are as many readers as reading threads, one reader is always free and no thread
 /// waits.
 final class ReaderPool: Sendable {
     private let slots: [Slot]
     private let turn = Atomic<Int>(0)
 
-    /// `count` is at least 1.
+    /// Makes `count` readers; at least 1.
     init(count: Int, _ makeReader: () throws(StoreError) -> KeyReader) throws(StoreError) {
         precondition(count >= 1, "a pool has a reader")
         var slots: [Slot] = []
@@ -139,7 +141,7 @@ final class ReaderPool: Sendable {
         self.slots = slots
     }
 
-    /// Lends a free reader; when none is free, waits for one.
+    /// Runs `body` with a free reader. Waits if no reader is free.
     func withReader<Result: Sendable, Failure: Error>(
         _ body: (inout KeyReader) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -167,7 +169,7 @@ extension SQLiteKeyStore: LivePeriodStore {
         try readers.withReader { reader throws(StoreError) in try reader.periods.livePeriods(of: contentID) }
     }
 
-    /// At most `pageSizeMaximum` contents, even with a larger limit.
+    /// Returns at most `pageSizeMaximum` contents, even if `limit` is larger.
     package func liveContents(after last: ContentID?, limit: Int) async throws(StoreError) -> [LiveContent] {
         let limit = min(max(limit, 1), Self.pageSizeMaximum)
         return try readers.withReader { reader throws(StoreError) in
@@ -186,7 +188,7 @@ extension SQLiteKeyStore: LivePeriodStore {
         }
     }
 
-    /// Makes durable what `body` does, if no caller waits for the disk.
+    /// Runs `body` in a durable transaction on the writing thread, so that no caller's thread waits for the disk.
     private func write<Value: Sendable>(
         _ body: @escaping @Sendable (inout KeyWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
@@ -220,7 +222,9 @@ extension SQLiteKeyStore: LivePeriodStore {
 }
 
 extension SQLiteKeyStore: KeyProvider {
-    /// Keys that are all there cost no write. Otherwise everything happens in one immediate transaction, on a thread of
+    /// Returns the wished keys, and makes the missing ones.
+    ///
+    /// If all keys exist, nothing is written. Otherwise everything happens in one immediate transaction on a thread of
     /// its own.
     package func provide(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ProvidedKey] {
         let (present, number) = try lookUp(wishes)
@@ -228,7 +232,7 @@ extension SQLiteKeyStore: KeyProvider {
         if present.missing.isEmpty, isNoted { return present.provided }
         return try await onWritingThread { () throws(KeyProvisionError) in
             try self.withWriter { writer throws(KeyProvisionError) in
-                // The file says nothing of keys that can be made again.
+                // The file does not count keys that can be derived again.
                 if let generation = self.generation, present.firstRandom != nil || !isNoted {
                     return try generation.store(wishes, on: &writer, with: self.ring)
                 }
@@ -245,14 +249,14 @@ extension SQLiteKeyStore: KeyProvider {
         try lookUp(wishes).provisioning.provided.map { $0.isNew ? nil : $0.record }
     }
 
-    /// Whether random keys are lost, as far as the file of `keys.generationFile` says. Blocks.
+    /// Returns whether random keys are lost, according to the file of `keys.generationFile`. Blocks.
     package func keyGenerationStanding() throws(StoreError) -> KeyGenerationStanding {
         guard let generation else { return .unwatched }
         return try withWriter { writer throws(StoreError) in generation.standing(of: try writer.keyCounter()) }
     }
 
-    /// Takes the database for complete from now on, although keys are lost: contents without a key get new ones. Nil
-    /// without a file. Blocks.
+    /// Makes the database count as complete from now on, although keys are lost. Contents without a key get new ones.
+    /// Returns nil if no file is configured. Blocks.
     package func acceptRestore() throws(KeyProvisionError) -> KeyRestoreConsent? {
         guard let generation else { return nil }
         return try withWriter { writer throws(KeyProvisionError) in try generation.acceptRestore(on: &writer) }
@@ -260,7 +264,7 @@ extension SQLiteKeyStore: KeyProvider {
 }
 
 extension KeyWriter {
-    /// Stores what is missing, and counts the random keys among it. A part of a transaction.
+    /// Stores the missing keys, and counts the random ones. Runs within a transaction.
     mutating func store(
         _ provisioning: KeyProvisioning, with ring: KeyRing
     ) throws(KeyProvisionError) {
@@ -268,7 +272,7 @@ extension KeyWriter {
             let row = try wrap(
                 KeyProvisionError.store, try ContentKeyRow(sealing: wish.record, with: ring.current))
             let present = try wrap(KeyProvisionError.store, try insertWithinTransaction(row))
-            // The transaction has looked for it, and no other connection writes meanwhile.
+            // The same transaction has found no such key, and no other connection writes during it.
             guard present == nil else { throw .store(.recordMalformed) }
         }
         let count = provisioning.randomCount

@@ -1,11 +1,11 @@
 import ContentKeys
 
 extension SQLiteSchema {
-    /// What licence decisions spend, what is revoked, and the node's ledger.
+    /// Stores what licence decisions spend, revocations, and the node's ledger.
     ///
-    /// Pseudonyms are 32 bytes; a key id is 16; times are seconds since 1970, and the largest integer is never. What
-    /// ends has an index by its end, so that what has ended is found and forgotten. Programs of the versions before
-    /// work on without any of it.
+    /// Pseudonyms are 32 bytes; a key id is 16. Times are seconds since 1970; the largest integer means never. Tables
+    /// whose rows end have an index by their end, so that ended rows are found and deleted quickly. Programs of older
+    /// versions work without these tables.
     static let decisions = Migration(
         number: 3, oldestProgram: 1,
         script: """
@@ -87,8 +87,8 @@ extension SQLiteSchema {
             ) STRICT;
             """)
 
-    /// Which tokens of a session have been used: the latest one. Programs of the versions before work on without it,
-    /// and renew nothing by session tokens.
+    /// Stores the newest session token that each session has used. Programs of older versions work without it, and
+    /// renew nothing by session tokens.
     static let renewalSessions = Migration(
         number: 4, oldestProgram: 1,
         script: """
@@ -100,9 +100,10 @@ extension SQLiteSchema {
             CREATE INDEX renewal_session_by_end ON renewal_session (kept_until);
             """)
 
-    /// Revocations of names that are an issuer's own; the issuer is empty for all others.
+    /// Stores revocations with the issuer whose name is revoked. The issuer is empty if the name does not belong to one
+    /// issuer.
     ///
-    /// No program has written to the table of the step before, which goes in a later step.
+    /// No program has written to the table `revocation` of step 3, which still exists.
     static let issuersRevocations = Migration(
         number: 5, oldestProgram: 1,
         script: """
@@ -117,10 +118,10 @@ extension SQLiteSchema {
             ) STRICT, WITHOUT ROWID;
             """)
 
-    /// What decisions spend, beside the ledger of a node among many, and a row to write for a try whether the disk
-    /// takes writes.
+    /// Stores what decisions spend, beside the ledger of a node that shares a database with others. A row of
+    /// `write_try` is written to test whether the disk accepts writes.
     ///
-    /// The mark is NULL while the decision is owed to the nodes' database (`DecisionKeeping`).
+    /// The mark is NULL until the decision is written to the nodes' shared database (`DecisionKeeping`).
     static let keptDecisions = Migration(
         number: 8, oldestProgram: 1,
         script: """
@@ -136,7 +137,7 @@ extension SQLiteSchema {
             ) STRICT;
             """)
 
-    /// What the node knows of its clock (`ClockRecord`), in one row at most. Programs of the versions before work on
+    /// Stores the record of the node's clock (`ClockRecord`), in at most one row. Programs of older versions work
     /// without it.
     static let clock = Migration(
         number: 9, oldestProgram: 1,

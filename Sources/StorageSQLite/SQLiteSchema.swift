@@ -1,21 +1,21 @@
 import ContentKeys
 
-/// The schema of a database file, step by step.
+/// The schema of a database file, as a list of migration steps.
 enum SQLiteSchema {
     typealias Migration = SchemaMigration<StaticString>
 
     /// "LTCH", in the header of the file.
     static let applicationID: Int64 = 0x4C54_4348
 
-    /// All steps that this program knows.
+    /// All steps that this program can run.
     static let migrations: [Migration] = [
         contentKeys, keyFloors, decisions, renewalSessions, issuersRevocations, retries,
         revocationChanges, keptDecisions, clock, identities, accounts, keyGeneration, livePeriods,
     ]
 
-    /// Content keys, their aliases, and the key-encryption keys' proofs.
+    /// Stores content keys, their aliases, and the proofs of the key-encryption keys.
     ///
-    /// Key ids, sealed keys and aliases are bytes; scheme and state are the raw values of their types; times are
+    /// Key ids, sealed keys and aliases are bytes. Scheme and state are the raw values of their types. Times are
     /// seconds since 1970.
     static let contentKeys = Migration(
         number: 1, oldestProgram: 1,
@@ -42,10 +42,11 @@ enum SQLiteSchema {
             ) STRICT, WITHOUT ROWID;
             """)
 
-    /// Each content key's own floor.
+    /// Adds each content key's own floor.
     ///
-    /// The raw values of their types. If content_type is NULL, a version before this one wrote the row: the label
-    /// says the type, and a packager's own label has the strictest policy. Programs of that version work on without the
+    /// The columns hold the raw values of their types. If `content_type` is NULL, an older version wrote the row. The
+    /// content type then follows from the track label, and a label that is not predefined gets the strictest policy.
+    /// Programs of the older version work without the columns, and so without floors.
     /// columns, and so without floors.
     static let keyFloors = Migration(
         number: 2, oldestProgram: 1,
@@ -57,19 +58,19 @@ enum SQLiteSchema {
 }
 
 extension SQLiteSchema {
-    /// Whose request was decided. A program of the versions before does not set it: its requests are known again by
-    /// their token alone.
+    /// Adds the party whose request was decided. Programs of older versions do not set it, and recognise a repeated
+    /// request only by its token.
     static let retries = Migration(
         number: 6, oldestProgram: 1,
         script: """
             ALTER TABLE replay ADD COLUMN party BLOB;
             """)
 
-    /// Each change of what is revoked gets the next number, from every program; the newest 100,000 are kept.
-    /// `mark` is random.
+    /// Gives each change of revocations the next number, also if another program makes it. The newest 100,000 changes
+    /// are kept. `mark` is random.
     ///
-    /// The indexes are for look-ups that read a whole table before. `pending_revocation` has what this node has revoked
-    /// and the store of all nodes has not taken yet.
+    /// The indexes serve look-ups that had to read a whole table. `pending_revocation` holds revocations of this node
+    /// that are not yet in the store of all nodes.
     static let revocationChanges = Migration(
         number: 7, oldestProgram: 1,
         script: """
@@ -115,10 +116,10 @@ extension SQLiteSchema {
 }
 
 extension SQLiteSchema {
-    /// Rentals, and what operators are told of devices and playbacks.
+    /// Stores rentals, and the details of devices and playbacks that operators see.
     ///
-    /// Programs of the versions before work on without all of it: they set none of these columns, and their slots are
-    /// in no list. They refuse tokens with a rental.
+    /// Programs of older versions work without all of it. They do not set these columns, their slots are missing in
+    /// lists, and they refuse tokens with a rental.
     static let accounts = Migration(
         number: 11, oldestProgram: 1,
         script: """
@@ -151,11 +152,10 @@ extension SQLiteSchema {
 }
 
 extension SQLiteSchema {
-    /// Which secrets an installation uses, the id of the node's ledger, what was purged from it and is not stated in it
-    /// yet, and each content key's second seal.
+    /// Stores the proofs of an installation's secrets, the id of the node's ledger, and purges that the ledger does not
+    /// state yet. Adds the second seal of content keys.
     ///
-    /// If `bound` is NULL, a version before this one wrote the row. Programs of those versions work on without all
-    /// of it.
+    /// If `bound` is NULL, an older version wrote the row. Programs of older versions work without all of it.
     static let identities = Migration(
         number: 10, oldestProgram: 1,
         script: """
@@ -179,11 +179,11 @@ extension SQLiteSchema {
 }
 
 extension SQLiteSchema {
-    /// How many random keys were made, and which key a track has.
+    /// Stores the number of random keys that were made. Adds an index that finds the key of a track.
     ///
-    /// `number` counts every random key that is stored, and never goes back; it begins with the number of keys that are
-    /// there. `installation` is NULL until the database is used with a file of `keys.generationFile`. Programs of the
-    /// versions before count nothing: their keys are missing in the number, and in the file too.
+    /// `number` counts every random key that is stored, and never decreases; it starts with the number of existing
+    /// keys. `installation` is NULL until the database is used with a file of `keys.generationFile`. Programs of older
+    /// versions do not count their keys, so these keys are missing in the database's number and in the file's.
     static let keyGeneration = Migration(
         number: 12, oldestProgram: 1,
         script: """
@@ -199,10 +199,11 @@ extension SQLiteSchema {
 }
 
 extension SQLiteSchema {
-    /// Live contents, and the times of their key rotation periods.
+    /// Stores live contents and the times of their key periods.
     ///
-    /// Without a schedule the columns from `period_seconds` to `scheme` are NULL. Times are seconds since 1970.
-    /// Programs of the versions before work on without all of it: they serve every period, and make none by themselves.
+    /// If a content has no schedule, the columns from `first_index` to `scheme` are NULL. Times are seconds since
+    /// 1970. Programs of older versions work without all of it: they serve every period, and make no periods by
+    /// themselves.
     static let livePeriods = Migration(
         number: 13, oldestProgram: 1,
         script: """

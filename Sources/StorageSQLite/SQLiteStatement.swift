@@ -2,13 +2,13 @@ import CSQLite
 import ContentKeys
 import Records
 
-/// The one owner of a prepared statement.
+/// Owns a prepared statement.
 ///
-/// A run binds its values, steps through its rows and ends with `reset`, after which the statement can run again. Only
-/// the thread that uses the connection at the time may use it.
+/// A run binds the values, steps through the rows and ends with `reset`. After that, the statement can run again. Only
+/// the thread that currently uses the connection may use its statements.
 @safe
 struct SQLiteStatement: ~Copyable, @unchecked Sendable {
-    // Safe to send: the handle belongs to this value alone, and a connection and its statements travel together.
+    // Safe to send: only this value has the handle, and a connection is always sent together with its statements.
     private let handle: OpaquePointer
 
     @unsafe
@@ -20,18 +20,17 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         unsafe sqlite3_finalize(handle)
     }
 
-    /// Sets parameter `index`, counted from 1. SQLite keeps a copy of its own.
+    /// Sets parameter `index`, counted from 1. SQLite makes its own copy of the bytes.
     mutating func bind(_ bytes: [UInt8], at index: Int32) throws(StoreError) {
         try check(unsafe latchkey_sqlite3_bind_blob_copy(handle, index, bytes, Int32(bytes.count)))
     }
 
-    /// As its 32 bytes.
+    /// Sets parameter `index` to the pseudonym's 32 bytes.
     mutating func bind(_ pseudonym: Pseudonym, at index: Int32) throws(StoreError) {
         try bind(pseudonym.bytes, at: index)
     }
 
-    /// Nil is NULL, as for integers.
-    /// Nil for NULL.
+    /// Sets parameter `index`; nil becomes NULL. The methods below treat nil in the same way.
     mutating func bind(optional bytes: [UInt8]?, at index: Int32) throws(StoreError) {
         if let bytes { try bind(bytes, at: index) } else { try bind(nil as Int64?, at: index) }
     }
@@ -50,22 +49,22 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         try check(unsafe sqlite3_bind_null(handle, index))
     }
 
-    /// Goes to the next row; false if there are no more rows.
+    /// Goes to the next row. Returns false if there are no more rows.
     mutating func step() throws(StoreError) -> Bool {
         let code = unsafe sqlite3_step(handle)
         guard code == SQLITE_ROW || code == SQLITE_DONE else {
-            // The connection lives at least as long as its statement.
+            // SQLite keeps the connection until its statements are finalized.
             throw unsafe .unavailable(StoreOutage(code: code, of: sqlite3_db_handle(handle)))
         }
         return code == SQLITE_ROW
     }
 
-    /// Ends a run. An error of the run has been thrown by `step` already.
+    /// Ends a run. `step` has already thrown the run's error, if there was one.
     mutating func reset() {
         _ = unsafe sqlite3_reset(handle)
     }
 
-    /// Runs a statement that gives no rows with integers, and behind them bytes.
+    /// Runs a statement that gives no rows. Its parameters are the integers, followed by the bytes.
     mutating func run(_ integers: [Int64], _ bytes: [UInt8]? = nil) throws(StoreError) {
         defer { reset() }
         for (index, integer) in integers.enumerated() { try bind(integer, at: Int32(index + 1)) }
@@ -73,18 +72,19 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         _ = try step()
     }
 
-    // Columns of the current row, counted from 0. A value of another type is a row that this program did not write.
+    // Columns of the current row, counted from 0. A value of another type shows that this program did not write the
+    // row.
 
     func bytes(at column: Int32) throws(StoreError) -> [UInt8] {
         try requireType(SQLITE_BLOB, at: column)
-        // The buffer holds until the next step, and is copied here. SQLite gives no buffer for an empty value.
+        // The buffer is valid until the next step, and is copied here. For an empty value SQLite returns no buffer.
         guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }
 
     func text(at column: Int32) throws(StoreError) -> String {
         try requireType(SQLITE_TEXT, at: column)
-        // As for bytes.
+        // The same holds as for bytes.
         guard let start = unsafe sqlite3_column_text(handle, column) else { return "" }
         let buffer = unsafe UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
         return unsafe String(decoding: buffer, as: UTF8.self)

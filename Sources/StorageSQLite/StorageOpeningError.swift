@@ -1,22 +1,21 @@
 package import ContentKeys
 package import Records
 
-/// Why a database file cannot serve as a store.
+/// The reason why a database file cannot serve as a store.
 package enum StorageOpeningError: Error, Equatable, Sendable {
-    // The operator's to mend.
+    // Errors that the operator can fix.
 
-    /// The file, or one that belongs to it, lets others read or write; the mode found, of which at most 0640 is
-    /// allowed.
+    /// The mode of the file, or of a file that belongs to it, is wider than 0640. `mode` is the mode that was found.
     case permissionsTooWide(path: String, mode: UInt32)
     /// The path names something that is not a regular file.
     case notAFile(path: String)
-    /// The file or its folder cannot be read or made; the system's error number.
+    /// The file or its folder cannot be read or created. `errno` is the system's error number.
     case fileNotUsable(path: String, errno: Int32)
-    /// The file is gone or empty, although a node had its database there.
+    /// The file is missing or empty, although a node had its database there.
     case databaseMissing(path: String)
     /// The file is a database of another program.
     case foreignDatabase(path: String)
-    /// A newer version wrote the file, and says that this one cannot work with it.
+    /// A newer version wrote the file and recorded that this version cannot use it.
     case schemaTooNew(found: Int64, supported: Int64)
     /// The file's keys were sealed under another key-encryption key.
     case keyEncryptionKeyDiffers
@@ -26,16 +25,16 @@ package enum StorageOpeningError: Error, Equatable, Sendable {
     /// The file was used with another secret of this name.
     case secretDiffers(SecretProof.Name)
 
-    /// The file is no ledger: it was made by a version before ledgers, or nothing was ever recorded in it.
+    /// The file has no ledger: a version without ledgers made it, or nothing was ever recorded in it.
     case ledgerMissing(path: String)
     /// Another daemon writes to this ledger.
     case inUse(path: String)
     /// The ledger's last batch is not sealed under this key for this node, or was altered.
     case ledgerDiffers(path: String)
-    /// The system gave no thread to write on.
+    /// The system could not start the writer's thread.
     case threadNotStarted
 
-    // The database's.
+    // Errors of the database.
 
     case store(StoreError)
 }

@@ -1,7 +1,7 @@
 import ByteCoding
 import ContentKeys
 
-/// The statements by which wished keys are found, prepared once for a connection.
+/// Finds wished keys, with statements that are prepared once for a connection.
 struct WishLookUp: ~Copyable {
     private var byKeyID: SQLiteStatement
     private var liveByTrack: SQLiteStatement
@@ -13,7 +13,7 @@ struct WishLookUp: ~Copyable {
                 least_security_level, key_version, sealed, bound
             FROM content_key WHERE kid = ?1
             """)
-        // IS compares NULL too, and goes by the index.
+        // IS also compares NULL, and uses the index.
         let liveByTrack = try connection.prepare(
             """
             SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
@@ -25,7 +25,7 @@ struct WishLookUp: ~Copyable {
         self.liveByTrack = liveByTrack
     }
 
-    /// Throws `conflict`, and `store` for a row that cannot be read or opened.
+    /// Returns which of the wished keys exist. Throws `conflict`, and throws `store` if a row cannot be read or opened.
     mutating func provisioning(
         of wishes: [KeyWish], with ring: KeyRing
     ) throws(KeyProvisionError) -> KeyProvisioning {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ContentKeys
 
-/// The table of asset ids in the article "What players get", each row against the resolver.
+/// Checks each row of the table of asset ids in the article "What players get" against the resolver.
 @Suite struct AssetFormTableTests {
     private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Sources/LatchkeyService/LatchkeyService.docc/PlayerAnswers.md")
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// What a store finds that has this key and nothing else.
+    /// Returns the candidate that a store finds if it has only this key.
     private func found(by assetID: AssetID) -> AssetCandidate? {
         AssetReference(assetID).candidates.first { $0 == key || $0 == content }
     }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct AssetReferenceTests {
     static let uuid = "7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e11"
 
-    /// A text and the identifiers that it names behind the alias, in order.
+    /// A text, with the identifiers that it names after the alias, in order.
     struct TextForm: Sendable, CustomTestStringConvertible {
         let text: String
         var keyID: String?
@@ -79,7 +79,7 @@ import Testing
             text: "skd://ex0MnlKkTgucYQpfO40uEQ==", keyID: uuid,
             contentIDs: ["ex0MnlKkTgucYQpfO40uEQ==", "skd://ex0MnlKkTgucYQpfO40uEQ=="]),
         TextForm(text: "ex0MnlKkTgucYQpfO40uEQ", keyID: uuid, contentIDs: ["ex0MnlKkTgucYQpfO40uEQ"]),
-        // 22 characters of which the last has bits of no byte.
+        // 22 characters whose last one has non-zero padding bits.
         TextForm(text: "ex0MnlKkTgucYQpfO40uER", contentIDs: ["ex0MnlKkTgucYQpfO40uER"]),
         TextForm(
             text: "skd:ent.example/?a=b&assetId=a%2Fb&cid=c",
@@ -94,7 +94,7 @@ import Testing
         TextForm(text: "skd://", contentIDs: ["skd://"]),
     ]
 
-    /// A key id at the end of a path or behind a semicolon, and one that a query names.
+    /// A key id at the end of a path, after a semicolon, or in a query.
     @Test(arguments: [
         "skd://host.example/fps/v1/license/\(uuid)", "skd://fps.example/;\(uuid)", "host/\(uuid)?a=b",
         "skd://host?kid=\(uuid)", "skd://host/\(uuid)/",
@@ -107,7 +107,7 @@ import Testing
         #expect(keyIDs == [try KeyID(parsing: Self.uuid)])
     }
 
-    /// AWS MediaPackage writes Base64 of an object behind `skd://`.
+    /// AWS MediaPackage writes the Base64 of an object after `skd://`.
     @Test func readsTheObjectOfMediaPackage() throws {
         let object = #"{"ContentId":"movie-1","KeyId":"\#(Self.uuid)","IV":"AAAAAAAAAAAAAAAAAAAAAA=="}"#
         let assetID = try AssetID(bytes: Array("skd://\(Base64.encode(object.utf8))".utf8))
@@ -115,7 +115,7 @@ import Testing
         #expect(candidates.suffix(2) == [.keyID(try KeyID(parsing: Self.uuid)), .contentID(try ContentID("movie-1"))])
     }
 
-    /// A token URL is longer than an alias and a content id, and names what its path and query say.
+    /// A token URL is longer than an alias and a content id. Its path and query name the key.
     @Test func readsALongLink() throws {
         let link = "skd://keys.example/\(String(repeating: "x", count: 700))/\(Self.uuid)"
         let reference = AssetReference(try AssetID(bytes: Array(link.utf8)))
@@ -147,7 +147,7 @@ import Testing
         #expect(AssetReference(text).candidates == [.alias(text), .keyID(textKeyID), .contentID(contentID)])
     }
 
-    /// Published SPCs carry 18 bytes that are no text.
+    /// Published SPCs have 18 bytes that are not a text.
     @Test(arguments: [15, 17, 18, 32, 36, 200])
     func namesNothingButAnAliasByBytesThatAreNoText(size: Int) throws {
         let assetID = try AssetID(bytes: (0..<size).map { UInt8(0x80 + $0 % 0x80) })

@@ -15,8 +15,8 @@ import Testing
         #expect(try key != ContentKey(SecretBytes(copying: Array(1..<17))))
     }
 
-    /// In every way to print a record or its key, no byte of key or initialization vector shows, in hexadecimal or
-    /// decimal.
+    /// No way of printing a record or its key shows a byte of the key or of the initialization vector, in hexadecimal
+    /// or decimal digits.
     @Test func neverPrints() throws {
         let attributes = ContentKeyAttributes(
             keyID: try #require(KeyID(bytes: [UInt8](repeating: 0x11, count: 16))), contentID: try ContentID("movie"),

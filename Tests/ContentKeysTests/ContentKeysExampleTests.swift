@@ -4,9 +4,9 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// How content keys are derived and named, as an example.
+/// An example of how content keys are derived and named.
 @Suite struct ContentKeysExampleTests {
-    /// The values are computed by Python's `hmac`, as RFC 5869 defines HKDF.
+    /// The values were computed with Python's `hmac` according to RFC 5869.
     @Test func derivesTheKeyOfAContent() throws {
         // Each deployment has one master secret. Its version is part of every key that is derived from it.
         let master = SharedSecret(SecretBytes(copying: Array(0..<32)))

@@ -18,7 +18,7 @@ import Testing
         return key.bytes.revealed() + iv.bytes
     }
 
-    /// HKDF as RFC 5869 has it, by HMAC alone: extract with 32 zeros for a salt, one block of expand.
+    /// HKDF of RFC 5869, written with HMAC only: extract with 32 zeros as the salt, and one block of expand.
     @Test func isTheHKDFThatIsDocumented() throws {
         func hmac(_ key: [UInt8], _ message: [UInt8]) throws -> [UInt8] {
             try HMACSHA256Key(SecretBytes(copying: key)).code(for: message[...])

@@ -3,10 +3,10 @@ import Testing
 @testable import ContentKeys
 
 @Suite struct KeyEncryptionKeyProofTests {
-    /// The table of proofs, in memory.
+    /// The table of proofs in memory.
     private struct Table: KeyProofTable {
         var proofs: [KeyEncryptionKeyProof] = []
-        /// What another program adds in the moment before this one does.
+        /// The proof that another program adds just before this one.
         var fromAnotherProgram: KeyEncryptionKeyProof?
         private(set) var addCount = 0
 

@@ -63,7 +63,7 @@ import Testing
         #expect(throws: CryptoError.authenticationFailed) { try sealing.open(cut, attributes: record.attributes) }
     }
 
-    /// Each of these differs in one thing that a seal is bound to.
+    /// Each argument differs in one property that a seal is bound to.
     @Test(
         arguments: [
             (2, "movie", nil), (1, "movie2", nil), (1, "movi", nil), (1, "movie", 0), (1, "movie", 1),
@@ -97,7 +97,7 @@ import Testing
         #expect(KeySealing.associatedData(unperiodic, version: 9)[28...36] == [0, 0, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    /// Each of these differs in one thing that form 1 is not bound to.
+    /// Each argument differs in one property that form 1 is not bound to.
     @Test(
         arguments: [
             { $0.track = Track(.hd) }, { $0.scheme = .sampleAES }, { $0.state = .withdrawn }, { $0.createdAt += 1 },
@@ -109,13 +109,13 @@ import Testing
         var attributes = record.attributes
         change(&attributes)
         #expect(throws: CryptoError.authenticationFailed) { try sealing.open(sealed, attributes: attributes) }
-        // What an older version stored, and what it opens.
+        // The row as an older version stored it, which this version opens.
         let unbound = SealedContentKey(keyVersion: 1, bytes: sealed.bytes)
         #expect(try sealing.open(unbound, attributes: attributes).key == record.key)
         #expect(try sealing.openUnbound(sealed, attributes: record.attributes) == record)
     }
 
-    /// A version that knows form 1 alone leaves form 2 of another key-encryption key behind when it seals a row again.
+    /// If a version without form 2 seals a row again, form 2 remains with the older key-encryption key.
     @Test func theSecondFormOfAnotherVersionSaysNothing() throws {
         let record = try Self.record()
         let newer = try Self.sealing(byte: 0x22, version: 2)

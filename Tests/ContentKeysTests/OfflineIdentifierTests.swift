@@ -15,7 +15,7 @@ import Testing
         #expect(Hexadecimal.encode(streamID.bytes) == Self.kid)
     }
 
-    /// The digest was computed by another implementation.
+    /// The digest was computed with another implementation.
     @Test func theTitleIDIsALabelledDigestOfTheContentID() throws {
         let titleID = try attributes(kid: Self.kid, content: "movie").titleID(using: CryptoContext())
         #expect(Hexadecimal.encode(titleID.bytes) == "52422f7a0f65e6d72e2ed4f0a2ec6b26")

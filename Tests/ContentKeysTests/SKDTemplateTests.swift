@@ -2,7 +2,7 @@ import ByteCoding
 import ContentKeys
 import Testing
 
-/// Key URLs, and that what is written is read again (packagers, section 4).
+/// Tests that key URLs are written correctly and can be read again (packagers, section 4).
 @Suite struct SKDTemplateTests {
     private let names: SKDNames
 
@@ -33,7 +33,7 @@ import Testing
         #expect(try SKDTemplate(parsing: preset.template).url(for: names) == url)
     }
 
-    /// A player sends the whole URL, or what stands behind the scheme, in UTF-8 or UTF-16LE.
+    /// A player sends the whole URL, or the part after the scheme, in UTF-8 or UTF-16LE.
     @Test(arguments: SKDTemplate.Preset.allCases)
     func readsWhatItWrites(preset: SKDTemplate.Preset) throws {
         let url = try SKDTemplate(presetOrTemplate: preset.rawValue).url(for: names)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Any key id: the Base64 of some has "/" and "+", which hosts and queries read otherwise.
+    /// Any key id can be read: the Base64 of some has "/" and "+", which have a special meaning in paths and queries.
     @Test func readsTheBase64OfAnyKeyID() throws {
         var names = names
         for byte in UInt8.min...UInt8.max {

@@ -3,7 +3,7 @@ import Testing
 @testable import ContentKeys
 
 @Suite struct SchemaMigratorTests {
-    /// A database that notes what it is told, and plays other programs and failures on request.
+    /// A database that records its calls. On request it simulates other programs and failures.
     private struct ScriptedDatabase: MigratedDatabase {
         enum Event: Equatable {
             case read
@@ -18,9 +18,9 @@ import Testing
         }
 
         var state: SchemaState
-        /// What another program does before this one gets the lock.
+        /// The state after another program's migration, just before this program gets the lock.
         var stateBehindLock: SchemaState?
-        /// The call that fails.
+        /// The call that must fail.
         var failing: Event?
         private(set) var events: [Event] = []
 
@@ -78,7 +78,7 @@ import Testing
         #expect(database.events == [.read, .begin, .read] + applied + [.commit])
     }
 
-    /// A newer database is used as long as its own steps allow this program.
+    /// A newer database is used if its own steps allow this program.
     @Test(
         arguments: [
             SchemaState.migrated(newest: 3, oldestProgram: 2), .migrated(newest: 4, oldestProgram: 2),
@@ -122,7 +122,7 @@ import Testing
         #expect(database.events.suffix(2) == [failing, .rollBack])
     }
 
-    /// There is nothing to roll back.
+    /// No transaction has begun, so there is nothing to roll back.
     @Test func passesOnThatNoTransactionBegan() {
         var database = ScriptedDatabase(.empty)
         database.failing = .begin

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Case matters, so these are a packager's own labels.
+    /// Labels are case-sensitive, so these are a packager's own labels.
     @Test(arguments: ["hd", "Audio", "UHD1", "SD+HD1", "VIDEO"], ContentType.allCases)
     func anOwnLabelComesWithAType(text: String, contentType: ContentType) throws {
         let label = try TrackLabel(text)
@@ -62,7 +62,7 @@ import Testing
         #expect(ContentKeyAttributes.SecurityLevel.allCases.shuffled().sorted() == [.audio, .baseline, .main])
     }
 
-    /// They are in every database and never change.
+    /// The words are stored in databases, so they must never change.
     @Test func theStoredWordsStayWhatTheyAre() {
         #expect(ContentType.allCases.map(\.rawValue) == ["audio", "sd", "hd", "uhd"])
         #expect(ContentKeyAttributes.HDCP.allCases.map(\.rawValue) == ["none", "type0", "type1"])

@@ -1,4 +1,5 @@
 import KeyCrypto
+import Telemetry
 import TestSupport
 import Testing
 
@@ -25,6 +26,17 @@ import Testing
         #expect(try cache.verify(token, now: Issuance.now, crypto: crypto) == first)
         #expect(try issuance.verify(token) == first)
         #expect(cache.count == 1)
+    }
+
+    /// The cache of the rules after a reload counts on.
+    @Test func countsLookUps() throws {
+        let lookups = CacheCount()
+        for _ in 1...2 {
+            let cache = VerifiedTokenCache(verifier: issuance.verifier, lookups: lookups)
+            for _ in 1...3 { _ = try cache.verify(try token(1), now: Issuance.now, crypto: crypto) }
+            _ = try? cache.verify(Array("no token".utf8), now: Issuance.now, crypto: crypto)
+        }
+        #expect(lookups.hitCount == 4 && lookups.missCount == 4)
     }
 
     @Test func aHitStillLooksAtTheTimes() throws {

@@ -1,5 +1,6 @@
-import HTTPMessages
 import Testing
+
+@testable import HTTPMessages
 
 @Suite struct HTTPResponseTests {
     static let date = HTTPDate.format(secondsSinceEpoch: 784_111_777)
@@ -42,7 +43,7 @@ import Testing
         #expect(output.hasSuffix("\r\n\r\n"))
     }
 
-    /// Two lengths or codings would let the client read another message than the one sent.
+    /// With two lengths or codings, the client could read another message than the one that was sent.
     @Test func keepsFramingToItself() {
         let response = HTTPResponse(
             status: .ok,
@@ -69,6 +70,37 @@ import Testing
 }
 
 @Suite struct HTTPFieldsTests {
+    /// However fields came together, a response says them in their order, without those of the connection.
+    @Test func writesTheSameLinesHoweverFieldsCameTogether() throws {
+        func head(_ fields: HTTPFields) -> String {
+            var output: [UInt8] = []
+            HTTPResponse(status: .noContent, fields: fields).append(
+                to: &output, plan: HTTPResponsePlan(omitsBody: false, connection: .unmentioned), date: [])
+            return String(decoding: output, as: UTF8.self)
+        }
+        let lines = "HTTP/1.1 204 No Content\r\nDate: \r\nA: 1\r\nB: 2\r\n\r\n"
+        let plain: HTTPFields = ["A": "1", "B": "2"]
+        #expect(plain.areLines)
+        #expect(head(plain) == lines)
+
+        var joined: HTTPFields = ["A": "1"]
+        joined.append(contentsOf: ["B": "2"])
+        #expect(joined.areLines)
+        #expect(head(joined) == lines)
+
+        var replaced: HTTPFields = ["B": "1", "A": "1"]
+        replaced.set("B", "2")
+        #expect(!replaced.areLines)
+        #expect(head(replaced) == lines)
+
+        for name in ["Date", "Connection", "Keep-Alive", "Content-Length", "Transfer-Encoding", "Upgrade"] {
+            var joined: HTTPFields = ["A": "1"]
+            joined.append(contentsOf: [name: "x", "B": "2"])
+            #expect(!joined.areLines)
+            #expect(head(joined) == lines, "\(name)")
+        }
+    }
+
     @Test func joinsFields() {
         var fields = HTTPFields(roomForFields: 4, bytes: 64)
         fields.append(contentsOf: ["A": "1", "B": "two"])
@@ -96,7 +128,7 @@ import Testing
     }
 
     @Test func tellsLettersFromOtherBytes() {
-        // "[" and "{" differ by the bit that makes letters lower case, but are no letters.
+        // "^" and "~" differ only by the bit that makes letters lower case, but they are no letters.
         let fields: HTTPFields = ["^": "1", "~": "2"]
         #expect(fields["~"] == "2")
         #expect(fields["^"] == "1")

@@ -10,17 +10,20 @@ import Testing
 
 @testable import Licensing
 
-/// What the ledger says of those who had a good token and got nothing.
+/// The ledger rows about requests with a good token that were refused.
 @Suite struct RefusalRecorderTests {
     private let ledger = RecordingLedger()
     private let clock = ManualClock()
 
-    private func fixture(perSecond: Int) throws -> (LicensingFixture, RefusalRecorder) {
+    private func fixture(
+        perSecond: Int, hasRoom: @escaping @Sendable () -> Bool = { true }
+    ) throws -> (LicensingFixture, RefusalRecorder) {
         var made: RefusalRecorder?
         let pseudonyms = try MemoryChallengeStore.pseudonyms()
         let fixture = try LicensingFixture(refusals: { loop in
             let recorder = RefusalRecorder(
-                ledger: ledger, pseudonyms: pseudonyms, perSecond: perSecond, on: loop, clock: clock)
+                ledger: ledger, pseudonyms: pseudonyms, perSecond: perSecond, on: loop, clock: clock,
+                hasRoom: hasRoom)
             made = recorder
             return recorder
         })
@@ -46,6 +49,18 @@ import Testing
         #expect(entry.subject == subject && recorder.omittedCount == 0)
     }
 
+    /// What is left of a nearly full disk serves licences. The first row after it counts the refusals without rows.
+    @Test func writesNothingWhileTheDiskIsNearlyFull() async throws {
+        let room = Mutex(false)
+        let (fixture, recorder) = try fixture(perSecond: 10, hasRoom: { room.withLock { $0 } })
+        try await refuse(fixture, times: 3)
+        #expect(recorder.omittedCount == 3)
+        room.withLock { $0 = true }
+        try await refuse(fixture)
+        let entries = try await ledger.entries(atLeast: 2)
+        #expect(entries.count == 2 && recorder.omittedCount == 3)
+    }
+
     @Test func writesDownRevokedTokens() async throws {
         let (fixture, _) = try fixture(perSecond: 10)
         var view = RevocationView()
@@ -55,7 +70,7 @@ import Testing
         #expect(try await ledger.entries(atLeast: 1).map(\.tokenID) == ["t-1"])
     }
 
-    /// Strangers write nothing.
+    /// Requests without a good token add no rows.
     @Test func writesNothingWithoutAGoodToken() async throws {
         let (fixture, recorder) = try fixture(perSecond: 10)
         let message = try fixture.deviceRequest(.v1).message
@@ -85,7 +100,7 @@ import Testing
         #expect(recorder.omittedCount == 3 && ledger.all.isEmpty)
     }
 
-    /// A row that could not be written is one of those that the next row counts.
+    /// A row that could not be written is included in the count of the next row.
     @Test func countsWhatCouldNotBeWritten() async throws {
         let (fixture, recorder) = try fixture(perSecond: 10)
         ledger.fail(with: .unavailable(.diskFull))
@@ -115,7 +130,7 @@ final class RecordingLedger: Ledger {
         if let failure { throw failure }
     }
 
-    /// The entries, once there are so many.
+    /// Returns the entries as soon as there are at least `count` of them.
     func entries(atLeast count: Int) async throws -> [LedgerEntry] {
         try await waitUntil { self.all.count >= count }
         return all

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Licensing
 
-/// A node's own revocations while the database of all nodes is there, is away, and comes back.
+/// A node's own revocations while the shared database is available, is unavailable, and is available again.
 @Suite struct SharedRevocationsTests {
     private let store = MemoryRevocations()
     private let node = MemoryPending()
@@ -47,7 +47,7 @@ import Testing
         try await shared.revoke(revocation, recording: Self.entry(.revoked))
         #expect(await shared.share(revocation) == false)
         #expect(node.all == [revocation])
-        // The daemon has been restarted meanwhile: what is pending is read with the rest.
+        // The daemon has been restarted meanwhile, so pending revocations are read with all others.
         store.fail(with: nil)
         store.refuseChanges(true)
         #expect(try await shared.revocations(after: nil, limit: 10).revocations == [revocation])
@@ -59,7 +59,8 @@ import Testing
         #expect(node.kinds == [.revoked], "one row, however late the store has it")
     }
 
-    /// As long as something is pending, the position stays, so that the changes are read again in their true order.
+    /// While a revocation is pending, the position does not move, so that the changes are read again in their true
+    /// order.
     @Test func staysBeforeChangesUntilNothingIsPending() async throws {
         try await store.revoke(Self.revocation("b"))
         try await shared.revoke(Self.revocation("a"), recording: Self.entry(.revoked))
@@ -77,7 +78,7 @@ import Testing
         #expect(changes == expected && position.number == 2)
     }
 
-    /// 503, and no row says that it took effect.
+    /// The caller gets 503, and no ledger row says that the revocation took effect.
     @Test func aRevocationThatIsNotDurableLeavesNothing() async throws {
         node.fail(with: .unavailable(.diskFull))
         await #expect(throws: StoreError.unavailable(.diskFull)) {

@@ -46,7 +46,7 @@ import Testing
         try connection.migrate(path: path)
     }
 
-    /// Keys for other systems than FairPlay, by option and by file.
+    /// Keys for systems other than FairPlay, from an option and from a file.
     @Test func storesKeysOfEveryScheme() async throws {
         for scheme in EncryptionScheme.allCases.map(\.rawValue) {
             let made = try await keys("create", "--content", "made", "--scheme", scheme, "--json")

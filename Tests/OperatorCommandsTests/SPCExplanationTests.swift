@@ -23,7 +23,7 @@ import Testing
             arguments: ["spc", "inspect", fixture.folder.path("a.spc")] + (words.isEmpty ? secrets : words))
     }
 
-    /// The blocks of an SPC that was made with these options, by their names.
+    /// The blocks of an SPC that was made with these options, by name.
     private func blocks(_ words: [String]) async throws -> [String: JSONObject] {
         let run = try await make(words)
         try #require(run.status == 0, "\(run.messages)")

@@ -96,8 +96,15 @@ def ask_for_a_licence(content: str = CONTENT) -> dict[str, object]:
     answer = run(
         "latchkey", "device", "request", "--url", URL, "--certificate", f"{DEVELOPMENT}/fairplay/bundle.bin",
         "--application-secret", f"{DEVELOPMENT}/fairplay/application-secret.hex", "--asset-id", content, "--spc-version",
-        "2", "--json", "--token", "-", text=token)
-    return json.loads(answer)
+        "2", "--json", "--token", "-", status=None, text=token)
+    first, *rest = answer.splitlines()
+    # URLSession of the tool sometimes aborts the program when it has done its work. This is a fault of
+    # swift-corelibs-foundation, and not of the package. The answer is complete then.
+    if any("_MultiHandle deallocated" in line for line in rest):
+        say("the tool was aborted by URLSession after its answer")
+    else:
+        assert rest == [], answer
+    return json.loads(first)
 
 
 # --- Load -------------------------------------------------------------------------------------------------------------
@@ -319,8 +326,9 @@ def roll_back_and_upgrade() -> None:
 
 def upgrade_older_data() -> None:
     """The older programs make a database; these take it over, and give it back."""
-    run("systemctl", "stop", "latchkey.service", "latchkey.socket")
+    # The installation starts what is enabled.
     run("dpkg", "--install", str(OLD))
+    run("systemctl", "stop", "latchkey.service", "latchkey.socket")
     state = Path("/var/lib/latchkey")
     state.rename("/var/lib/latchkey.kept")
     run("systemctl", "start", "latchkey.socket", "latchkey.service")

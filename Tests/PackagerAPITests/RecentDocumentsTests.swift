@@ -1,17 +1,18 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
+import Synchronization
 import Testing
 
 @testable import PackagerAPI
 
-/// Documents that come again, and their answers.
+/// Repeated documents and their answers.
 @Suite struct RecentDocumentsTests {
     private static func body(_ name: String = "v2_vod_fairplay_video_audio") throws -> [UInt8] {
         try Documents.bytes(name + ".xml")
     }
 
-    /// A document of another content, with the size of the one before.
+    /// Returns a document for another content, with the same size as the first one.
     private static func body(number: Int) throws -> [UInt8] {
         Array(try Documents.text("v2_vod_fairplay_video_audio").replacing("movie-001", with: "movie-00\(number)").utf8)
     }
@@ -24,7 +25,7 @@ import Testing
         #expect(first.request.contentID.text == "movie-001")
     }
 
-    /// The same bytes are another request in another version.
+    /// In another version, the same bytes are another request.
     @Test func readsADocumentAgainInAnotherVersion() throws {
         let documents = RecentDocuments()
         _ = try documents.document(Self.body(), version: .v20)
@@ -42,13 +43,13 @@ import Testing
         }
     }
 
-    /// Room for two documents in each half.
+    /// Each half has room for two documents.
     @Test func forgetsTheOldest() throws {
         let documents = RecentDocuments(size: try 4 * Self.body().count + 1)
         let first = try documents.document(Self.body(number: 1), version: .v20)
         let second = try documents.document(Self.body(number: 2), version: .v20)
         _ = try documents.document(Self.body(number: 3), version: .v20)
-        // It came again, and so is one of the younger half.
+        // This document was requested again, so it moves to the younger half.
         #expect(try documents.document(Self.body(number: 2), version: .v20) === second)
         _ = try documents.document(Self.body(number: 4), version: .v20)
         #expect(try documents.document(Self.body(number: 2), version: .v20) === second)
@@ -89,7 +90,7 @@ import Testing
         }
     }
 
-    /// A key with the same id and other bytes, as after a restored database.
+    /// A key may have the same id and other bytes, for example after a database was restored.
     @Test func givesTheKeysOfThisTime() throws {
         let document = try RecentDocuments().document(Self.body(), version: .v20)
         let keys = Documents.keys(for: document.request)
@@ -116,6 +117,57 @@ import Testing
         #expect(Set(answers).count == 5)
     }
 
+    // MARK: - Repeated deliveries
+
+    /// A delivery that may be repeated some times.
+    private final class Delivery: RepeatableDelivery {
+        let keys: [ContentKeyRecord]
+        private let left: Mutex<Int>
+
+        init(_ document: ReadDocument, repetitions: Int) throws {
+            keys = try Documents.keys(for: document.request).map { key in
+                try ContentKeyRecord(
+                    attributes: ContentKeyAttributes(
+                        keyID: key.keyID, contentID: document.contentID, createdAt: 0), key: key.key, iv: key.iv)
+            }
+            left = Mutex(repetitions)
+        }
+
+        func countOneMore() -> Bool {
+            left.withLock { left in
+                left -= 1
+                return left >= 0
+            }
+        }
+    }
+
+    @Test func answersAPackagerAgainAsLongAsTheDeliveryMayBeRepeated() throws {
+        let document = try RecentDocuments().document(Self.body(), version: .v20)
+        let packager = Packager(name: "p")
+        #expect(document.answerAgain(to: packager, urls: .standard, authority: nil) == nil)
+        let delivery = try Delivery(document, repetitions: 2)
+        let first = try document.answer(delivery, to: packager, urls: .standard, authority: nil).bytes
+        #expect(try Self.answer(document, delivery.keys.map(PackagedKey.init)) == first)
+        for _ in 1...2 {
+            #expect(document.answerAgain(to: packager, urls: .standard, authority: nil)?.bytes == first)
+        }
+        #expect(document.answerAgain(to: packager, urls: .standard, authority: nil) == nil)
+    }
+
+    /// Another packager, or the same one after a reload, is judged by its own rules.
+    @Test func answersNoOtherPackagerAndNoOtherURLsAgain() throws {
+        let document = try RecentDocuments().document(Self.body(), version: .v20)
+        let packager = Packager(name: "p")
+        _ = try document.answer(
+            try Delivery(document, repetitions: 1), to: packager, urls: .standard, authority: "a.example")
+        #expect(document.answerAgain(to: Packager(name: "p"), urls: .standard, authority: "a.example") == nil)
+        #expect(document.answerAgain(to: packager, urls: .standard, authority: "b.example") == nil)
+        let other = try SKDTemplate(presetOrTemplate: "uuid-iv")
+        #expect(document.answerAgain(to: packager, urls: other, authority: "a.example") == nil)
+        // None of these was counted as a delivery.
+        #expect(document.answerAgain(to: packager, urls: .standard, authority: "a.example") != nil)
+    }
+
     @Test func refusesWhatTheFirstAnswerWouldHaveRefused() throws {
         let document = try RecentDocuments().document(Self.body("v1_live_fairplay_period7_iv"), version: .v1)
         let keys = Documents.keys(for: document.request)
@@ -129,7 +181,7 @@ import Testing
         }
     }
 
-    /// The keys of an answer would be the same, encrypted in the same way.
+    /// Encrypted keys differ in each answer, although the keys are the same.
     @Test func encryptsKeysAgainEachTime() throws {
         let document = try RecentDocuments().document(Self.body("v2_vod_fairplay_encrypted_delivery"), version: .v20)
         let keys = Documents.keys(for: document.request)

@@ -4,7 +4,7 @@ import StoreConformance
 import Synchronization
 import Testing
 
-/// The model with which stores are compared keeps the rules itself.
+/// Tests that the model, with which stores are compared, follows the rules itself.
 @Suite struct DecisionModelTests {
     private final class Model: SharedStateStore {
         private let state = Mutex(DecisionModel())

@@ -10,8 +10,8 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-/// The database judges what has ended by its own clock and its settled time, even if the nodes or a stepped clock
-/// say otherwise.
+/// Tests that the database ends records by its own clock and its settled time, even if a node's clock is wrong or the
+/// database's clock is stepped.
 @Suite(.needsPostgreSQL) struct DatabaseTimeTests {
     let database: TestDatabase
 
@@ -29,7 +29,8 @@ import Testing
             entry: SampleDecisions.entry(number))
     }
 
-    /// Fault: one node's clock ahead freed device places and made spent tokens good for all nodes.
+    /// Fault: if one node's clock was ahead, device places were freed and spent tokens became usable again for all
+    /// nodes.
     @Test(arguments: [600, day, 500 * day])
     func aNodeAheadEndsNothing(ahead: Int64) async throws {
         try await database.withStore { store async throws in
@@ -43,7 +44,7 @@ import Testing
         }
     }
 
-    /// The database's own clock is stepped, and no trusted node has followed it.
+    /// The database's own clock is stepped, and no node with a trusted clock has advanced the settled time after it.
     @Test(arguments: [600, day, 500 * day])
     func aDatabaseAheadEndsNothing(ahead: Int64) async throws {
         try await database.withStore { store async throws in
@@ -65,8 +66,8 @@ import Testing
         }
     }
 
-    /// Ends are set by clocks that are right: a settled time of before ends nothing that was begun after the clock went
-    /// back.
+    /// The clock sets the ends of records. If the clock went back, the larger settled time ends no record that was made
+    /// after that.
     @Test func aDatabaseBehindItsSettledTimeEndsNothingEarly() async throws {
         try await database.withStore { store async throws in
             try database.setClock(100, settled: 5000)
@@ -116,7 +117,7 @@ import Testing
 
     // MARK: A node of the version before
 
-    /// It gives its own time to the functions that it knows, and they ignore it.
+    /// The node passes its own time to the functions that it knows, and they ignore it.
     @Test func functionsOfTheVersionBeforeIgnoreTheCallersTime() async throws {
         try await database.withStore { store async throws in
             #expect(try await store.settle(Self.spend(1, at: 0)) == .recorded)
@@ -138,8 +139,7 @@ import Testing
         }
     }
 
-    /// Rows that the version before has written, with the steps that it knew, are judged by the database's time from
-    /// the upgrade on.
+    /// Rows that the previous version wrote, with the steps that it knew, end by the database's time after the upgrade.
     @Test func rowsOfTheVersionBeforeAreKept() async throws {
         let before = Array(PostgreSQLSchema.migrations.prefix { $0.number < PostgreSQLSchema.ownTime.number })
         try PostgreSQLSchemaConnection(database.connect(), schema: database.schema, until: TestDatabase.deadline)

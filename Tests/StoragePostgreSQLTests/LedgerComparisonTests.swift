@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Rows behind the copy's retention are a floor, and are not sent again.
+    /// Rows that were purged from the copy are a floor, and are not sent again.
     @Test func sendsNothingThatWasPurged() async throws {
         try await database.withStore { store async throws in
             let outbox = try await shipped(store, [2, 2, 2])
@@ -85,7 +85,7 @@ import Testing
             #expect(try await store.ledgerBeginning(of: outbox.node) == beginning)
             #expect(try await compare(outbox, store, floor: 4) == 0)
             #expect(try database.integer("SELECT count(*) FROM ledger_entry") == 2)
-            // An older call that comes late takes nothing back.
+            // An older call that arrives late changes nothing.
             try await store.purgeLedger(
                 of: outbox.node, to: LedgerBatch(first: 0, last: 2, at: 1, seal: [UInt8](repeating: 8, count: 64)))
             #expect(try await store.ledgerBeginning(of: outbox.node) == beginning)
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    /// As a node of the version before stores it.
+    /// The row is as a node of the previous version stores it.
     @Test func bindsAnOlderRowWhenItIsSealedAgain() async throws {
         try await database.withStore { store async throws in
             let record = try SampleKeys.record(1)

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// A note that was lost, as by a crash between the two databases.
+    /// The acknowledgement was lost, for example by a crash between the two databases.
     @Test func shipsAgainWhatWasNotAcknowledged() async throws {
         try await database.withStore { store async throws in
             let outbox = try OutboxInMemory(batchSizes: [10, 10])
@@ -94,7 +94,7 @@ import Testing
     }
 }
 
-/// A node's ledger, sealed as the real one and kept in memory.
+/// A node's ledger in memory, sealed in the same way as a real one.
 final class OutboxInMemory: LedgerOutbox {
     private struct State {
         var batches: [LedgerBatch] = []
@@ -118,7 +118,7 @@ final class OutboxInMemory: LedgerOutbox {
     var batches: [LedgerBatch] { state.withLock { $0.batches } }
     var rows: [LedgerRow] { state.withLock { $0.rows } }
 
-    /// Appends a batch of so many rows.
+    /// Appends a batch of `count` rows.
     func append(_ count: Int) throws {
         try state.withLock { state in
             let bodies = (0..<count).map { SampleDecisions.entry(state.number + UInt64($0)).encoded() }

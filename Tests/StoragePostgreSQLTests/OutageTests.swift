@@ -51,7 +51,7 @@ import Testing
         await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.settle(Self.use(1)) }
     }
 
-    /// Another session holds the lock of the token.
+    /// Holds the lock of the token in another session.
     private func holdLock(of decision: LicenseDecision, in database: TestDatabase) throws -> PostgreSQLConnection {
         let holder = try database.connect()
         let lock = try #require(decision.tokenUse?.token.lockNumber)
@@ -69,7 +69,7 @@ import Testing
         #expect(try await store.settle(Self.use(1)) == .recorded)
     }
 
-    /// Decisions that share a transaction with one that fails are decided all the same, each once.
+    /// If one decision of a shared transaction fails, the others are still decided, each of them once.
     @Test func onlyTheOneFailsThatWaitsForALock() async throws {
         let database = try TestDatabase()
         let store = try database.open {
@@ -77,7 +77,7 @@ import Testing
             $0.writers = 1
         }
         defer { store.close() }
-        // Each with a lock of its own.
+        // Each decision has its own lock.
         func use(_ number: UInt64) -> LicenseDecision {
             var decision = Self.use(number)
             decision.replay?.request = SampleDecisions.spread(.request, number)
@@ -100,8 +100,8 @@ import Testing
         #expect(try await store.settle(use(1)) == .recorded)
     }
 
-    /// Calls end at their deadline although they have no answer. That is load and no outage, because the server answers
-    /// others.
+    /// Calls without an answer end at their deadline. This is load and not an outage, because the server answers other
+    /// calls.
     @Test func givesUpAtTheDeadlineAndGoesOnAfterwards() async throws {
         let database = try TestDatabase()
         let store = try database.open {
@@ -121,12 +121,12 @@ import Testing
         try holder.execute("SELECT pg_advisory_unlock_all()", until: TestDatabase.deadline)
         var last: DecisionOutcome?
         for _ in 0..<200 where last == nil { last = try? await store.settle(Self.use(99)) }
-        // An attempt that was given up may have been decided all the same.
+        // A call that reached its deadline may have been decided nevertheless.
         #expect(last == .recorded || last == .repeated(answer: Array("answer 99".utf8)))
     }
 
-    /// A server that takes connections and answers nothing is an outage, with and without requests, until it goes
-    /// on.
+    /// A server that accepts connections and does not answer is an outage, with and without requests, until it
+    /// continues.
     @Test(.tags(.slow)) func takesASilentServerForAnOutage() async throws {
         let own = try OwnServer()
         defer { own.stop() }
@@ -150,7 +150,8 @@ import Testing
         #expect(answer == .recorded)
     }
 
-    /// A server that stops while the connection for signs of life is not made yet is asked over another one.
+    /// The server stops while the connection for signs of life is being made. Another connection then asks for signs of
+    /// life.
     @Test(.tags(.slow)) func takesASilentServerForAnOutageWhileItConnects() async throws {
         let own = try OwnServer()
         defer { own.stop() }
@@ -161,7 +162,7 @@ import Testing
             $0.connect = .seconds(300)
         }
         defer { store.close() }
-        // The first connection is there when `open` returns; the others are being made.
+        // The first connection exists when `open` returns. The others are still being made.
         try own.pause()
         #expect(await comes(to: false, store))
         #expect(store.health.isSilent)
@@ -193,8 +194,8 @@ import Testing
         try own.goOn()
     }
 
-    /// Once the store says that the server answers, each call is answered, on whichever connection: none fails because
-    /// some connections are back and others still pause between their attempts.
+    /// If the store reports that the server answers, each call gets an answer on any connection. No call fails because
+    /// some connections still pause between their attempts.
     @Test(.tags(.slow)) func answersEachCallOnceTheServerIsBack() async throws {
         let own = try OwnServer()
         defer { own.stop() }
@@ -205,7 +206,8 @@ import Testing
         }
         defer { store.close() }
         for round in 0..<5 as Range<UInt64> {
-            // One that is still being made could arrive after the crash, and lead to the server that is gone.
+            // A connection that is still being made could be finished after the crash, and lead to the server that is
+            // gone.
             #expect(await comes(on: store) { $0.connected == $0.expected })
             let arrivals = store.health.arrivals
             try own.crash()
@@ -228,7 +230,7 @@ import Testing
 
     private func comes(on store: PostgreSQLStore, _ isWanted: (PostgreSQLHealth) -> Bool) async -> Bool {
         for _ in 0..<3000 where !isWanted(store.health) {
-            // A pace, on which nothing depends.
+            // The pause only limits the polling rate; the result does not depend on it.
             try? await Task.sleep(for: .milliseconds(10))
         }
         return isWanted(store.health)
@@ -245,7 +247,7 @@ import Testing
         }
     }
 
-    /// The server answers: waiting for it would not help, so that the start fails and says why.
+    /// The server answers, so waiting would not help. The start fails and names the cause.
     @Test(arguments: [
         ("/latchkey?", "/no_such_database?", "3D000"), ("//latchkey@", "//no_such_role@", "28P01"),
     ])
@@ -312,14 +314,14 @@ import Testing
         let node = try NodeID("node-1")
         #expect(try await store.replaceMark(of: node, with: 1, expected: 0) == 0)
         #expect(try await store.replaceMark(of: node, with: 5, expected: 1) == 1)
-        // Less than expected: the database has lost something, and keeps what it has.
+        // The mark is smaller than expected: the database has lost decisions, so the mark stays.
         #expect(try await store.replaceMark(of: node, with: 7, expected: 6) == 5)
         #expect(try await store.replaceMark(of: node, with: 5, expected: 5) == 5)
         #expect(try await store.replaceMark(of: NodeID("node-2"), with: 1, expected: 0) == 0)
     }
 
-    /// The server is killed and comes back, five times, while eight callers decide. What was acknowledged is there, and
-    /// everything is there once: a decision whose outcome is not known is made again, and finds itself.
+    /// The server is killed and restarted five times while eight callers decide. Every acknowledged decision is stored,
+    /// and each of them once: a decision whose outcome is not known is made again, and is then recognised.
     @Test(.tags(.slow)) func losesNothingWhenTheServerIsKilledUnderLoad() async throws {
         let own = try OwnServer()
         defer { own.stop() }
@@ -355,8 +357,8 @@ import Testing
             #expect(killed == kills)
         }
 
-        // Every decision is there with its answer, and its use was counted once.
-        // The last kill may come as late as here, when the callers were quicker than who counts them.
+        // Every decision is stored with its answer, and its use was counted once. The last kill may happen only now, if
+        // the callers were faster than the task that counts them.
         for number in 0..<decisions { #expect(try await Self.settle(number, on: store, tally) == Self.answer(number)) }
         #expect(try database.integer("SELECT count(*) FROM replay") == Int64(decisions))
         #expect(try database.integer("SELECT sum(uses)::int8 FROM token_use") == Int64(decisions))
@@ -370,7 +372,7 @@ import Testing
         let lost = Atomic<Int>(0)
     }
 
-    /// Asks again until there is an answer, as a player does.
+    /// Repeats the decision until there is an answer, as a player does.
     private static func settle(
         _ number: UInt64, on store: PostgreSQLStore, _ tally: Tally
     ) async throws(StoreError) -> DecisionOutcome {
@@ -379,7 +381,7 @@ import Testing
                 return try await store.settle(use(number, token: number % 10))
             } catch .unavailable(.unreachable) {
                 tally.lost.add(1, ordering: .relaxed)
-                // A pace for the load, while calls fail at once; nothing depends on it.
+                // The pause only limits the load while calls fail immediately; the result does not depend on it.
                 try? await Task.sleep(for: .milliseconds(20))
             }
         }
@@ -413,11 +415,11 @@ import Testing
         #expect(size == Int64(rows.reduce(0) { $0 + $1.body.count }))
     }
 
-    /// Until the server is back: its processes outlive the first one, which was killed, for a moment.
+    /// Repeats `body` until the server is back. Its processes may run for a moment after its first process was killed.
     private func untilItWorks<Result: Sendable>(_ body: () async throws -> Result) async -> Result? {
         for _ in 0..<3000 {
             if let result = try? await body() { return result }
-            // A pace, on which nothing depends.
+            // The pause only limits the polling rate; the result does not depend on it.
             try? await Task.sleep(for: .milliseconds(20))
         }
         return nil

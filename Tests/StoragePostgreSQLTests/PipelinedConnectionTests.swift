@@ -5,7 +5,7 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-/// What becomes of calls while a connection cannot be made.
+/// Tests of the calls on a connection that cannot be made.
 @Suite(.timeLimit(.minutes(1))) struct PipelinedConnectionTests {
     private static func failure(_ number: Int) -> PostgreSQLFailure { .notConnected(message: "attempt \(number)") }
 
@@ -15,7 +15,7 @@ import Testing
         let first = connection.call()
         try #require(await attempts.next()).resume(returning: .failure(Self.failure(1)))
         #expect(await first.failure == Self.failure(1))
-        #expect(connection.call().isAnswered, "in a pause, calls fail at once")
+        #expect(connection.call().isAnswered, "in a pause, calls fail immediately")
 
         connection.serverIsBack()
         let second = try #require(await attempts.next())
@@ -26,14 +26,14 @@ import Testing
         await connection.stop()
     }
 
-    /// An attempt that is under way when the server comes back may have begun before that: if it fails, another one
-    /// follows, and calls wait for that one.
+    /// An attempt that was running when the server came back may have begun too early. If it fails, another one
+    /// follows, and calls wait for it.
     @Test func triesAgainIfItsAttemptBeganTooEarly() async throws {
         let connection = try ConnectionWithoutServer(pause: .milliseconds(1))
         var attempts = connection.attempts.makeAsyncIterator()
         try #require(await attempts.next()).resume(returning: .failure(Self.failure(1)))
         let early = try #require(await attempts.next())
-        #expect(connection.call().isAnswered, "after a failed attempt, calls wait for no other")
+        #expect(connection.call().isAnswered, "after a failed attempt, calls do not wait")
 
         connection.serverIsBack()
         let waiting = connection.call()
@@ -46,7 +46,7 @@ import Testing
     }
 }
 
-/// A connection on a loop of its own, whose attempts to connect end as the test says.
+/// A connection on a loop of its own. The test decides the outcomes of its attempts to connect.
 private struct ConnectionWithoutServer {
     typealias Attempt = CheckedContinuation<Result<PostgreSQLConnection, PostgreSQLFailure>, Never>
 
@@ -55,7 +55,7 @@ private struct ConnectionWithoutServer {
     private let group: EventLoopGroup
     private let connection: PipelinedConnection
 
-    /// `pause` is the time between two attempts.
+    /// Makes a connection. `pause` is the time between two attempts.
     init(pause: Duration) throws {
         var limits = PostgreSQLLimits()
         limits.reconnectAfter = pause
@@ -88,7 +88,7 @@ private struct ConnectionWithoutServer {
         onLoop { $0.serverIsBack() }
     }
 
-    /// Ends the connection, and what it still attempts.
+    /// Ends the connection and its open attempts.
     func stop() async {
         onLoop { $0.stop() }
         begun.finish()
@@ -101,14 +101,14 @@ private struct ConnectionWithoutServer {
     }
 }
 
-/// A call that fails, sooner or later.
+/// A call that is expected to fail.
 private final class ObservedCall: Sendable {
     private let (failures, answer) = AsyncStream.makeStream(of: PostgreSQLFailure?.self)
     private let answered = Atomic(false)
 
     var isAnswered: Bool { answered.load(ordering: .acquiring) }
 
-    /// Waits for the answer; nil if it is no failure.
+    /// Waits for the answer; nil if it is not a failure.
     var failure: PostgreSQLFailure? {
         get async { await failures.first { _ in true } ?? nil }
     }

@@ -42,7 +42,7 @@ import Testing
         #expect(message.contains("certificate verify failed"), "\(message)")
     }
 
-    /// The server takes no connection without encryption; without the rule this test would connect.
+    /// The server requires encryption. Without this rule, the connection would succeed.
     @Test func isRefusedInClear() throws {
         let settings = try settings(replacing: "verify-full", with: "disable")
         #expect(throws: PostgreSQLFailure.self) { try PostgreSQLConnection.connect(settings) }

@@ -20,7 +20,7 @@ import Testing
 
     private static let newest = Int64(PostgreSQLSchema.migrations.count)
 
-    /// A step that this program does not know yet.
+    /// Returns a step that this program does not know.
     private static func further(_ scripts: String..., oldestProgram: Int64 = 1) -> PostgreSQLSchema.Migration {
         PostgreSQLSchema.Migration(number: newest + 1, oldestProgram: oldestProgram, script: scripts)
     }
@@ -103,7 +103,7 @@ import Testing
         try database.open().close()
     }
 
-    /// An index decides in every look-up, and not only if the tables are large: sequential scans are made dear.
+    /// Every look-up uses an index, even for small tables: the test turns sequential scans off.
     @Test(
         arguments: [
             "SELECT sealed FROM content_key WHERE kid = ''",

@@ -15,10 +15,10 @@ import Testing
         database = try TestDatabase()
     }
 
-    /// So many tests at once as the server has connections for.
+    /// Limits the number of parallel tests to the server's connections.
     private static let gate = Gate(places: 8)
 
-    /// One node, and two that share the database.
+    /// One node, or two nodes that share the database.
     static let nodeCounts = [1, 2]
 
     func withNodes(_ count: Int, _ body: ([PostgreSQLStore]) async throws -> Void) async throws {
@@ -157,7 +157,8 @@ import Testing
         }
     }
 
-    /// The same alias for different keys from two nodes at once: one wins, and everybody says which.
+    /// Two nodes add the same alias for different keys at the same time. One key gets it, and every other call names
+    /// this key.
     @Test func givesAnAliasToOneOfManyThatAskAtOnce() async throws {
         try await withNodes(2) { nodes async throws in
             let records = try (1...20).map { try SampleKeys.record($0, content: "c\($0)") }
@@ -198,8 +199,8 @@ import Testing
     }
 }
 
-/// A node's store whose database has the time of each call. A real database has a clock of its own, which no caller
-/// changes.
+/// A node's store that sets the database's clock to the time of each call. A real database has its own clock, which no
+/// caller changes.
 struct ClockedNode: SharedStateStore, ChallengeStore, PlaybackSlotStore {
     let store: PostgreSQLStore
     let database: TestDatabase
@@ -233,7 +234,7 @@ struct ClockedNode: SharedStateStore, ChallengeStore, PlaybackSlotStore {
     }
 }
 
-/// Lets so many through at once; the others wait for their turn.
+/// Lets a limited number of tests run at the same time; the others wait for their turn.
 actor Gate {
     private var places: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -6,7 +6,7 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-/// No statement on the way of a request may read a whole table: what it costs would grow with everything that was ever
+/// No statement of a request may read a whole table. Otherwise its cost would grow with everything that was ever
 /// stored.
 @Suite(.needsPostgreSQL) struct PostgreSQLQueryPlanTests {
     private let database: TestDatabase
@@ -16,13 +16,12 @@ import Testing
         database = try TestDatabase()
         try database.open().close()
         connection = try database.connect()
-        // A small table is read whole because it is small. Forbidden to do so, the server does it only if it has no
-        // other way.
+        // The server reads a small table as a whole. If this is forbidden, it does so only if there is no other way.
         try connection.execute(
             "SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan", until: TestDatabase.deadline)
     }
 
-    /// Those that run in no request, and read a table because that is what they are for.
+    /// Statements that run in no request, and whose purpose is to read a whole table.
     private static let scanning: Set<PreparedStatement> = [
         .countKeys, .forgetKeyEncryptionKeys, .sharedLedgerNodes,
     ]
@@ -44,14 +43,14 @@ import Testing
         let conditions = plan.count { $0.contains("Index Cond:") }
         #expect(!plan.isEmpty)
         if Self.scanning.contains(statement) {
-            #expect(tables > 0 || indexes > conditions, "it may leave the list of those that scan")
+            #expect(tables > 0 || indexes > conditions, "remove it from the list of scanning statements")
         } else {
             #expect(tables == 0 && indexes == conditions, "\(plan.joined(separator: "\n"))")
         }
     }
 
-    /// What happens inside the database's functions is in no plan. The server counts how often it has read a table
-    /// whole. The tables of the settled time, and of the time that tests set, have one row each.
+    /// A plan does not show the statements inside a function. The server counts how often it has read each whole table.
+    /// The tables of the settled time and of the tests' time have one row each.
     @Test func functionsScanNothing() throws {
         for number in 1...3 as ClosedRange<UInt64> {
             var decision = LicenseDecision(

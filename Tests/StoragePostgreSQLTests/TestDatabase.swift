@@ -8,13 +8,13 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-/// An installation's place in the server's database, empty at first, which goes with this object.
+/// An installation's schema in the server's database. It is empty at first, and is deleted with this object.
 final class TestDatabase: Sendable {
     let server: DatabaseServer
     let schema: String
     private let clock = Mutex<DrivenClock?>(nil)
 
-    /// The connection that sets the database's clock, and what it was set to.
+    /// The connection that sets the database's clock, and the current values.
     private struct DrivenClock {
         let connection: PostgreSQLConnection
         var time: Int64 = 0
@@ -31,7 +31,7 @@ final class TestDatabase: Sendable {
     }
 
     func settings(_ change: (inout PostgreSQLLimits) -> Void = { _ in }) throws -> PostgreSQLSettings {
-        // Tests run beside others that keep the machine busy: what is not about time waits long.
+        // Other tests may keep the machine busy, so tests that are not about time have long limits.
         var limits = PostgreSQLLimits()
         limits.connect = .seconds(60)
         limits.call = .seconds(60)
@@ -48,7 +48,7 @@ final class TestDatabase: Sendable {
         try PostgreSQLConnection.connect(settings())
     }
 
-    /// Runs a script on a connection of its own.
+    /// Runs a script on its own connection.
     func execute(_ script: String) throws {
         try connect().execute(script, until: Self.deadline)
     }
@@ -57,7 +57,7 @@ final class TestDatabase: Sendable {
         try connectionToLivingServer().query(sql, until: Self.deadline).integer(0, 0)
     }
 
-    /// A server that was killed is on its way back, and may seem alive for a moment after its end.
+    /// Connects to a server that may be restarting after it was killed. It may seem alive for a moment after its end.
     private func connectionToLivingServer() throws -> PostgreSQLConnection {
         let deadline = Self.deadline
         while true {
@@ -71,7 +71,7 @@ final class TestDatabase: Sendable {
 
     static var deadline: MonotonicTime { SystemMonotonicClock().monotonicTime + .seconds(60) }
 
-    /// Lends a node's store, which is closed afterwards.
+    /// Calls `body` with a node's store, and closes the store afterwards.
     func withStore<Result>(
         _ change: (inout PostgreSQLLimits) -> Void = { _ in }, _ body: (PostgreSQLStore) async throws -> Result
     ) async throws -> Result {
@@ -80,14 +80,14 @@ final class TestDatabase: Sendable {
         return try await body(store)
     }
 
-    /// The database's clock stands at 0, where most decisions of tests are made, until a test sets it.
+    /// Opens a store. The database's clock is 0 until a test sets it, because most test decisions are made at 0.
     func open(_ change: (inout PostgreSQLLimits) -> Void = { _ in }) throws -> PostgreSQLStore {
         let store = try PostgreSQLStore.open(settings(change), keyRing: SampleKeys.keyRing())
         try driveClock()
         return store
     }
 
-    /// Sets the database's clock, which all that is judged in the database goes by.
+    /// Sets the database's clock, by which the database ends all records.
     func setTime(_ time: Int64) throws {
         try setClock(time, settled: .max)
     }
@@ -102,7 +102,7 @@ final class TestDatabase: Sendable {
         }
     }
 
-    /// Replaces the database's clock by a row of a table. That row may not be there yet.
+    /// Replaces the database's clock by a row of a table.
     private func driveClock() throws {
         try clock.withLock { clock in
             guard clock == nil else { return }

@@ -27,7 +27,7 @@ import Testing
     func isTakenWithNarrowPermissions(mode: UInt32) throws {
         _ = try open()
         try #require(Files.setMode(folder.database, mode))
-        // Read-only is narrow enough, and is SQLite's to refuse.
+        // Read-only is narrow enough here. SQLite itself refuses it later.
         #expect(throws: Never.self) { try DatabaseFile.prepare(folder.database) }
     }
 

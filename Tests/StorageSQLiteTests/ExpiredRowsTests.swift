@@ -3,7 +3,7 @@ import Testing
 
 @testable import StorageSQLite
 
-/// Rounds of deletions.
+/// Tests of the rounds that delete ended rows.
 @Suite struct ExpiredRowsTests {
     let folder: TemporaryFolder
 
@@ -12,8 +12,8 @@ import Testing
         try DatabaseFile.prepare(folder.database)
     }
 
-    /// Fault: a round that had searched the first tables at an earlier time, and ended later, put off what had ended
-    /// in these tables by then for the whole pause after it.
+    /// Fault: the pause counted from the end of a round. Rows that ended during a round, after their table had been
+    /// searched, were then deleted too late.
     @Test func theNextRoundCountsFromTheStartOfTheLast() throws {
         var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
         try connection.migrate(path: folder.database)

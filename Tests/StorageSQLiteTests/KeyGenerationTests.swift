@@ -7,10 +7,10 @@ import Testing
 
 @testable import StorageSQLite
 
-/// The file outside the database that shows that the database is older than the last random key.
+/// Tests of the file outside the database, which shows whether the database is older than the last random key.
 @Suite struct KeyGenerationTests {
     private let folder: TemporaryFolder
-    /// Where the file lies: another folder, which no copy of the database's folder brings back.
+    /// The folder of the file. A restored copy of the database's folder does not include it.
     private let outside: TemporaryFolder
 
     init() throws {
@@ -41,14 +41,14 @@ import Testing
         return try connection.readInteger("SELECT number FROM key_generation")
     }
 
-    /// A copy of the database as it is when nothing has it open.
+    /// Returns a copy of the database while no connection is open.
     private func copyDatabase() throws -> [UInt8] {
         var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
         #expect(try connection.checkpoint(.truncate) == 0)
         return try #require(Files.read(folder.database))
     }
 
-    /// Puts a copy in the place of the database, as an operator does while the daemon is stopped.
+    /// Replaces the database by a copy, as an operator does while the daemon is stopped.
     private func restore(_ copy: [UInt8]) throws {
         for suffix in ["-wal", "-shm"] { _ = Files.remove(folder.database + suffix) }
         #expect(Files.write(copy, to: folder.database))
@@ -68,7 +68,7 @@ import Testing
             _ = try await store.provide([wish(number)])
             #expect(try content() == KeyGenerationFile.Content(installation: installation, number: Int64(number)))
         }
-        // One call, one step of the file; a wish that is there already counts for nothing by itself.
+        // One call raises the file's number once. Keys that exist already are not counted.
         _ = try await store.provide([wish(1), wish(4), wish(5)])
         let after = try #require(try content()?.number)
         #expect(try after == number() && after >= 5)
@@ -96,7 +96,7 @@ import Testing
         #expect(Files.read(file + ".new") == nil)
     }
 
-    /// The daemon and a command, each with a store of its own, and every key in the number.
+    /// The daemon and a command have a store each. Every key is counted.
     @Test func isKeptUpBySeveralStores() async throws {
         let stores = [try open(), try open()]
         try await withThrowingTaskGroup { group in
@@ -108,7 +108,8 @@ import Testing
         #expect(try content()?.number == 40)
         #expect(try number() == 40)
         for store in stores { #expect(try store.keyGenerationStanding() == .complete) }
-        // Both wish for the same keys at once: each is counted once, although both have reserved a number for it.
+        // Both stores want the same keys at the same time. Each key is counted once, although both stores have reserved
+        // a number for it.
         try await withThrowingTaskGroup { group in
             for number in 0..<20 as Range<UInt64> {
                 group.addTask { _ = try await stores[Int(number % 2)].provide([wish(100 + number / 2)]) }
@@ -138,14 +139,14 @@ import Testing
             #expect(try await restored.find(wishes).map { $0?.keyID } == [nil, SampleKeys.keyID(1)])
         }
         #expect(try await error(restored, [wish(4, by: .track)]) == .keyLost(ContentID("c-4")))
-        // A conflict says more than the loss.
+        // A conflict is more specific than the loss, so it is reported.
         let bad = KeyProviderConformance.wish(try SampleKeys.record(1, content: "other"))
         #expect(try await error(restored, [wish(4), bad]) == .conflict(SampleKeys.keyID(1), .otherContent))
-        // What is there goes on, and what can be made again.
+        // Existing keys are still delivered, and keys that can be derived or imported are still stored.
         #expect(try await restored.provide([wish(1)]).map(\.isNew) == [false])
         #expect(try await restored.provide([wish(5, .derived), wish(6, .imported)]).map(\.isNew) == [true, true])
         #expect(try await restored.record(for: SampleKeys.reference("c-1")) != nil)
-        // Opening it again changes nothing.
+        // Opening the database again does not change this.
         #expect(try await error(open(), [wish(2)]) == .keyLost(ContentID("c-2")))
         #expect(try content()?.number == 3)
 
@@ -154,11 +155,11 @@ import Testing
         #expect(try restored.keyGenerationStanding() == .complete)
         #expect(try await restored.provide([wish(2)]).map(\.isNew) == [true])
         #expect(try content()?.number == 4)
-        // Another store, which had the file open before, goes on too.
+        // Another store, which had opened the file before, continues too.
         #expect(try await open().provide([wish(3)]).map(\.isNew) == [true])
     }
 
-    /// What was copied before the file was in use, or before this version, is older as well.
+    /// A copy from before the use of the file, or of an older version, is recognised as older too.
     @Test func knowsACopyOfBeforeTheFile() async throws {
         var store: SQLiteKeyStore? = try open(nil)
         _ = try await store?.provide([wish(1)])
@@ -174,7 +175,7 @@ import Testing
         #expect(try await open().provide([wish(3)]).map(\.isNew) == [true])
     }
 
-    /// A new database beside the file of a lost one.
+    /// A new database is used with the file of a lost one.
     @Test func knowsAnEmptyDatabaseInThePlaceOfALostOne() async throws {
         _ = try await open().provide([wish(1)])
         for suffix in ["", "-wal", "-shm"] { _ = Files.remove(folder.database + suffix) }
@@ -183,8 +184,8 @@ import Testing
 
     // MARK: Programs that do not count
 
-    /// A program of the version before, or one without the file, stores keys beside this one: nothing is lost, and
-    /// nothing is taken for lost.
+    /// A program of the previous version, or one without the file, stores keys in the same database. No key is lost,
+    /// and none is regarded as lost.
     @Test func goesOnBesideProgramsThatDoNotCount() async throws {
         let store = try open()
         _ = try await store.provide([wish(1)])
@@ -195,7 +196,8 @@ import Testing
         #expect(try store.keyGenerationStanding() == .complete)
         #expect(try await store.provide([wish(50)]).map(\.isNew) == [false])
         #expect(try await store.provide([wish(2)]).map(\.isNew) == [true])
-        // One without the file counts in the database alone. The keys are given out once the file has their numbers.
+        // A program without the file counts its keys only in the database. They are delivered after the file has their
+        // numbers.
         let unwatched = try open(nil)
         _ = try await unwatched.provide([wish(3), wish(4)])
         #expect(try content()?.number == 2)
@@ -252,7 +254,7 @@ import Testing
         #expect(try content() == other)
     }
 
-    /// Found out before a key is stored.
+    /// The fault is detected before a key is stored.
     @Test func makesNoKeyIfTheFileCannotBeReplaced() async throws {
         let path = "/dev/full/last-key"
         let store = try open(path)
@@ -265,7 +267,7 @@ import Testing
         #expect(try await store.provide([wish(2, .derived)]).map(\.isNew) == [false])
     }
 
-    /// Nothing is stored, and the next attempt is good.
+    /// No key is stored, and the next attempt succeeds.
     @Test func makesNoKeyIfNothingCanBeWrittenBesideTheFile() async throws {
         let store = try open()
         _ = try await store.provide([wish(1)])
@@ -278,11 +280,11 @@ import Testing
         #expect(try content()?.number == 2)
     }
 
-    /// The last step fails after the commit: the key is stored and not given out, until the file has its number.
+    /// The last step fails after the commit. The key is then stored, but not delivered until the file has its number.
     @Test func givesOutNoKeyWhoseNumberTheFileLacks() async throws {
         let store = try open()
         _ = try await store.provide([wish(1)])
-        // A folder in the file's place cannot be replaced by a file.
+        // A folder in the place of the file cannot be replaced by a file.
         let kept = try #require(try content())
         let generation = KeyGenerationFile(path: file)
         var writer = try KeyWriter(SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000))
@@ -302,7 +304,8 @@ import Testing
         #expect(try content()?.number == 2)
     }
 
-    /// A process dies between the commit and the file: the next start brings the file up, and takes nothing for lost.
+    /// A process is killed between the commit and the replacement of the file. The next start updates the file, and
+    /// regards no key as lost.
     @Test func catchesUpAfterAProcessThatDied() async throws {
         _ = try await open().provide([wish(1)])
         var writer = try KeyWriter(SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000))
@@ -310,7 +313,7 @@ import Testing
         let store = try open()
         #expect(try content()?.number == 7)
         #expect(try await store.provide([wish(2)]).map(\.isNew) == [true])
-        // The same in the middle of the first use: the file is there, and the database does not know it.
+        // A process is killed during the first use: the file exists, but the database is not linked to it.
         var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
         try connection.execute("UPDATE key_generation SET installation = NULL")
         let again = try open()
@@ -318,7 +321,7 @@ import Testing
         #expect(try await again.provide([wish(3)]).map(\.isNew) == [true])
     }
 
-    /// The file's disk hangs or is held: the ledger of licences writes to the database meanwhile.
+    /// While the file's disk hangs or its lock is held, the ledger of licences can still write to the database.
     @Test func holdsNoLockOfTheDatabaseWhileItWaitsForTheFile() async throws {
         let store = try open()
         let provided = try KeyGenerationFile(path: file).withLock {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import StorageSQLite
 
-/// Whose ledger a file holds, and which secrets belong to it.
+/// Tests of the identity of a file's ledger, and of the secrets that belong to it.
 @Suite struct LedgerFileTests {
     let folder: TemporaryFolder
 
@@ -41,7 +41,7 @@ import Testing
         try appender.append([LedgerFixture.entry(number)], at: LedgerFixture.start)
     }
 
-    /// What the version before ids did to the file.
+    /// Makes a file as the version before ids did.
     private func makeOldLedger(label: String) throws {
         try DatabaseFile.prepare(folder.database)
         var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
@@ -64,7 +64,7 @@ import Testing
         try makeOldLedger(label: "old-name")
         #expect(throws: StorageOpeningError.ledgerDiffers(path: folder.database)) { try file().prepare(.none) }
         #expect(try file(label: "old-name").prepare(.none).node.text == "old-name")
-        // From then on the label may change.
+        // From then on, the label may change.
         #expect(try file(label: "new-name").prepare(.none).node.text == "old-name")
     }
 
@@ -118,7 +118,7 @@ import Testing
         return fixture
     }
 
-    /// A licence that waits for the purge waits for one slice.
+    /// A licence that waits for the purge waits for at most one slice.
     @Test func purgesInSlices() throws {
         let fixture = try batchesOfOneRow(1000)
         var maintenance = try LedgerMaintenance.open(path: fixture.path, chain: fixture.chain, retention: 10)
@@ -134,14 +134,14 @@ import Testing
         #expect(counts.reduce(0, +) == 999)
         #expect(counts.allSatisfy { $0 <= LedgerMaintenance.purgedAtOnce })
         #expect(counts.filter { $0 > 0 }.count == 5)
-        // All slices are one statement, and the ledger holds it.
+        // The ledger has one statement for all slices.
         #expect(stated.map(\.rowCount) == [999] && stated.map(\.through) == [999] && stated.map(\.retention) == [10])
         var reader = try LedgerReader.open(path: fixture.path)
         let verified = try reader.verify(fixture.chain, checkpoints: []) { Issue.record("\($0)") }
         #expect(verified.purges == stated && verified.purgedThrough == 999 && verified.rowCount == 2)
     }
 
-    /// What a process has purged that died is said by the next one.
+    /// If a process is killed after a purge, the next process states its purged rows.
     @Test func statesWhatWasPurgedBeforeACrash() throws {
         let fixture = try batchesOfOneRow(10)
         var purger = try LedgerPurger.open(path: fixture.path, chain: fixture.chain)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StorageSQLite
 
-/// A database file with a ledger in it, written as the daemon's writer does.
+/// A database file with a ledger, which is written in the same way as by the daemon's writer.
 struct LedgerFixture {
     static let start: Int64 = 1_700_000_000
 
@@ -22,7 +22,7 @@ struct LedgerFixture {
         try connection.migrate(path: path)
     }
 
-    /// The entry with this number: one a second, of ten contents and three subjects.
+    /// Returns the entry with this number: one for each second, with ten contents and three subjects.
     static func entry(_ number: Int64) -> LedgerEntry {
         let at = start + number
         var entry = LedgerEntry(
@@ -37,7 +37,7 @@ struct LedgerFixture {
 
     static func subject(_ number: UInt64) -> Pseudonym { Pseudonym(short: Bytes16(high: 7, low: number)) }
 
-    /// Appends entries of these numbers in batches of `batchSize`.
+    /// Appends entries with these numbers in batches of `batchSize`.
     func append(_ numbers: Range<Int64>, batchSize: Int = 3) throws {
         var appender = try LedgerAppender.open(path: path, chain: chain)
         for first in stride(from: numbers.lowerBound, to: numbers.upperBound, by: batchSize) {

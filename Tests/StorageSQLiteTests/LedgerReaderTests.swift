@@ -58,7 +58,7 @@ import Testing
             let pass = try maintenance.pass(now: fixture.time(300))
             #expect(pass.indexedCount == 200)
         }
-        // What the index does not have yet is found too.
+        // Rows that are not indexed yet are found too.
         try fixture.append(201..<231)
         let license = LedgerFixture.entry(77).license
         #expect(try fixture.found(LedgerQuery(license: license), isIndexed: isIndexed) == [77])
@@ -73,7 +73,7 @@ import Testing
         #expect(try fixture.found(LedgerQuery(content: "movie-10"), isIndexed: isIndexed) == [])
     }
 
-    /// Over a range that is far larger than the slack of clocks.
+    /// The range of times is much larger than the clock slack.
     @Test func findsTimesByHalving() throws {
         let fixture = try LedgerFixture()
         var appender = try LedgerAppender.open(path: fixture.path, chain: fixture.chain)
@@ -107,7 +107,7 @@ import Testing
         #expect(try fixture.found(LedgerQuery(content: "movie-1"), isIndexed: true) == [1, 11, 21, 31, 41])
     }
 
-    /// Fault: a clock that was 500 days ahead for seconds took almost all rows.
+    /// Fault: a clock that was 500 days ahead for a few seconds caused almost all rows to be purged.
     @Test func purgesNothingByAClockThatIsNotTrusted() throws {
         let fixture = try LedgerFixture()
         try fixture.append(1..<31)
@@ -135,8 +135,8 @@ import Testing
             pieces += 1
             #expect(try fixture.findings() == [])
         }
-        // Batches of three whose time is older than 2500 seconds behind the start: up to the one of 2497 to 2499...
-        // and 2500.
+        // The batches have three rows each. Purged are the batches that are older than second 2500, up to the one of
+        // 2497 to 2499.
         #expect(pieces == 14)
         var reader = try LedgerReader.open(path: fixture.path)
         let kept = try reader.sequences()
@@ -144,12 +144,12 @@ import Testing
         #expect(try fixture.found(LedgerQuery(content: "movie-1"), isIndexed: true).first == 2501)
         let checkpoint = try maintenance.checkpoint(now: now)
         #expect(try fixture.findings(checkpoints: [checkpoint]) == [])
-        // A beginning that was moved is found.
+        // A moved beginning is detected.
         try fixture.execute("UPDATE ledger_batch SET last_sequence = last_sequence + 3 WHERE first_sequence = 0")
         #expect(try fixture.findings().first == .beginningForged)
     }
 
-    /// Two purgers at once, which should not be, take each row once.
+    /// Two purgers at the same time, which should not happen, purge each row once.
     @Test func takesEachRowOnceWhoeverPurges() async throws {
         let fixture = try LedgerFixture()
         try fixture.append(0..<600)
@@ -167,7 +167,7 @@ import Testing
             }
             return try await group.reduce(into: []) { $0 += $1 }
         }
-        // The last batch of all stays.
+        // The last batch of the ledger stays.
         #expect(taken.sorted() == Array(1...597))
         #expect(try fixture.findings() == [])
     }
@@ -181,7 +181,7 @@ import Testing
         let second = try purger.purge(before: .max, now: fixture.time(0))
         #expect(second.map(\.sequence) == Array(7...27))
         #expect(try fixture.findings() == [])
-        // What comes next is tied to what was purged.
+        // The next batch is tied to a purged one.
         try fixture.append(31..<34)
         #expect(try fixture.findings() == [])
         var reader = try LedgerReader.open(path: fixture.path)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StorageSQLite
 
-/// Renewals leave the ledger after a while, and it verifies all the same.
+/// Old renewals leave the ledger, and the ledger still verifies.
 @Suite struct LedgerRollerTests {
     private let fixture: LedgerFixture
 
@@ -15,7 +15,7 @@ import Testing
 
     private static func license(_ number: Int64) -> LicenseID { LedgerFixture.entry(number).license }
 
-    /// A licence of device `device`, or with `previous` a renewal.
+    /// Returns a licence of device `device`, or a renewal of it if `previous` is given.
     private static func entry(_ number: Int64, device: UInt64, previous: Int64? = nil) -> LedgerEntry {
         var entry = LedgerFixture.entry(number)
         entry.device = Pseudonym(short: Bytes16(high: 9, low: device))
@@ -29,8 +29,8 @@ import Testing
         return entry
     }
 
-    /// 90 rows in batches of three: a licence of each of two devices, and their renewals by turns, each of the one
-    /// before. From 91 on others.
+    /// Appends 90 rows in batches of three: a licence for each of two devices, and alternating renewals, each of the
+    /// previous one. Rows from 91 on are of other licences.
     private func appendPlaybacks() throws {
         var appender = try LedgerAppender.open(path: fixture.path, chain: fixture.chain)
         for first in stride(from: Int64(1), to: 91, by: 3) {
@@ -42,7 +42,7 @@ import Testing
         try fixture.append(91..<100)
     }
 
-    /// Rolls up what is from before this second, piece by piece; gives the number of rows that went.
+    /// Rolls up rows from before this second, piece by piece. Returns the number of removed rows.
     private func rollUp(before offset: Int64, through: Int64 = .max, rowsMaximum: Int = 1000) throws -> Int {
         var roller = try LedgerRoller.open(path: fixture.path, chain: fixture.chain)
         var count = 0
@@ -65,8 +65,8 @@ import Testing
         return found
     }
 
-    /// What a device may keep, what has not ended, and what follows nothing that the ledger knows, under any name that
-    /// an app gives it.
+    /// Rows that stay: keys that a device may keep, renewals that have not ended, and renewals without a previous
+    /// licence in the ledger.
     @Test func whatIsNoRenewalThatIsOverStays() throws {
         var entries = (1...9).map { Self.entry($0, device: 1, previous: $0 > 1 ? $0 - 1 : nil) }
         entries[3].lease = nil
@@ -95,14 +95,14 @@ import Testing
                 "44 from 2023-11-14T22:13:23Z to 2023-11-14T22:14:49Z",
                 "44 from 2023-11-14T22:13:24Z to 2023-11-14T22:14:50Z",
             ])
-        // A query for the licence finds both.
+        // A query for the licence finds the licence and the summary.
         #expect(try entries(LedgerQuery(license: Self.license(1))).map(\.kind) == [.licenseIssued, .renewalsRolledUp])
     }
 
     @Test func nothingIsTakenTwiceNorTooEarly() throws {
         try appendPlaybacks()
         #expect(try rollUp(before: 1) == 0)
-        // The batch of the rows 28 to 30 is not from before the second 28.
+        // The batch of rows 28 to 30 was sealed at second 28, so it is not older.
         #expect(try rollUp(before: 28, rowsMaximum: 7) == 25)
         #expect(try rollUp(before: 28) == 0)
         #expect(try rollUp(before: 1000, through: 32) == 3)
@@ -155,7 +155,7 @@ import Testing
         #expect(try fixture.findings().contains(.batchAltered(4...6)))
     }
 
-    /// A statement must not make good what was altered before it.
+    /// A statement must not make rows valid that were altered before it.
     @Test func whatDoesNotVerifyIsLeftAsItIs() throws {
         try appendPlaybacks()
         try fixture.execute(

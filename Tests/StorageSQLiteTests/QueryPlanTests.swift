@@ -8,7 +8,7 @@ import Testing
 
 @testable import StorageSQLite
 
-/// No statement on the way of a request may read a whole table: what it costs would grow with everything that was ever
+/// No statement of a request may read a whole table. Otherwise its cost would grow with everything that was ever
 /// stored.
 @Suite struct QueryPlanTests {
     private let fixture: LedgerFixture
@@ -17,7 +17,7 @@ import Testing
         fixture = try LedgerFixture()
     }
 
-    /// Those that run in no request, and read a table because that is what they are for.
+    /// Statements that run in no request, and whose purpose is to read a whole table.
     private static let scanning = ["SELECT count(*) FROM content_key", "DELETE FROM key_encryption_key"]
 
     private func connect() throws -> SQLiteConnection {
@@ -48,7 +48,7 @@ import Testing
         try check(index.connection.preparedTexts, atLeast: 6, in: LedgerIndex.path(of: fixture.path))
     }
 
-    /// The look-up of `/fps/licenses/query` and that of the command.
+    /// The look-ups of `/fps/licenses/query` and of the command.
     @Test(arguments: [300, 3000] as [Int64])
     func aLookUpReadsAsManyPagesHoweverLongTheLedgerIs(count: Int64) throws {
         try fixture.append(0..<count, batchSize: 100)
@@ -63,7 +63,7 @@ import Testing
         before = reader.connection.readPageCount
         var found: [Int64] = []
         try reader.find(
-            query, index: index, progress: { _ in Issue.record("it reads on behind the index") },
+            query, index: index, progress: { _ in Issue.record("it reads rows after the indexed ones") },
             visit: {
                 found.append($0.sequence)
                 return true
@@ -74,7 +74,7 @@ import Testing
     private func check(
         _ texts: [String], atLeast count: Int, in path: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        #expect(texts.count >= count, "no statement is left out", sourceLocation: sourceLocation)
+        #expect(texts.count >= count, "no statement is missing", sourceLocation: sourceLocation)
         for text in texts where !text.hasPrefix("PRAGMA") {
             let plan = try Self.plan(of: text, in: path ?? fixture.path)
             let scans = plan.filter { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" }
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// SQLite's own words for how it would run a statement.
+    /// Returns SQLite's description of how it would run a statement.
     private static func plan(of text: String, in path: String) throws -> [String] {
         var database: OpaquePointer?
         try #require(unsafe sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, nil) == SQLITE_OK)

@@ -39,7 +39,7 @@ import Testing
         #expect(store.statistics.rowCount == 0)
     }
 
-    /// A tool beside the daemon keeps the rules, and the one ledger that both write to.
+    /// A tool beside the daemon follows the same rules, and both write to the same ledger.
     @Test(arguments: DecisionConformance.Case.allCases)
     func decidesBesideATool(by rule: DecisionConformance.Case) async throws {
         var options = SQLiteDecisionStore.Options()
@@ -51,7 +51,7 @@ import Testing
         #expect(try SampleLedger.verify(folder.database).count == rowCount)
     }
 
-    /// The keys of one request cost one sync of the disk, and each has its own outcome.
+    /// The decisions of one request cost one sync of the disk, and each has its own outcome.
     @Test func commitsDecisionsTogether() async throws {
         let store = try open()
         defer { store.stop() }
@@ -91,7 +91,7 @@ import Testing
         try await AccountConformance.run(rule, on: [store])
     }
 
-    /// As the command does beside the daemon.
+    /// The command uses the store beside the daemon.
     @Test(arguments: AccountConformance.Case.allCases)
     func managesAccountsBesideATool(by rule: AccountConformance.Case) async throws {
         var options = SQLiteDecisionStore.Options()
@@ -101,7 +101,7 @@ import Testing
         try await AccountConformance.run(rule, on: stores)
     }
 
-    /// A change has its row, and what changed nothing has none.
+    /// A change has a row. A call that changed nothing has none.
     @Test func recordsChangesOfAccountsWithTheirRows() async throws {
         let store = try open()
         defer { store.stop() }
@@ -196,12 +196,13 @@ import Testing
         #expect(throws: StorageOpeningError.ledgerDiffers(path: folder.database)) { try open() }
         try connection.execute("DELETE FROM ledger_entry WHERE sequence = 3")
         #expect(throws: StorageOpeningError.ledgerDiffers(path: folder.database)) { try open() }
-        // A tail that is missing whole shows by a checkpoint kept elsewhere alone.
+        // If all rows of the last batches are missing together with their seals, only a checkpoint that is kept
+        // elsewhere shows it.
         try connection.execute("DELETE FROM ledger_batch WHERE last_sequence = 3")
         try open().stop()
     }
 
-    /// No number in the last batch, or in the one before it, stops the program instead.
+    /// No altered number in the last two batches makes the program crash.
     @Test(
         arguments: [
             "UPDATE ledger_batch SET last_sequence = 1 WHERE first_sequence = 3",
@@ -230,7 +231,7 @@ import Testing
         #expect(try await store.revocations(at: 0) == [])
     }
 
-    /// A revocation and the row that tells of it are one transaction.
+    /// A revocation and its ledger entry are written in one transaction.
     @Test func revokesAndSaysSoOrDoesNeither() async throws {
         let store = try open()
         let revocation = Revocation(kind: .tokenID, value: "t-1", until: nil, revokedAt: 5, reason: "")
@@ -246,7 +247,7 @@ import Testing
         var again = revocation
         again.revokedAt = 9
         try await store.drop(again)
-        #expect(try await store.pendingRevocations() == [revocation], "it has been made again meanwhile")
+        #expect(try await store.pendingRevocations() == [revocation], "it has been changed in the meantime")
         try await store.drop(revocation)
         #expect(try await store.pendingRevocations() == [])
         store.stop()
@@ -257,7 +258,7 @@ import Testing
         #expect(try SampleLedger.verify(folder.database).count == 3)
     }
 
-    /// Callers on loops come back on their loop, from shared batches.
+    /// Callers on loops are resumed on their own loop, and share batches.
     @Test func answersCallersOnTheirLoops() async throws {
         let group = try EventLoopGroup(count: 2)
         let store = try open(loops: group.loops)
@@ -274,13 +275,14 @@ import Testing
         let (answers, strays) = done.wait { $0.answers == 400 ? $0 : nil }
         #expect(answers == 400 && strays == 0)
         #expect(store.statistics.requestCount == 400)
-        #expect(store.statistics.batchCount < 400, "they share commits")
+        #expect(store.statistics.batchCount < 400, "requests share commits")
         group.stop(within: .seconds(5))
         store.stop()
         #expect(try SampleLedger.verify(folder.database).count == 400)
     }
 
-    /// While another process holds the file's lock, requests wait; those that find no place are refused at once.
+    /// While another process holds the file's lock, requests wait. Requests that do not fit in the queue are refused
+    /// immediately.
     @Test func refusesWhatDoesNotFitIntoItsQueue() async throws {
         var options = SQLiteDecisionStore.Options()
         options.queueLengthMaximum = 4
@@ -301,7 +303,7 @@ import Testing
                 }
             }
             var results: [Bool] = []
-            // Of 20, at most a batch of 2 is under way and 4 wait.
+            // Of 20 requests, at most 2 are in the current batch and 4 wait.
             while results.count < 14, let result = await tasks.next() { results.append(result) }
             #expect(results == [Bool](repeating: false, count: 14))
             other.rollBack()
@@ -315,8 +317,8 @@ import Testing
         #expect(try SampleLedger.verify(folder.database).count == storedCount)
     }
 
-    /// A write that does not come back keeps no caller for longer than is set, and the next callers not at all; neither
-    /// does the end wait for it.
+    /// If a write hangs, callers wait at most for the configured time, and later callers do not wait at all. `stop`
+    /// does not wait for the write either.
     @Test func answersWhileAWriteHangs() async throws {
         var options = SQLiteDecisionStore.Options()
         options.busyTimeoutMilliseconds = 300_000
@@ -331,7 +333,7 @@ import Testing
         await #expect(throws: StoreError.unavailable(.hanging)) { try await store.append(SampleDecisions.entry(3)) }
         #expect(store.statistics.lateCount == 1 && store.statistics.queueLength == 0)
         #expect(!store.stop(within: .milliseconds(50)))
-        // What was asked for may be done later all the same.
+        // The requested write may still happen later.
         other.rollBack()
         #expect(store.stop(within: .seconds(60)))
         #expect(store.condition == .sound)
@@ -355,14 +357,13 @@ import Testing
 
     private func comes(to condition: WriterCondition, _ store: SQLiteDecisionStore) async -> Bool {
         for _ in 0..<3000 where store.condition != condition {
-            // A pace, on which nothing depends.
+            // The pause only limits the polling rate; the result does not depend on it.
             try? await Task.sleep(for: .milliseconds(10))
         }
         return store.condition == condition
     }
 
-    /// Nothing is acknowledged into a file that has no name any more, and one that was put under its name is another
-    /// file.
+    /// No write is acknowledged after the file was deleted or moved. A file that was put in its place is another file.
     @Test(arguments: [true, false])
     func acknowledgesNothingWithoutItsFile(isReplaced: Bool) async throws {
         let store = try open()
@@ -374,7 +375,7 @@ import Testing
         await #expect(throws: StoreError.unavailable(.replaced)) { try await store.append(SampleDecisions.entry(2)) }
         #expect(store.condition == .replaced)
         await #expect(throws: StoreError.unavailable(.replaced)) { try await store.append(SampleDecisions.entry(3)) }
-        // Noticed by itself as well, and over when the file is back.
+        // The watch notices this without a request too, and notices when the file is back.
         try #require(Files.move(kept, to: folder.database))
         #expect(await comes(to: .sound, store))
         try await store.append(SampleDecisions.entry(4))
@@ -382,7 +383,7 @@ import Testing
         #expect(await comes(to: .replaced, store))
     }
 
-    /// An empty database in place of one that a node had would have forgotten every use.
+    /// An empty database in the place of a lost one would have forgotten every use.
     @Test(arguments: [true, false])
     func makesNoDatabaseWhereItHadOne(isEmptied: Bool) async throws {
         let store = try open()
@@ -397,7 +398,7 @@ import Testing
         }
         try SQLiteDecisionStore.allowNew(path: folder.database)
         try open().stop()
-        // With a database it changes nothing.
+        // If the database exists, `allowNew` changes nothing.
         try SQLiteDecisionStore.allowNew(path: folder.database)
         try #require(Files.remove(folder.database))
         #expect(throws: missing) { try open() }
@@ -438,14 +439,14 @@ import Testing
         try await store.noteSettled([1], mark: 8)
         #expect(try await store.owedDecisions(limit: 10).map(\.number) == [4])
         try await store.forgetKept(before: 8)
-        // What is owed stays, however old it is.
+        // Owed decisions stay, however old they are.
         #expect(try await store.owedDecisions(limit: 10).map(\.number) == [4])
         #expect(try await store.keptDecisions(from: 0, behind: 0, limit: 10).map(\.number) == [1])
     }
 
     @Test(.timeLimit(.minutes(10)))
     func forgetsWhatHasEndedWhileItIsIdle() async throws {
-        // The writer asks for the time before each piece, and once more behind the last one.
+        // The writer asks for the time before each piece, and once more after the last one.
         let (looks, look) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         var options = SQLiteDecisionStore.Options()
         options.settledTime = {
@@ -493,14 +494,14 @@ import Testing
     }
 }
 
-/// The ledger of tests.
+/// Opens and verifies the ledger of tests.
 enum SampleLedger {
     static func chain(key: UInt8 = 7, node: String = "node-1") throws -> LedgerChain {
         LedgerChain(
             key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: key, count: 32))), node: try NodeID(node))
     }
 
-    /// The entries of a ledger of which everything is right.
+    /// Returns the entries of a ledger. Records an issue if it does not verify.
     static func verify(_ path: String) throws -> [LedgerEntry] {
         var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 1000)
         var batches = try connection.prepare(

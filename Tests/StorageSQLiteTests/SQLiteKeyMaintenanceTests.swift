@@ -74,8 +74,7 @@ import Testing
         #expect(throws: StorageOpeningError.keyEncryptionKeyMissing(version: 1)) { _ = try store(KeyRing(new)) }
     }
 
-    /// A page of the file that says something else than was written, a reference to nothing, and a file that is not a
-    /// database.
+    /// The file has an altered page, then a reference to a missing row, and finally is not a database.
     @Test func findsADamagedFile() async throws {
         let maintenance = try maintenance(KeyRing(KeyMaintenanceConformance.sealing(0x11, version: 1)))
         _ = try maintenance.store((1...400).map { KeyImport(record: try SampleKeys.record($0, content: "c-\($0)")) })
@@ -88,7 +87,7 @@ import Testing
 
         let whole = try #require(Files.read(folder.database))
         var damagedCount = 0
-        // The head of each page but the first says how the page is to be read.
+        // The first bytes of each page, except the first page, give the page's format.
         for page in stride(from: 4096, to: whole.count, by: 4096) where whole[page] != 0 {
             var damaged = whole
             damaged[page] = 0
@@ -105,7 +104,7 @@ import Testing
 }
 
 extension SQLiteStatement {
-    /// Runs a statement whose first value is a key id.
+    /// Runs a statement with a key id as its first value.
     fileprivate mutating func finish(_ keyID: [UInt8]) throws(StoreError) {
         try bind(keyID, at: 1)
         _ = try step()

@@ -87,7 +87,7 @@ import Testing
             for number in 0..<60 as Range<UInt64> {
                 group.addTask {
                     let store = stores[Int(number % 2)]
-                    // Every key is inserted by two tasks: one stores it, the other finds it.
+                    // Two tasks insert each key: one stores it, and the other finds it.
                     let record = try SampleKeys.record(number / 2, content: "c-\(number / 2)")
                     _ = try await store.insert(record)
                     #expect(try await store.record(for: SampleKeys.reference("c-\(number / 2)")) == record)

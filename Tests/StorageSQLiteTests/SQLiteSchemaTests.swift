@@ -23,7 +23,7 @@ import Testing
 
     private static let newest = Int64(SQLiteSchema.migrations.count)
 
-    /// A step that this program does not know yet.
+    /// Returns a step that this program does not know.
     private static func further(_ script: StaticString, oldestProgram: Int64 = 1) -> SQLiteSchema.Migration {
         SQLiteSchema.Migration(number: newest + 1, oldestProgram: oldestProgram, script: script)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import StorageSQLite
 
-/// Databases that the version before this one made, and goes on using.
+/// Databases that an older version made and still uses.
 @Suite struct SchemaUpgradeTests {
     private static let newest = Int64(SQLiteSchema.migrations.count)
 
@@ -16,7 +16,7 @@ import Testing
         try DatabaseFile.prepare(folder.database)
     }
 
-    /// The statements of a program that knows one step, as it has them.
+    /// The statements of a program that knows only the first step.
     private enum FirstProgram {
         static let insert: StaticString = """
             INSERT INTO content_key
@@ -33,7 +33,7 @@ import Testing
         try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
     }
 
-    /// Opens the file as the first version does.
+    /// Opens the file in the same way as the first version.
     private func openAsFirstProgram() throws -> SQLiteConnection {
         var connection = try connect()
         try connection.migrate([SQLiteSchema.contentKeys], path: folder.database)
@@ -50,7 +50,7 @@ import Testing
         KeySealing(keyEncryptionKey: try SampleKeys.keyEncryptionKey(), version: 1)
     }
 
-    /// Stores a record as the first version does: with the label, and without a floor.
+    /// Stores a record in the same way as the first version: with the label, and without a floor.
     private func insert(_ record: ContentKeyRecord, on connection: inout SQLiteConnection) throws {
         let sealed = try Self.sealing().seal(record)
         let attributes = record.attributes
@@ -73,7 +73,8 @@ import Testing
             try SampleKeys.record(1, content: "a", period: 9),
             try SampleKeys.record(2, content: "b", track: Track(.hd)),
             try SampleKeys.record(3, content: "c", track: Track(.audio), state: .withdrawn),
-            // It is not known what is behind a packager's own label, so it is read with the strictest policy.
+            // The content type behind a packager's own label is not known, so the row is read with the strictest
+            // policy.
             try SampleKeys.record(4, content: "d", track: Track(label: TrackLabel("hd"), contentType: .uhd)),
         ]
     }
@@ -94,7 +95,7 @@ import Testing
         #expect(try await store.insert(SampleKeys.record(5, leastHDCP: .type1)) == .stored)
     }
 
-    /// The number of random keys begins with the keys that are there, so that an older copy counts less.
+    /// The number of random keys starts with the number of existing keys, so that an older copy has a smaller number.
     @Test func countsTheKeysOfTheVersionBefore() async throws {
         var connection = try openAsFirstProgram()
         for record in try Self.oldRecords() { try insert(record, on: &connection) }
@@ -103,7 +104,8 @@ import Testing
         #expect(try connection.readInteger("SELECT count(*) FROM key_generation WHERE installation IS NULL") == 1)
     }
 
-    /// The version before goes on while this one has changed the schema, and after it has been taken away again.
+    /// The older version continues while this version has changed the schema, and also after this version has been
+    /// removed again.
     @Test func theVersionBeforeWorksOnWithTheNewSchema() async throws {
         var connection = try openAsFirstProgram()
         let before = try SampleKeys.record(1, content: "a")
@@ -111,7 +113,7 @@ import Testing
             2, content: "b", track: Track(.uhd), leastHDCP: .type1, leastSecurityLevel: .main)
         let after = try SampleKeys.record(3, content: "c", track: Track(.sd))
         try insert(before, on: &connection)
-        // Prepared before the schema changes, as a running program has it.
+        // The statement is prepared before the schema changes, as in a running program.
         var running = try connection.prepare(FirstProgram.select)
         let store = try open()
         #expect(try await store.insert(protected) == .stored)
@@ -127,7 +129,7 @@ import Testing
             #expect(try await store.record(for: SampleKeys.reference(record.keyID.description)) == record)
         }
 
-        // Rolled back, it opens the file again.
+        // After a downgrade, the older version opens the file again.
         var again = try connect()
         try again.migrate([SQLiteSchema.contentKeys], path: folder.database)
         #expect(try again.readInteger("SELECT max(number) FROM schema_migration") == Self.newest)

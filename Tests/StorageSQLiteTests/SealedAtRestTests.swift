@@ -23,13 +23,13 @@ import Testing
         try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
     }
 
-    /// Database, log and shared index are searched for key and vector as bytes, in hexadecimal of both cases and in
-    /// Base64.
+    /// Searches the database, log and shared index for key and vector: as bytes, in hexadecimal digits of both cases,
+    /// and in Base64.
     @Test func leavesNothingInClearInAnyFile() async throws {
         let store = try open()
         let records = try (1...50).map { try SampleKeys.record(UInt64($0) << 40 | 0x55, content: "c-\($0)") }
         for record in records { _ = try await store.insert(record) }
-        // What is open is read last, as closing the descriptors drops the locks.
+        // The open files are read last, because closing their descriptors drops the locks.
         let files = ["", "-wal", "-shm"].compactMap { Files.read(folder.database + $0) }
         try #require(files.count == 3)
         #expect(files[1].count > 100_000)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// The columns that a seal is bound to, each moved under a good seal.
+    /// Alters each of the columns that are bound to the seal.
     @Test(
         arguments: [
             "UPDATE content_key SET content_id = 'other'", "UPDATE content_key SET period_index = 1",
@@ -116,7 +116,7 @@ import Testing
     }
 }
 
-/// A literal as a test argument.
+/// A literal that can be a test argument.
 struct LiteralSQL: ExpressibleByStringLiteral, Sendable, CustomTestStringConvertible {
     let text: StaticString
 

@@ -8,14 +8,14 @@ import Testing
 
 @testable import StorageSQLite
 
-/// A store judges by the settled time what has ended, with any times of the requests.
+/// A store ends records by the settled time, even if the times of requests are wrong.
 @Suite struct SettledTimeTests {
     let folder: TemporaryFolder
     private let time = Time()
 
     private static let ahead: Int64 = 60 * 86_400
 
-    /// What the node's clock says.
+    /// The time of the node's clock.
     private final class Time: Sendable {
         private let state = Mutex(SettledTime(end: 0, deletion: 0))
 
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// Fault: a clock that was 60 days ahead for seconds made spent tokens good again, and freed places.
+    /// Fault: a clock that was 60 days ahead for a few seconds made spent tokens usable again, and freed places.
     @Test func aClockAheadMakesNothingGoodAgain() async throws {
         let store = try open()
         #expect(try await store.commit(Self.spend(1, at: 0)) == .recorded)
@@ -69,7 +69,7 @@ import Testing
         for table in ["replay", "token_use", "device"] { #expect(try count(table) == 1) }
     }
 
-    /// A tool beside the daemon has a clock too.
+    /// A tool beside the daemon has a clock of its own, which may be wrong.
     @Test func aStoreThatKnowsNoSettledTimeDeletesNothing() async throws {
         let store = try SQLiteDecisionStore.open(path: folder.database, chain: SampleLedger.chain())
         #expect(try await store.commit(Self.spend(1, at: 0)) == .recorded)
@@ -108,7 +108,7 @@ import Testing
 
     @Test func keepsTheHighestSettledTimeOverARestart() async throws {
         var store = try open()
-        #expect(try store.clockRecord() == nil, "a new store knows nothing")
+        #expect(try store.clockRecord() == nil, "a new store has no record")
         try await store.keep(Self.record(500))
         try await store.keep(Self.record(400))
         store.stop()
@@ -117,7 +117,7 @@ import Testing
         store.stop()
     }
 
-    /// A store of the version before has no such record.
+    /// A store of an older version has no such record.
     @Test func knowsTheTimeOfItsNewestEntry() async throws {
         let store = try open()
         try await store.append(SampleDecisions.entry(1, at: 300))
@@ -135,7 +135,7 @@ import Testing
         #expect(accepted.settled == 500 && accepted.reference == 100)
         #expect(accepted.acceptance == ClockAcceptance(number: 1, offset: 77))
         try await store.keep(Self.record(501, reference: 501))
-        #expect(try store.clockRecord()?.reference == 100, "the daemon has not heard of it yet")
+        #expect(try store.clockRecord()?.reference == 100, "the daemon has not read the acceptance yet")
         try await store.keep(Self.record(502, reference: 101, acceptance: 1))
         #expect(try store.clockRecord()?.reference == 101)
         #expect(try store.clockRecord()?.settled == 502)

@@ -4,7 +4,7 @@ import StoreConformance
 import TestSupport
 import Testing
 
-/// Two processes over one file: the daemon serves while the command-line tool imports.
+/// Two processes use one file: the daemon serves while the command-line tool imports.
 @Suite(.tags(.startsProcesses)) struct SeveralProcessesTests {
     @Test func showsWhatAnotherProcessStored() async throws {
         let folder = try TemporaryFolder()

@@ -1,13 +1,12 @@
 import Glibc
 
-/// A folder of a test's own, gone with its last owner.
+/// A folder for one test, which is deleted with its last owner.
 final class TemporaryFolder: Sendable {
     let path: String
 
     init() throws {
         var template = Array("/tmp/latchkey-storage-XXXXXX\0".utf8CString.dropLast())
-        // The call replaces the X in place and gives back the same zero-terminated buffer, which is copied before it
-        // goes.
+        // The call replaces the X in place and returns the same zero-terminated buffer. It is copied while it is valid.
         let made = unsafe template.withUnsafeMutableBufferPointer { buffer in
             unsafe buffer.baseAddress.flatMap { unsafe mkdtemp($0) }.map { unsafe String(cString: $0) }
         }
@@ -15,7 +14,7 @@ final class TemporaryFolder: Sendable {
         path = made
     }
 
-    /// Where the folder's database lies.
+    /// The path of the folder's database.
     var database: String { path + "/latchkey.db" }
 
     deinit {
@@ -28,11 +27,11 @@ final class TemporaryFolder: Sendable {
 
 struct TemporaryFolderError: Error {}
 
-/// Looks at files as an operator or a thief would.
+/// Reads and changes files directly, as an operator or a thief would.
 enum Files {
     static func mode(_ path: String) -> UInt32? {
         var status = stat()
-        // The structure lives until the call returns.
+        // The structure is valid until the call returns.
         return unsafe stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
     }
 
@@ -55,9 +54,10 @@ enum Files {
         return unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count
     }
 
-    /// The whole file; nil when it cannot be read.
+    /// Returns the whole file; nil if it cannot be read.
     ///
-    /// Not for a database that this process has open: closing the descriptor drops SQLite's locks.
+    /// Must not be called for a database that this process has open, because closing the descriptor drops SQLite's
+    /// locks.
     static func read(_ path: String) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY)
         guard descriptor >= 0 else { return nil }
@@ -65,7 +65,7 @@ enum Files {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
         while true {
-            // The buffer has room for as many bytes as are asked for.
+            // The buffer has room for the number of bytes that are requested.
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
             guard count > 0 else { return count == 0 ? bytes : nil }
             bytes += chunk.prefix(count)

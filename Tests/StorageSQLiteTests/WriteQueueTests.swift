@@ -4,7 +4,7 @@ import Testing
 
 @testable import StorageSQLite
 
-/// How long callers wait for the writer, on a clock of the test's own.
+/// Tests of how long callers wait for the writer, with a manual clock.
 @Suite struct WriteQueueTests {
     private let clock = ManualClock()
     private let queue: WriteQueue
@@ -13,7 +13,7 @@ import Testing
         queue = WriteQueue(lengthMaximum: 4, batchSizeMaximum: 2, patience: .seconds(3), clock: clock)
     }
 
-    /// Work between batches, for example a checkpoint, may hang as a batch does.
+    /// Work between batches, for example a checkpoint, may hang like a batch.
     @Test(arguments: [true, false])
     func findsThatTheWriterHangs(inABatch: Bool) {
         if inABatch {
@@ -33,7 +33,7 @@ import Testing
         #expect(queue.append(.tryToWrite, caller: nil, loopIndex: nil) == nil)
     }
 
-    /// A request waits a little longer than the write that it became a part of.
+    /// A request has waited a little longer than the write that contains it.
     @Test func takesAWriteThatIsLittleYoungerForHanging() {
         queue.tryToWrite()
         clock.advance(by: .milliseconds(100))
@@ -42,7 +42,7 @@ import Testing
         #expect(queue.takeLate().map(\.1) == [.unavailable(.hanging)] && queue.condition == .hanging)
     }
 
-    /// A long queue before a writer that works is load.
+    /// A long queue before a writer that works is load and not an outage.
     @Test func tellsLoadFromADiskThatHangs() {
         for _ in 0..<3 { queue.tryToWrite() }
         #expect(queue.next(mayIdle: false)?.count == 2)
@@ -62,7 +62,8 @@ import Testing
         #expect(queue.takeLate().count == 1)
     }
 
-    /// While writes fail one is tried now and then; a file that is gone stays gone until it is seen again.
+    /// While writes fail, a write is tried from time to time. A replaced file stays replaced until the original is
+    /// found again.
     @Test func remembersHowTheLastWriteEnded() {
         #expect(!queue.wantsTry)
         _ = queue.finish(.failing(.diskFull))

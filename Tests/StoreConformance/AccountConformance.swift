@@ -1,9 +1,9 @@
 package import Records
 import Testing
 
-/// What every store of accounts does, on one node or on several that share an empty database.
+/// The rules of every account store, on one node or on several nodes that share an empty database.
 package enum AccountConformance {
-    /// A store that decides too, so that there is something to list.
+    /// A store that also settles decisions, so that there is something to list.
     package typealias Node = any AccountStore & SharedStateStore
 
     package enum Case: String, CaseIterable, Sendable {
@@ -15,7 +15,7 @@ package enum AccountConformance {
         case keepsSubjectsApart
     }
 
-    /// Later than any clock of a test.
+    /// A time that is later than any test's clock.
     private static let far: Int64 = 9_000_000_000
     private static let one = SampleDecisions.pseudonym(.owner, 1)
 
@@ -96,7 +96,7 @@ package enum AccountConformance {
             try await decide(first, slots: [slot(1, session: .max), slot(1, session: .max, group: 2)]) == .recorded)
         #expect(try await decide(first, slots: [slot(2, session: nil, content: 2)]) == .recorded)
         #expect(try await decide(last, slots: [slot(1, session: 5, content: 3, provisional: true)]) == .recorded)
-        // What a node of the version before decides has no description, and is in no list.
+        // A slot that a node of the previous version granted has no description, so it is in no list.
         #expect(
             try await decide(first, slots: [SampleDecisions.slot(group: 7, device: 1, session: 1, heldUntil: far)])
                 == .recorded)

@@ -1,7 +1,7 @@
 package import Records
 import Testing
 
-/// What every store of challenges does, on one node or on several that share an empty database.
+/// The rules of every challenge store, on one node or on several nodes that share an empty database.
 package enum ChallengeConformance {
     package enum Case: String, CaseIterable, Sendable {
         case takesAChallengeOnce
@@ -95,7 +95,7 @@ package enum ChallengeConformance {
         #expect(kept == 4)
     }
 
-    /// How many of so many calls at once say yes.
+    /// Returns the number of parallel calls that return true.
     private static func inParallel(
         _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Bool
     ) async throws -> Int {

@@ -1,7 +1,7 @@
 import Records
 import Testing
 
-/// Uses of tokens, and places of devices.
+/// Rules for the uses of tokens and the places of devices.
 enum ClaimRules {
     static func countsUsesForEachTokenAndKey(_ script: DecisionScript) async throws {
         for (token, key) in [(1, 1), (1, 2), (2, 1)] as [(UInt64, UInt64)] {
@@ -42,12 +42,12 @@ enum ClaimRules {
         let both = [
             SampleDecisions.place(owner: 3, device: 1, limit: 1), SampleDecisions.place(owner: 3, device: 2, limit: 1),
         ]
-        try await script.expect(.deviceLimit(limit: 1), at: 3, devices: both, "the second finds the first")
-        try await script.expect(.recorded, at: 3, devices: [both[1]], "and the first was not kept")
+        try await script.expect(.deviceLimit(limit: 1), at: 3, devices: both, "the second place sees the first")
+        try await script.expect(.recorded, at: 3, devices: [both[1]], "the first place was not kept")
         try await script.expect(.recorded, at: 3, devices: [both[1], both[1]])
         try await script.expect(
             .recorded, at: 3, devices: [SampleDecisions.place(device: 1, limit: 0)],
-            "no other may come, and this one is there")
+            "no other device may be added, and this one has a place")
         try await script.expect(.deviceLimit(limit: 0), at: 3, devices: [SampleDecisions.place(device: 8, limit: 0)])
         try await script.expect(
             .deviceLimit(limit: 0), at: 3, devices: [SampleDecisions.place(owner: 4, device: 1, limit: 0)])
@@ -107,7 +107,7 @@ enum ClaimRules {
         }
         try await script.expect(.recorded, at: 0, devices: place(1, until: 1000))
         try await script.expect(.recorded, at: 1, devices: place(2, until: 1001))
-        try await script.expect(.recorded, at: 2, devices: place(1, until: 1002), "it is there, and replaces nothing")
+        try await script.expect(.recorded, at: 2, devices: place(1, until: 1002), "its place stays, none is replaced")
         try await script.expect(.recorded, at: 3, devices: counted(2))
         try await script.expect(
             .slotsFull(current: 1, limit: 1), at: 4, devices: place(3, until: 1004),

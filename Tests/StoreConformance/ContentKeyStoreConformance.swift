@@ -3,7 +3,7 @@ package import ContentKeys
 import TestSupport
 import Testing
 
-/// What every `ContentKeyStore` does, with any database. `makeStore` gives an empty store each time.
+/// The rules of every `ContentKeyStore`, with any database. `makeStore` returns an empty store in each call.
 ///
 /// Each store's own tests run every case:
 ///
@@ -73,7 +73,7 @@ package enum ContentKeyStoreConformance {
         try Track(label: TrackLabel(label), contentType: contentType)
     }
 
-    /// Every track with every least protection, alone, in a list and when it is stored again.
+    /// Stores every track with every floor, and reads each key by its id, in a list and by inserting it again.
     private static func givesBackEveryFloor(_ store: some ContentKeyStore) async throws {
         var records: [ContentKeyRecord] = []
         for contentType in ContentType.allCases {
@@ -122,7 +122,7 @@ package enum ContentKeyStoreConformance {
             #expect(try await store.record(for: SampleKeys.reference(stranger)) == nil, "\(stranger)")
         }
         #expect(try await store.record(for: AssetReference(AssetID(bytes: [0xFF, 0x00]))) == nil)
-        // Longer than any alias, and no text: there is nothing to look for.
+        // The asset id is longer than any alias and is not a text, so there is no candidate.
         let nameless = try AssetID(bytes: [UInt8](repeating: 0xFF, count: 1024))
         #expect(try await store.record(for: AssetReference(nameless)) == nil)
         #expect(try await store.record(for: AssetReference(AssetID(bytes: [0xFF, 0x00, 0xFE, 0x00]))) == nil)
@@ -191,7 +191,7 @@ package enum ContentKeyStoreConformance {
         _ = try await store.insert(live)
         #expect(try await store.record(for: SampleKeys.reference("old")) == nil)
         #expect(try await store.record(for: SampleKeys.reference(withdrawn.keyID.description)) == nil)
-        // The alias names the withdrawn key, so the content of the same name is not asked for.
+        // The alias names the withdrawn key, so the content of the same name is not looked up.
         #expect(try await store.record(for: SampleKeys.reference("shared-name")) == live)
         _ = try await store.addAlias(AssetID(bytes: Array("shared-name".utf8)), to: withdrawn.keyID)
         #expect(try await store.record(for: SampleKeys.reference("shared-name")) == nil)
@@ -232,7 +232,7 @@ package enum ContentKeyStoreConformance {
         let unknown = SampleKeys.keyID(9)
         await #expect(throws: StoreError.keyUnknown(unknown)) { try await store.addAlias(alias, to: unknown) }
         #expect(try await store.record(for: AssetReference(alias)) == nil)
-        // Nothing of the refused call is left behind that a later one would run into.
+        // The refused call has left nothing that a later call could conflict with.
         let record = try SampleKeys.record(9)
         _ = try await store.insert(record)
         #expect(try await store.addAlias(alias, to: record.keyID) == .stored)
@@ -240,7 +240,7 @@ package enum ContentKeyStoreConformance {
 
     private static func listsInOrderPageByPage(_ store: some ContentKeyStore) async throws {
         let contents = ["Z", "a", "a-1", "a-10", "a-2", "~"]
-        // 37 and 60 have no common divisor, so this visits every number once, and not in order.
+        // 37 and 60 have no common divisor, so this visits every number once, but not in order.
         let records = try (0..<60).map { (index: Int) throws -> ContentKeyRecord in
             let state: ContentKeyState = index % 4 == 0 ? .withdrawn : .live
             return try SampleKeys.record(UInt64(index * 37 % 60), content: contents[index % 6], state: state)
@@ -270,7 +270,7 @@ package enum ContentKeyStoreConformance {
         }
     }
 
-    /// Random calls have the same results as on dictionaries.
+    /// Compares the results of random calls with those of a model over dictionaries.
     private static func agreesWithAModel(_ store: some ContentKeyStore) async throws {
         var random = SeededGenerator.announced("a content key store agrees with its model")
         var model = ContentKeyStoreModel()
@@ -311,7 +311,7 @@ package enum ContentKeyStoreConformance {
     }
 }
 
-/// The rules of `ContentKeyStore` over dictionaries.
+/// A model of `ContentKeyStore` over dictionaries.
 struct ContentKeyStoreModel {
     private var records: [KeyID: ContentKeyRecord] = [:]
     private var aliases: [AssetID: KeyID] = [:]

@@ -2,9 +2,9 @@ import ContentKeys
 package import Records
 import Testing
 
-/// What every store of decisions does, with any database.
+/// The rules of every store of decisions, with any database.
 ///
-/// Each store's own tests run every case over an empty database, on one node or on several that share it:
+/// Each store's own tests run every case on an empty database, with one node or with several that share it:
 ///
 ///     @Test(arguments: DecisionConformance.Case.allCases)
 ///     func decides(by rule: DecisionConformance.Case) async throws {
@@ -52,7 +52,7 @@ package enum DecisionConformance {
         case joinsTheNextEpisodeThatAScreenIsLent
         case keepsGroupsApart
         case takesSeveralClaimsInOrder
-        // All of it.
+        // Whole decisions.
         case spendsNothingOnADenial
         case answersWithTheFirstDenial
         case agreesWithTheModel
@@ -115,7 +115,8 @@ package enum DecisionConformance {
     }
 }
 
-/// Rentals: the store compares what a licence was computed from, and sets what it makes of it.
+/// Rules for rentals: the store compares the record that a licence was computed from, and stores the licence's new
+/// record.
 enum RentalRules {
     static func grantsARentalAsItIsKnown(_ script: DecisionScript) async throws {
         let opened = RentalRecord(openedAt: 100)
@@ -135,7 +136,7 @@ enum RentalRules {
             .slotsFull(current: 1, limit: 1), at: 180,
             slots: [
                 SampleDecisions.slot(device: 1, session: 1), SampleDecisions.slot(device: 2, session: 2, content: 2),
-            ], rental: SampleDecisions.rental(3, known: nil, three), "a denial remembers nothing")
+            ], rental: SampleDecisions.rental(3, known: nil, three), "a denial stores nothing")
         try await script.expect(.recorded, at: 180, rental: SampleDecisions.rental(3, known: nil, three))
     }
 
@@ -167,7 +168,7 @@ enum RentalRules {
     }
 }
 
-/// The tokens of a session, each of which gives the next one.
+/// Rules for the tokens of a session. Each renewal issues the next token.
 enum SessionRules {
     static func takesATokenUntilItsSuccessorIsUsed(_ script: DecisionScript) async throws {
         let slot = SampleDecisions.slot(device: 1, session: 1)
@@ -184,11 +185,11 @@ enum SessionRules {
             "a repetition has been counted")
         try await script.expect(
             .recorded, replay: SampleDecisions.replay(2), session: SampleDecisions.session(1, 4),
-            "the denied request is not known")
+            "the denied request was not stored")
         try await script.expect(
             .slotsFull(current: 1, limit: 1), session: SampleDecisions.session(1, 9),
             slots: [SampleDecisions.slot(device: 2, session: 2)])
-        try await script.expect(.recorded, session: SampleDecisions.session(1, 4), "the denied one changed nothing")
+        try await script.expect(.recorded, session: SampleDecisions.session(1, 4), "the denied use changed nothing")
     }
 
     static func forgetsASessionAtItsEnd(_ script: DecisionScript) async throws {

@@ -1,9 +1,10 @@
 import ByteCoding
 package import Records
 
-/// The rules of licence decisions over arrays, written for reading and not for speed. Stores are compared with it.
+/// A model of the rules of licence decisions over arrays. It is written to be read and not to be fast. Stores are
+/// compared with it.
 package struct DecisionModel: Sendable {
-    /// A playback slot, as `SlotClaim` describes it.
+    /// A playback slot, as described by `SlotClaim`.
     package struct Slot: Equatable, Sendable {
         package var group: Pseudonym
         package var device: Pseudonym
@@ -12,12 +13,12 @@ package struct DecisionModel: Sendable {
         package var isConfirmed: Bool
         package var isCounted = false
         package var isEvicted = false
-        /// The smaller, the older; no two slots have the same.
+        /// An older slot has a smaller number. No two slots have the same.
         package var number: Int
         package var heldUntil: Int64
     }
 
-    /// What a slot is known by, together with its device.
+    /// Identifies a playback of a device.
     package enum Playback: Equatable, Sendable {
         case session(UInt64)
         case content(Pseudonym)
@@ -51,7 +52,7 @@ package struct DecisionModel: Sendable {
     private var rentals: [Pseudonym: RentalClaim] = [:]
     private(set) package var slots: [Slot] = []
     private var slotNumber = 0
-    /// What has been recorded, in order.
+    /// The entries that were recorded, in order.
     private(set) package var entries: [LedgerEntry] = []
 
     package init() {}
@@ -64,7 +65,7 @@ package struct DecisionModel: Sendable {
         return .recorded
     }
 
-    /// Frees the slots that the playbacks of these claims hold themselves.
+    /// Frees the slots that the playbacks of these claims hold.
     package mutating func release(_ claims: [SlotClaim]) {
         for claim in claims {
             let playback = claim.playback.session.map { Playback.session($0) } ?? .content(claim.playback.content)
@@ -75,7 +76,7 @@ package struct DecisionModel: Sendable {
         }
     }
 
-    /// The slots that count at a time.
+    /// Returns the slots that are counted at a time.
     package func countedSlots(of group: Pseudonym, at now: Int64) -> [Slot] {
         slots.filter { $0.group == group && $0.isCounted && !$0.isEvicted && $0.heldUntil > now }
     }
@@ -193,7 +194,7 @@ package struct DecisionModel: Sendable {
         return slotNumber
     }
 
-    /// Rules 1 to 3.
+    /// Rules 1 to 3: returns the slot that the claim finds; nil if it finds none.
     private func found(_ claim: SlotClaim, mine: Slot?) -> Slot? {
         if let mine { return mine }
         let ofContent = oldestFirst(slots.filter { $0.group == claim.group && $0.content == claim.playback.content })
@@ -201,7 +202,7 @@ package struct DecisionModel: Sendable {
         return ofContent.first { $0.device == claim.playback.device }
     }
 
-    /// Rules 4 to 7 for a slot that is not among the others.
+    /// Rules 4 to 7, for a slot that was removed from `slots` before.
     private mutating func count(_ slot: inout Slot, for claim: SlotClaim) -> DecisionDenial? {
         let others = oldestFirst(slots.filter { $0.group == slot.group })
         let device = slot.device
@@ -221,7 +222,7 @@ package struct DecisionModel: Sendable {
         return nil
     }
 
-    /// Without the evicted ones, and those that count before those that do not.
+    /// Returns the slots that are not evicted: the counted ones first, each group from the oldest on.
     private func oldestFirst(_ slots: [Slot]) -> [Slot] {
         let live = slots.filter { !$0.isEvicted }.sorted { $0.number < $1.number }
         return live.filter(\.isCounted) + live.filter { !$0.isCounted }

@@ -3,7 +3,7 @@ package import Records
 import Synchronization
 import Testing
 
-/// A store of whole decisions as one of their shared part, so that both are judged alike.
+/// Presents a store of whole decisions as a store of shared state, so that the same rules run on both.
 package struct WholeDecisionStore: SharedStateStore {
     private let store: any DecisionStore
 
@@ -18,7 +18,7 @@ package struct WholeDecisionStore: SharedStateStore {
     package func noteRecorded(_ request: Pseudonym) {}
 }
 
-/// Decisions one after the other, each on the next node and on the model, with what must become of it.
+/// A series of decisions with their expected outcomes. Each runs on the next node and on the model.
 final class DecisionScript: Sendable {
     private struct State {
         var model = DecisionModel()
@@ -28,7 +28,7 @@ final class DecisionScript: Sendable {
     private let nodes: [any SharedStateStore]
     private let state = Mutex(State())
 
-    /// `nodes` share one database, which is empty.
+    /// Makes a script. `nodes` share one database, which is empty.
     init(_ nodes: [any SharedStateStore]) {
         precondition(!nodes.isEmpty, "a node has to decide")
         self.nodes = nodes
@@ -58,7 +58,7 @@ final class DecisionScript: Sendable {
             sourceLocation: sourceLocation)
     }
 
-    /// What the next node and the model make of a decision.
+    /// Returns the outcomes of the next node and of the model.
     func decide(
         at now: Int64, replay: ReplayRecord? = nil, session: SessionTokenUse? = nil, use: TokenUse? = nil,
         devices: [DevicePlace] = [], slots: [SlotClaim] = [], rental: RentalClaim? = nil
@@ -75,11 +75,11 @@ final class DecisionScript: Sendable {
         return (try await nodes[number % nodes.count].settle(decision), modelled)
     }
 
-    /// The slots that count, as the model has them.
+    /// Returns the number of slots that the model counts.
     func countedSlots(of group: Pseudonym, at now: Int64) -> Int {
         state.withLock { $0.model.countedSlots(of: group, at: now).count }
     }
 
-    /// What has been recorded, in order, as the model has it.
+    /// The entries that the model has recorded, in order.
     var entries: [LedgerEntry] { state.withLock { $0.model.entries } }
 }

@@ -3,7 +3,7 @@ package import ContentKeys
 import KeyCrypto
 import Testing
 
-/// What every `KeyMaintenance` does, with any database.
+/// The rules of every `KeyMaintenance`, with any database.
 package enum KeyMaintenanceConformance {
     package enum Case: String, CaseIterable, Sendable {
         case sealsAnewWhileAnotherNodeReads
@@ -16,11 +16,11 @@ package enum KeyMaintenanceConformance {
         case findsExchangedAndAlteredRecords
     }
 
-    /// One database, opened as often as a rule needs it.
+    /// One database, which a rule can open several times.
     package struct Database {
         let store: (KeyRing) throws -> any ContentKeyStore
         let maintenance: (KeyRing) throws -> any KeyMaintenance
-        /// Changes a column in the row of a key id, past everything that keeps stores sound.
+        /// Changes a column in the row of a key id, without any of the checks that keep a store consistent.
         let alter: (Alteration, [UInt8]) throws -> Void
 
         package init(
@@ -34,7 +34,7 @@ package enum KeyMaintenanceConformance {
         }
     }
 
-    /// A column of `content_key`, and what is to stand there.
+    /// A column of `content_key` and its new value.
     package enum Alteration {
         case sealed([UInt8])
         case bound([UInt8])
@@ -104,7 +104,8 @@ package enum KeyMaintenanceConformance {
         #expect(try await database.maintenance(ring).key(record.keyID)?.record == record)
     }
 
-    /// A process that opens the database with a wrong key is kept out, and does not keep out others by that.
+    /// A process that opens the database with a wrong key is refused. This does not make the database refuse other
+    /// processes.
     private static func leavesNoTraceOfAKeyThatDoesNotBelong(_ database: Database) async throws {
         let record = try SampleKeys.record(1)
         _ = try await database.maintenance(KeyRing(old())).store([KeyImport(record: record)])
@@ -123,7 +124,7 @@ package enum KeyMaintenanceConformance {
         #expect(try await maintenance.count() == 0)
         #expect(try await maintenance.store([imports[0]]) == 1)
         #expect(try await maintenance.store([imports[0]]) == 0)
-        // One that is there gets a further alias, and a key that stands there twice is stored once.
+        // An existing key gets a further alias, and a key that is repeated in the batch is stored once.
         let more =
             [KeyImport(record: records[0], aliases: [shared, own])] + records[1...].map { KeyImport(record: $0) }
         #expect(try await maintenance.store(more + [more[2]]) == 2)
@@ -180,13 +181,14 @@ package enum KeyMaintenanceConformance {
         #expect(try await findings(maintenance, limit: 2) == [])
         let whole = try sealing.seal(records[1])
         let (sealed, kid) = (whole.bytes, records[1].keyID.bytes)
-        // Another seal of the same key is not what the second form is bound to, until that comes with it.
+        // The second form is bound to the seal of the first form. Another seal of the same key does not fit until its
+        // own second form is stored too.
         try database.alter(.sealed(sealed), kid)
         #expect(try await findings(maintenance, limit: 2) == [.sealBroken(keyID: kid)])
         let bound = whole.bound ?? []
         try database.alter(.bound(bound), kid)
         #expect(try await findings(maintenance, limit: 2) == [])
-        // Its first four bytes name the key.
+        // The first four bytes are the version of the key-encryption key.
         for place in bound.indices.dropFirst(4) {
             var altered = bound
             altered[place] ^= 0x40
@@ -210,13 +212,13 @@ package enum KeyMaintenanceConformance {
         let maintenance = try database.maintenance(KeyRing(sealing))
         _ = try await maintenance.store(records.map { KeyImport(record: $0) })
         let kids = records.map(\.keyID.bytes)
-        // Two seals are exchanged, both good in themselves.
+        // Two valid seals are exchanged.
         try database.alter(.sealed(sealing.seal(records[1]).bytes), kids[0])
         try database.alter(.sealed(sealing.seal(records[0]).bytes), kids[1])
         try database.alter(.contentID("another"), kids[2])
         try database.alter(.periodIndex(77), kids[3])
         try database.alter(.scheme("none"), kids[4])
-        // The key of another kid, which is not stored.
+        // The key gets another key id, which is not in the store.
         var other = kids[5]
         other[0] = 0xFF
         try database.alter(.keyID(other), kids[5])

@@ -4,7 +4,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// What every `KeyProvider` does, with any database.
+/// The rules of every `KeyProvider`, with any database.
 package enum KeyProviderConformance {
     package typealias Store = ContentKeyStore & KeyProvider
 
@@ -25,12 +25,12 @@ package enum KeyProviderConformance {
         case opensNoBrokenSeal
     }
 
-    /// One empty database, opened as often as a rule needs it.
+    /// One empty database, which a rule can open several times.
     package struct Database {
         let open: () throws -> any Store
         /// Withdraws a key.
         let withdraw: (KeyID) async throws -> Void
-        /// Changes a byte of both seals of a key, past everything that keeps stores sound.
+        /// Changes a byte of both seals of a key, without any of the checks that keep a store consistent.
         let breakSeal: (KeyID) throws -> Void
 
         package init(
@@ -78,7 +78,7 @@ package enum KeyProviderConformance {
         try await store.list(of: nil, after: nil, limit: 1000).count
     }
 
-    /// The error of a call; records an issue if the call succeeds.
+    /// Returns the error of a call. Records an issue if the call succeeds.
     private static func error(
         _ store: any Store, _ wishes: [KeyWish], sourceLocation: SourceLocation = #_sourceLocation
     ) async -> KeyProvisionError? {
@@ -103,7 +103,7 @@ package enum KeyProviderConformance {
         let provided = try await store.provide(wishes)
         #expect(provided.map(\.record) == records)
         #expect(provided.map(\.isNew) == [true, true, true])
-        // Another node finds them, as a licence does and as a packager does.
+        // Another node finds them, both as a licence and as a packager looks them up.
         let other = try database.open()
         for record in records { #expect(try await other.record(for: reference(record)) == record) }
         let again = try await other.provide(wishes)
@@ -118,7 +118,8 @@ package enum KeyProviderConformance {
         let store = try database.open()
         let stored = try SampleKeys.record(1, track: Track(.hd), period: 4, leastHDCP: .type1)
         _ = try await store.insert(stored)
-        // Other bytes, another time and another floor: nothing of it was given, so the stored key is the one.
+        // The wished keys have other bytes, another time and another floor. None of these was given, so the stored key
+        // is the wanted one.
         let wanted = try SampleKeys.record(1, track: Track(.hd), period: 4, createdAt: 1_900_000_000, key: 7)
         let ofTrack = try SampleKeys.record(9, track: Track(.hd), period: 4, key: 8)
         for wish in [wish(wanted), wish(ofTrack, by: .track), wish(stored, given: [.key, .iv])] {
@@ -144,7 +145,7 @@ package enum KeyProviderConformance {
         #expect(try await count(store) == 1)
     }
 
-    /// Each of them by the key id and, if a track can have it, by the track.
+    /// Causes each conflict by the key id and, if possible, by the track.
     private static func knowsEveryConflict(_ database: Database) async throws {
         let store = try database.open()
         let stored = try SampleKeys.record(1, track: Track(.hd), period: 4)
@@ -179,14 +180,14 @@ package enum KeyProviderConformance {
         #expect(try await count(store) == 4)
     }
 
-    /// A random key id never is another's; one that is derived from names can be.
+    /// A random key id never belongs to another key, but a key id that is derived from names can.
     private static func takesNoKeyIDForAnothers(_ database: Database) async throws {
         let store = try database.open()
         let stored = try SampleKeys.record(1, track: Track(.hd))
         _ = try await store.insert(stored)
         let wanted = wish(try SampleKeys.record(1, track: Track(.sd)), by: .track)
         #expect(await error(store, [wanted]) == .conflict(stored.keyID, .otherTrack))
-        // A new key may take the place of a withdrawn one, under another id.
+        // A new key with another id may replace a withdrawn one.
         try await database.withdraw(stored.keyID)
         let next = try SampleKeys.record(2, track: Track(.hd))
         #expect(try await store.provide([wish(next, by: .track)]).map(\.isNew) == [true])
@@ -197,7 +198,7 @@ package enum KeyProviderConformance {
         let store = try database.open()
         let (first, second) = (try SampleKeys.record(1, period: 2), try SampleKeys.record(2, period: 2))
         let byTrack = wish(try SampleKeys.record(3, period: 2), by: .track)
-        // The second one of its track comes in the same call.
+        // The same call contains the second key of the track.
         #expect(
             await error(store, [wish(first), wish(second), byTrack]) == .conflict(byTrack.record.keyID, .severalKeys))
         #expect(try await count(store) == 0)
@@ -267,7 +268,7 @@ package enum KeyProviderConformance {
         ])
         #expect(byTrack.map(\.record) == [second, other, other])
         #expect(byTrack.map(\.isNew) == [true, true, false])
-        // A wish that contradicts one before it stores nothing of either.
+        // If a wish contradicts an earlier one, neither of them is stored.
         let (fresh, twisted) = (try SampleKeys.record(7), try SampleKeys.record(7, period: 1))
         #expect(await error(store, [wish(fresh), wish(twisted)]) == .conflict(fresh.keyID, .otherPeriod))
         #expect(try await count(store) == 3)
@@ -289,7 +290,7 @@ package enum KeyProviderConformance {
         #expect(try await count(store) == 64)
     }
 
-    /// Many tasks at two nodes want a key of the same tracks at once, each with key ids and bytes of its own.
+    /// Many tasks on two nodes want keys of the same tracks at the same time, each with its own key ids and bytes.
     private static func givesRacingNodesTheSameKeys(_ database: Database) async throws {
         let nodes = [try database.open(), try database.open()]
         let taskCount: UInt64 = 24
@@ -309,13 +310,14 @@ package enum KeyProviderConformance {
         let first = try #require(answers.first).map(\.record)
         #expect(answers.count == Int(taskCount))
         #expect(answers.allSatisfy { $0.map(\.record) == first })
-        // One call alone has stored them, all three.
+        // Exactly one call has stored keys, and it has stored all three.
         let newCounts = answers.map { answer in answer.count { $0.isNew } }
         #expect(newCounts.filter { $0 > 0 } == [3])
         #expect(try await count(nodes[0]) == 3)
     }
 
-    /// The same by key id, with the contents in another order for every second task: no two wait for each other.
+    /// Many tasks want the same keys by key id. Every second task names the contents in reverse order, so that tasks
+    /// could wait for one another in a circle.
     private static func givesRacingNodesTheSameKeysOfSeveralContents(_ database: Database) async throws {
         let nodes = [try database.open(), try database.open()]
         let keys = try (1...6 as ClosedRange<UInt64>).map { try SampleKeys.record($0, content: "c-\($0 % 3)") }
@@ -335,7 +337,7 @@ package enum KeyProviderConformance {
         #expect(try await count(nodes[0]) == keys.count)
     }
 
-    /// Any wishes in any order give what a list in memory gives.
+    /// Compares random wishes with a model, which is a list in memory.
     private static func agreesWithAModel(_ database: Database) async throws {
         var random = SeededGenerator.announced("a provider of keys agrees with a model")
         let store = try database.open()
@@ -371,7 +373,7 @@ package enum KeyProviderConformance {
         }
     }
 
-    /// The wishes one after the other, each on what the ones before it have left.
+    /// Provides the wishes one after the other, each on the result of the previous ones.
     private static func outcome(
         of wishes: [KeyWish], on stored: [ContentKeyRecord]
     ) -> Result<[ProvidedKey], KeyProvisionError> {

@@ -2,7 +2,7 @@ import ByteCoding
 package import ContentKeys
 import Testing
 
-/// What every `LivePeriodStore` does, with any database. `makeStore` gives an empty store each time.
+/// The rules of every `LivePeriodStore`, with any database. `makeStore` returns an empty store in each call.
 package enum LivePeriodConformance {
     package enum Case: String, CaseIterable, Sendable {
         case knowsNoLiveContentAtFirst
@@ -62,7 +62,7 @@ package enum LivePeriodConformance {
             stored.revision = 1
             #expect(try await store.livePeriods(of: content.contentID) == LivePeriods(stored))
         }
-        // A content with a schedule needs no periods, and another one has those of its keys.
+        // A content with a schedule needs no periods. Any other content has the periods of its keys.
         for (number, content) in [(1, plain), (2, scheduled)] as [(UInt64, LiveContent)] {
             _ = try await store.insert(SampleKeys.record(number, content: content.contentID.text, period: 4))
         }
@@ -73,7 +73,7 @@ package enum LivePeriodConformance {
     private static func changesOnlyTheRevisionThatWasRead(_ store: some LivePeriodStore) async throws {
         var content = LiveContent(try ContentID("movie"), window: 1)
         #expect(try await store.set(content))
-        // Another writer was first.
+        // Another writer has stored the content first.
         #expect(try await store.set(content) == false)
         content.revision = 1
         content.window = 2
@@ -82,7 +82,7 @@ package enum LivePeriodConformance {
         #expect(try await store.set(content) == false)
         content.revision = 2
         #expect(try await store.livePeriods(of: content.contentID)?.content == content)
-        // What is taken back is gone.
+        // Values that are removed stay removed.
         content.schedule = nil
         content.endedAt = nil
         #expect(try await store.set(content))
@@ -139,7 +139,7 @@ package enum LivePeriodConformance {
         #expect(try await note(KnownPeriod(index: 3, start: 100)) == KnownPeriod(index: 3, start: 100))
         #expect(try await note(KnownPeriod(index: 3, end: 200)) == KnownPeriod(index: 3, start: 100, end: 200))
         #expect(try await note(KnownPeriod(index: 3)) == KnownPeriod(index: 3, start: 100, end: 200))
-        // What is said last counts, in one call too.
+        // The last value counts, even within one call.
         let twice = try await note(KnownPeriod(index: 3, start: 101), KnownPeriod(index: 3, start: 102, end: 201))
         #expect(twice == KnownPeriod(index: 3, start: 102, end: 201))
     }

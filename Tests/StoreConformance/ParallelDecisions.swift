@@ -1,9 +1,9 @@
 import Records
 import Testing
 
-/// Many decisions at once, spread over the nodes.
+/// Rules for many parallel decisions, which are spread over the nodes.
 enum ParallelDecisions {
-    /// A token with three uses gives exactly three licences, however many ask at once.
+    /// A token with three uses yields exactly three licences, for any number of parallel requests.
     static func givesThreeLicencesForThreeUses(_ nodes: [any SharedStateStore]) async throws {
         let outcomes = try await decideAtOnce(1000, on: nodes) { number in
             LicenseDecision(
@@ -30,7 +30,7 @@ enum ParallelDecisions {
         #expect(outcomes.count { $0 == .denied(.slotsFull(current: 5, limit: 5)) } == 295)
     }
 
-    /// Everybody gets in, and afterwards so many are left as there may be.
+    /// All requests are granted. Afterwards, exactly `limit` slots are left.
     private static func evictsAllButTheLimit(_ nodes: [any SharedStateStore]) async throws {
         let claim = { @Sendable (number: UInt64) in
             decision(
@@ -57,7 +57,7 @@ enum ParallelDecisions {
         #expect(outcomes.count { $0 == .denied(.deviceLimit(limit: 7)) } == 293)
     }
 
-    /// Of many first plays at once one is the first, and all others hear of it.
+    /// Of many parallel first plays, exactly one is recorded. All others are denied with its record.
     static func givesOneFirstPlayInParallel(_ nodes: [any SharedStateStore]) async throws {
         let outcomes = try await decideAtOnce(300, on: nodes) { number in
             var decision = LicenseDecision(now: 0, entry: SampleDecisions.entry(number))
@@ -71,7 +71,7 @@ enum ParallelDecisions {
         #expect(outcomes.count { $0 == .denied(.rentalDiffers(played)) } == 299)
     }
 
-    /// Two devices race for the last place, again and again.
+    /// Two devices repeatedly compete for the last place.
     static func givesTheLastPlaceOnceInParallel(_ nodes: [any SharedStateStore]) async throws {
         for round in 100..<120 as Range<UInt64> {
             let outcomes = try await decideAtOnce(2, on: nodes) { number in
@@ -84,7 +84,7 @@ enum ParallelDecisions {
         }
     }
 
-    /// Of the same request at once, one is decided, and all others get its answer.
+    /// Of many parallel copies of one request, one is decided, and all others get its answer.
     static func answersARepetitionInParallel(_ nodes: [any SharedStateStore]) async throws {
         let outcomes = try await decideAtOnce(200, on: nodes) { number in
             LicenseDecision(
@@ -100,7 +100,7 @@ enum ParallelDecisions {
         LicenseDecision(now: 0, slotClaims: slots, entry: SampleDecisions.entry(number))
     }
 
-    /// The outcomes in the order of the decisions' numbers.
+    /// Returns the outcomes in the order of the decisions' numbers.
     private static func decideAtOnce(
         _ count: UInt64, on nodes: [any SharedStateStore], _ decision: @escaping @Sendable (UInt64) -> LicenseDecision
     ) async throws -> [DecisionOutcome] {

@@ -2,7 +2,7 @@ import ContentKeys
 import Records
 import Testing
 
-/// Requests that come again (entitlement, section 4.7).
+/// Rules for repeated requests (entitlement, section 4.7).
 enum ReplayRules {
     static func repeatsTheAnswerWithinTheWindow(_ script: DecisionScript) async throws {
         let replay = SampleDecisions.replay(1, window: 120, answer: [7, 8])
@@ -19,7 +19,7 @@ enum ReplayRules {
     static func refusesARepetitionOutsideTheWindow(_ script: DecisionScript) async throws {
         try await script.expect(.recorded, at: 100, replay: SampleDecisions.replay(1, window: 120))
         for now in [220, 221, 5000] as [Int64] {
-            // What the later request says of itself changes nothing.
+            // The window of a later request changes nothing.
             try await script.expect(.replayed, at: now, replay: SampleDecisions.replay(1, window: 9000))
         }
         try await script.expect(.recorded, at: 100, replay: SampleDecisions.replay(2, window: 0))
@@ -33,7 +33,7 @@ enum ReplayRules {
         try await script.expect(.recorded, replay: SampleDecisions.replay(2, token: 2))
     }
 
-    /// A player gets a new token for the same viewer, and sends its request again.
+    /// A player gets a new token for the same viewer, and repeats its request.
     static func repeatsTheAnswerForAnotherTokenOfTheParty(_ script: DecisionScript) async throws {
         let use = SampleDecisions.use(limit: 1)
         let first = SampleDecisions.replay(1, token: 1, party: 5, window: 120, answer: [7])

@@ -2,7 +2,7 @@ package import Records
 import TestSupport
 import Testing
 
-/// What every store of revocations does, on one node or on several that share an empty database.
+/// The rules of every revocation store, on one node or on several nodes that share an empty database.
 package enum RevocationConformance {
     package enum Case: String, CaseIterable, Sendable {
         case givesBackWhatWasRevoked
@@ -126,7 +126,7 @@ package enum RevocationConformance {
         #expect(try await changes(of: last, after: known).changes == [])
     }
 
-    /// However many nodes revoke at once, a reader that has seen one change has seen all before it.
+    /// If several nodes revoke at the same time, a reader that has seen one change has seen all changes before it.
     private static func tellsEachChangeOnceInParallel(_ nodes: [any RevocationStore]) async throws {
         let count = 200
         let seen = try await withThrowingTaskGroup(of: [RevocationChange].self) { group in
@@ -141,7 +141,7 @@ package enum RevocationConformance {
             group.addTask {
                 var (found, position) = ([RevocationChange](), RevocationPosition.start)
                 while found.count < count * nodes.count {
-                    // A writer that fails ends the test, and this too.
+                    // If a writer fails, the test ends and cancels this reader.
                     try Task.checkCancellation()
                     let part = try await changes(of: nodes[0], after: position, limit: 50)
                     found += part.changes

@@ -1,15 +1,16 @@
 import ByteCoding
 package import Records
 
-/// Decisions for tests, each made from a few numbers.
+/// Makes decisions for tests from a few numbers.
 package enum SampleDecisions {
-    /// What a pseudonym stands for, so that the same number never means two things.
+    /// The role of a pseudonym, so that the same number never means two things.
     package enum Role: UInt8, Sendable {
         case request = 1
         case token, owner, device, group, content, holder, session, rental
     }
 
-    /// A pseudonym whose first bytes differ from those of others, as real ones' do: stores choose locks by them.
+    /// Returns a pseudonym whose first bytes differ from those of other pseudonyms, as with real ones. Stores choose
+    /// locks by these bytes.
     package static func spread(_ role: Role, _ number: UInt64) -> Pseudonym {
         let mixed = (number &+ UInt64(role.rawValue) << 56) &* 0x9E37_79B9_7F4A_7C15
         let bytes = Bytes16(high: mixed ^ mixed >> 29, low: number).bytes
@@ -78,7 +79,7 @@ package enum SampleDecisions {
             record: record, keptUntil: keptUntil)
     }
 
-    /// The same slot with what lists say of it.
+    /// Returns the same claim with a description for lists.
     package static func named(_ claim: SlotClaim, owner: UInt64 = 1, group: String = "all", content: String)
         -> SlotClaim
     {
@@ -88,7 +89,7 @@ package enum SampleDecisions {
         return claim
     }
 
-    /// A confirmed playback of one's own unless said otherwise.
+    /// Returns a claim. By default it is a confirmed playback on the device itself.
     package static func slot(
         group: UInt64 = 1, limit: UInt32 = 1, _ whenFull: SlotClaim.WhenFull = .denyNew, device: UInt64,
         session: UInt64?, content: UInt64 = 1, provisional: Bool = false, relayed: Bool = false,

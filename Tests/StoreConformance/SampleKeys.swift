@@ -2,7 +2,7 @@ package import ByteCoding
 package import ContentKeys
 package import KeyCrypto
 
-/// Content keys for tests, each made from a few numbers.
+/// Makes content keys for tests from a few numbers.
 package enum SampleKeys {
     package static func record(
         _ number: UInt64, content: String = "movie", track: Track = .unlabelled, period: UInt32? = nil,
@@ -33,7 +33,7 @@ package enum SampleKeys {
         AssetReference(try AssetID(bytes: Array(text.utf8)))
     }
 
-    /// A ring of one key-encryption key, of version 1.
+    /// Returns a ring with one key-encryption key of version 1.
     package static func keyRing(_ byte: UInt8 = 0x42) throws -> KeyRing {
         KeyRing(KeySealing(keyEncryptionKey: try keyEncryptionKey(byte), version: 1))
     }

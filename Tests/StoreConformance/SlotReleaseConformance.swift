@@ -1,8 +1,8 @@
 package import Records
 import Testing
 
-/// What every store of slots does when devices say that playbacks have stopped, on one node or on several that share an
-/// empty database.
+/// The rules of every store of playback slots for devices that report the end of playbacks, on one node or on several
+/// nodes that share an empty database.
 package enum SlotReleaseConformance {
     package typealias Node = SharedStateStore & PlaybackSlotStore
 
@@ -59,7 +59,7 @@ package enum SlotReleaseConformance {
         #expect(try await claim([SampleDecisions.slot(device: 3, session: 9)], at: last, 2) == full)
     }
 
-    /// A playback that was evicted gets no renewal because it says that it has stopped.
+    /// A report of its end does not make an evicted playback renewable.
     private static func leavesAnEvictionAsItIs(_ first: any Node, _ last: any Node) async throws {
         let mine = SampleDecisions.slot(.evictOldest, device: 1, session: 5)
         #expect(try await claim([mine], at: first, 1) == .recorded)

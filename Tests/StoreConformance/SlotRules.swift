@@ -1,7 +1,7 @@
 import Records
 import Testing
 
-/// Playbacks at once, rule by rule as `SlotClaim` numbers them.
+/// Rules for simultaneous playbacks, numbered as in `SlotClaim`.
 enum SlotRules {
     private static func slot(
         _ limit: UInt32 = 1, _ whenFull: SlotClaim.WhenFull = .denyNew, device: UInt64, session: UInt64?,
@@ -35,7 +35,7 @@ enum SlotRules {
                 .slotsFull(current: 3, limit: 3), slots: slot(3, device: device, session: device))
             try await script.expect(
                 .slotsFull(current: 3, limit: 3), slots: slot(3, device: device, session: device, provisional: true),
-                "who plays nothing is ready for nothing beside it")
+                "a device without a confirmed slot gets no provisional one")
         }
         try await script.expect(.slotsFull(current: 3, limit: 2), slots: slot(2, device: 4, session: 4))
         try await script.expect(.recorded, slots: slot(4, device: 4, session: 4))
@@ -50,18 +50,19 @@ enum SlotRules {
             try await script.expect(
                 .recorded, at: 10, slots: slot(2, .evictOldest, device: device, session: device, until: 100))
         }
-        // The first had to go for the third.
+        // The first slot was evicted for the third.
         for now in [11, 99] as [Int64] {
             try await script.expect(
                 .slotEvicted, at: now, slots: slot(2, .evictOldest, device: 1, session: 1, until: 900))
         }
         try await script.expect(.recorded, at: 99, slots: slot(2, .evictOldest, device: 2, session: 2, until: 200))
         try await script.expect(.recorded, at: 99, slots: slot(2, .evictOldest, device: 3, session: 3, until: 200))
-        // A renewal makes no slot younger: the second goes next, for another session of the first.
+        // A renewal does not change a slot's age. The second slot is therefore evicted next, for another session of the
+        // first device.
         try await script.expect(.recorded, at: 99, slots: slot(2, .evictOldest, device: 1, session: 11, until: 200))
         try await script.expect(.slotEvicted, at: 199, slots: slot(2, .evictOldest, device: 2, session: 2))
         try await script.expect(.recorded, at: 199, slots: slot(2, .evictOldest, device: 3, session: 3))
-        // At its end the eviction is forgotten, and the session comes as a new one.
+        // The eviction is forgotten at the slot's end, and the session counts as a new one.
         try await script.expect(.recorded, at: 200, slots: slot(2, .evictOldest, device: 2, session: 2))
     }
 
@@ -97,7 +98,7 @@ enum SlotRules {
             .recorded, slots: slot(device: 1, session: 1), "the first one's renewal, for that content")
         try await script.expect(.recorded, slots: slot(device: 1, session: nil), "without a session")
         try await script.expect(.recorded, slots: slot(device: 1, session: 4), "and with one again")
-        // Over all that it is the same slot, and the oldest.
+        // All these claims used the same slot, which is still the oldest.
         try await script.expect(.recorded, slots: slot(2, device: 2, session: 9))
         try await script.expect(.recorded, slots: slot(2, device: 1, session: 5))
         try await script.expect(.recorded, slots: slot(2, .evictOldest, device: 3, session: 7, content: 3))
@@ -119,7 +120,7 @@ enum SlotRules {
 
     static func letsTheNextEpisodeBeReady(_ script: DecisionScript) async throws {
         try await script.expect(.recorded, slots: slot(device: 1, session: 1, content: 1, provisional: true))
-        try await script.expect(.recorded, slots: slot(device: 1, session: 1, content: 1), "it counted from the start")
+        try await script.expect(.recorded, slots: slot(device: 1, session: 1, content: 1), "counted from the start")
         try await script.expect(.slotsFull(current: 1, limit: 1), slots: slot(device: 2, session: 9))
         for _ in 0..<2 {
             try await script.expect(.recorded, slots: slot(device: 1, session: 2, content: 2, provisional: true))
@@ -129,14 +130,14 @@ enum SlotRules {
         try await script.expect(.slotEvicted, slots: slot(device: 1, session: 1, content: 1))
         try await script.expect(.slotsFull(current: 1, limit: 1), slots: slot(device: 2, session: 9))
 
-        // What was ready while another device took the room has none.
+        // A slot that was only ready gets no room if another device has taken it.
         try await script.expect(.recorded, slots: slot(device: 1, session: 3, content: 3, provisional: true))
         try await script.expect(.recorded, slots: slot(1, .evictOldest, device: 2, session: 9, content: 9))
         try await script.expect(.slotsFull(current: 1, limit: 1), slots: slot(device: 1, session: 3, content: 3))
         try await script.expect(
             .slotsFull(current: 1, limit: 1), slots: slot(device: 1, session: 3, content: 3, provisional: true),
-            "it may not stay ready either")
-        // With room it is as young as its count.
+            "the slot may not stay ready either")
+        // If there is room, its age starts when it is counted.
         try await script.expect(.recorded, slots: slot(2, device: 1, session: 3, content: 3))
         try await script.expect(.recorded, slots: slot(2, .evictOldest, device: 4, session: 4, content: 4))
         try await script.expect(.slotEvicted, slots: slot(2, device: 2, session: 9, content: 9))
@@ -152,13 +153,13 @@ enum SlotRules {
         try await script.expect(.recorded, slots: slot(2, device: 1, session: 4, content: 4, provisional: true))
         try await script.expect(
             .slotsFull(current: 2, limit: 2), slots: slot(2, device: 2, session: 9, content: 9),
-            "the third one that is ready counts")
-        // Another player opens what is ready already: it takes that over.
+            "the third provisional slot is counted")
+        // Another player opens content that is already ready, and takes over its slot.
         try await script.expect(.recorded, slots: slot(2, device: 1, session: 5, content: 2, provisional: true))
         try await script.expect(.recorded, slots: slot(2, device: 1, session: 1, content: 1))
         try await script.expect(.recorded, slots: slot(2, device: 1, session: 4, content: 4))
         try await script.expect(
-            .recorded, slots: slot(2, device: 1, session: 5, content: 2), "it makes room for itself")
+            .recorded, slots: slot(2, device: 1, session: 5, content: 2), "the device makes room for itself")
         try await script.expect(.slotEvicted, slots: slot(2, device: 1, session: 1, content: 1))
     }
 
@@ -171,7 +172,7 @@ enum SlotRules {
         try await script.expect(.recorded, slots: slot(2, .denyNew, device: 1, session: 4, content: 4))
         try await script.expect(.slotEvicted, slots: slot(2, device: 1, session: 1, content: 1))
         try await script.expect(.recorded, slots: slot(2, device: 2, session: 3, content: 3))
-        // One of its own would not be enough for a lower limit, so none of them goes.
+        // For a lower limit, evicting the device's own slots would not be enough, so none of them is evicted.
         try await script.expect(.slotsFull(current: 2, limit: 1), slots: slot(1, device: 1, session: 5, content: 5))
         try await script.expect(.recorded, slots: slot(2, device: 1, session: 4, content: 4))
     }
@@ -188,7 +189,7 @@ enum SlotRules {
         for session in 2...5 as ClosedRange<UInt64> {
             try await script.expect(.recorded, slots: slot(4, device: 1, session: session, content: session))
         }
-        // Two views come to show the same: the next session of it takes over the older one.
+        // Two views of a device show the same content. The next session of this content takes over the older slot.
         try await script.expect(.recorded, slots: slot(4, device: 1, session: 3, content: 2))
         try await script.expect(.recorded, slots: slot(4, device: 1, session: 6, content: 2))
         try await script.expect(.recorded, slots: slot(4, .evictOldest, device: 2, session: 9, content: 9))
@@ -202,11 +203,11 @@ enum SlotRules {
             .recorded, slots: slot(device: 7, session: 70, content: 1, relayed: true, until: 200), "AirPlay of it")
         try await script.expect(
             .slotsFull(current: 1, limit: 1), slots: slot(device: 7, session: 71, content: 2, relayed: true))
-        // The screen's renewals hold the slot, and it is the sender's still.
+        // The screen's renewals extend the slot, but it still belongs to the sender.
         try await script.expect(.slotsFull(current: 1, limit: 1), at: 199, slots: slot(device: 7, session: 70))
         try await script.expect(.recorded, at: 199, slots: slot(device: 1, session: 1, content: 1, until: 300))
         try await script.expect(.recorded, at: 299, slots: slot(2, device: 2, session: 2, content: 1, until: 400))
-        // A screen without a sender's slot has its own, and only once.
+        // A screen without a sender's slot gets its own slot, but only one.
         try await script.expect(
             .recorded, at: 400, slots: slot(device: 7, session: 72, content: 3, relayed: true, until: 500))
         try await script.expect(
@@ -225,7 +226,7 @@ enum SlotRules {
             .recorded, slots: slot(device: 7, session: 70, content: 2, relayed: true), "the sender makes room")
         try await script.expect(.slotEvicted, slots: slot(device: 1, session: 1, content: 1))
         try await script.expect(.recorded, slots: slot(device: 1, session: 2, content: 2))
-        // What counts is joined before what is only ready, though that is older.
+        // A relayed playback joins a counted slot rather than one that is only ready, even if that one is older.
         try await script.expect(.recorded, slots: slot(2, device: 1, session: 3, content: 3, provisional: true))
         try await script.expect(.recorded, slots: slot(2, device: 2, session: 4, content: 3))
         try await script.expect(.recorded, slots: slot(2, device: 7, session: 71, content: 3, relayed: true))
@@ -254,13 +255,13 @@ enum SlotRules {
         let others = [3, 2].map { SampleDecisions.slot(group: $0, device: 2, session: 2) }
         try await script.expect(.slotsFull(current: 1, limit: 1), slots: others)
         try await script.expect(
-            .recorded, slots: [SampleDecisions.slot(group: 3, device: 3, session: 3)], "the denied one took nothing")
+            .recorded, slots: [SampleDecisions.slot(group: 3, device: 3, session: 3)], "the denied claim took no slot")
         let ofOneGroup = [4, 5].map { SampleDecisions.slot(group: 4, device: $0, session: 1, content: $0) }
         try await script.expect(.slotsFull(current: 1, limit: 1), slots: ofOneGroup)
         let evicting = [4, 5, 4].map {
             SampleDecisions.slot(group: 4, .evictOldest, device: $0, session: 1, content: $0)
         }
-        try await script.expect(.slotEvicted, slots: evicting, "the second evicts what the first took")
+        try await script.expect(.slotEvicted, slots: evicting, "the second claim evicts the slot of the first")
         try await script.expect(.recorded, slots: Array(evicting.prefix(2)))
         try await script.expect(.slotEvicted, slots: [evicting[0]])
     }

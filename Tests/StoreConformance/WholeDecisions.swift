@@ -15,10 +15,10 @@ enum WholeDecisions {
                 devices: [SampleDecisions.place(device: 2, limit: 1)], slots: [wanted])
         }
         try await script.expect(
-            .recorded, devices: [SampleDecisions.place(device: 3, limit: 1)], "the denied one has no place")
+            .recorded, devices: [SampleDecisions.place(device: 3, limit: 1)], "the denied device got no place")
         try await script.expect(
             .recorded, at: 100, replay: SampleDecisions.replay(1, answer: [5]), use: use, slots: [wanted],
-            "the same request is not known, and the use is there")
+            "the request was not stored, and the use is left")
         try await script.expect(.repeated(answer: [5]), at: 100, replay: SampleDecisions.replay(1), use: use)
         try await script.expect(.tokenUsed(limit: 1), at: 100, replay: SampleDecisions.replay(2), use: use)
     }
@@ -47,7 +47,7 @@ enum WholeDecisions {
             .recorded, replay: SampleDecisions.replay(2), use: SampleDecisions.use(2, limit: 1))
     }
 
-    /// Random decisions have the same outcomes as in the model, and what counts stays within the largest limit.
+    /// Compares random decisions with the model. The counted slots stay within the largest limit.
     static func agreesWithTheModel(_ script: DecisionScript) async throws {
         var random = SeededGenerator.announced("a store of decisions agrees with its model")
         var now: Int64 = 1000

@@ -1,11 +1,11 @@
 import Glibc
 
 extension [UInt8] {
-    /// Whether these bytes occur in this order.
+    /// Whether these bytes occur in this order and without gaps.
     package func contains(sequence: [UInt8]) -> Bool {
         guard let first = sequence.first else { return true }
-        // The library looks for the first byte, because a loop of ours is slow in a debug build. Every address lies in
-        // the buffer: `rest` counts the bytes from `start` to its end.
+        // `memchr` looks for the first byte, because a Swift loop is slow in a debug build. Every address lies in the
+        // buffer: `rest` is the number of bytes from `start` to the buffer's end.
         return unsafe withUnsafeBytes { buffer in
             guard var start = buffer.baseAddress else { return false }
             var rest = buffer.count

@@ -1,7 +1,7 @@
 import Foundation
 package import KeyCrypto
 
-/// Self-signed certificates that say what a test wants, and the forms in which files hold them.
+/// Makes self-signed certificates with the contents that a test needs, and the forms in which files hold them.
 package enum CertificateSamples {
     /// A certificate that is not marked as development material.
     package static func make(

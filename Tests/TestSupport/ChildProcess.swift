@@ -2,20 +2,20 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A program that a test started; it is killed with its last owner.
+/// A program that a test has started. It is killed when its last owner releases it.
 ///
-/// It begins with no signal blocked and none ignored, as a shell starts it, on any thread of the test.
+/// It starts without blocked or ignored signals, on any thread of the test, like a program that a shell starts.
 package final class ChildProcess: Sendable {
     package let processID: Int32
     package let output: CollectedOutput
     package let messages: CollectedOutput
     private let status = Mutex<Int32?>(nil)
 
-    /// How long a process may take to end once it has been told to.
+    /// The largest number of seconds that a process may take to end after it was told to.
     private static let endSeconds: TimeInterval = 60
 
-    /// Starts `program` (a path) with this environment, these descriptors from number 3 on, and nothing else of the
-    /// test's.
+    /// Starts `program` (a path) with this environment, and with these descriptors from number 3 on. It inherits
+    /// nothing else from the test.
     package init(
         program: String, arguments: [String], environment: [String: String] = [:], passing descriptors: [Int32] = []
     ) throws {
@@ -34,7 +34,7 @@ package final class ChildProcess: Sendable {
         self.messages = CollectedOutput(descriptor: messages.readEnd)
     }
 
-    /// A test that starts programs must be in the group of those tests. Outside of tests there is no test to look at.
+    /// Reports a test that starts programs without the tag of such tests. Does nothing outside of tests.
     private static func reportMissingTag(_ program: String) {
         guard let test = Test.current, !test.tags.contains(.startsProcesses) else { return }
         Issue.record("\(test.name) starts \(program): its suite needs the tag .startsProcesses")
@@ -50,19 +50,20 @@ package final class ChildProcess: Sendable {
         kill(processID, number)
     }
 
-    /// Whether the process has not ended.
+    /// Whether the process is still running.
     package var isRunning: Bool { reap(WNOHANG) == nil }
 
-    /// Waits for the end and returns the exit status; a negative one is the signal that killed the process.
+    /// Waits for the end and returns the exit status. A negative status is the signal that killed the process.
     ///
-    /// A process that does not end in a minute is killed, which shows in the status.
+    /// A process that does not end within a minute is killed, which the status shows.
     package func waitForExit() -> Int32 {
         if !messages.waitForEnd(seconds: Self.endSeconds) { kill(processID, SIGKILL) }
         _ = output.waitForEnd(seconds: Self.endSeconds)
         return reap(0) ?? -SIGKILL
     }
 
-    /// The status, once the process has ended; it is asked for only once.
+    /// Returns the status if the process has ended; nil otherwise. The kernel gives the status only once, so it is
+    /// kept.
     private func reap(_ options: Int32) -> Int32? {
         status.withLock { status in
             if status != nil { return status }
@@ -84,7 +85,8 @@ package final class ChildProcess: Sendable {
         let argumentList = unsafe arguments.map { unsafe strdup($0) } + [nil]
         let environmentList = unsafe environment.map { unsafe strdup($0) } + [nil]
         var processID: Int32 = 0
-        // Every structure is made before it is used and lives until the call has returned; both lists end with nil.
+        // Every structure is initialized before it is used, and is valid until the call has returned. Both lists end
+        // with nil.
         unsafe posix_spawn_file_actions_init(&actions)
         unsafe posix_spawnattr_init(&attributes)
         defer {
@@ -108,7 +110,7 @@ package final class ChildProcess: Sendable {
         return processID
     }
 
-    /// A pair of sockets rather than a pipe, because these can be made so that no other child inherits them.
+    /// A pair of sockets. Unlike a pipe, it can be created so that no other child inherits it.
     private struct ChildStream {
         let readEnd: Int32
         let writeEnd: Int32
@@ -116,7 +118,7 @@ package final class ChildProcess: Sendable {
         init() throws {
             var ends: [Int32] = [-1, -1]
             let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-            // There is room for two descriptors.
+            // The array has room for two descriptors.
             guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
                 throw ChildProcessError(program: "socketpair", errno: errno)
             }
@@ -132,7 +134,7 @@ package struct ChildProcessError: Error {
 
 /// The programs that were built with these tests.
 package enum BuiltProgram {
-    /// A program lies beside the bundle of tests, which is this process's own program.
+    /// Returns the path of a program. It is in the folder of the test bundle, which is this process's own program.
     package static func path(_ name: String) throws -> String {
         let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         return URL(fileURLWithPath: bundle).deletingLastPathComponent().appendingPathComponent(name).path

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a process writes to one descriptor, collected by a thread of its own as it comes.
+/// The output of a process on one descriptor. A separate thread collects it.
 package final class CollectedOutput: @unchecked Sendable {
-    // Safe to share: both variables are touched only while `condition` is held.
+    // Safe to share: both variables are used only while `condition` is held.
     private let condition = NSCondition()
     private var collected: [UInt8] = []
     private var hasEnded = false
@@ -12,7 +12,7 @@ package final class CollectedOutput: @unchecked Sendable {
         Thread.detachNewThread { [self] in
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             while true {
-                // The buffer has room for as many bytes as are asked for.
+                // The buffer has room for the number of bytes that are requested.
                 let count = unsafe read(descriptor, &buffer, buffer.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else { break }
@@ -23,7 +23,7 @@ package final class CollectedOutput: @unchecked Sendable {
         }
     }
 
-    /// What has come so far.
+    /// The bytes that have arrived so far.
     package var bytes: [UInt8] {
         condition.lock()
         defer { condition.unlock() }
@@ -32,7 +32,8 @@ package final class CollectedOutput: @unchecked Sendable {
 
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Waits until `look` finds something in what has come; nil when the end came first, or nothing for half a minute.
+    /// Waits until `look` finds something in the output. Returns nil if the output ends first, or if no output arrives
+    /// for 30 seconds.
     package func wait<Result>(for look: ([UInt8]) -> Result?) -> Result? {
         let deadline = Date(timeIntervalSinceNow: 30)
         condition.lock()
@@ -43,7 +44,7 @@ package final class CollectedOutput: @unchecked Sendable {
         }
     }
 
-    /// Waits for the end, at most so many seconds; false if it did not come.
+    /// Waits for the end of the output, for at most `seconds`. Returns false if the time passes.
     package func waitForEnd(seconds: Double) -> Bool {
         let deadline = Date(timeIntervalSinceNow: seconds)
         condition.lock()

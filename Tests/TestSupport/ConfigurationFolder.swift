@@ -1,7 +1,7 @@
 import Foundation
 package import KeyCrypto
 
-/// Keys and certificates, made once for all tests of the configuration.
+/// Keys and certificates that are made once for all tests of the configuration.
 package struct ConfigurationMaterial {
     package static let shared: Result<ConfigurationMaterial, any Error> = Result { try ConfigurationMaterial() }
 
@@ -22,7 +22,7 @@ package struct ConfigurationMaterial {
     }
 }
 
-/// A folder of a test's own with a complete set of files; it goes with its last owner.
+/// A folder for one test with a complete set of files. It is deleted with its last owner.
 package final class ConfigurationFolder: Sendable {
     package let path: String
 
@@ -64,7 +64,7 @@ package final class ConfigurationFolder: Sendable {
     }
 }
 
-/// Configurations as texts; each part stands on a line of its own, so that a test can name the line.
+/// Texts of configurations. Each part is on its own line, so that a test can expect a line number.
 package enum ConfigurationText {
     package static let credential = """
         name: "main", certificate1024: "fairplay/certificate-1024.der", privateKey1024: "fairplay/private-key-1024.pem", \
@@ -74,8 +74,8 @@ package enum ConfigurationText {
     package static let key = #"kid: "k1", algorithm: "ES256", key: "secrets/token-signing-key.pem""#
     package static let issuer = #"issuer: "https://portal.example""#
 
-    /// Line 2 has a credential, line 3 other fields of `fairplay`, line 4 an issuer, line 5 other fields of
-    /// `entitlement`, line 6 the rest.
+    /// Returns a configuration. Line 2 has a credential, line 3 other fields of `fairplay`, line 4 an issuer, line 5
+    /// other fields of `entitlement`, and line 6 the rest.
     package static func make(
         credential: String = credential, fairplay: String = "", issuer: String = issuer, key: String = key,
         entitlement: String = "", rest: String = ""

@@ -3,7 +3,7 @@ package import FairPlay
 import Foundation
 package import KeyCrypto
 
-/// A folder as `latchkey init` makes it, and what its tools do.
+/// A folder that `latchkey init` has made, with functions that run its tools.
 package final class DevelopmentFolder: Sendable {
     package let files: TemporaryDirectory
 
@@ -14,12 +14,12 @@ package final class DevelopmentFolder: Sendable {
 
     package var configuration: String { files.path("latchkey.json5") }
 
-    /// A file's text without the line feed at its end.
+    /// Returns a file's text without the line feed at its end.
     package func text(_ name: String) throws -> String {
         String(decoding: try files.read(name), as: UTF8.self).trimmingCharacters(in: .newlines)
     }
 
-    /// Changes the configuration's text; the texts to be replaced must be there.
+    /// Replaces a part of the configuration. Throws if the configuration lacks the old text.
     package func configure(replacing old: String, with new: String) throws {
         let text = String(decoding: try files.read("latchkey.json5"), as: UTF8.self)
         guard text.contains(old) else {
@@ -36,20 +36,20 @@ package final class DevelopmentFolder: Sendable {
         try ES256PrivateKey(parsing: files.read("secrets/token-signing-key.pem"))
     }
 
-    /// Stores a content key by `latchkey keys import`.
+    /// Stores a content key with `latchkey keys import`.
     package func importKey(content: String, key: [UInt8], iv: [UInt8]) throws {
         try Self.run([
             "keys", "import", "--config", configuration, "--content", content, "--key", hex(key), "--iv", hex(iv),
         ])
     }
 
-    /// A token from `latchkey token mint`.
+    /// Returns a token from `latchkey token mint`.
     package func mint(content: String, _ more: [String] = []) throws -> String {
         try Self.run(["token", "mint", "--config", configuration, "--content", content] + more)
             .trimmingCharacters(in: .newlines)
     }
 
-    /// A device that has the set-up's certificate and application secret.
+    /// Returns a device with the folder's certificate and application secret.
     package func makeDevice(_ version: SPCVersion, using crypto: CryptoContext) throws -> SimulatedDevice {
         let bits = version == .v1 ? 1024 : 2048
         return SimulatedDevice(

@@ -1,6 +1,6 @@
 import Telemetry
 
-/// Tasks wait here until a test opens it.
+/// A gate at which tasks wait until a test opens it.
 package final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -9,7 +9,7 @@ package final class Gate: Sendable {
 
     private let state = Monitor(State())
 
-    /// A closed gate.
+    /// Makes a closed gate.
     package init() {}
 
     package func pass() async {
@@ -22,7 +22,7 @@ package final class Gate: Sendable {
         }
     }
 
-    /// Waits until so many tasks wait.
+    /// Waits until `count` tasks wait at the gate.
     package func waitForTasks(_ count: Int) {
         state.wait { $0.waiting.count >= count ? () : nil }
     }
@@ -38,18 +38,18 @@ package final class Gate: Sendable {
     }
 }
 
-/// What a test's loops have reported, in order; the test waits for it.
+/// The entries that a test's loops have reported, in order. A test can wait for them.
 package final class Log<Entry: Sendable & Equatable>: Sendable {
     private let entries = Monitor<[Entry]>([])
 
-    /// An empty log.
+    /// Makes an empty log.
     package init() {}
 
     package func append(_ entry: Entry) {
         entries.update { $0.append(entry) }
     }
 
-    /// Waits until there are so many entries and returns all.
+    /// Waits until there are at least `count` entries, and returns all entries.
     package func wait(for count: Int) -> [Entry] {
         entries.wait { $0.count >= count ? $0 : nil }
     }

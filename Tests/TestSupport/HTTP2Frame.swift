@@ -1,4 +1,5 @@
-/// A frame of HTTP/2 (RFC 9113 section 4.1), made and taken apart by hand: also one that no library would send.
+/// A frame of HTTP/2 (RFC 9113 section 4.1), built and parsed without a library. It can also be one that no library
+/// would send.
 package struct HTTP2Frame: Equatable, Sendable, CustomStringConvertible {
     package var type: UInt8
     package var flags: UInt8
@@ -12,14 +13,14 @@ package struct HTTP2Frame: Equatable, Sendable, CustomStringConvertible {
         self.payload = payload
     }
 
-    /// The frame as it is sent; `length` lies about the payload's size.
+    /// Returns the bytes of the frame. If `length` is given, the frame declares this size instead of the payload's.
     package func bytes(length: Int? = nil) -> [UInt8] {
         let length = length ?? payload.count
         return [UInt8(length >> 16 & 0xff), UInt8(length >> 8 & 0xff), UInt8(length & 0xff), type, flags]
             + Self.bytes(streamID) + payload
     }
 
-    /// All frames of a stream of bytes; what is left at its end is dropped.
+    /// Returns all frames of a stream of bytes. An incomplete frame at the end is dropped.
     package static func parse(_ bytes: [UInt8]) -> [HTTP2Frame] {
         var frames: [HTTP2Frame] = []
         var rest = bytes[...]
@@ -46,7 +47,7 @@ package struct HTTP2Frame: Equatable, Sendable, CustomStringConvertible {
         return "\(name) on \(streamID), flags \(flags), \(payload.count) bytes\(code)"
     }
 
-    /// The error code of RST_STREAM or GOAWAY.
+    /// The error code of an RST_STREAM or GOAWAY frame; nil for other frames.
     package var errorCode: UInt32? {
         switch type {
         case 3 where payload.count == 4: Self.number(payload[...])
@@ -63,7 +64,7 @@ package struct HTTP2Frame: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension HTTP2Frame {
-    /// What a client sends first (RFC 9113 section 3.4), before its SETTINGS.
+    /// The bytes that a client sends before its SETTINGS (RFC 9113 section 3.4).
     package static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     package static let endStream: UInt8 = 0x1
@@ -102,7 +103,7 @@ extension HTTP2Frame {
     }
 }
 
-/// Field lines as HPACK literals that touch no table (RFC 7541 section 6.2.2), without Huffman's code.
+/// Field lines as HPACK literals without indexing (RFC 7541 section 6.2.2) and without Huffman coding.
 package enum HPACKLiterals {
     package static func block(_ fields: [(String, String)]) -> [UInt8] {
         fields.flatMap { [0] + text($0) + text($1) }

@@ -3,14 +3,14 @@ package import FairPlay
 import KeyCrypto
 import Synchronization
 
-/// What an external module does, in this process and with an application secret.
+/// A ladder module in this process that does the work of an external module, with an application secret.
 ///
-/// It opens the blocks for video too, as `SimulatedDevice` seals them.
+/// It also opens the blocks for video, in the form that `SimulatedDevice` seals.
 package final class InProcessLadderModule: LadderModule {
     private let ladder: ApplicationSecretKeyLadder
     private let received = Mutex<[LadderCall]>([])
     private let failure: LadderModuleError?
-    /// Which session key and R1 it gives out if video is asked for.
+    /// The session key and R1 that it uses if video is wanted.
     private let whenVideoIsWanted: (sessionKey: SessionKeyVersion, r1: SessionKeyVersion)
 
     package init(
@@ -22,7 +22,7 @@ package final class InProcessLadderModule: LadderModule {
         self.whenVideoIsWanted = whenVideoIsWanted
     }
 
-    /// What it was asked, in order.
+    /// The calls that it got, in order.
     package var calls: [LadderCall] { received.withLock { $0 } }
 
     package func answer(_ call: LadderCall) async throws(LadderModuleError) -> LadderAnswer {
@@ -38,7 +38,7 @@ package final class InProcessLadderModule: LadderModule {
         return answer
     }
 
-    /// Nil if SK..R1 does not hold its integrity bytes.
+    /// Opens the blocks; nil if SK..R1 does not contain its integrity bytes.
     private func open(_ call: LadderCall) throws(CryptoError) -> LadderAnswer? {
         let crypto = try CryptoContext()
         let generic = try open(call.blocks.sessionKeyBlock, call.blocks.r2, crypto)

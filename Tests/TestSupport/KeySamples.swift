@@ -1,9 +1,9 @@
 import Foundation
 
-/// One RSA key of 1024 bits, in the forms that other tools write. Made for these tests with OpenSSL 3.0 and of no use
-/// elsewhere.
+/// One RSA key of 1024 bits, in the forms that other tools write. It was made for these tests with OpenSSL 3.0, and is
+/// used nowhere else.
 package enum KeySamples {
-    /// What the encrypted forms were made with.
+    /// The passphrase of the encrypted forms.
     package static let passphrase = "correct horse"
 
     /// `openssl genrsa 1024`: PKCS#8 (RFC 5958).
@@ -70,7 +70,7 @@ package enum KeySamples {
 
         """
 
-    /// `openssl pkcs8 -topk8 -v1 PBE-SHA1-3DES`: what older tools wrote (RFC 7292).
+    /// `openssl pkcs8 -topk8 -v1 PBE-SHA1-3DES`: the form of older tools (RFC 7292).
     package static let encryptedTripleDES = """
         -----BEGIN ENCRYPTED PRIVATE KEY-----
         MIICojAcBgoqhkiG9w0BDAEDMA4ECCCcXphstHTCAgIIAASCAoCIHB85hXMnXj63
@@ -92,7 +92,7 @@ package enum KeySamples {
 
         """
 
-    /// `openssl rsa -traditional -aes128`: encrypted PEM of old (RFC 1421).
+    /// `openssl rsa -traditional -aes128`: the old form of encrypted PEM (RFC 1421).
     package static let encryptedTraditional = """
         -----BEGIN RSA PRIVATE KEY-----
         Proc-Type: 4,ENCRYPTED
@@ -115,7 +115,7 @@ package enum KeySamples {
 
         """
 
-    /// What a PEM text holds.
+    /// Returns the bytes of a PEM text.
     package static func der(of pem: String) -> [UInt8] {
         let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }
         return Array(Data(base64Encoded: lines.joined()) ?? Data())

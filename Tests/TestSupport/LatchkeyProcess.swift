@@ -10,11 +10,12 @@ package struct LatchkeyProcess {
         try await self.init(arguments: arguments, input: input, environment: environment)
     }
 
-    /// Waits on the thread of the test: no more of them run at once than there are processors.
+    /// Runs the program and waits for it on the test's thread, so that no more programs run at a time than there are
+    /// processors.
     package init(arguments: [String], input: String = "", environment: [String: String] = [:]) async throws {
         let folder = try TemporaryDirectory()
         try folder.write(input.utf8, to: "input")
-        // A file rather than a pipe: no code has to write while the process reads.
+        // The input is a file and not a pipe, so that no code must write while the process reads.
         let script = "exec \"$0\" \"$@\" <\"$HOME/input\""
         let process = try ChildProcess(
             program: "/bin/sh", arguments: ["-c", script, BuiltProgram.path("latchkey")] + arguments,
@@ -27,7 +28,7 @@ package struct LatchkeyProcess {
         }
     }
 
-    /// The one JSON object on standard output.
+    /// Returns the only JSON object on standard output. Throws if there is not exactly one.
     package func object() throws -> JSONObject {
         let lines = output.split(separator: "\n")
         guard lines.count == 1, let object = try JSONReader.parse(Array(output.utf8)).object else {

@@ -1,7 +1,6 @@
 import Glibc
 
-/// A blocking HTTP/1.1 connection that sends what it is told, well-formed or not. Nothing it waits for may take longer
-/// than 30 seconds.
+/// A blocking HTTP/1.1 connection that sends any bytes, well-formed or not. No wait takes longer than 30 seconds.
 package final class LoopbackConnection {
     private let descriptor: Int32
     private var received: [UInt8] = []
@@ -13,7 +12,7 @@ package final class LoopbackConnection {
         }
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var timeout = timeval(tv_sec: 30, tv_usec: 0)
-        // Safe here and below: the kernel is given local variables with their sizes.
+        // Safe here and below: the kernel gets local variables with their sizes.
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var server = sockaddr_in()
         server.sin_family = sa_family_t(AF_INET)
@@ -30,7 +29,8 @@ package final class LoopbackConnection {
 
     deinit { close(descriptor) }
 
-    /// Sends bytes as they are. What the server no longer takes is dropped: the test sees it when it reads.
+    /// Sends bytes unchanged. Bytes that the server does not accept any more are dropped; the test notices it when it
+    /// reads.
     package func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
@@ -43,7 +43,7 @@ package final class LoopbackConnection {
 
     package func send(_ text: String) { send(Array(text.utf8)) }
 
-    /// Sends a request with a body of known length, and reads its response.
+    /// Sends a request with a body of known length, and returns the response.
     package func request(
         _ method: String, _ path: String, _ fields: [String: String] = [:], body: [UInt8] = []
     ) throws -> LoopbackResponse {
@@ -53,13 +53,13 @@ package final class LoopbackConnection {
         return try receive(hasBody: method != "HEAD")
     }
 
-    /// Asks for a licence as an app does.
+    /// Requests a licence as an app does.
     package func license(_ message: [UInt8], token: String?) throws -> LoopbackResponse {
         try request(
             "POST", "/fps/license", token.map { ["Authorization": "Bearer \($0)"] } ?? [:], body: message)
     }
 
-    /// Reads one response; throws `ended` when the stream ends within it.
+    /// Reads one response. Throws `ended` if the stream ends within it.
     package func receive(hasBody: Bool = true) throws -> LoopbackResponse {
         let separator = Array("\r\n\r\n".utf8)
         while true {
@@ -76,7 +76,7 @@ package final class LoopbackConnection {
         }
     }
 
-    /// Whether the server ends the connection, and sends nothing more.
+    /// Whether the server closes the connection without sending anything more.
     package func isClosed() -> Bool {
         do {
             try receiveMore()
@@ -94,9 +94,10 @@ package final class LoopbackConnection {
     }
 }
 
-/// Addresses of this machine.
+/// Addresses on this machine.
 package enum LoopbackAddress {
-    /// `127.0.0.1:PORT` with a port that was free a moment ago, for what has to be known before a server listens there.
+    /// Returns `127.0.0.1:PORT` with a port that was free a moment ago, for tests that need an address before a server
+    /// listens on it.
     package static func free() throws -> String {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
@@ -104,7 +105,7 @@ package enum LoopbackAddress {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        // Safe: the kernel is given local variables with their sizes.
+        // Safe: the kernel gets local variables with their sizes.
         let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
@@ -115,7 +116,7 @@ package enum LoopbackAddress {
     }
 }
 
-/// A listening socket on a free loopback port, which a test holds and passes to daemons.
+/// A listening socket on a free loopback port, which a test owns and passes to daemons.
 package final class ListeningTestSocket: Sendable {
     package let descriptor: Int32
     /// `127.0.0.1:PORT`.
@@ -128,7 +129,7 @@ package final class ListeningTestSocket: Sendable {
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
         let number = descriptor
-        // Safe: the kernel is given local variables with their sizes.
+        // Safe: the kernel gets local variables with their sizes.
         let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe bind(number, $0, size) == 0 && getsockname(number, $0, &size) == 0
@@ -141,7 +142,7 @@ package final class ListeningTestSocket: Sendable {
     deinit { close(descriptor) }
 }
 
-/// A response as it came.
+/// A response as the server sent it.
 package struct LoopbackResponse: Sendable {
     package let status: Int
     package let fields: [(name: String, value: String)]

@@ -1,8 +1,8 @@
 import Synchronization
 package import Telemetry
 
-/// Both clocks under a test's control: time passes only when the test says so. Loops that sleep must be woken
-/// afterwards.
+/// A wall clock and a monotonic clock under a test's control. Time passes only when the test advances it. The test must
+/// then wake loops that sleep.
 package final class ManualClock: WallClock, MonotonicClock {
     private struct State {
         var wallTime: WallTime
@@ -11,7 +11,7 @@ package final class ManualClock: WallClock, MonotonicClock {
 
     private let state: Mutex<State>
 
-    /// A clock that stands at these moments; the time of day is 2026-01-01T00:00:00Z unless told otherwise.
+    /// Makes a clock with these times. The default wall time is 2026-01-01T00:00:00Z.
     package init(
         wallTime: WallTime = WallTime(seconds: 1_767_225_600),
         monotonicTime: MonotonicTime = MonotonicTime(nanoseconds: 0)
@@ -19,13 +19,13 @@ package final class ManualClock: WallClock, MonotonicClock {
         state = Mutex(State(wallTime: wallTime, monotonicTime: monotonicTime))
     }
 
-    /// The time of day as it was set and advanced.
+    /// The wall time that was set or advanced.
     package var wallTime: WallTime { state.withLock { $0.wallTime } }
 
-    /// The monotonic time as it was advanced.
+    /// The monotonic time that was advanced.
     package var monotonicTime: MonotonicTime { state.withLock { $0.monotonicTime } }
 
-    /// Lets time pass on both clocks, to the nanosecond; only forwards.
+    /// Advances both clocks by a duration, exact to the nanosecond. The duration is not negative.
     package func advance(by duration: Duration) {
         precondition(duration >= .zero, "time does not run backwards; set the time of day instead")
         state.withLock { state in
@@ -37,7 +37,7 @@ package final class ManualClock: WallClock, MonotonicClock {
         }
     }
 
-    /// Steps the time of day in either direction, as an administrator or a time server does.
+    /// Steps the wall time in either direction, as an administrator or a time server does.
     package func setWallTime(_ time: WallTime) {
         state.withLock { $0.wallTime = time }
     }

@@ -3,14 +3,14 @@ import KeyCrypto
 package import Records
 import Synchronization
 
-/// Open challenges in memory, by the rules of `ChallengeStore`.
+/// A store of open challenges in memory, which follows the rules of `ChallengeStore`.
 package final class MemoryChallengeStore: ChallengeStore {
     private struct Key: Hashable {
         let challenge: UInt64
         let holder: Pseudonym
     }
 
-    /// When each ends, in seconds since 1970.
+    /// The end of each challenge, in seconds since 1970.
     private let ends = Mutex<[Key: Int64]>([:])
 
     package init() {}
@@ -32,7 +32,7 @@ package final class MemoryChallengeStore: ChallengeStore {
         return end.map { now < $0 } ?? false
     }
 
-    /// Names of holders, under a key of the test's own.
+    /// Makes pseudonyms of holders, with a key for tests.
     package static func pseudonyms() throws -> Pseudonymizer {
         Pseudonymizer(key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32))))
     }

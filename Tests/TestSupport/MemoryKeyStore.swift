@@ -2,7 +2,8 @@ package import ByteCoding
 package import ContentKeys
 import Synchronization
 
-/// Content keys in memory, by the rules of `KeyProvider`. It can be out of reach, and counts what it is asked.
+/// A store of content keys in memory, which follows the rules of `KeyProvider`. It can fail on request, and counts its
+/// calls.
 package final class MemoryKeyStore: KeyProvider, ContentKeyStore, PeriodNotes {
     private struct State {
         var records: [KeyID: ContentKeyRecord] = [:]
@@ -21,18 +22,18 @@ package final class MemoryKeyStore: KeyProvider, ContentKeyStore, PeriodNotes {
     package var records: [ContentKeyRecord] {
         state.withLock { $0.records.values.sorted { $0.keyID.bytes.lexicographicallyPrecedes($1.keyID.bytes) } }
     }
-    /// How often the store was asked for anything, also if it failed.
+    /// The number of calls of the store, including failed ones.
     package var callCount: Int { state.withLock { $0.callCount } }
-    /// How often it was asked to make keys.
+    /// The number of calls that may make keys.
     package var provisionCount: Int { state.withLock { $0.provisionCount } }
 
-    /// The periods of each call that named some, in the order of the calls.
+    /// The periods of each `note` call, in the order of the calls.
     package var notes: [[KnownPeriod]] { state.withLock { $0.notes } }
 
-    /// Fails with this from now on; with nil it works again.
+    /// Makes all later calls fail with this error; with nil they succeed again.
     package func fail(with error: KeyProvisionError?) { state.withLock { $0.error = error } }
 
-    /// Makes no random key any more, as a store that is older than its last key.
+    /// Makes the store refuse to make random keys, like a store that is older than its last key.
     package func fallBehind() { state.withLock { $0.isBehind = true } }
 
     package func put(_ record: ContentKeyRecord) { state.withLock { $0.records[record.keyID] = record } }

@@ -2,7 +2,7 @@ package import ContentKeys
 package import Records
 import Synchronization
 
-/// A ledger in memory, which can fail.
+/// A ledger in memory, which can fail on request.
 package final class MemoryLedger: Ledger {
     private struct State {
         var commits: [[LedgerEntry]] = []
@@ -17,7 +17,7 @@ package final class MemoryLedger: Ledger {
     package var commits: [[LedgerEntry]] { state.withLock { $0.commits } }
     package var entries: [LedgerEntry] { commits.flatMap(\.self) }
 
-    /// Fails with this from now on; with nil it works again.
+    /// Makes all later calls fail with this error; with nil they succeed again.
     package func fail(with error: StoreError?) { state.withLock { $0.error = error } }
 
     package func append(_ entry: LedgerEntry) async throws(StoreError) { try await append(together: [entry]) }

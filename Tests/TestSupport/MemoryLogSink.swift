@@ -1,14 +1,14 @@
 import Synchronization
 import Telemetry
 
-/// Keeps the lines in memory, for tests.
+/// Keeps log lines in memory, for tests.
 package final class MemoryLogSink: LogSink {
     private let kept = Mutex<[[UInt8]]>([])
 
-    /// A sink without lines.
+    /// Makes a sink without lines.
     package init() {}
 
-    /// The lines so far, without their line feeds.
+    /// The lines so far, without line feeds.
     package var lines: [String] {
         kept.withLock { lines in lines.map { String(decoding: $0.dropLast(), as: UTF8.self) } }
     }
@@ -18,9 +18,9 @@ package final class MemoryLogSink: LogSink {
         kept.withLock { $0.append(line) }
     }
 
-    /// None is lost.
+    /// No line is ever dropped.
     package var droppedLineCount: UInt64 { 0 }
 
-    /// True at once.
+    /// Returns true immediately.
     package func flush(timeout: Duration) -> Bool { true }
 }

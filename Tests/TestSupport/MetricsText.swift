@@ -1,9 +1,10 @@
-/// A scrape in Prometheus' text format 0.0.4, read as strictly as its grammar is.
+/// A scrape in Prometheus' text format 0.0.4, parsed strictly by its grammar.
 package struct MetricsText: Sendable {
-    /// The values by `name` or `name{label="value",…}`, as the text has them.
+    /// The values by `name` or `name{label="value",…}`, as written in the text.
     package let values: [String: Double]
 
-    /// Throws if a line is not a comment or a sample, if a sample occurs twice, or if one has no `TYPE`.
+    /// Parses a scrape. Throws if a line is not a comment or a sample, if a sample is repeated, or if a sample has no
+    /// `TYPE`.
     package init(parsing text: String) throws {
         var values: [String: Double] = [:]
         var typed: Set<Substring> = []
@@ -32,7 +33,7 @@ package struct MetricsText: Sendable {
         self.values = values
     }
 
-    /// Nil for a sample that is not there.
+    /// The value of a sample; nil if there is none.
     package subscript(name: String) -> Double? { values[name] }
 }
 

@@ -1,17 +1,17 @@
 import Glibc
 
-/// What systemd has at the other end of `NOTIFY_SOCKET`.
+/// The other end of `NOTIFY_SOCKET`, which systemd has in production.
 package final class NotifySocket {
     package let path: String
     private let descriptor: Int32
 
-    /// `path` does not exist yet and has at most 100 bytes.
+    /// Makes the socket. `path` must not exist yet, and has at most 100 bytes.
     package init(path: String) throws {
         self.path = path
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // Safe here and below: the path fits with a zero behind it, and the kernel is given local variables with their
+        // Safe here and below: the path fits with a zero byte after it, and the kernel gets local variables with their
         // sizes.
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8.prefix(100)) }
         let number = descriptor
@@ -27,10 +27,10 @@ package final class NotifySocket {
 
     deinit { close(descriptor) }
 
-    /// The next message, waited for; nil when none comes.
+    /// Waits for the next message; nil if none arrives within 30 seconds.
     package func receive() -> String? { receive(flags: 0) }
 
-    /// The next message that has come already.
+    /// The next message that has already arrived; nil if there is none.
     package var pending: String? { receive(flags: Int32(MSG_DONTWAIT)) }
 
     private func receive(flags: Int32) -> String? {

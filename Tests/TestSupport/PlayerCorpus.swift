@@ -1,19 +1,18 @@
 package import ByteCoding
 import Foundation
 
-/// One request of `Tests/PlayerCorpus/requests.json`, with sample bytes in place of what a device makes.
+/// One request of `Tests/PlayerCorpus/requests.json`, with sample bytes in the place of bytes that a device makes.
 package struct PlayerCorpusCase: Sendable, CustomStringConvertible {
     package let name: String
     package let contentType: String?
     package let body: [UInt8]
-    /// What the body must be read as: the member `decoded`.
+    /// The expected result of reading the body: the member `decoded`.
     package let expected: JSONObject
 
     package var description: String { name }
 }
 
-/// What the requests of the corpus are read as, and how its templates become bytes. `Tests/PlayerCorpus/README.md`
-/// describes both.
+/// Reads the requests of the corpus, and expands its templates to bytes. `Tests/PlayerCorpus/README.md` describes both.
 package enum PlayerCorpus {
     package static func cases() throws -> [PlayerCorpusCase] {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -30,14 +29,14 @@ package enum PlayerCorpus {
         }
     }
 
-    /// The bytes that stand for an SPC of this name. They begin as an SPC of version 1 does; their Base64 has both
-    /// characters in which the alphabets differ, and padding.
+    /// Returns sample bytes for an SPC of this name. They begin like an SPC of version 1. Their Base64 has padding, and
+    /// both characters in which the two alphabets differ.
     package static func sampleSPC(_ name: String) -> [UInt8] {
         let start: [UInt8] = [0, 0, 0, 1, 0, 0, 0, 0] + Array(name.utf8)
         return start + [UInt8](repeating: 0, count: 24 - start.count) + [0xFB, 0xFF, 0xBF] + (0...255).map { $0 }
     }
 
-    /// A template with every `<<name filter …>>` replaced.
+    /// Returns a template with every `<<name filter …>>` replaced.
     package static func expand(_ template: String) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = template[...]
@@ -128,7 +127,7 @@ package enum PlayerCorpus {
     }
 }
 
-/// What is wrong with the corpus itself.
+/// A fault of the corpus itself.
 private struct CorpusError: Error, CustomStringConvertible {
     let description: String
 }

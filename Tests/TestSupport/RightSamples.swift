@@ -1,7 +1,7 @@
 package import Entitlements
 
 extension Right {
-    /// A right as tests write it, in one expression.
+    /// Makes a right in one expression.
     package init(
         _ selector: Selector, start: Int64? = nil, end: Int64? = nil, duration: Int64? = nil, lease: Int64? = nil,
         mode: Mode = .stream, storage: Int64? = nil, playback: Int64? = nil, hdcp: HDCP? = nil,

@@ -1,9 +1,9 @@
 package import ByteCoding
 
-/// The real `latchkeyd`, on free loopback ports, killed with its last owner.
+/// The real `latchkeyd` on free loopback ports. It is killed when its last owner releases it.
 package final class RunningDaemon: Sendable {
     package let process: ChildProcess
-    /// The addresses as the daemon logged them, `127.0.0.1:PORT`.
+    /// The addresses that the daemon has logged, `127.0.0.1:PORT`.
     package let publicAddress: String
     package let adminAddress: String
 
@@ -11,15 +11,15 @@ package final class RunningDaemon: Sendable {
         "LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0",
     ]
 
-    /// Starts the daemon of a folder and waits until it says that it is ready.
+    /// Starts the daemon of a folder and waits until it reports that it is ready.
     package convenience init(_ folder: DevelopmentFolder, environment: [String: String] = [:]) throws {
         try self.init(try Self.start(folder, environment: environment))
     }
 
-    /// Starts the daemon with a listening socket, as systemd passes one under the name `public`, and waits until it is
-    /// ready.
+    /// Starts the daemon with a listening socket, which it gets under the name `public` in the same way as from
+    /// systemd. Waits until the daemon is ready.
     package convenience init(_ folder: DevelopmentFolder, passing socket: ListeningTestSocket) throws {
-        // The process's own number is known only within it.
+        // Only the process itself knows its number in advance.
         let script = "LISTEN_PID=$$ exec \"$0\" \"$@\""
         let arguments = ["-c", script, try BuiltProgram.path("latchkeyd"), "--config", folder.configuration]
         let environment = [
@@ -42,7 +42,7 @@ package final class RunningDaemon: Sendable {
         self.adminAddress = adminAddress
     }
 
-    /// Starts the daemon and waits for nothing.
+    /// Starts the daemon without waiting for anything.
     package static func start(
         _ folder: DevelopmentFolder, arguments: [String] = [], environment: [String: String] = [:]
     ) throws -> ChildProcess {
@@ -51,19 +51,19 @@ package final class RunningDaemon: Sendable {
             environment: freeAddresses.merging(environment) { $1 })
     }
 
-    /// A connection to the public listener.
+    /// Connects to the public listener.
     package func connect() throws -> LoopbackConnection { try LoopbackConnection(publicAddress) }
 
-    /// A connection to the admin listener.
+    /// Connects to the admin listener.
     package func connectAsAdmin() throws -> LoopbackConnection { try LoopbackConnection(adminAddress) }
 
-    /// Waits for a line of the log; nil when the daemon ended without it.
+    /// Waits for a line of the log; nil if the daemon ends without it.
     package func line(event: String) -> JSONObject? { Self.line(process, event: event) }
 
     /// All lines of the log so far.
     package var log: [JSONObject] { Self.lines(in: process.messages.bytes) }
 
-    /// The resident memory in bytes, as the kernel counts it.
+    /// Returns the resident memory in bytes, as counted by the kernel.
     package func residentBytes() throws -> Int {
         let fields = try TextFile.read("/proc/\(process.processID)/statm").split(separator: " ")
         guard fields.count > 1, let pages = Int(fields[1]) else { throw DaemonNotReady(messages: "no statm") }
@@ -80,7 +80,7 @@ package final class RunningDaemon: Sendable {
         }
     }
 
-    /// The whole lines; a message that is not JSON is left out.
+    /// Returns the complete lines. A message that is not JSON is left out.
     private static func lines(in bytes: [UInt8]) -> [JSONObject] {
         guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
         return bytes[..<end].split(separator: UInt8(ascii: "\n")).compactMap {

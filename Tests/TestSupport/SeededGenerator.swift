@@ -1,6 +1,6 @@
 import Glibc
 
-/// A generator whose seed is printed, so that a failure of a property test can be run again (SplitMix64).
+/// A generator whose seed is printed, so that a failed property test can be repeated (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
@@ -8,9 +8,10 @@ package struct SeededGenerator: RandomNumberGenerator {
         state = seed
     }
 
-    /// A generator with the seed in `LATCHKEY_TEST_SEED`, else one by chance; it goes to standard output.
+    /// Makes a generator with the seed in `LATCHKEY_TEST_SEED`, or with a random seed. Prints the seed to standard
+    /// output.
     package static func announced(_ test: String) -> SeededGenerator {
-        // The test process never changes its environment, and the text is copied at once.
+        // The test process never changes its environment, and the text is copied immediately.
         let given = unsafe getenv("LATCHKEY_TEST_SEED").flatMap { unsafe UInt64(String(cString: $0)) }
         let seed = given ?? UInt64.random(in: .min ... .max)
         print("\(test): LATCHKEY_TEST_SEED=\(seed)")

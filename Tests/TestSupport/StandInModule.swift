@@ -2,24 +2,24 @@ import ByteCoding
 import Foundation
 package import KeyCrypto
 
-/// A ladder module of our own, built from Tests/LadderStandIn with the C compiler when a test first asks for it.
+/// A ladder module for tests, which the C compiler builds from Tests/LadderStandIn when a test first needs it.
 ///
-/// It lies in the temporary folder under the hash of what it was built from, so that it is built once and not once
-/// per run.
+/// Its name in the temporary folder has the hash of its sources and options. It is therefore built once, and not in
+/// each run.
 package enum StandInModule {
-    /// What a build may lack.
+    /// The parts that a build may lack.
     package enum Variant: String, Sendable, CaseIterable {
         case complete
-        /// For a version of the interface that does not exist.
+        /// Built for a version of the interface that does not exist.
         case otherVersion = "-DSTAND_IN_ABI_VERSION=99"
-        /// Without the function that answers calls.
+        /// Built without the function that answers calls.
         case withoutAnswer = "-DSTAND_IN_WITHOUT_ANSWER"
     }
 
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The path of the library. Throws when there is no C compiler, or its message when it fails.
+    /// Returns the path of the library. Throws if there is no C compiler, or if it fails, with its messages.
     package static func build(_ variant: Variant = .complete) throws -> String {
         let headers = repository.appending(path: "Sources/CLadder")
         var options = ["-shared", "-fPIC", "-D_GNU_SOURCE", "-I", headers.path]
@@ -28,8 +28,8 @@ package enum StandInModule {
             "stand_in_module.c", with: [headers.appending(path: "latchkey_ladder.h")], options, libraries: ["-lcrypto"])
     }
 
-    /// The path of a program that becomes `program`, with the arguments that it gets, if the kernel seems to have
-    /// no Landlock.
+    /// Returns the path of a program that executes `program` with its own arguments, but makes the kernel appear to
+    /// have no Landlock.
     package static func buildWithoutLandlock(program: String) throws -> String {
         try compile("without_landlock.c", with: [], ["-DPROGRAM=\"\(program)\""], libraries: [])
     }
@@ -45,7 +45,7 @@ package enum StandInModule {
         let folder = FileManager.default.temporaryDirectory
         let library = folder.appending(path: "latchkey-stand-in-\(digest).so").path
         if FileManager.default.fileExists(atPath: library) { return library }
-        // Tests of several processes may build at the same time: each for itself, and the last one stays.
+        // Tests of several processes may build at the same time. Each builds its own file, and the last one remains.
         let draft = folder.appending(path: "latchkey-stand-in-\(UUID().uuidString).so").path
         let arguments = ["cc", "-O2", "-std=gnu11"] + options + ["-o", draft, source.path] + libraries
         let compiler = try ChildProcess(program: "/usr/bin/env", arguments: arguments)
@@ -55,7 +55,7 @@ package enum StandInModule {
     }
 
     private static func moveReplacing(_ source: String, _ target: String) throws {
-        // Both texts live during the call.
+        // Both texts are valid during the call.
         guard unsafe rename(source, target) == 0 else { throw StandInNotBuilt(messages: "rename: errno \(errno)") }
     }
 }
@@ -64,7 +64,7 @@ package struct StandInNotBuilt: Error {
     package let messages: String
 }
 
-/// The data that a stand-in module is opened with.
+/// The data with which a stand-in module is opened.
 package struct StandInOptions: Sendable {
     package enum Ladder: Sendable {
         case applicationSecret([UInt8])
@@ -72,14 +72,14 @@ package struct StandInOptions: Sendable {
     }
 
     package var ladder: Ladder
-    /// Microseconds of computing and of sleep per call.
+    /// The time that each call computes, and the time that it sleeps, in microseconds.
     package var busyMicroseconds = 0
     package var sleepMicroseconds = 0
     package var usesVideo = false
-    /// What every call does, and what opening does.
+    /// The fault of every call, and the fault of opening the module.
     package var fault: StandInFault?
     package var openFault: StandInFault?
-    /// A file that is there, for the probes of files.
+    /// An existing file, for the probes of files.
     package var file: String?
 
     package init(_ ladder: Ladder) {
@@ -102,10 +102,10 @@ package struct StandInOptions: Sendable {
     }
 }
 
-/// What a stand-in module does instead of answering, in every call or in one that names it among its key formats.
+/// A fault that a stand-in module has instead of answering. It applies to every call, or to calls that name it among
+/// their key formats.
 ///
-/// A probe answers with a failure whose status says what it found: the `errno` of what must be refused, or 1,000 and
-/// a number.
+/// A probe answers with a failure. Its status is the `errno` of the refused operation, or 1,000 plus a number.
 package enum StandInFault: UInt64, Sendable, CaseIterable {
     case crash = 1
     case abort, exit, hang, overrunAnswer, overrunHeap, valueTooSmall, valueTooLarge, garbageKeys, garbageAnswer
@@ -117,6 +117,6 @@ package enum StandInFault: UInt64, Sendable, CaseIterable {
     case probeDumpable, probePrivileges, probeUser, probeCapabilities, probeCoreLimit, probeDumpableChange, probeRing
     case probeLeftovers, probeMapFile, probeLaterCall, probeOwnByParent, probeReadFile, probeReadFolder, probeThreads
 
-    /// The key format that asks for the fault.
+    /// The key format that requests the fault.
     package var keyFormat: UInt64 { 0x4641_554C_5400_0000 + rawValue }
 }

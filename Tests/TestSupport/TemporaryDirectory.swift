@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that lives as long as this object.
+/// A folder that is deleted with this object.
 package final class TemporaryDirectory: Sendable {
     package let path: String
 
@@ -28,13 +28,13 @@ package final class TemporaryDirectory: Sendable {
         try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
     }
 
-    /// In bytes.
+    /// Returns the size of a file in bytes.
     package func size(_ name: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: path(name))
         return (attributes[.size] as? NSNumber)?.intValue ?? 0
     }
 
-    /// The permissions, as chmod takes them.
+    /// Returns the permissions of a file, in the form that chmod takes.
     package func mode(_ name: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: path(name))
         return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1

@@ -2,9 +2,9 @@ package import DeviceSimulation
 package import FairPlay
 package import KeyCrypto
 
-/// A credential made once per test process, and devices that share its secret.
+/// A credential that is made once per test process, and devices with the same secret.
 package struct TestCredential: Sendable {
-    /// Serves version 3 too.
+    /// The credential, which serves version 3 too.
     package let credential: Credential
     package let certificate1024: Certificate
     package let certificate2048: Certificate

@@ -2,7 +2,7 @@ package import ByteCoding
 package import FairPlay
 package import KeyCrypto
 
-/// The server's side of one loop, as the licence pipeline has it.
+/// The server's objects of one loop, as in the licence pipeline.
 package struct TestServer {
     package let crypto: CryptoContext
     package let credentials: CredentialSet
@@ -31,8 +31,8 @@ package struct TestServer {
         return try opener.open(envelope, with: key, unwrapped: job, servedVersions: servedVersions)
     }
 
-    /// The CKC with a content key (16 bytes) for the device of an SPC, from a credential with an application secret.
-    /// The terms are not checked.
+    /// Returns a CKC with a content key (16 bytes) for the device of an SPC. The SPC must be for a credential with an
+    /// application secret. The terms are not checked.
     package func answer(
         _ spc: SPC, contentKey: [UInt8], iv: Bytes16 = .zero, terms: LicenseTerms = LicenseTerms()
     ) throws -> [UInt8] {

@@ -2,14 +2,14 @@ package import ContentKeys
 import KeyCrypto
 package import Records
 
-/// Where operators list and change what is remembered of a subject. Each change is in the ledger with the name of the
-/// operator.
+/// Lists and changes a subject's devices, playbacks and rentals for operators. Each change is in the ledger with the
+/// operator's name.
 package struct AccountDesk: Sendable {
-    /// The most elements of a page.
+    /// The largest number of elements in a page.
     package static let pageSizeMaximum = 1000
     package static let pageSizeDefault = 100
 
-    /// For the names that operators give to devices.
+    /// Makes the pseudonyms of devices that operators name.
     package let pseudonyms: Pseudonymizer
     private let store: any AccountStore
     private let records: any AccountRecords
@@ -20,8 +20,8 @@ package struct AccountDesk: Sendable {
         self.pseudonyms = pseudonyms
     }
 
-    /// At most `limit` elements behind the one at which the page before has ended. `now` is in seconds since 1970, here
-    /// and below.
+    /// Returns at most `limit` elements after the position at which the previous page ended. `now` is in seconds since
+    /// 1970, as in the methods below.
     package func page(
         of kind: AccountKind, _ subject: AccountSubject, after: AccountPosition = .start, limit: Int, now: Int64
     ) async throws(StoreError) -> AccountPage {
@@ -31,7 +31,7 @@ package struct AccountDesk: Sendable {
         return AccountPage(items: items, next: found.count > limit ? items.last?.position : nil)
     }
 
-    /// Removes devices, ends playbacks or forgets rentals. Returns those that it found. `actor` is as in `LedgerEntry`.
+    /// Removes devices, ends playbacks or forgets rentals. Returns the changed items. `actor` is as in `LedgerEntry`.
     package func change(
         _ kind: AccountKind, of subject: AccountSubject, _ selection: AccountSelection, by actor: String, now: Int64
     ) async throws(StoreError) -> [AccountItem] {
@@ -88,7 +88,7 @@ package struct AccountDesk: Sendable {
     }
 }
 
-/// Where in a list a page begins.
+/// The position in a list after which a page starts.
 package struct AccountPosition: Equatable, Sendable {
     package static let start = AccountPosition()
 
@@ -105,7 +105,7 @@ package struct AccountPosition: Equatable, Sendable {
         }
     }
 
-    /// Reads what a page has as its `next`.
+    /// Reads the text that a page has as its `next`.
     package init(_ text: String, of kind: AccountKind) throws(AccountFault) {
         switch kind {
         case .devices, .rentals: name = try Pseudonym(shown: text)
@@ -133,10 +133,10 @@ extension AccountItem {
     }
 }
 
-/// Changes in the database of many nodes, whose rows are in this node's ledger.
+/// Makes changes in the database of several nodes, and records them in this node's ledger.
 ///
-/// The row is written first, so that no change is without one. If the database then fails, the operator hears of it,
-/// and the row of the next try follows.
+/// The row is written first, so that every change has a row. If the database then fails, the operator gets an error,
+/// and another attempt writes another row.
 package struct SharedAccountRecords: AccountRecords {
     private let shared: any AccountStore
     private let ledger: any Ledger

@@ -7,7 +7,7 @@ package enum AccountItem: Equatable, Sendable {
     case playback(KnownPlayback)
     case rental(KnownRental)
 
-    /// What names it in a list: the page behind it begins there.
+    /// The item's name in a list, after which the next page starts.
     var position: String {
         switch self {
         case .device(let known): known.device.shown
@@ -16,7 +16,7 @@ package enum AccountItem: Equatable, Sendable {
         }
     }
 
-    /// Its members, for programs; null if nothing is known. Times are texts in UTC.
+    /// Writes its members for programs; unknown values are null. Times are texts in UTC.
     package func write(to writer: inout JSONWriter) {
         switch self {
         case .device(let known):
@@ -58,17 +58,17 @@ package enum AccountItem: Equatable, Sendable {
                     + (known.record.firstPlay.map { "first play \(Revocation.time($0))" } ?? "not played")
                     + "  kept until \(Revocation.time(known.keptUntil))"
             }
-        // What others chose has no say in what a terminal does.
+        // Clients and issuers choose some of these texts, so control characters must not reach a terminal.
         return String(
             String.UnicodeScalarView(
                 line.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))
     }
 }
 
-/// Some of a subject's devices, playbacks or rentals.
+/// A page of a subject's devices, playbacks or rentals.
 package struct AccountPage: Equatable, Sendable {
     package let items: [AccountItem]
-    /// Where the next page begins; nil if this is the last one.
+    /// The position of the next page; nil if this is the last one.
     package let next: String?
 
     package init(items: [AccountItem], next: String?) {

@@ -3,12 +3,12 @@ import Entitlements
 import KeyCrypto
 package import Records
 
-/// Whose names an installation knows: what operators may leave out follows from these.
+/// The issuers and customers of an installation. They determine what operators may leave out.
 package struct AccountNames: Equatable, Sendable {
     package let issuers: Set<String>
-    /// The issuer of each customer in ExpressPlay's manner, by the customer's name.
+    /// The issuer of each customer of the ExpressPlay-style API, by the customer's name.
     package let customers: [String: String]
-    /// The customer as whose the entitlement server makes tokens; nil if it is off.
+    /// The customer for which the entitlement server makes tokens; nil if it is off.
     package let entitlementCustomer: String?
 
     package init(issuers: Set<String>, customers: [String: String] = [:], entitlementCustomer: String? = nil) {
@@ -18,22 +18,22 @@ package struct AccountNames: Equatable, Sendable {
     }
 }
 
-/// A subject of an issuer, as an operator names it.
+/// A subject of an issuer, in an operator's words.
 package struct AccountSubject: Equatable, Sendable {
     private enum Name: Equatable {
         case text(issuer: String, String)
-        /// As rows of the ledger and lists show it.
+        /// The subject's pseudonym, which ledger rows and lists show.
         case pseudonym(Pseudonym)
     }
 
     private let name: Name
 
-    /// Reads `subject` with `issuer`, or `cookie` with `customer`: the devices of an ExpressPlay cookie are those of
-    /// one subject.
+    /// Reads `subject` with `issuer`, or `cookie` with `customer`. The devices of an ExpressPlay cookie belong to one
+    /// subject.
     ///
     /// - Parameters:
-    ///   - names: What the operator may leave out follows from these.
-    ///   - text: Gives what the operator says under a name; nil for nothing.
+    ///   - names: Determines what the operator may leave out.
+    ///   - text: Returns the operator's value for a name; nil if there is none.
     package init(
         names: AccountNames, _ text: (String) throws(AccountFault) -> String?
     ) throws(AccountFault) {
@@ -87,14 +87,14 @@ package struct AccountSubject: Equatable, Sendable {
     }
 }
 
-/// Which of a subject's devices, playbacks or rentals an operator means.
+/// The devices, playbacks or rentals of a subject that an operator selects.
 package enum AccountSelection: Equatable, Sendable {
     case all
     case device(Pseudonym)
     case playback(PlaybackPosition)
     case content(String)
 
-    /// Reads `all` and the one name that fits the kind. A device is its HU, or its pseudonym as a list shows it.
+    /// Reads `all` or one of the kind's selectors. A device is its HU, or its pseudonym in the form of lists.
     package init(
         of kind: AccountKind, _ pseudonyms: Pseudonymizer, _ text: (String) throws(AccountFault) -> String?
     ) throws(AccountFault) {
@@ -141,7 +141,7 @@ package enum AccountSelection: Equatable, Sendable {
     }
 }
 
-/// What operators manage of a subject.
+/// The kind of a subject's items that operators manage.
 package enum AccountKind: String, Sendable, CaseIterable {
     case devices, playbacks, rentals
 
@@ -149,7 +149,7 @@ package enum AccountKind: String, Sendable, CaseIterable {
         case device, playback, content
     }
 
-    /// By what one of them can be named.
+    /// The names by which items of the kind can be selected.
     package var selectors: [Selector] {
         switch self {
         case .devices: [.device]
@@ -159,7 +159,7 @@ package enum AccountKind: String, Sendable, CaseIterable {
     }
 }
 
-/// Why nothing was listed or changed: what the operator named cannot be looked for.
+/// The reason why nothing was listed or changed: the operator's request cannot be understood.
 package enum AccountFault: Error, Equatable, CustomStringConvertible {
     case subjectMissing
     case valueOfWrongSize
@@ -174,7 +174,7 @@ package enum AccountFault: Error, Equatable, CustomStringConvertible {
     case selectionMissing(AccountKind)
     case limitMalformed
     case positionMalformed
-    /// A parameter that is not known, stands twice or is not UTF-8.
+    /// The parameter is not known, is repeated or is not UTF-8.
     case parameterUnknown(String)
 
     /// One sentence without its full stop.
@@ -182,29 +182,30 @@ package enum AccountFault: Error, Equatable, CustomStringConvertible {
         switch self {
         case .subjectMissing: "name one subject, by subject or by cookie"
         case .valueOfWrongSize:
-            "a subject has 1 to 200 bytes, and a cookie 1 to \(SealedTokenContents.cookieSizeMaximum)"
+            "a subject must have 1 to 200 bytes, and a cookie 1 to \(SealedTokenContents.cookieSizeMaximum)"
         case .issuerMissing: "issuer is missing: several are configured, and each has subjects of its own"
         case .issuerUnknown: "issuer names no issuer of the configuration"
-        case .issuerNotAsked: "issuer belongs to the name of a subject alone, and to no cookie or pseudonym"
+        case .issuerNotAsked: "issuer is only for the name of a subject, and not for a cookie or a pseudonym"
         case .customerUnknown: "customer is missing, or names no customer of expressPlay.customers"
-        case .customerNotAsked: "customer belongs to cookie alone"
-        case .pseudonymMalformed: "behind \(RevocationTarget.pseudonymMark) stand 64 hexadecimal digits"
-        case .deviceMalformed: "a device is its HU, 40 hexadecimal digits or 27 characters of base64url, or a pseudonym"
-        case .playbackMalformed: "a playback is named as a list shows it"
+        case .customerNotAsked: "customer is only for a cookie"
+        case .pseudonymMalformed: "64 hexadecimal digits must follow \(RevocationTarget.pseudonymMark)"
+        case .deviceMalformed: "name a device by its HU (40 hexadecimal digits or 27 of base64url) or by its pseudonym"
+        case .playbackMalformed: "name a playback in the form that a list shows"
         case .selectionMissing(let kind):
             "name one of: \(kind.selectors.map(\.rawValue).joined(separator: ", ")), or all=true"
-        case .limitMalformed: "limit is a number from 1 to \(AccountDesk.pageSizeMaximum)"
-        case .positionMalformed: "after is what a page before has as next"
-        case .parameterUnknown(let name): "the parameter \(name) is not known here, or stands twice"
+        case .limitMalformed: "limit must be a number from 1 to \(AccountDesk.pageSizeMaximum)"
+        case .positionMalformed: "after must be the value of next in the previous page"
+        case .parameterUnknown(let name): "the parameter \(name) is not known here, or is repeated"
         }
     }
 }
 
 extension Pseudonym {
-    /// As lists show it.
+    /// The pseudonym in the form of lists.
     package var shown: String { RevocationTarget.pseudonymMark + Hexadecimal.encode(bytes) }
 
-    /// Nil for a text that is no pseudonym at all.
+    /// Reads the form of lists. Returns nil if the text does not begin as a pseudonym, and throws if the digits are
+    /// wrong.
     init?(shown text: String) throws(AccountFault) {
         guard text.hasPrefix(RevocationTarget.pseudonymMark) else { return nil }
         let digits = String(text.dropFirst(RevocationTarget.pseudonymMark.count))
@@ -216,7 +217,7 @@ extension Pseudonym {
 }
 
 extension PlaybackPosition {
-    /// As lists show it: the group in 64 hexadecimal digits, a hyphen, and the number.
+    /// The position in the form of lists: the group in 64 hexadecimal digits, a hyphen, and the number.
     package var shown: String { "\(Hexadecimal.encode(group.bytes))-\(number)" }
 
     init?(shown text: String) {

@@ -3,7 +3,7 @@ import Entitlements
 import FairPlay
 package import Licensing
 
-/// Checks that belong together.
+/// A named group of checks.
 struct ExplainedSection {
     let name: String
     let checks: [ExplainedCheck]
@@ -14,7 +14,7 @@ struct ExplainedSection {
     }
 }
 
-/// One check with its verdict, and the code and cause of a refusal.
+/// One check with its verdict, and with code and cause if it failed.
 package struct ExplainedCheck {
     private enum Verdict {
         case passed
@@ -78,7 +78,7 @@ package struct ExplainedCheck {
         }
     }
 
-    /// Found and expected values, for a check that has not passed.
+    /// The found and the expected value, for a check that has not passed.
     private var shownValues: String {
         let words = [values.found.map { "found \($0)" }, values.expected.map { "expected \($0)" }].compactMap(\.self)
         return words.isEmpty ? "" : " (\(words.joined(separator: "; ")))"
@@ -102,12 +102,12 @@ package struct ExplainedCheck {
         writer.member("cause", cause(of: error))
     }
 
-    /// What a client hears.
+    /// The code that a client gets.
     package static func code(of error: LicenseError) -> String {
         error.code.rawValue
     }
 
-    /// What no client hears: for an SPC that was rejected, the check that it failed.
+    /// The cause, which no client gets. For a rejected SPC, it is the check that the SPC failed.
     static func cause(of error: LicenseError) -> String {
         guard case .spc(.rejected(let rejection)) = error else { return error.cause.text }
         return rejection.explanation
@@ -115,7 +115,7 @@ package struct ExplainedCheck {
 }
 
 extension CheckedValues {
-    /// What a device cannot do, and what it must do.
+    /// The ability that a device lacks, and the one that it needs.
     fileprivate init(_ error: LicenseTermsError, _ term: LimitedTerm?) {
         switch error {
         case .durationNeedsPlaybackState:

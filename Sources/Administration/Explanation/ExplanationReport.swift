@@ -6,8 +6,7 @@ package import KeyCrypto
 package import Licensing
 import Records
 
-/// An explanation as JSON, and as text for a person. It shows the true cause of a rejected SPC, which no client ever
-/// hears.
+/// An explanation as JSON, and as text for a person. It shows the true cause of a rejected SPC, which no client gets.
 package struct ExplanationReport {
     private let explanation: LicenseExplanation
     private let blocks: [(tag: UInt64, value: [UInt8])]
@@ -22,14 +21,14 @@ package struct ExplanationReport {
             }
     }
 
-    /// Whether the request would get what it asks for, as far as that is known beforehand; nil if there is a token
-    /// alone, and it is good.
+    /// Whether the request would get its licence, as far as this can be known in advance. Nil if there is only a token,
+    /// and it is valid.
     package var isAllowed: Bool? {
         if explanation.refusal != nil { return false }
         return explanation.stages == nil ? nil : true
     }
 
-    /// Every check with its result, in the order of the decision.
+    /// All checks with their results, in the order of the decision.
     private var sections: [ExplainedSection] {
         var sections = [ExplainedSection("token", explanation.token.checks.map { ExplainedCheck($0) })]
         if let revocation = explanation.revocation {
@@ -136,11 +135,11 @@ extension ExplanationReport {
     private var rentalLine: String? {
         switch explanation.rental {
         case nil: return nil
-        case .success(nil): return "rental     nothing is remembered of it"
+        case .success(nil): return "rental     the store has no record of it"
         case .success(let memory?):
             let play = memory.firstPlay.map { "first play \(Revocation.time($0))" } ?? "not played"
             return "rental     opened \(Revocation.time(memory.openedAt)), \(play)"
-        case .failure(let error): return "rental     not known (\(error)), and taken for a new one here"
+        case .failure(let error): return "rental     not known (\(error)), and treated as a new one here"
         }
     }
 
@@ -176,7 +175,7 @@ extension ExplanationReport {
         ]
     }
 
-    /// What only the shared store can decide on, in words.
+    /// The limits on which only the shared store can decide, in words.
     private var spending: [String] {
         guard let obligations = explanation.obligations else { return [] }
         var lines: [String] = []
@@ -206,10 +205,10 @@ extension ExplanationReport {
             lines.append("\(section.name):")
             lines += section.checks.map { "  \($0.line)" }
         }
-        if !explanation.findings.isEmpty { lines.append("odd about the rights:") }
+        if !explanation.findings.isEmpty { lines.append("findings about the rights:") }
         lines += explanation.findings.map { "  \($0)" }
         lines += spcLines
-        if !spending.isEmpty { lines.append("would be counted, and only the store knows what is left:") }
+        if !spending.isEmpty { lines.append("would be counted; only the store knows what is left:") }
         lines += spending.map { "  \($0)" }
         return (lines + termLines).joined(separator: "\n")
     }
@@ -220,7 +219,7 @@ extension ExplanationReport {
         }
         return explanation.stages == nil
             ? "the token is good; with an SPC the rest can be explained"
-            : "allowed, unless something is spent already that only the store knows of"
+            : "allowed, unless the store has something recorded as spent"
     }
 
     private var spcLines: [String] {
@@ -228,8 +227,8 @@ extension ExplanationReport {
         let key = explanation.key.map { "\($0.keyID), content \($0.contentID.text)" }
         return [
             "asset id   \(Hexadecimal.encode(spc.assetID))",
-            "device     \(spc.deviceID.map { "\($0)" } ?? "known to the external module alone")",
-            "key        \(key ?? "not looked for, or not found")",
+            "device     \(spc.deviceID.map { "\($0)" } ?? "known only to the external module")",
+            "key        \(key ?? "not looked up, or not found")",
         ] + [rentalLine].compactMap(\.self)
     }
 

@@ -1,7 +1,7 @@
 package import FairPlay
 
 extension SPCRejection {
-    /// The cause in words: for the operator, who holds the keys; a client hears none of it.
+    /// The cause in words, for the operator, who holds the keys. No client gets it.
     package var explanation: String {
         switch self {
         case .sessionKey: "its wrapped key does not open with the private key of the certificate that it names"
@@ -9,9 +9,11 @@ extension SPCRejection {
         case .framing(let error): "its payload is not a row of TLLV blocks: \(error.explanation)"
         case .missingTag(let tag): "the block \(Self.name(tag)) is missing"
         case .wrongSize(let tag, let size): "the block \(Self.name(tag)) has a value of \(size) bytes"
-        case .returnRequestTooLong(let count): "it asks \(count) blocks back, which are too many"
-        case .returnRequestForbidden(let tag): "it asks the block \(Self.name(tag)) back, which must not be returned"
-        case .returnRequestMissing(let tag): "it asks the block \(Self.name(tag)) back and has none"
+        case .returnRequestTooLong(let count): "it asks for the return of \(count) blocks, which are too many"
+        case .returnRequestForbidden(let tag):
+            "it asks for the return of the block \(Self.name(tag)), which must not be returned"
+        case .returnRequestMissing(let tag):
+            "it asks for the return of the block \(Self.name(tag)), which it does not have"
         case .protocolVersion(let used):
             "it uses protocol version \(used), which it does not support or the server does not serve"
         case .reservedWord(let tag): "a reserved word of the block \(Self.name(tag)) is not 0"
@@ -32,7 +34,8 @@ extension TLLVError {
         switch self {
         case .truncatedHeader(let offset): "a header ends too early at byte \(offset)"
         case .blockUnaligned(let tag, let length): "the block \(hexadecimal(tag)) has \(length) bytes"
-        case .blockOverrun(let tag, let length): "the block \(hexadecimal(tag)) of \(length) bytes runs over the end"
+        case .blockOverrun(let tag, let length):
+            "the block \(hexadecimal(tag)) of \(length) bytes extends beyond the end"
         case .valueExceedsBlock(let tag, let length):
             "the value of the block \(hexadecimal(tag)) has \(length) bytes, more than its block"
         case .tooManyBlocks(let maximum): "there are more than \(maximum)"

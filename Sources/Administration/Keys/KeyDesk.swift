@@ -7,27 +7,27 @@ package import Records
 import Synchronization
 package import Telemetry
 
-/// The one place where packagers and operators get content keys: those that are there, and new ones.
+/// Delivers content keys to packagers and operators: existing keys and new ones. No other type does so.
 ///
-/// Each key that is handed out has a row in the ledger, with who got it and without the key. All rows of a request are
-/// durable, in one commit, before the keys are given back. Keys that a client gets again and again within a minute are
-/// only counted (`RepeatedDeliveries`).
+/// Each delivered key has a row in the ledger, which names the client but does not contain the key. All rows of a
+/// request are durable, in one commit, before the keys are returned. If a client gets the same keys again and again
+/// within a minute, further deliveries are only counted (`RepeatedDeliveries`).
 ///
-/// While the store cannot be reached, keys that were handed out lately are handed out again, and none is made
-/// (architecture, "When the database or the disk fails").
+/// While the store cannot be reached, recently delivered keys are delivered again, and no key is made (architecture,
+/// "When the database or the disk fails").
 package final class KeyDesk: Sendable {
-    /// Where keys are stored.
+    /// The store of keys and period times.
     package typealias Store = KeyProvider & ContentKeyStore & PeriodNotes
 
-    /// Who asks, as the ledger has it.
+    /// The client that asks, as the ledger records it.
     package struct Client: Sendable {
-        /// As in `LedgerEntry`: `packager:NAME`, or an operator.
+        /// The actor as in `LedgerEntry`: `packager:NAME`, or an operator.
         package var actor: String
         /// The id of the request; nil for a command.
         package var request: String?
-        /// By which way the keys leave, in few words of ASCII: the first words of a row's detail.
+        /// The interface through which the keys are delivered, in a few words of ASCII. A row's detail begins with it.
         package var manner: String
-        /// Whether keys may be made, or only given if they are there.
+        /// Whether missing keys may be made for the client.
         package var mayCreate: Bool
 
         package init(actor: String, request: String? = nil, manner: String, mayCreate: Bool = true) {
@@ -39,9 +39,10 @@ package final class KeyDesk: Sendable {
     }
 
     private static let pageSize = 1_000
-    /// How many pages of the store one request reads: keys of other tracks and periods may lie between.
+    /// The largest number of store pages that one request reads. Keys of other tracks and periods may lie between the
+    /// wanted ones.
     private static let pagesPerRequestMaximum = 10
-    /// Of so many keys it is remembered that the ledger lacks the row of their creation.
+    /// The largest number of keys whose missing creation rows are remembered.
     private static let unrecordedMaximum = 1_024
 
     private let store: any Store
@@ -50,14 +51,15 @@ package final class KeyDesk: Sendable {
     private let derivation: KeyDerivation?
     private let recent: RecentlyProvidedKeys
     private let repeated: RepeatedDeliveries
-    /// The kind of the row that a key has not got, because the ledger failed after the key was stored.
+    private let clock: any MonotonicClock
+    /// The kind of the missing row of a key. The row is missing if the ledger failed after the key was stored.
     private let unrecorded = Mutex<[KeyID: LedgerEntry.Kind]>([:])
     private let unrecordedDeliveries = Atomic<UInt64>(0)
 
     /// - Parameters:
-    ///   - derivation: What makes new keys; nil if they are random.
-    ///   - life: For how long a key is given out again without a question to the store.
-    ///   - lifeInOutage: For how long while the store cannot be reached.
+    ///   - derivation: Derives new keys; nil if they are random.
+    ///   - life: How long a key is delivered again without asking the store.
+    ///   - lifeInOutage: The same while the store cannot be reached.
     package init(
         store: any Store, ledger: any Ledger, mode: DecisionRecorder.Mode = .required,
         derivation: KeyDerivation? = nil, life: Duration = RecentContentKeys.lifeDefault,
@@ -67,27 +69,30 @@ package final class KeyDesk: Sendable {
         self.ledger = ledger
         self.mode = mode
         self.derivation = derivation
+        self.clock = clock
         recent = RecentlyProvidedKeys(life: life, lifeInOutage: lifeInOutage, clock: clock)
         repeated = RepeatedDeliveries(clock: clock)
     }
 
-    /// How many keys were handed out without a row in the ledger, because it is not required and failed.
+    /// The number of keys that were delivered without a ledger row, because the ledger failed and is not required.
     package var unrecordedCount: UInt64 { unrecordedDeliveries.load(ordering: .relaxed) }
 
-    /// The keys of an order, if this client had the same ones so often in the last minute that a further delivery is
-    /// only counted; nil if `provide` is to be asked. Does not wait.
-    package func provideAgain(_ order: KeyOrder, to client: Client) -> [ContentKeyRecord]? {
-        guard let known = recent.keys(of: order), repeated.count(.init(known, to: client)) else { return nil }
-        return known
+    /// Returns the keys of an order if this client got the same keys so often in the last minute that a further
+    /// delivery is only counted. Returns nil if `provide` must be called. Counts one delivery. Does not suspend.
+    package func provideAgain(_ order: KeyOrder, to client: Client) -> StandingDelivery? {
+        guard let found = recent.keys(of: order), let minute = repeated.count(.init(found.records, to: client)) else {
+            return nil
+        }
+        return StandingDelivery(found, in: minute, recent: recent, clock: clock)
     }
 
-    /// The keys of an order, in its order. `now` is in seconds since 1970.
+    /// Returns the keys of an order, in its order. `now` is in seconds since 1970.
     package func provide(
         _ order: KeyOrder, to client: Client, now: Int64
     ) async throws(KeyDeskError) -> [DeliveredKey] {
         let delivered: [DeliveredKey]
-        if let known = recent.keys(of: order) {
-            delivered = known.map { DeliveredKey($0, .found) }
+        if let found = recent.keys(of: order) {
+            delivered = found.records.map { DeliveredKey($0, .found) }
         } else {
             let wishes = try order.keys.map { (key) throws(KeyDeskError) in
                 try KeyWish(key, of: order.contentID, derivation, now: now)
@@ -96,13 +101,14 @@ package final class KeyDesk: Sendable {
         }
         let kinds = delivered.map(kind)
         let name = RepeatedDeliveries.Name(delivered.map(\.record), to: client)
-        if kinds.allSatisfy({ $0 == .keyDelivered }), repeated.count(name) { return delivered }
+        if kinds.allSatisfy({ $0 == .keyDelivered }), repeated.count(name) != nil { return delivered }
         let rows = try await record(Array(zip(delivered.map(\.record), kinds)), to: client, now: now)
         if let rows { repeated.noteRows(rows, of: name) }
         return delivered
     }
 
-    /// Some live keys of a content. Without `recorded` the keys are looked up and not handed out: no row is written.
+    /// Returns a page of the live keys of a content. If `recorded` is false, the keys are not delivered to the client,
+    /// and no row is written.
     package func page(
         _ query: KeyPageQuery, to client: Client, recorded: Bool = true, now: Int64
     ) async throws(KeyDeskError) -> KeyPage {
@@ -128,8 +134,8 @@ package final class KeyDesk: Sendable {
         _ wishes: [KeyWish], of order: KeyOrder, mayCreate: Bool
     ) async throws(KeyDeskError) -> [DeliveredKey] {
         do throws(KeyDeskError) {
-            // First, so that a failure leaves no key whose creation is in no row of the ledger. Not for keys that are
-            // remembered: the times of their periods have been written down.
+            // The times are stored first, so that a failure leaves no key whose creation row is missing. Remembered
+            // keys do not come here: the times of their periods have been stored before.
             if mayCreate { try await note(order) }
             let delivered = try await ask(wishes, mayCreate: mayCreate)
             for (key, wish) in zip(delivered, wishes) { recent.remember(key.record, for: wish) }
@@ -143,7 +149,7 @@ package final class KeyDesk: Sendable {
         }
     }
 
-    /// Reading comes first: it waits for no writer, and most requests are for keys that are there.
+    /// Reads before it writes, because reads do not wait for writers, and most requests are for existing keys.
     private func ask(_ wishes: [KeyWish], mayCreate: Bool) async throws(KeyDeskError) -> [DeliveredKey] {
         let found = try await attempt { () async throws(KeyProvisionError) in try await self.store.find(wishes) }
         let present = found.compactMap { $0 }
@@ -180,7 +186,7 @@ package final class KeyDesk: Sendable {
         }
     }
 
-    /// Lists the names, which are not sealed, and then opens what is on the page.
+    /// Lists the attributes, which are not sealed, and then opens the keys of the page.
     private func read(_ query: KeyPageQuery) async throws(KeyDeskError) -> KeyPage {
         var fitting: [ContentKeyAttributes] = []
         var last = query.after.map { ContentKeyAttributes(keyID: $0, contentID: query.contentID, createdAt: 0) }
@@ -209,7 +215,7 @@ package final class KeyDesk: Sendable {
         do throws(KeyDeskError) {
             found = try await attempt { () async throws(KeyProvisionError) in try await self.store.find(wishes) }
         } catch {
-            // Withdrawn or deleted since the list was read: the next look does not list it.
+            // The key was withdrawn or deleted after the list was read. Another attempt does not list it.
             if case .conflict = error { throw .store(.unavailable(.busy)) }
             throw error
         }
@@ -226,8 +232,8 @@ package final class KeyDesk: Sendable {
         }
     }
 
-    /// Writes down how often keys were given again that have no rows for it: of minutes that have ended, or else of
-    /// all. What the ledger does not take is kept for the next time.
+    /// Records how often keys were delivered again without rows: for minutes that have ended, or for all. Counts that
+    /// the ledger does not accept are kept for the next call.
     package func recordRepeats(all: Bool = false, now: Int64) async throws(KeyDeskError) {
         let owed = repeated.take(all: all)
         for (index, part) in owed.enumerated() {
@@ -243,7 +249,7 @@ package final class KeyDesk: Sendable {
         }
     }
 
-    /// A row for `count` more deliveries like that of another row.
+    /// Makes a row for `count` further deliveries of the key of another row.
     private static func row(
         again count: UInt64, _ row: LedgerEntry, now: Int64
     ) throws(KeyDeskError) -> LedgerEntry {
@@ -254,7 +260,7 @@ package final class KeyDesk: Sendable {
         return again
     }
 
-    /// Returns the rows when they would outlive a power cut; nil if the ledger is not required and fails.
+    /// Writes the rows, and returns them when they are durable. Returns nil if the ledger fails and is not required.
     private func record(
         _ keys: [(ContentKeyRecord, LedgerEntry.Kind)], to client: Client, now: Int64
     ) async throws(KeyDeskError) -> [LedgerEntry]? {
@@ -267,7 +273,7 @@ package final class KeyDesk: Sendable {
             unrecorded.withLock { unrecorded in for (key, _) in keys { unrecorded[key.keyID] = nil } }
             return entries
         } catch {
-            // A queue that is full is no outage: clients can fill it.
+            // A full queue is not an outage, because clients can fill it.
             if mode == .bestEffort, case .unavailable(let outage) = error, outage != .busy {
                 unrecordedDeliveries.add(UInt64(keys.count), ordering: .relaxed)
                 return nil
@@ -299,7 +305,35 @@ package final class KeyDesk: Sendable {
     }
 }
 
-/// A key that was handed out, and what had become of the wish for it.
+/// Keys that a client got. It may get them again for a short time, without a look-up of its order.
+package final class StandingDelivery: RepeatableDelivery {
+    /// The keys, in the sequence of the order.
+    package let keys: [ContentKeyRecord]
+    private let end: MonotonicTime
+    private let changeCount: UInt64
+    private let minute: RepeatedDeliveries.Minute
+    private let recent: RecentlyProvidedKeys
+    private let clock: any MonotonicClock
+
+    init(
+        _ found: RecentlyProvidedKeys.Found, in minute: RepeatedDeliveries.Minute, recent: RecentlyProvidedKeys,
+        clock: any MonotonicClock
+    ) {
+        keys = found.records
+        end = found.end
+        changeCount = found.changeCount
+        self.minute = minute
+        self.recent = recent
+        self.clock = clock
+    }
+
+    package func countOneMore() -> Bool {
+        let now = clock.monotonicTime
+        return now < end && changeCount == recent.changeCount && minute.count(at: now)
+    }
+}
+
+/// A delivered key, and how it was provided.
 package struct DeliveredKey: Sendable {
     package enum Outcome: String, Sendable, CaseIterable {
         case created
@@ -316,18 +350,18 @@ package struct DeliveredKey: Sendable {
     }
 }
 
-/// Why no key is handed out.
+/// The reason why no key is delivered.
 package enum KeyDeskError: Error, Equatable, Sendable {
-    /// The stored key with these names is not the one that is wanted.
+    /// The stored key with these names is not the wanted one.
     case conflict(KeyID, KeyConflict)
-    /// The IV that a key is to have equals the key, and would give it away.
+    /// The given IV equals the key, and would reveal it.
     case ivEqualsKey(KeyID)
-    /// A key is not there, and the client may not have it made.
+    /// A key is missing, and the client may not have it made.
     case creationNotAllowed
-    /// The store is older than the last key that was made: this key may have existed.
+    /// The store is older than the last key that was made. A key of this content may have existed.
     case keyLost(ContentID)
     case store(StoreError)
-    /// The keys are there, and the ledger does not say who got them. So no client gets them.
+    /// The keys exist, but the ledger could not record their delivery. Therefore no client gets them.
     case ledger(StoreError)
     case cryptography(CryptoError)
 
@@ -340,7 +374,7 @@ package enum KeyDeskError: Error, Equatable, Sendable {
             }
     }
 
-    /// Whether the store cannot be asked now, so that what is remembered may be given.
+    /// Whether the store cannot be asked now, so that remembered keys may be delivered.
     fileprivate var isOutageOfStore: Bool {
         switch self {
         case .store(.unavailable(.unreachable)), .store(.unavailable(.busy)), .store(.unavailable(.misconfigured)): true
@@ -350,7 +384,8 @@ package enum KeyDeskError: Error, Equatable, Sendable {
 }
 
 extension KeyWish {
-    /// The wish for a key of an order. Bytes that the order does not give are derived, or else random.
+    /// Makes the wish for a key of an order. Bytes that the order does not give are derived, or random if there is no
+    /// derivation.
     fileprivate init(
         _ key: KeyOrder.Key, of contentID: ContentID, _ derivation: KeyDerivation?, now: Int64
     ) throws(KeyDeskError) {
@@ -385,7 +420,7 @@ extension KeyWish {
             material: key.key != nil ? .imported : derivation == nil ? .random : .derived)
     }
 
-    /// Derived keys have derived key ids: the same order makes the same key again, even in an empty store.
+    /// Derived keys have derived key ids, so that the same order makes the same key again, even in an empty store.
     private static func keyID(
         of key: KeyOrder.Key, _ contentID: ContentID, _ derivation: KeyDerivation?
     ) throws(CryptoError) -> KeyID {
@@ -394,7 +429,8 @@ extension KeyWish {
             contentID: contentID, trackLabel: key.track.label, periodIndex: key.periodIndex)
     }
 
-    /// The wish for a key that a list has shown. Its bytes are in the store alone; those of the wish are never stored.
+    /// Makes the wish for a key of a list. Only the store has its bytes; the placeholder bytes of the wish are never
+    /// stored.
     fileprivate init(finding attributes: ContentKeyAttributes) throws(KeyDeskError) {
         do throws(CryptoError) {
             let placeholder = try KeyGeneration.generate()

@@ -1,17 +1,17 @@
 package import ByteCoding
 package import ContentKeys
 
-/// Which keys of a content are asked for.
+/// A query for a page of a content's keys.
 package struct KeyPageQuery: Hashable, Sendable {
-    /// How many keys a page has at most, and unless asked for fewer.
+    /// The largest number of keys in a page, and the default.
     package static let limitMaximum = 64
 
     package var contentID: ContentID
-    /// Only keys with this label.
+    /// Only keys with this label; nil for all.
     package var trackLabel: TrackLabel?
-    /// Only keys of this period.
+    /// Only keys of this period; nil for all.
     package var periodIndex: UInt32?
-    /// Only keys behind this one, in the order of key ids.
+    /// Only keys after this one, in the order of key ids; nil for the first page.
     package var after: KeyID?
     /// From 1 to `limitMaximum`.
     package var limit: Int
@@ -27,7 +27,7 @@ package struct KeyPageQuery: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Whether a key may be on the page. A withdrawn key is given to no packager.
+    /// Whether a key belongs on the page. Withdrawn keys are never delivered to packagers.
     func fits(_ key: ContentKeyAttributes) -> Bool {
         guard key.state == .live else { return false }
         if let trackLabel, key.trackLabel != trackLabel { return false }
@@ -36,9 +36,9 @@ package struct KeyPageQuery: Hashable, Sendable {
     }
 }
 
-/// Some live keys of a content, in the order of their key ids.
+/// A page of the live keys of a content, in the order of their key ids.
 package struct KeyPage: Sendable {
     package let keys: [ContentKeyRecord]
-    /// `after` of the next page; nil if there are no more keys. The next page may have no keys.
+    /// The `after` of the next page; nil if there are no more keys. The next page may be empty.
     package let next: KeyID?
 }

@@ -3,10 +3,10 @@ package import ContentKeys
 package import KeyCrypto
 package import Records
 
-/// Makes the keys of key rotation periods. Each track of a period gets one key, also if several nodes and commands make
-/// it at once.
+/// Makes the keys of key periods. Each track of a period gets only one key, even if several nodes and commands make it
+/// at the same time.
 package struct PeriodDesk: Sendable {
-    /// The keys of one period, those that were there too.
+    /// The keys of one period, including those that existed before.
     package struct Made: Sendable {
         package let period: UInt32
         /// In the order of the tracks.
@@ -18,15 +18,15 @@ package struct PeriodDesk: Sendable {
     private let provider: any KeyProvider
     private let derivation: KeyDerivation?
 
-    /// Without a derivation keys are random.
+    /// Makes a desk. Without a derivation, keys are random.
     package init(store: any LivePeriodStore, provider: any KeyProvider, derivation: KeyDerivation?) {
         self.store = store
         self.provider = provider
         self.derivation = derivation
     }
 
-    /// The keys of a period, one for each track. Those that are not there are made; all become durable together, or
-    /// none. `now` is in seconds since 1970.
+    /// Returns the keys of a period, one for each track, and makes missing ones. All become durable together, or none.
+    /// `now` is in seconds since 1970.
     package func make(
         _ period: UInt32, of contentID: ContentID, for tracks: [PeriodTrack], scheme: EncryptionScheme, now: Int64
     ) async throws(KeyProvisionError) -> Made {
@@ -39,8 +39,8 @@ package struct PeriodDesk: Sendable {
         return Made(period: period, keys: try await provider.provide(wishes))
     }
 
-    /// The periods of a content that Latchkey must make and that lack a key, in their order; and those that have all.
-    /// `times` are what the time may be, in seconds since 1970.
+    /// Returns the periods of a content that Latchkey must make and that lack a key, in their order, and the periods
+    /// that have all keys. `times` is the range of the current time, in seconds since 1970.
     package func standing(
         of content: LiveContent, at times: ClosedRange<Int64>
     ) async throws(StoreError) -> (missing: [UInt32], complete: Set<UInt32>) {
@@ -56,7 +56,7 @@ package struct PeriodDesk: Sendable {
         return (missing, complete)
     }
 
-    /// What the ledger says of keys that were made here. `actor` is as in `LedgerEntry`.
+    /// Returns the ledger entries of keys that were made here. `actor` is as in `LedgerEntry`.
     package static func entries(
         _ made: [Made], by actor: String, now: Int64
     ) throws(CryptoError) -> [LedgerEntry] {

@@ -4,20 +4,20 @@ import PackagerAPI
 import Synchronization
 import Telemetry
 
-/// Remembers the keys that packagers were given lately.
+/// Remembers the keys that packagers got recently.
 ///
-/// An entry is believed as `RecentContentKeys` believes its own: for `life` without a question to the store, so that a
-/// key that is withdrawn is given out for that much longer, and for `lifeInOutage` while the store cannot be reached.
-/// At most `capacity` entries are held: when the younger half is full, the older one is forgotten.
+/// An entry is used as in `RecentContentKeys`: for `life` without asking the store, and for `lifeInOutage` while the
+/// store cannot be reached. A withdrawn key may therefore be delivered for the rest of that time. The entries hold at
+/// most `capacity` keys: when the younger half is full, the older half is dropped.
 final class RecentlyProvidedKeys: Sendable {
-    /// What was asked for.
+    /// The name of an entry: a key id, a track, or a query for a page.
     enum Name: Hashable {
         case keyID(KeyID)
         case track(ContentID, TrackLabel?, period: UInt32?)
         case page(KeyPageQuery)
     }
 
-    /// Of all keys of an entry together, in keys: a page may have many.
+    /// The largest number of keys in all entries together; a page may have many keys.
     static let capacityDefault = 8_192
 
     private struct Entry {
@@ -25,10 +25,19 @@ final class RecentlyProvidedKeys: Sendable {
         let foundAt: MonotonicTime
     }
 
+    /// The remembered keys of an order.
+    struct Found {
+        var records: [ContentKeyRecord] = []
+        /// The end of the time in which the keys are used without a question to the store.
+        var end = MonotonicTime.distantFuture
+        /// The value of `changeCount` before the look-up.
+        let changeCount: UInt64
+    }
+
     private struct Generations {
         var younger: [Name: Entry] = [:]
         var older: [Name: Entry] = [:]
-        /// The keys of the younger half.
+        /// The number of keys in the younger half.
         var youngerKeyCount = 0
     }
 
@@ -37,6 +46,7 @@ final class RecentlyProvidedKeys: Sendable {
     private let lifeInOutage: Duration
     private let halfCapacity: Int
     private let generations = Mutex(Generations())
+    private let changes = Atomic<UInt64>(0)
 
     init(capacity: Int = capacityDefault, life: Duration, lifeInOutage: Duration, clock: any MonotonicClock) {
         precondition(capacity >= 2, "a cache of two halves holds at least two entries")
@@ -46,7 +56,7 @@ final class RecentlyProvidedKeys: Sendable {
         halfCapacity = capacity / 2
     }
 
-    /// The key of each wish; nil unless every one is remembered and is the one that is wished for.
+    /// Returns the key of each wish. Returns nil unless each key is remembered and is the wanted one.
     func keys(_ wishes: [KeyWish], inOutage: Bool) -> [ContentKeyRecord]? {
         var found: [ContentKeyRecord] = []
         for wish in wishes {
@@ -58,11 +68,11 @@ final class RecentlyProvidedKeys: Sendable {
         return found
     }
 
-    /// The same for an order while there is no outage. Making wishes of it would take key material.
-    func keys(of order: KeyOrder) -> [ContentKeyRecord]? {
+    /// Returns the keys of an order while there is no outage. It makes no wishes, because that would need key material.
+    func keys(of order: KeyOrder) -> Found? {
         let now = clock.monotonicTime
-        var found: [ContentKeyRecord] = []
-        found.reserveCapacity(order.keys.count)
+        var found = Found(changeCount: changeCount)
+        found.records.reserveCapacity(order.keys.count)
         for key in order.keys {
             let name: Name =
                 if let keyID = key.keyID {
@@ -70,24 +80,29 @@ final class RecentlyProvidedKeys: Sendable {
                 } else {
                     .track(order.contentID, key.track.label, period: key.periodIndex)
                 }
-            guard let record = page(name, for: life, at: now)?.keys.first,
+            guard let entry = entry(name, for: life, at: now), let record = entry.page.keys.first,
                 KeyWish.conflict(
                     contentID: order.contentID, trackLabel: key.track.label, periodIndex: key.periodIndex,
                     scheme: key.scheme, iv: key.iv, key: key.key, with: record) == nil
             else { return nil }
-            found.append(record)
+            found.records.append(record)
+            found.end = min(found.end, entry.foundAt + life)
         }
         return found
     }
 
+    /// Counts the entries that were replaced, or forgotten because the store does not give their keys. While this
+    /// number stays the same, a look-up finds the same keys again.
+    var changeCount: UInt64 { changes.load(ordering: .acquiring) }
+
     func page(_ name: Name, inOutage: Bool) -> KeyPage? {
-        page(name, for: inOutage ? lifeInOutage : life, at: clock.monotonicTime)
+        entry(name, for: inOutage ? lifeInOutage : life, at: clock.monotonicTime)?.page
     }
 
-    private func page(_ name: Name, for life: Duration, at now: MonotonicTime) -> KeyPage? {
+    private func entry(_ name: Name, for life: Duration, at now: MonotonicTime) -> Entry? {
         let entry = generations.withLock { $0.younger[name] ?? $0.older[name] }
         guard let entry, now < entry.foundAt + life else { return nil }
-        return entry.page
+        return entry
     }
 
     func remember(_ record: ContentKeyRecord, for wish: KeyWish) {
@@ -102,19 +117,22 @@ final class RecentlyProvidedKeys: Sendable {
                 generations.younger = [:]
                 generations.youngerKeyCount = 0
             }
-            // An entry that takes the place of another one is counted again: that only forgets earlier.
+            // An entry that replaces another one is counted again. This only drops entries earlier.
             generations.youngerKeyCount += max(1, page.keys.count)
+            let isReplaced = generations.younger[name] != nil || generations.older[name] != nil
             generations.younger[name] = entry
+            if isReplaced { changes.add(1, ordering: .releasing) }
         }
     }
 
-    /// A key that the store does not give must not come back in an outage.
+    /// Forgets keys that the store does not return, so that they do not come back in an outage.
     func forget(_ wishes: [KeyWish]) {
         generations.withLock { generations in
             for name in wishes.map(Self.name) {
                 generations.younger[name] = nil
                 generations.older[name] = nil
             }
+            changes.add(1, ordering: .releasing)
         }
     }
 

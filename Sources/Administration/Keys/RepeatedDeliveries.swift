@@ -4,20 +4,20 @@ import Records
 import Synchronization
 import Telemetry
 
-/// Counts the deliveries that have no row of their own in the ledger: those of keys that the same client was given
-/// again and again within a minute.
+/// Counts deliveries that have no ledger row of their own, because the same client gets the same keys again and again
+/// within a minute.
 ///
-/// The first ones of a minute have rows, durable before the keys leave. Later one row for each key says how many more
-/// there were, so that an encoder that asks a thousand times a second does not fill the ledger. A power cut loses such
-/// a count. It never loses that the client was given the keys.
+/// The first deliveries of a minute have rows, which are durable before the keys are returned. Later, one row for each
+/// key says how many further deliveries there were. An encoder that asks a thousand times a second therefore does not
+/// fill the ledger. A power cut may lose such a count, but never the fact that the client got the keys.
 final class RepeatedDeliveries: Sendable {
-    /// How many deliveries of a minute have rows of their own.
+    /// The number of deliveries in a minute that have rows of their own.
     static let ownRowsMaximum = 10
     static let window: Duration = .seconds(60)
-    /// Further deliveries have rows of their own.
+    /// The largest number of counted names. Deliveries beyond it have rows of their own.
     static let capacity = 4_096
 
-    /// What is the same in all deliveries that are counted together.
+    /// Identifies deliveries that are counted together.
     struct Name: Hashable {
         let actor: String
         let manner: String
@@ -30,29 +30,63 @@ final class RepeatedDeliveries: Sendable {
         }
     }
 
-    /// Deliveries without rows of their own.
+    /// Deliveries that are counted and not recorded yet.
     struct Owed {
         let name: Name
-        /// Rows of one of the deliveries that have some.
+        /// The rows of the first delivery of the minute.
         let rows: [LedgerEntry]
         var count: UInt64
     }
 
-    private struct Minute {
+    /// The deliveries of one name within a minute.
+    final class Minute: Sendable {
+        private struct Counts {
+            var ownRows = 1
+            var repeats: UInt64 = 0
+            /// Whether the number of repetitions was taken. A later repetition would be lost.
+            var isClosed = false
+        }
+
         let end: MonotonicTime
+        /// The rows of the first delivery.
         let rows: [LedgerEntry]
-        var ownRowsCount = 0
-        var repeatCount: UInt64 = 0
+        private let counts = Mutex(Counts())
+
+        init(end: MonotonicTime, rows: [LedgerEntry]) {
+            self.end = end
+            self.rows = rows
+        }
+
+        /// Counts a delivery that needs no row of its own. Returns false if the delivery needs a row.
+        func count(at now: MonotonicTime) -> Bool {
+            guard now < end else { return false }
+            return counts.withLock { counts in
+                guard !counts.isClosed, counts.ownRows >= RepeatedDeliveries.ownRowsMaximum else { return false }
+                counts.repeats += 1
+                return true
+            }
+        }
+
+        fileprivate func noteRows() { counts.withLock { $0.ownRows += 1 } }
+
+        /// Returns the number of counted deliveries. Later deliveries are not counted here.
+        fileprivate func close() -> UInt64 {
+            counts.withLock { counts in
+                counts.isClosed = true
+                return counts.repeats
+            }
+        }
     }
 
     private struct State {
         var minutes: [Name: Minute] = [:]
-        /// Of minutes that have ended. The ledger lacks these.
+        /// The counts of minutes that have ended and are not in the ledger yet.
         var owed: [Name: Owed] = [:]
 
         mutating func owe(_ minute: Minute, _ name: Name) {
-            guard minute.repeatCount > 0 else { return }
-            owe(Owed(name: name, rows: minute.rows, count: minute.repeatCount))
+            let count = minute.close()
+            guard count > 0 else { return }
+            owe(Owed(name: name, rows: minute.rows, count: count))
         }
 
         mutating func owe(_ part: Owed) {
@@ -71,25 +105,22 @@ final class RepeatedDeliveries: Sendable {
         self.clock = clock
     }
 
-    /// Counts a delivery that needs no row of its own; false if it needs one.
-    func count(_ name: Name) -> Bool {
-        let now = clock.monotonicTime
-        return state.withLock { state in
-            guard let index = state.minutes.index(forKey: name) else { return false }
-            let minute = state.minutes.values[index]
-            guard now < minute.end, minute.ownRowsCount >= Self.ownRowsMaximum else { return false }
-            state.minutes.values[index].repeatCount += 1
-            return true
+    /// Counts a delivery that needs no row of its own, and returns the minute that counts it. Returns nil if the
+    /// delivery needs a row.
+    func count(_ name: Name) -> Minute? {
+        guard let minute = state.withLock({ $0.minutes[name] }), minute.count(at: clock.monotonicTime) else {
+            return nil
         }
+        return minute
     }
 
-    /// A delivery has rows, which would outlive a power cut.
+    /// Notes that a delivery has durable rows.
     func noteRows(_ rows: [LedgerEntry], of name: Name) {
         let now = clock.monotonicTime
         state.withLock { state in
             if let minute = state.minutes[name] {
                 if now < minute.end {
-                    state.minutes[name]?.ownRowsCount += 1
+                    minute.noteRows()
                     return
                 }
                 state.owe(minute, name)
@@ -98,11 +129,11 @@ final class RepeatedDeliveries: Sendable {
                 state.minutes[name] = nil
                 return
             }
-            state.minutes[name] = Minute(end: now + Self.window, rows: rows, ownRowsCount: 1)
+            state.minutes[name] = Minute(end: now + Self.window, rows: rows)
         }
     }
 
-    /// What the ledger is to be told: of minutes that have ended, or else of all.
+    /// Removes and returns the counts that the ledger must record: of minutes that have ended, or of all.
     func take(all: Bool) -> [Owed] {
         let now = clock.monotonicTime
         return state.withLock { state in
@@ -115,7 +146,7 @@ final class RepeatedDeliveries: Sendable {
         }
     }
 
-    /// The ledger did not take these.
+    /// Puts back counts that the ledger has not recorded.
     func putBack(_ owed: some Sequence<Owed>) {
         state.withLock { state in for part in owed { state.owe(part) } }
     }

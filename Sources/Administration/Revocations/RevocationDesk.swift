@@ -3,8 +3,8 @@ import KeyCrypto
 package import Licensing
 package import Records
 
-/// Where operators revoke and give back. Each change is in the ledger with the name of the operator, and no row tells
-/// of a change that was not made.
+/// Revokes, and lifts revocations, for operators. Each change is in the ledger with the operator's name. No row
+/// describes a change that was not made.
 package struct RevocationDesk: Sendable {
     private let store: any RevocationStore
     private let records: any RevocationRecords
@@ -16,10 +16,11 @@ package struct RevocationDesk: Sendable {
         self.names = names
     }
 
-    /// Revokes. `hold` is called as soon as the revocation is durable here, before other nodes are told. Returns with
-    /// the revocation whether all nodes can know it; otherwise this node brings it to the store later.
+    /// Revokes. Returns the revocation, and whether it is in the store of all nodes. If it is not, this node stores it
+    /// there later.
     ///
-    /// `now` is in seconds since 1970, here and below; `actor` is as in `LedgerEntry`.
+    /// `hold` is called when the revocation is durable here, before other nodes are told. `now` is in seconds since
+    /// 1970, as in the methods below; `actor` is as in `LedgerEntry`.
     package func add(
         _ order: RevocationOrder, by actor: String, now: Int64, hold: (Revocation) async -> Void = { _ in }
     ) async throws(StoreError) -> (revocation: Revocation, isShared: Bool) {
@@ -32,7 +33,7 @@ package struct RevocationDesk: Sendable {
         return (revocation, await records.share(revocation))
     }
 
-    /// What was given back; nil if nothing of the kind was revoked.
+    /// Lifts a revocation and returns it; nil if there was none.
     package func lift(
         _ target: RevocationTarget, by actor: String, now: Int64
     ) async throws(StoreError) -> Revocation? {
@@ -42,12 +43,12 @@ package struct RevocationDesk: Sendable {
         return try await records.lift(known, recording: entry) ? known : nil
     }
 
-    /// The revocations that were made last, the latest first; at most `limit`.
+    /// Returns at most `limit` of the newest revocations, the newest first.
     package func newest(limit: Int) async throws(StoreError) -> [Revocation] {
         try await store.newestRevocations(limit: limit)
     }
 
-    /// All that hold at `now`.
+    /// Returns all revocations that have not ended at `now`.
     package func all(at now: Int64) async throws(StoreError) -> [Revocation] {
         try await store.revocations(at: now)
     }
@@ -72,7 +73,7 @@ package struct RevocationDesk: Sendable {
 }
 
 extension String {
-    /// With a question mark for each character that is not printable ASCII.
+    /// The text with a question mark for each character that is not printable ASCII.
     fileprivate var inASCII: String {
         String(String.UnicodeScalarView(unicodeScalars.map { (0x20..<0x7F).contains($0.value) ? $0 : "?" }))
     }

@@ -4,23 +4,23 @@ import Entitlements
 import Licensing
 package import Records
 
-/// What an operator names to revoke it or to give it back, checked and in the operator's own spelling.
+/// The target of a revocation, checked and in the operator's own spelling.
 package struct RevocationTarget: Equatable, Sendable {
     let kind: Revocation.Kind
-    /// Whose name the value is, for kinds that are an issuer's own; nil for all others.
+    /// The issuer that chose the name, for kinds with `isIssuersOwn`; nil for all others.
     let issuer: String?
     private let value: Value
 
     private enum Value: Equatable {
         case text(String)
-        /// Of a personal kind, as a list shows it.
+        /// The pseudonym of a personal kind, in the form of lists.
         case pseudonym(Pseudonym)
     }
 
-    /// Stands before the digits of a pseudonym, in lists and in commands.
+    /// The text before the digits of a pseudonym, in lists and in commands.
     static let pseudonymMark = "pseudonym:"
 
-    /// `issuers` are those that are configured: the only one of them need not be named.
+    /// Checks a target. `issuers` are the configured ones. If there is only one, it may be left out.
     package init(kind: String, issuer: String?, value: String, issuers: Set<String>) throws(RevocationFault) {
         guard let kind = Revocation.Kind(rawValue: kind) else { throw .kindUnknown }
         guard (1...Revocation.valueSizeMaximum).contains(value.utf8.count) else { throw .valueOfWrongSize }
@@ -51,7 +51,7 @@ package struct RevocationTarget: Equatable, Sendable {
         return .text(text)
     }
 
-    /// The pseudonym of a personal value. Throws `cryptographyFailed`.
+    /// Returns the pseudonym of a personal value; nil for other kinds. Throws `cryptographyFailed`.
     func pseudonym(_ names: RevocationNames) throws(StoreError) -> Pseudonym? {
         guard kind.isPersonal else { return nil }
         switch value {
@@ -62,7 +62,7 @@ package struct RevocationTarget: Equatable, Sendable {
         }
     }
 
-    /// The value as the store has it. Throws `cryptographyFailed`.
+    /// Returns the value in the form that the store has. Throws `cryptographyFailed`.
     func storedValue(_ names: RevocationNames) throws(StoreError) -> String {
         if let pseudonym = try pseudonym(names) { return Hexadecimal.encode(pseudonym.bytes) }
         guard case .text(let text) = value else { preconditionFailure("only personal kinds have pseudonyms") }
@@ -70,7 +70,7 @@ package struct RevocationTarget: Equatable, Sendable {
     }
 }
 
-/// Why nothing was revoked or given back: what was named is nothing that can be.
+/// The reason why nothing was revoked or lifted: the operator's request cannot be understood.
 package enum RevocationFault: Error, Equatable, CustomStringConvertible {
     case kindUnknown
     case valueOfWrongSize
@@ -82,32 +82,32 @@ package enum RevocationFault: Error, Equatable, CustomStringConvertible {
     case untilNoTime
     case untilPast
     case reasonTooLong
-    /// A body that is no object, or has a member that is not known or has the wrong type.
+    /// The body is not an object, or has a member that is not known or has the wrong type.
     case bodyMalformed
 
     /// One sentence without its full stop.
     package var description: String {
         switch self {
-        case .kindUnknown: "kind is one of " + Revocation.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-        case .valueOfWrongSize: "value has 1 to \(Revocation.valueSizeMaximum) bytes"
-        case .hardwareMalformed: "the value of a hu is 40 hexadecimal digits or 27 characters of base64url"
-        case .pseudonymMalformed: "behind \(RevocationTarget.pseudonymMark) stand 64 hexadecimal digits"
+        case .kindUnknown: "kind must be one of " + Revocation.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        case .valueOfWrongSize: "value must have 1 to \(Revocation.valueSizeMaximum) bytes"
+        case .hardwareMalformed: "the value of a hu must be 40 hexadecimal digits or 27 characters of base64url"
+        case .pseudonymMalformed: "64 hexadecimal digits must follow \(RevocationTarget.pseudonymMark)"
         case .issuerMissing: "issuer is missing: several are configured, and each has names of its own"
         case .issuerUnknown: "issuer names no issuer of the configuration"
-        case .issuerNotAsked: "issuer belongs to jti, sub, device and session alone"
-        case .untilNoTime: "until is a time as 2026-01-31T12:00:00Z"
-        case .untilPast: "until has passed"
-        case .reasonTooLong: "reason has at most \(Revocation.reasonSizeMaximum) bytes"
+        case .issuerNotAsked: "issuer is only for jti, sub, device and session"
+        case .untilNoTime: "until must be a time such as 2026-01-31T12:00:00Z"
+        case .untilPast: "until is in the past"
+        case .reasonTooLong: "reason must have at most \(Revocation.reasonSizeMaximum) bytes"
         case .bodyMalformed:
-            "the body is a JSON object with the texts kind and value, and if you like issuer, until and reason"
+            "the body must be a JSON object with the texts kind and value, and optionally issuer, until and reason"
         }
     }
 }
 
-/// What an operator wants revoked.
+/// An operator's order to revoke something.
 package struct RevocationOrder: Equatable, Sendable {
     let target: RevocationTarget
-    /// Seconds since 1970; nil for ever.
+    /// When the revocation ends, in seconds since 1970; nil if it never ends.
     let until: Int64?
     let reason: String
 
@@ -126,7 +126,7 @@ package struct RevocationOrder: Equatable, Sendable {
 }
 
 extension Revocation {
-    /// The members of a revocation, for programs; null if it says nothing.
+    /// Writes the members of a revocation for programs; a missing value is null.
     package func write(to writer: inout JSONWriter) {
         writer.member("kind", kind.rawValue)
         writer.member("issuer", issuer)
@@ -136,21 +136,21 @@ extension Revocation {
         writer.member("reason", reason)
     }
 
-    /// The value, as commands and routes take it.
+    /// The value in the form that commands and routes accept.
     package var shownValue: String { kind.isPersonal ? RevocationTarget.pseudonymMark + value : value }
 
     package static func time(_ seconds: Int64) -> String {
         UnixTime(seconds: seconds)?.description ?? String(seconds)
     }
 
-    /// The order of lists: the latest first.
+    /// The order of lists: the newest revocation first.
     package static func isListedBefore(_ one: Revocation, _ other: Revocation) -> Bool {
         (other.revokedAt, one.kind.rawValue, one.value) < (one.revokedAt, other.kind.rawValue, other.value)
     }
 }
 
 extension RevocationOrder {
-    /// Reads what a request body says.
+    /// Reads the body of a request.
     package init(parsing body: [UInt8], issuers: Set<String>, now: Int64) throws(RevocationFault) {
         guard let object = (try? JSONReader.parse(body))?.object else { throw .bodyMalformed }
         var texts: [String: String] = [:]

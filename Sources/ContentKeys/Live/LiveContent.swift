@@ -1,16 +1,17 @@
-/// A content whose keys change from period to period, as an operator has said.
+/// A content whose keys rotate, with an operator's settings.
 package struct LiveContent: Hashable, Sendable {
-    /// How many past periods a window may have.
+    /// The range of the number of past periods in a window.
     package static let windows: ClosedRange<UInt32> = 0...100_000
 
     package let contentID: ContentID
-    /// How many periods before the current one are served: the DVR window. The one before the current one always is.
+    /// The number of served periods before the current one: the DVR window. The period before the current one is always
+    /// served.
     package var window: UInt32
-    /// When Latchkey makes the periods by itself; nil if the packager or the operator makes each of them.
+    /// The schedule by which Latchkey makes the periods; nil if the packager or the operator makes each of them.
     package var schedule: PeriodSchedule?
-    /// From this time on no period follows; nil while the content is live. In seconds since 1970.
+    /// The time after which no period follows, in seconds since 1970; nil while the content is live.
     package var endedAt: Int64?
-    /// Counts the changes of the stored content; 0 if it is not stored yet.
+    /// The number of changes of the stored content; 0 if it is not stored yet.
     package var revision: Int64
 
     package init(
@@ -24,11 +25,11 @@ package struct LiveContent: Hashable, Sendable {
         self.revision = revision
     }
 
-    /// Whether Latchkey makes further periods.
+    /// Whether Latchkey will make further periods.
     package var rotates: Bool { schedule != nil && endedAt == nil }
 }
 
-/// A period of which a store knows, and when it is, if the packager has said so. Times are seconds since 1970.
+/// A period that a store knows, with its times if the packager has named them. Times are seconds since 1970.
 package struct KnownPeriod: Hashable, Sendable {
     package let index: UInt32
     package let start: Int64?
@@ -41,13 +42,13 @@ package struct KnownPeriod: Hashable, Sendable {
     }
 }
 
-/// What decides which periods of a content are served.
+/// The data that decide which periods of a content are served.
 package struct LivePeriods: Hashable, Sendable {
-    /// How many periods, the newest ones, are looked at.
+    /// The largest number of periods that are read: the newest ones.
     package static let countMaximum = 256
 
     package let content: LiveContent
-    /// Empty for a content with a schedule, which says all that is needed. The newest first.
+    /// The periods, the newest first. Empty for a content with a schedule, because the schedule is enough.
     package let periods: [KnownPeriod]
 
     package init(_ content: LiveContent, periods: [KnownPeriod] = []) {
@@ -55,22 +56,23 @@ package struct LivePeriods: Hashable, Sendable {
         self.periods = periods
     }
 
-    /// Whether a period of which there is a key may have been made since.
+    /// Whether this value is new enough to decide on a period. If not, the period may have been made after this was
+    /// read.
     package func knows(_ period: UInt32) -> Bool {
         content.schedule != nil || periods.contains { $0.index >= period }
     }
 
-    /// Which periods are served if the time is one of these, in seconds since 1970; nil if no period is known.
+    /// Returns the served periods if the time is within `times`, in seconds since 1970; nil if no period is known.
     package func window(at times: ClosedRange<Int64>) -> PeriodWindow? {
         guard let first = current(at: times.lowerBound), let last = current(at: times.upperBound) else { return nil }
         // A later time never has an earlier period.
         return PeriodWindow(current: first...max(first, last), window: content.window)
     }
 
-    /// The current period at a time, N. It may be one before the first.
+    /// Returns the index N of the current period at a time. It may be one before the first.
     ///
-    /// A schedule says it. Otherwise N is the last period that has begun by its packager's word. A period without a
-    /// time may have been fetched ahead of its start, so it counts as N+1 at least.
+    /// A schedule determines N. Without one, N is the last period that has begun by the packager's times. A period
+    /// without a time may have been fetched before its start, so it may be N+1: N is then at least the index before it.
     private func current(at time: Int64) -> Int64? {
         let time = min(time, content.endedAt ?? .max)
         if let schedule = content.schedule { return schedule.index(at: time) }
@@ -84,14 +86,15 @@ package struct LivePeriods: Hashable, Sendable {
     }
 }
 
-/// The periods of a live content that are served: the current one, N, with N-1 and N+1, and as many past ones as the
-/// content's window says.
+/// The served periods of a live content: the current one, N, with N-1 and N+1, and the past ones of the content's
+/// window.
 ///
-/// If the clock is not trusted, N lies between two numbers, and a period is served if it is by one of them.
+/// If the clock is not trusted, N is within a range. A period is served if any N of the range serves it.
 package struct PeriodWindow: Hashable, Sendable {
-    /// N, by the earliest and by the latest time that it may be. One before the first period if none has begun.
+    /// The range of N, from the earliest to the latest possible time. N is one before the first period if no period has
+    /// begun.
     package let current: ClosedRange<Int64>
-    /// How many past periods are served.
+    /// The number of past periods that are served.
     package let window: UInt32
 
     package init(current: ClosedRange<Int64>, window: UInt32) {
@@ -104,7 +107,7 @@ package struct PeriodWindow: Hashable, Sendable {
         current.lowerBound - Int64(max(1, window))...current.upperBound + 1
     }
 
-    /// Nil for a period that is served.
+    /// Returns why a period is not served; nil if it is.
     package func refusal(of period: UInt32, _ contentID: ContentID) -> PeriodRefusal? {
         if Int64(period) < served.lowerBound {
             return PeriodRefusal(
@@ -118,7 +121,7 @@ package struct PeriodWindow: Hashable, Sendable {
     }
 }
 
-/// Why the key of a period is not served.
+/// The reason why the key of a period is not served.
 package struct PeriodRefusal: Hashable, Sendable {
     package enum Reason: Hashable, Sendable, CaseIterable {
         /// The period has left the window.
@@ -152,9 +155,11 @@ extension PeriodRefusal: CustomStringConvertible {
 }
 
 extension LiveContent {
-    /// The periods that need their keys if the time is one of these: at the earliest and at the latest of them, with
-    /// those ahead. So a clock that jumps makes two groups of periods, and not all between. None if Latchkey does not
-    /// make periods.
+    /// Returns the periods whose keys must exist if the time is within `times`: those needed at the earliest time and
+    /// those needed at the latest, including periods ahead.
+    ///
+    /// If the clock jumps, the result is two groups and not all periods between them. Empty if Latchkey does not make
+    /// the periods.
     package func neededPeriods(at times: ClosedRange<Int64>) -> [ClosedRange<UInt32>] {
         guard rotates, let schedule else { return [] }
         let first = schedule.needed(at: schedule.index(at: times.lowerBound))
@@ -162,7 +167,8 @@ extension LiveContent {
         return first.overlaps(last) ? [first.lowerBound...max(first.upperBound, last.upperBound)] : [first, last]
     }
 
-    /// The current period and the next one: without their keys viewers are cut off, or will be. In the same way.
+    /// Returns the current period and the next one at the earliest and at the latest time. If their keys are missing,
+    /// viewers are cut off now or soon.
     package func duePeriods(at times: ClosedRange<Int64>) -> Set<UInt32> {
         guard rotates, let schedule else { return [] }
         var due: Set<UInt32> = []

@@ -1,12 +1,12 @@
 import ByteCoding
 
-/// The columns of a stored live content, as every database has them, before they are believed.
+/// The columns of a stored live content, the same in every database, before they are checked.
 package struct LiveContentColumns: Sendable {
     package var contentID: String
     package var window: Int64
     package var revision: Int64
     package var endedAt: Int64?
-    // Nil, all of them, without a schedule.
+    // These are all nil if there is no schedule.
     package var firstIndex: Int64?
     package var firstStart: Int64?
     package var length: Int64?
@@ -15,7 +15,7 @@ package struct LiveContentColumns: Sendable {
     package var tracks: String?
     package var scheme: String?
 
-    /// The columns that are NULL in no row.
+    /// Makes a value from the columns that are never NULL.
     package init(contentID: String, window: Int64, revision: Int64) {
         self.contentID = contentID
         self.window = window
@@ -36,7 +36,7 @@ package struct LiveContentColumns: Sendable {
 }
 
 extension LiveContent {
-    /// Throws `recordMalformed` for what this program never writes.
+    /// Reads the columns. Throws `recordMalformed` if they have a value that this program never writes.
     package init(stored columns: LiveContentColumns) throws(StoreError) {
         guard let contentID = try? ContentID(columns.contentID), let window = UInt32(exactly: columns.window),
             Self.windows.contains(window), columns.revision > 0
@@ -48,7 +48,7 @@ extension LiveContent {
 }
 
 extension PeriodSchedule {
-    /// Nil if the columns hold none.
+    /// Reads the columns of a schedule; nil if there is none.
     fileprivate init?(stored columns: LiveContentColumns) throws(StoreError) {
         guard let length = columns.length else { return nil }
         guard let firstIndex = columns.firstIndex.flatMap({ UInt32(exactly: $0) }),
@@ -63,7 +63,7 @@ extension PeriodSchedule {
     }
 }
 
-/// The tracks of a schedule as a text.
+/// The tracks of a schedule as JSON text.
 enum PeriodTrackText {
     static func write(_ tracks: [PeriodTrack]) -> String {
         var writer = JSONWriter()
@@ -80,7 +80,7 @@ enum PeriodTrackText {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// Nil for what `write` never writes.
+    /// Reads the text; nil if it is not a text that `write` writes.
     static func read(_ text: String) -> [PeriodTrack]? {
         guard let node = try? JSONReader.parse(Array(text.utf8)), case .array(let elements) = node.value else {
             return nil

@@ -1,40 +1,41 @@
-/// Where the licence path asks which periods of a content are served.
+/// Tells the licence path which periods of a content are served.
 package protocol LivePeriodSource: Sendable {
-    /// What decides which periods of a content are served. Nil if no operator has said that it rotates: then each of
-    /// its keys is served.
+    /// Returns the data that decide which periods of a content are served. Returns nil if no operator has set up
+    /// rotation; then all keys of the content are served.
     func livePeriods(of contentID: ContentID) async throws(StoreError) -> LivePeriods?
 }
 
-/// Where it is written down what packagers say of periods.
+/// Stores the times of periods that packagers name.
 package protocol PeriodNotes: Sendable {
-    /// Takes the times of periods that a packager has named. What it does not say stays as it was.
+    /// Stores the times of periods that a packager has named. Times that it has not named stay unchanged.
     func note(_ periods: [KnownPeriod], of contentID: ContentID) async throws(StoreError)
 }
 
 /// The live contents of an installation and their periods.
 package protocol LivePeriodStore: LivePeriodSource, PeriodNotes {
-    /// A page of the live contents, ended ones too, in the order of their ids' bytes.
+    /// Returns a page of the live contents, including ended ones, in the order of their ids' bytes.
     ///
     /// - Parameters:
-    ///   - last: The last content of the page before; nil for the first page.
-    ///   - limit: How many contents at most; at least 1.
+    ///   - last: The last content of the previous page; nil for the first page.
+    ///   - limit: The largest number of contents; at least 1.
     func liveContents(after last: ContentID?, limit: Int) async throws(StoreError) -> [LiveContent]
 
-    /// Stores a live content durably, with the next revision. False, and nothing has changed, if the stored content
+    /// Stores a live content durably, with the next revision. Returns false, and changes nothing, if the stored content
     /// does not have the given revision any more.
     func set(_ content: LiveContent) async throws(StoreError) -> Bool
 
-    /// The newest periods of a content, the newest first, at most `LivePeriods.countMaximum`: those that have a key,
-    /// withdrawn ones too.
+    /// Returns the newest periods of a content, the newest first, at most `LivePeriods.countMaximum`. A period is known
+    /// if it has a key, live or withdrawn.
     func knownPeriods(of contentID: ContentID) async throws(StoreError) -> [KnownPeriod]
 
-    /// The keys of these periods of a content, withdrawn ones too, in no order; at most `periodKeysMaximum`.
+    /// Returns the keys of these periods of a content, including withdrawn ones, in no order; at most
+    /// `periodKeysMaximum`.
     func periodKeys(
         of contentID: ContentID, in periods: ClosedRange<UInt32>
     ) async throws(StoreError) -> [ContentKeyAttributes]
 
-    /// The contents whose packagers have said when a period ends, if the latest such end is after `time`, with that
-    /// end. Looks at `toldPeriodsMaximum` periods at most, those that end last.
+    /// Returns contents with their latest period end that a packager has named, if that end is after `time`. Reads at
+    /// most `toldPeriodsMaximum` periods, those with the latest ends.
     func toldEnds(after time: Int64) async throws(StoreError) -> [ContentID: Int64]
 }
 

@@ -1,26 +1,26 @@
-/// When the key rotation periods of a live content begin, and which keys each of them has.
+/// The schedule of a live content's key periods, with the keys of each period.
 ///
-/// Periods follow one another without gaps, and all of them are equally long. Times are seconds since 1970.
+/// Periods follow one another without gaps, and all have the same length. Times are seconds since 1970.
 package struct PeriodSchedule: Hashable, Sendable {
-    /// How long a period may be, in seconds: a minute to a year.
+    /// The range of a period's length, in seconds: a minute to a year.
     package static let lengths: ClosedRange<Int64> = 60...31_622_400
-    /// How many periods may have their keys ahead of time.
+    /// The range of the number of periods whose keys are made ahead of time.
     package static let aheads: ClosedRange<UInt32> = 1...64
-    /// How many keys a period may have: as many as a SPEKE request.
+    /// The range of the number of keys of a period: as many as in a SPEKE request.
     package static let trackCounts = 1...64
 
     package let firstIndex: UInt32
     package let firstStart: Int64
     /// The length of each period in seconds.
     package let length: Int64
-    /// How many periods behind the current one have their keys.
+    /// The number of periods after the current one whose keys are made.
     package let ahead: UInt32
-    /// Each period has one key for each of these.
+    /// The tracks; each period has one key for each of them.
     package let tracks: [PeriodTrack]
     package let scheme: EncryptionScheme
 
-    /// Nil for a length, a number of periods ahead or a number of tracks that is out of range, and for two tracks with
-    /// one label.
+    /// Returns nil if the length, the number of periods ahead or the number of tracks is out of range, or if two tracks
+    /// have the same label.
     package init?(
         firstIndex: UInt32, firstStart: Int64, length: Int64, ahead: UInt32 = 1, tracks: [PeriodTrack],
         scheme: EncryptionScheme = .cbcs
@@ -36,21 +36,22 @@ package struct PeriodSchedule: Hashable, Sendable {
         self.scheme = scheme
     }
 
-    /// The period at a time; before the first one begins, the number before it.
+    /// Returns the index of the period at a time; the index before the first one if that has not begun.
     package func index(at time: Int64) -> Int64 {
         guard time >= firstStart else { return Int64(firstIndex) - 1 }
         let (elapsed, isOverflowing) = time.subtractingReportingOverflow(firstStart)
         let count = isOverflowing ? .max : elapsed / length
-        // There is no period behind the last number.
+        // No period follows the one with the largest index.
         return Int64(firstIndex) + min(count, Int64(UInt32.max - firstIndex))
     }
 
-    /// When a period begins that is not before the first one.
+    /// Returns the start of a period. `index` is not before the first period.
     package func start(of index: UInt32) -> Int64 {
         firstStart &+ (Int64(index) - Int64(firstIndex)) * length
     }
 
-    /// The periods that need their keys while `current` is the period: it, and those ahead of it.
+    /// Returns the periods whose keys must exist while `current` is the current period: that period and those ahead of
+    /// it.
     package func needed(at current: Int64) -> ClosedRange<UInt32> {
         let first = max(current, Int64(firstIndex))
         let last = max(first, current + Int64(ahead))
@@ -58,7 +59,7 @@ package struct PeriodSchedule: Hashable, Sendable {
     }
 }
 
-/// The tracks that one key of a period is for, with the key's floor.
+/// The tracks of one key of a period, with the key's floor.
 package struct PeriodTrack: Hashable, Sendable {
     package var track: Track
     package var leastHDCP: ContentKeyAttributes.HDCP?
@@ -73,7 +74,7 @@ package struct PeriodTrack: Hashable, Sendable {
         self.leastSecurityLevel = leastSecurityLevel
     }
 
-    /// What a key is for and demands.
+    /// Copies the track and the floor of a key.
     package init(of key: ContentKeyAttributes) {
         self.init(key.track, leastHDCP: key.leastHDCP, leastSecurityLevel: key.leastSecurityLevel)
     }

@@ -1,5 +1,6 @@
 package import KeyCrypto
 import Synchronization
+package import Telemetry
 
 /// Remembers what one verifier has verified, so that a token which many requests present costs one signature check.
 ///
@@ -14,10 +15,12 @@ package final class VerifiedTokenCache: Sendable {
     /// Verifies tokens that are not remembered.
     package let verifier: TokenVerifier
     private let entries: Mutex<RecentClaims>
+    private let lookups: CacheCount
 
-    /// `capacity` is at least 1.
-    package init(verifier: TokenVerifier, capacity: Int = capacityDefault) {
+    /// `capacity` is at least 1. `lookups` goes on from the cache before.
+    package init(verifier: TokenVerifier, capacity: Int = capacityDefault, lookups: CacheCount = CacheCount()) {
         self.verifier = verifier
+        self.lookups = lookups
         entries = Mutex(RecentClaims(capacity: capacity))
     }
 
@@ -36,6 +39,7 @@ package final class VerifiedTokenCache: Sendable {
         guard token.count <= Token.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: token.count)) }
         let digest = try Self.digest(of: token, crypto)
         let (known, generation) = entries.withLock { ($0.claims(for: digest), $0.generation) }
+        lookups.note(isHit: known != nil)
         if let known {
             try verifier.check(known, now: now)
             return known

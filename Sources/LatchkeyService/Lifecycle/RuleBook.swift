@@ -10,20 +10,22 @@ import ServiceConfiguration
 import Synchronization
 import Telemetry
 
-/// Makes the rules in force: at the start, and again from each configuration that a reload brings.
+/// Makes the rules in force from the configuration, at the start and at each reload.
 ///
-/// Used by the thread that starts and reloads the daemon, and by no other.
+/// Only the thread that starts and reloads the daemon may use it.
 final class RuleBook {
     private static let credentials = "fairplay.credentials"
 
     let cell: LiveRulesCell
-    /// The configuration of the start. Its fixed half is in force as long as the daemon runs.
+    /// The configuration of the start. Its fixed half stays in force as long as the daemon runs.
     private let started: LoadedConfiguration
     private let modules: LadderModules?
     private var loaded: LoadedConfiguration
     let callback: CurrentCallback
     /// How long the node is not ready before its listeners close.
     var drainDelay: Duration { loaded.configuration.live.drain.delay }
+    /// Of the tokens that are remembered, under all rules one after another.
+    let tokenLookups = CacheCount()
 
     init(_ loaded: LoadedConfiguration, modules: LadderModules?) throws(DaemonError) {
         started = loaded
@@ -34,21 +36,22 @@ final class RuleBook {
         }
         self.callback = CurrentCallback(callback)
         cell = LiveRulesCell(
-            try Self.rules(of: loaded, loaded.credentials.connecting(modules?.byCredential ?? [:]), callback))
+            try Self.rules(
+                of: loaded, loaded.credentials.connecting(modules?.byCredential ?? [:]), callback, tokenLookups))
     }
 
-    /// What a reload of a configuration comes to; nothing is in force before `adopt`.
+    /// The rules that a reload would put in force. They are not in force before `adopt`.
     struct Draft {
         fileprivate let loaded: LoadedConfiguration
         fileprivate let rules: LiveRules
         fileprivate let callback: EntitlementCallback?
         /// The fields and files that differ from those of the start, and need a restart.
         let fieldsThatNeedRestart: [String]
-        /// What takes the places of the listeners that run, in their order; nil for one that is not configured any
-        /// more.
+        /// The new configuration of each running listener, in the order of the running listeners. Nil for a listener
+        /// that is no longer configured.
         let publicListeners: [LoadedConfiguration.Listener?]
         let adminListeners: [LoadedConfiguration.Listener?]
-        /// What the listeners would serve.
+        /// The credentials that the listeners would serve.
         var credentials: CredentialSet { rules.license.fairplay.credentials }
         var allowsTestCredentials: Bool { loaded.configuration.live.fairplay.allowTestCredentials }
         /// The tokens of each admin listener that runs.
@@ -57,8 +60,8 @@ final class RuleBook {
 
     func draft(_ new: LoadedConfiguration) throws(DaemonError) -> Draft {
         var fixed = started.fieldsThatNeedRestart(toBecome: new)
-        // An external module runs on with its credential. So if one of those differs, all credentials stay as they are,
-        // and every field of theirs that differs waits for the restart too.
+        // A running external module keeps its credential. So if a credential's field that needs a restart differs, all
+        // credentials stay as they are. Their other changed fields then need the restart too.
         let keepsCredentials = fixed.contains { $0.hasPrefix(Self.credentials) }
         if keepsCredentials {
             fixed = Set(fixed).union(started.fieldsThatDiffer(from: new, under: Self.credentials)).sorted()
@@ -68,7 +71,8 @@ final class RuleBook {
             ? cell.current.license.fairplay.credentials : new.credentials.connecting(modules?.byCredential ?? [:])
         let callback = try self.callback(for: new)
         return Draft(
-            loaded: new, rules: try Self.rules(of: new, credentials, callback, like: started), callback: callback,
+            loaded: new, rules: try Self.rules(of: new, credentials, callback, tokenLookups, like: started),
+            callback: callback,
             fieldsThatNeedRestart: fixed,
             publicListeners: LoadedConfiguration.successors(of: started.publicListeners, in: new.publicListeners),
             adminListeners: LoadedConfiguration.successors(of: started.adminListeners, in: new.adminListeners))
@@ -81,8 +85,10 @@ final class RuleBook {
         cell.replace(with: draft.rules)
     }
 
-    /// The service as it is, with what it remembers, unless anything about it has changed. One that is replaced ends
-    /// with its last request.
+    /// The call-back service for a new configuration.
+    ///
+    /// If its fields have not changed, the same service goes on with the decisions that it remembers. A service that is
+    /// replaced ends with its last request.
     private func callback(for new: LoadedConfiguration) throws(DaemonError) -> EntitlementCallback? {
         if loaded.isSame(as: new, under: "entitlement.callback") { return callback.current }
         let counts = callback.current?.decider.counts ?? CallbackCounts()
@@ -93,12 +99,12 @@ final class RuleBook {
 
     private static func rules(
         of loaded: LoadedConfiguration, _ credentials: CredentialSet, _ callback: EntitlementCallback?,
-        like started: LoadedConfiguration? = nil
+        _ tokenLookups: CacheCount, like started: LoadedConfiguration? = nil
     ) throws(DaemonError) -> LiveRules {
         let live = loaded.configuration.live
         let license = LicenseRules(
             loaded, credentials, callback?.decider,
-            loopCount: (started ?? loaded).configuration.fixed.loopCount)
+            loopCount: (started ?? loaded).configuration.fixed.loopCount, tokenLookups: tokenLookups)
         return LiveRules(
             license: license,
             certificates: try wrap(
@@ -127,7 +133,7 @@ final class CurrentCallback: Sendable {
 }
 
 extension LoadedConfiguration {
-    /// The tokens of the admin listeners that run. A listener that is not configured any more keeps its tokens.
+    /// The tokens of the running admin listeners. A listener that is no longer configured keeps its tokens.
     fileprivate func adminTokens(ofListenersLike running: LoadedConfiguration) -> [[AdminToken]] {
         let successors = Self.successors(of: running.adminListeners, in: adminListeners)
         return zip(running.adminListeners, successors).map { listener, successor in (successor ?? listener).tokens }

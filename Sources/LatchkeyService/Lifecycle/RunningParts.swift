@@ -1,8 +1,11 @@
-/// The parts of a daemon that run, each with how it stops. If the start fails and when the daemon ends, they stop in
-/// the same way.
+/// The running parts of a daemon, each with the closure that stops it.
+///
+/// They stop in the same way after a failed start and at the end of the daemon.
 struct RunningParts: Sendable {
-    /// The order of stopping, which does not depend on the order of starting: first what brings requests, then what
-    /// their answers need, and last the admin listeners, so that operators can watch the end.
+    /// The order in which parts stop, which does not depend on the order of starting.
+    ///
+    /// The parts that bring requests stop first, then those that answers need. The admin listeners stop last, so that
+    /// operators can watch the end.
     enum Phase: CaseIterable {
         case connections
         case loops
@@ -15,12 +18,14 @@ struct RunningParts: Sendable {
 
     private var stops: [(phase: Phase, stop: @Sendable () -> Void)] = []
 
-    /// Notes a part that runs from now on.
+    /// Adds a part that runs from now on.
     mutating func add(_ phase: Phase, _ stop: @escaping @Sendable () -> Void) {
         stops.append((phase, stop))
     }
 
-    /// Stops all parts: phase by phase, and in each the youngest part first. Blocks until all are down.
+    /// Stops all parts phase by phase; in each phase, the part that was added last stops first.
+    ///
+    /// Blocks until all parts have stopped.
     func stop() {
         for phase in Phase.allCases {
             for part in stops.reversed() where part.phase == phase { part.stop() }

@@ -1,16 +1,17 @@
 package import ContentKeys
 
-// What operators see and change of a subject's devices, playbacks and rentals. Times are seconds since 1970.
+// Values through which operators see and change a subject's devices, playbacks and rentals. Times are seconds since
+// 1970.
 
-/// A device that has a place among those of a subject.
+/// A device that has one of a subject's device places.
 package struct KnownDevice: Equatable, Sendable {
-    /// Of HU.
+    /// The pseudonym of the device's HU.
     package let device: Pseudonym
-    /// When it took its place; nil if a version that did not note it gave the place.
+    /// When it took its place; nil if a version that did not store the time granted the place.
     package let addedAt: Int64?
-    /// When it got its last licence that counted devices; nil as above.
+    /// When it got its last licence that counted devices; nil if that version granted it.
     package let seenAt: Int64?
-    /// When the place is free without a further licence; nil for never.
+    /// When the place ends if no further licence extends it; nil if it never ends.
     package let keptUntil: Int64?
 
     package init(device: Pseudonym, addedAt: Int64?, seenAt: Int64?, keptUntil: Int64?) {
@@ -23,17 +24,17 @@ package struct KnownDevice: Equatable, Sendable {
 
 /// A playback that holds a slot.
 package struct KnownPlayback: Equatable, Sendable {
-    /// Which slot it is: its place in the answers of `AccountStore.playbacks`, and nothing else.
+    /// Identifies the slot in the answers of `AccountStore.playbacks`. It has no other meaning.
     package let position: PlaybackPosition
     package let groupName: String
     package let device: Pseudonym
-    /// The playback session that the SPC told; nil if it told none.
+    /// The playback session of the SPC; nil if the SPC named none.
     package let session: UInt64?
-    /// The content id; nil if no node has noted it.
+    /// The content id; nil if no node has stored it.
     package let content: String?
-    /// Whether it counts against the group's maximum. A slot that is only ready may stand beside one that plays.
+    /// Whether it counts against the group's maximum. A slot that is only ready may exist beside one that plays.
     package let isCounted: Bool
-    /// Playing, and not only ready to.
+    /// Whether it plays, and is not only ready to play.
     package let isConfirmed: Bool
     package let heldUntil: Int64
 
@@ -52,7 +53,7 @@ package struct KnownPlayback: Equatable, Sendable {
     }
 }
 
-/// Names a slot in a store.
+/// Identifies a slot in a store.
 package struct PlaybackPosition: Hashable, Sendable {
     package let group: Pseudonym
     package let number: Int64
@@ -63,13 +64,13 @@ package struct PlaybackPosition: Hashable, Sendable {
     }
 }
 
-/// A rental that is remembered.
+/// A rental that the store remembers.
 package struct KnownRental: Equatable, Sendable {
-    /// Of issuer, subject and content id.
+    /// The pseudonym of issuer, subject and content id.
     package let name: Pseudonym
     package let content: String
     package let record: RentalRecord
-    /// When it is forgotten.
+    /// When the store forgets it.
     package let keptUntil: Int64
 
     package init(name: Pseudonym, content: String, record: RentalRecord, keptUntil: Int64) {
@@ -80,46 +81,46 @@ package struct KnownRental: Equatable, Sendable {
     }
 }
 
-/// A change that an operator makes to what is remembered of a subject.
+/// An operator's change of a subject's devices, playbacks or rentals.
 package enum AccountChange: Equatable, Sendable {
     /// Frees the place of a device.
     case removeDevice(owner: Pseudonym, device: Pseudonym)
-    /// Frees a slot, and refuses the renewals of its playback until the slot would have ended. `now` is the operator's
-    /// time.
+    /// Frees a slot, and refuses the renewals of its playback until the slot would have ended. `now` is the time of the
+    /// operator's request.
     case endPlayback(PlaybackPosition, now: Int64)
     case forgetRental(owner: Pseudonym, name: Pseudonym)
 }
 
-/// Where devices, playbacks and rentals of subjects are read and changed. `owner` is of issuer and subject.
+/// Reads and changes devices, playbacks and rentals of subjects. `owner` is the pseudonym of issuer and subject.
 ///
-/// Lists are in a fixed order, begin behind `after`, and have at most `limit` elements. They leave out what has ended
-/// at `now`; a store with a clock of its own judges that by its own.
+/// Lists have a fixed order, start after the element `after`, and have at most `limit` elements. They leave out
+/// elements that have ended at `now`. A store with its own clock uses that clock instead of `now`.
 package protocol AccountStore: Sendable {
-    /// By the bytes of their pseudonyms.
+    /// Returns devices in the order of their pseudonyms' bytes.
     func devices(
         of owner: Pseudonym, after: Pseudonym?, now: Int64, limit: Int
     ) async throws(StoreError) -> [KnownDevice]
 
-    /// By group and number. An evicted playback is not listed.
+    /// Returns playbacks in the order of group and number. An evicted playback is not listed.
     func playbacks(
         of owner: Pseudonym, after: PlaybackPosition?, now: Int64, limit: Int
     ) async throws(StoreError) -> [KnownPlayback]
 
-    /// By the bytes of their names.
+    /// Returns rentals in the order of their names' bytes.
     func rentals(
         of owner: Pseudonym, after: Pseudonym?, now: Int64, limit: Int
     ) async throws(StoreError) -> [KnownRental]
 
-    /// What is remembered of a rental; nil for nothing.
+    /// Returns the stored record of a rental; nil if there is none.
     func rental(_ name: Pseudonym, now: Int64) async throws(StoreError) -> RentalRecord?
 
-    /// Makes a change; whether there was anything to change.
+    /// Makes a change. Returns false if there was nothing to change.
     func change(_ change: AccountChange) async throws(StoreError) -> Bool
 }
 
-/// Where changes of operators become durable together with the rows that tell of them.
+/// Makes operators' changes durable together with their ledger entries.
 package protocol AccountRecords: Sendable {
-    /// Makes a change and writes the entry. Nothing is written if there was nothing to change. Returns when both would
-    /// outlive a power cut.
+    /// Makes a change and writes the entry; both are durable when this returns. Returns false, and writes nothing, if
+    /// there was nothing to change.
     func make(_ change: AccountChange, recording entry: LedgerEntry) async throws(StoreError) -> Bool
 }

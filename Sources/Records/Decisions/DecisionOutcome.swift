@@ -1,52 +1,53 @@
 package import ContentKeys
 
-/// What became of a decision.
+/// The outcome of a decision.
 package enum DecisionOutcome: Equatable, Sendable {
-    /// It is durable: the answer may be sent.
+    /// The decision is durable, so the answer may be sent.
     case recorded
-    /// The same request of the same token or party was decided before: this is its answer, and nothing was spent.
-    /// `isRecorded` says that some node's ledger is known to have its entry.
+    /// The same request of the same token or party was decided before. `answer` is its answer, and nothing was spent.
+    /// `isRecorded` says whether a node's ledger is known to have its entry.
     case repeated(answer: [UInt8], isRecorded: Bool = false)
     /// Nothing was recorded and nothing spent.
     case denied(DecisionDenial)
 }
 
-/// Why shared state does not allow a licence.
+/// The reason why shared state does not allow a licence.
 package enum DecisionDenial: Equatable, Sendable {
-    /// The request was decided before: outside its retry window, for another party, or for another use.
+    /// The request was decided before, and this one comes after its retry window, from another party, or for another
+    /// use.
     case replayed
     /// The token has been used as often as it may be for this key.
     case tokenUsed(limit: UInt32)
-    /// The owner's devices are as many as there may be.
+    /// The owner has the largest number of devices that is allowed.
     case deviceLimit(limit: UInt32)
-    /// The token was used first by another device.
+    /// Another device was the first to use the token.
     case otherDevice
-    /// So many playbacks count in the group, and no more may.
+    /// The group has `current` counted playbacks, and at most `limit` are allowed.
     case slotsFull(current: UInt32, limit: UInt32)
     /// Another playback has taken this one's slot.
     case slotEvicted
-    /// A later token of the session has been used.
+    /// A later token of the session has been used already.
     case sessionSuperseded
-    /// The rental is not what the licence was computed from, but this; nil if nothing is remembered of it.
+    /// The rental has changed since the licence was computed. The value is its stored record; nil if there is none.
     case rentalDiffers(RentalRecord?)
 }
 
-/// Where decisions become durable, each one atomically.
+/// Makes decisions durable, each one atomically.
 package protocol DecisionStore: Sendable {
-    /// Records a decision, or says why not.
+    /// Records a decision, or returns the reason for a denial.
     ///
     /// Checks in this order, and the first denial decides: replay, rental, use of a session token, token use, device
-    /// places, slot claims. Returns `recorded` only when the decision and its ledger entry would outlive a power cut.
-    /// Throws when that cannot be known: nothing may be answered then.
+    /// places, slot claims. Returns `recorded` only when the decision and its ledger entry are durable. If this throws,
+    /// it is not known whether the decision was recorded, so the request must not be answered with a licence.
     func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
 
-    /// Records the decisions of one request, each for itself as `commit` does, and in one commit if the store can. The
-    /// outcomes are in the order of the decisions.
+    /// Records the decisions of one request, each independently as `commit(_:)` does, in one commit if the store can.
+    /// Returns the outcomes in the order of the decisions.
     func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>]
 }
 
 extension DecisionStore {
-    /// One after the other.
+    /// Records the decisions one after the other.
     package func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {
         var outcomes: [Result<DecisionOutcome, StoreError>] = []
         for decision in decisions { outcomes.append(await result(of: decision)) }
@@ -58,21 +59,23 @@ extension DecisionStore {
     }
 }
 
-/// Where playbacks give their slots back when their devices say that they have stopped.
+/// Frees the slots of playbacks whose devices report that they have stopped.
 package protocol PlaybackSlotStore: Sendable {
-    /// Frees the slots that the playbacks of these claims hold themselves. A slot that another device holds, and one
-    /// that was evicted, stays as it is; a playback without a slot is no error. When it returns, the slots are free for
-    /// all nodes.
+    /// Frees the slots that the playbacks of these claims hold.
+    ///
+    /// A slot that another device holds, and an evicted slot, stay unchanged. A playback without a slot is not an
+    /// error. When this returns, the slots are free for all nodes.
     func release(_ claims: [SlotClaim], at now: Int64) async throws(StoreError)
 }
 
-/// The part of a decision that all nodes share, if the ledger is another store's.
+/// Settles the part of a decision that all nodes share, if another store has the ledger.
 package protocol SharedStateStore: Sendable {
-    /// As `DecisionStore.commit`, without the ledger entry. One round trip.
+    /// Settles a decision as `DecisionStore.commit` does, but without its ledger entry, in one round trip.
     func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome
 
-    /// Lets all nodes know that a ledger has the entry of a request that was settled, so that no other writes it again.
-    /// Returns at once. A store that cannot be told forgets it: then a repetition on another node is written down a
-    /// second time.
+    /// Tells all nodes that a ledger has the entry of a settled request, so that no other node writes the entry again.
+    ///
+    /// Returns immediately. If the store cannot be reached, the note is lost, and a repetition on another node is
+    /// recorded a second time.
     func noteRecorded(_ request: Pseudonym)
 }

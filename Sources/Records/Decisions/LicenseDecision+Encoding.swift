@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// What a decision spends, as a node keeps it for its own use. Version 1.
+/// The encoding of what a decision spends, for the node's own use. Version 1.
 ///
 ///     size  field
 ///        1  version, 1
@@ -16,14 +16,14 @@ import ByteCoding
 ///            each: group (32), limit (a number), flags (1), device (32), content (32), session (a number),
 ///            end (a signed number)
 ///
-/// Numbers, signed numbers and key ids are those of `LedgerEntry`. Flags of a slot: 1 evicts the oldest, 2 is
-/// confirmed, 4 is relayed, 8 has a session.
+/// Numbers, signed numbers and key ids are encoded as in `LedgerEntry`. The flags of a slot are: 1 evicts the oldest, 2
+/// is confirmed, 4 is relayed, 8 has a session.
 extension LicenseDecision {
     private static let version: UInt8 = 1
     private static let answerSizeMaximum = 1024
     private static let listCountMaximum = 64
 
-    /// The decision without its ledger entry.
+    /// Encodes the decision without its ledger entry.
     package func encodedSpending() -> [UInt8] {
         var writer = LedgerFieldWriter()
         writer.write(Self.version)
@@ -40,7 +40,7 @@ extension LicenseDecision {
         return writer.bytes
     }
 
-    /// Reads what `encodedSpending` wrote. The entry says only which licence it is, and when it was decided.
+    /// Reads the bytes of `encodedSpending`. The entry has only the licence and the time of the decision.
     package init(parsingSpending bytes: [UInt8]) throws(LedgerEntryError) {
         var reader = LedgerFieldReader(bytes)
         let version = try reader.readUInt8()
@@ -63,20 +63,20 @@ extension LicenseDecision {
     }
 }
 
-/// What `encodedSpending` has no place for. It is kept beside it, so that programs of the versions before read the
-/// rest. Version 1.
+/// The encoding of what `encodedSpending` has no fields for. It is kept separately, so that programs of older versions
+/// can read the rest. Version 1.
 ///
 ///     size  field
 ///        1  version, 1
 ///    1...10  how many device places, a number; then the kind (1) of each
 ///        1  1 if a rental follows, or 0
-/// rental: name (32), owner (32), content (size in one byte, UTF-8), what was known, what is remembered, end (a signed
-/// number)
-///            each of the two: 0 for nothing, 1 and the opening, or 2, the opening and the first play (signed numbers)
+///            rental: name (32), owner (32), content (size in one byte, UTF-8), known record, new record,
+///            end (a signed number)
+///            each record: 0 if there is none; 1 and the opening; or 2, the opening and the first play (signed numbers)
 extension LicenseDecision {
     private static let additionsVersion: UInt8 = 1
 
-    /// Nil if there is nothing to add.
+    /// Encodes the additions; nil if there are none.
     package func encodedAdditions() -> [UInt8]? {
         guard rental != nil || devicePlaces.contains(where: { $0.kind != .counted }) else { return nil }
         var writer = LedgerFieldWriter()
@@ -88,7 +88,7 @@ extension LicenseDecision {
         return writer.bytes
     }
 
-    /// Reads what `encodedAdditions` wrote of the same decision.
+    /// Reads the bytes of `encodedAdditions` for the same decision.
     package mutating func add(parsingAdditions bytes: [UInt8]) throws(LedgerEntryError) {
         var reader = LedgerFieldReader(bytes)
         let version = try reader.readUInt8()

@@ -1,27 +1,29 @@
 package import ByteCoding
 
-/// Everything that granting one licence spends and says. It is recorded whole or not at all:
-/// nothing is spent when something else in it is denied, and nothing is answered that was not recorded.
+/// Everything that granting one licence spends and records.
+///
+/// It is recorded as a whole or not at all. If one part is denied, nothing is spent. A licence is sent only after its
+/// decision was recorded.
 ///
 /// Times are seconds since 1970.
 package struct LicenseDecision: Sendable {
-    /// When the decision is made: what ends at this second or before has ended.
+    /// When the decision is made. What ends at this second or before has ended.
     package var now: Int64
-    /// Known again when the same request comes twice; nil if a repetition spends nothing.
+    /// Identifies the request if it comes again; nil if a repetition may count as a new request.
     package var replay: ReplayRecord?
-    /// The same for a licence that spends nothing: only this node knows the request again, and only for its retry
-    /// window.
+    /// The replay record of a licence that spends nothing. Only this node recognises the request, and only within its
+    /// retry window.
     package var localReplay: ReplayRecord?
     package var tokenUse: TokenUse?
-    /// In their order: each finds what the one before has taken.
+    /// The device places in their order: a later one sees the places that earlier ones have taken.
     package var devicePlaces: [DevicePlace]
-    /// In their order, as the device places.
+    /// The slot claims in their order, as with device places.
     package var slotClaims: [SlotClaim]
     /// The session token that the licence renews; nil for any other token.
     package var sessionTokenUse: SessionTokenUse?
-    /// What the licence makes of a rental; nil if its right has no such memory.
+    /// The licence's change of a rental; nil if the token has no rental to remember.
     package var rental: RentalClaim?
-    /// What the ledger will say.
+    /// The ledger entry of the licence.
     package var entry: LedgerEntry
 
     package init(
@@ -36,27 +38,29 @@ package struct LicenseDecision: Sendable {
         self.entry = entry
     }
 
-    /// Whether other nodes must agree. Otherwise the node's own ledger is all that has to take the decision.
+    /// Whether the decision needs state that all nodes share. Otherwise it is recorded only in the node's own ledger.
     package var needsSharedState: Bool {
         replay != nil || tokenUse != nil || !devicePlaces.isEmpty || !slotClaims.isEmpty
             || sessionTokenUse != nil || rental != nil
     }
 }
 
-/// By what a repeated request is known, and what it is answered with (entitlement, section 4.7).
+/// Identifies a repeated request, and holds its answer (entitlement, section 4.7).
 package struct ReplayRecord: Equatable, Sendable {
     /// SHA-256 of the SPC.
     package var request: Pseudonym
     /// SHA-256 of the token presented with it.
     package var token: Pseudonym
-    /// Of the token's issuer and subject, whose other tokens count as the same one; nil for a token without a subject.
+    /// The pseudonym of the token's issuer and subject; nil for a token without a subject. Other tokens of the same
+    /// party count as the same token.
     package var party: Pseudonym?
-    /// How long the same request of the same token or party gets the same answer, in seconds from the first: before,
-    /// and not at, that end.
+    /// How long a repeated request of the same token or party gets the same answer, in seconds from the first request.
+    /// From the end of that time on, it is refused.
     package var retryWindow: Int64
-    /// Until when the request is remembered, to be refused after the window; from then on it is a new one.
+    /// Until when the request is remembered, and refused after the retry window. From then on it counts as a new
+    /// request.
     package var keptUntil: Int64
-    /// The answer, as the maker of the decision encodes it: at most 1 KiB. The store does not look into it.
+    /// The answer, in the encoding of the decision's maker: at most 1 KiB. The store does not read it.
     package var answer: [UInt8]
 
     package init(
@@ -72,14 +76,14 @@ package struct ReplayRecord: Equatable, Sendable {
     }
 }
 
-/// One use of a token that may be used so often for each key.
+/// One use of a token whose uses for each key are limited.
 package struct TokenUse: Equatable, Sendable {
-    /// Of issuer and token id.
+    /// The pseudonym of issuer and token id.
     package var token: Pseudonym
     package var keyID: KeyID
-    /// At least 1.
+    /// The largest number of uses; at least 1.
     package var limit: UInt32
-    /// When the token ends: from then on its uses begin again. The latest end that was told counts.
+    /// When the token ends and its uses are forgotten. If several uses name different ends, the latest one holds.
     package var keptUntil: Int64
 
     package init(token: Pseudonym, keyID: KeyID, limit: UInt32, keptUntil: Int64) {
@@ -90,27 +94,28 @@ package struct TokenUse: Equatable, Sendable {
     }
 }
 
-/// A place among the devices of a subject, or of a token: a device that has one keeps it.
+/// A place among the devices of a subject, or of a token. A device that has a place keeps it.
 ///
-/// A limit of 1 is a binding by first use, and one of 0 lets in no device without a place.
+/// A limit of 1 for a token binds the token to the first device. A limit of 0 admits no device without a place.
 package struct DevicePlace: Equatable, Sendable {
-    /// Whose devices are counted.
+    /// The pseudonym of the subject or token whose devices are counted.
     package var owner: Pseudonym
-    /// Of HU.
+    /// The pseudonym of the device's HU.
     package var device: Pseudonym
-    /// How many devices there may be before another one is denied.
+    /// The largest number of devices that are admitted without a denial.
     package var limit: UInt32
-    /// When the place is free again unless it is taken again; nil for never. The latest end that was told counts.
+    /// When the place ends unless it is taken again; nil if it never ends. If several claims name different ends, the
+    /// latest one holds.
     package var keptUntil: Int64?
     package var kind: Kind
 
-    /// What becomes of a device for which there is no place.
+    /// What happens to a device for which there is no free place.
     package enum Kind: UInt8, Sendable, CaseIterable {
-        /// It is denied: the owner is a subject, and has as many devices as it may.
+        /// The device is denied: the owner is a subject with the largest number of devices that is allowed.
         case counted = 0
-        /// It is denied: the owner is a token, which is good for the device that used it first.
+        /// The device is denied: the owner is a token that is valid only for the first device that used it.
         case binding = 1
-        /// It takes the place of the owner's oldest device, if `limit` is at least 1.
+        /// The device takes the place of the owner's oldest device, if `limit` is at least 1.
         case replacing = 2
     }
 
@@ -126,47 +131,49 @@ package struct DevicePlace: Equatable, Sendable {
     package var denial: DecisionDenial { kind == .binding ? .otherDevice : .deviceLimit(limit: limit) }
 }
 
-/// A place among the playbacks that may run at once in one group (entitlement, section 4.8).
+/// A place among the playbacks that may run at the same time in one group (entitlement, section 4.8).
 ///
-/// What holds a slot is one playback of one device: its session, or its content if it tells no session. The rules, in
-/// their order. "Live" means not evicted and with its end after `now`. A slot is as old as its count, or as
-/// itself while it counts nothing; of several slots the oldest one that counts is meant, and the oldest one if no slot
-/// counts:
+/// A slot is held by one playback of one device. The playback is identified by its session, or by its content if the
+/// SPC names no session. A slot is live if it is not evicted and ends after `now`. The age of a counted slot starts
+/// when it was counted, and the age of any other slot when it was made. If several slots fit a rule, the rule means the
+/// oldest counted one, or the oldest one if none is counted.
 ///
-/// 1. A slot of this playback is taken up again; if it was evicted, the claim is denied.
-/// 2. A relayed playback joins a live slot of the same content, which any device may hold, and leaves it to its holder.
-/// 3. Another playback of the same device and content takes over the live slot of the one before.
+/// The rules, in their order:
 ///
-/// A slot that was found so and counts stays as old as it is, and the claim is granted. If none was found, or one
-/// that counts nothing yet, the next rules decide on it, for the device that holds it:
+/// 1. A slot of this playback is used again. If it was evicted, the claim is denied.
+/// 2. A relayed playback joins a live slot of the same content, which any device may hold. The holder keeps the slot.
+/// 3. Another playback of the same device and content takes over the live slot of the previous playback.
 ///
-/// 4. A provisional claim of a device that holds a confirmed slot is granted beside it and counts nothing: it is the
-///    next episode. There are at most `limit` such slots of a device; any more go on to the next rule.
-/// 5. If there are fewer live counted slots than `limit`, it counts from now on.
-/// 6. If the device itself holds live counted slots, its oldest ones are evicted, as many as it takes: a device
-///    never stands in its own way.
-/// 7. If those are not enough, `whenFull` decides: denial, with none evicted, or eviction of the oldest ones of
-///    others too.
+/// If rules 1 to 3 find a counted slot, its age stays and the claim is granted. If they find no slot, or a slot that is
+/// not counted yet, the next rules decide for the device that holds it:
 ///
-/// An evicted slot counts nothing, and is remembered until its end, so that its renewal is refused. A slot that is
-/// claimed again is confirmed once one of its claims was, has the content of its last claim, and ends at the latest end
-/// that was claimed for it.
+/// 4. If the device holds a confirmed slot, a provisional claim is granted beside it and is not counted, because it is
+///    the next episode. A device has at most `limit` such slots. For further ones, the next rules decide.
+/// 5. If there are fewer live counted slots than `limit`, the slot is counted from now on.
+/// 6. If the device itself holds live counted slots, its oldest ones are evicted, as many as needed. A device is
+///    therefore never denied because of its own slots.
+/// 7. If those are not enough, `whenFull` decides: the claim is denied and no slot is evicted, or the oldest slots of
+///    other devices are evicted too.
+///
+/// An evicted slot is not counted. It is remembered until its end, so that its renewal is refused. If a slot is claimed
+/// several times, it is confirmed if one of the claims was. It has the content of the last claim, and the latest end of
+/// all claims.
 package struct SlotClaim: Equatable, Sendable {
     package enum WhenFull: String, Sendable, CaseIterable {
         case denyNew = "deny_new"
         case evictOldest = "evict_oldest"
     }
 
-    /// What holds a slot.
+    /// The playback that holds a slot.
     package struct Playback: Equatable, Sendable {
-        /// Of HU.
+        /// The pseudonym of the device's HU.
         package var device: Pseudonym
-        /// The playback session that the SPC tells; nil if it tells none, and device and content are all there is.
+        /// The playback session of the SPC. If it is nil, device and content identify the playback.
         package var session: UInt64?
-        /// Of the content id.
+        /// The pseudonym of the content id.
         package var content: Pseudonym
-        /// The device that asks is a screen or an adapter in between (AirPlay, the digital AV adapter): not the
-        /// viewer's.
+        /// Whether the requesting device is a screen or an adapter between the viewer's device and the display
+        /// (AirPlay, the digital AV adapter).
         package var isRelayed: Bool
 
         package init(device: Pseudonym, session: UInt64?, content: Pseudonym, isRelayed: Bool = false) {
@@ -177,22 +184,22 @@ package struct SlotClaim: Equatable, Sendable {
         }
     }
 
-    /// Of subject and group name.
+    /// The pseudonym of issuer, subject and group name.
     package var group: Pseudonym
-    /// How many slots there may be; at least 1.
+    /// The largest number of slots in the group; at least 1.
     package var limit: UInt32
     package var whenFull: WhenFull
     package var playback: Playback
-    /// Playing, and not only ready to.
+    /// Whether the playback plays, and is not only ready to play.
     package var isConfirmed: Bool
-    /// The lease's end with its grace: when the slot is free without a renewal.
+    /// When the slot is free without a renewal: the lease's end plus its grace period.
     package var heldUntil: Int64
-    /// What operators are told of the playback; nil for none. It decides nothing.
+    /// The details of the playback that operators see; nil if there are none. No decision depends on them.
     package var description: Description?
 
-    /// Whose playback it is, and of what, for lists of a subject's playbacks.
+    /// The owner, group and content of a playback, for lists of a subject's playbacks.
     package struct Description: Equatable, Sendable {
-        /// Of issuer and subject.
+        /// The pseudonym of issuer and subject.
         package var owner: Pseudonym
         /// The group's name, at most 200 bytes.
         package var groupName: String
@@ -218,14 +225,16 @@ package struct SlotClaim: Equatable, Sendable {
     }
 }
 
-/// The use of one of a session's tokens. Each renewal gives the next one, and the one before stays good until that is
-/// used: so an answer that is lost costs nothing, and a token that was copied is soon worth nothing.
+/// The use of one token of a session.
+///
+/// Each renewal issues the next token, and the previous one stays valid until the next one is used. A lost answer
+/// therefore costs nothing, and a copied token is soon worthless.
 package struct SessionTokenUse: Equatable, Sendable {
-    /// Of the session.
+    /// The pseudonym of the session.
     package var session: Pseudonym
-    /// Which of its tokens it is. One before the latest that was used is denied.
+    /// The number of the token within the session. A token older than the newest used one is denied.
     package var generation: UInt32
-    /// Until when the session is remembered. The latest end that was told counts.
+    /// Until when the session is remembered. If several uses name different ends, the latest one holds.
     package var keptUntil: Int64
 
     package init(session: Pseudonym, generation: UInt32, keptUntil: Int64) {

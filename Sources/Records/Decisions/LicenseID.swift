@@ -1,13 +1,14 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Names one licence: in `X-License-Id`, in the ledger, in questions about its expiry.
+/// Identifies one licence: in `X-License-Id`, in the ledger, and in questions about its expiry.
 ///
 ///     offset  size  field
 ///          0     6  milliseconds since 1970, big-endian
 ///          6    10  random
 ///
-/// The time comes first so that an index over licences only ever grows at its end. 32 lower-case hex digits as text.
+/// The time comes first, so that an index of licences grows only at its end. The text has 32 lower-case hexadecimal
+/// digits.
 package struct LicenseID: Hashable, Sendable {
     package let bytes: Bytes16
 
@@ -15,12 +16,12 @@ package struct LicenseID: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// `random` gives the last ten bytes; what it has more is ignored.
+    /// Makes an id. Only the last ten bytes of `random` are used.
     package init(milliseconds: UInt64, random: Bytes16) {
         bytes = Bytes16(high: milliseconds << 16 | random.high & 0xFFFF, low: random.low)
     }
 
-    /// Reads what `description` writes, and nothing else.
+    /// Reads the text of `description`; nil for any other text.
     package init?(text: String) {
         guard text.utf8.count == 32, let bytes = try? Hexadecimal.decode(text), let words = Bytes16(bytes) else {
             return nil
@@ -38,7 +39,7 @@ extension LicenseID: CustomStringConvertible {
 }
 
 extension LicenseID {
-    /// An id that names a row of the ledger alone. `now` is in seconds since 1970.
+    /// Makes an id that identifies only a row of the ledger, and no licence. `now` is in seconds since 1970.
     package static func naming(rowAt now: Int64) throws(CryptoError) -> LicenseID {
         LicenseID(milliseconds: UInt64(max(now, 0)) * 1000, random: try RandomBytes.generate16())
     }

@@ -3,8 +3,8 @@ package import KeyCrypto
 
 /// Thirty-two bytes that stand for a person or a thing without naming it: an HMAC or a digest.
 ///
-/// Devices, subjects, tokens and requests are stored under pseudonyms only. As two halves, so that it costs no
-/// allocation.
+/// Devices, subjects, tokens and requests are stored only under pseudonyms. The bytes are stored as two halves, so that
+/// no memory is allocated.
 package struct Pseudonym: Hashable, Sendable {
     /// The size in bytes.
     package static let size = 32
@@ -13,14 +13,14 @@ package struct Pseudonym: Hashable, Sendable {
     package let firstHalf: Bytes16
     private let secondHalf: Bytes16
 
-    /// Nil unless there are exactly 32 bytes.
+    /// Returns nil unless there are exactly 32 bytes.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.size else { return nil }
         firstHalf = Bytes16(bytes, at: 0)
         secondHalf = Bytes16(bytes, at: 16)
     }
 
-    /// What a ledger keeps of a pseudonym: its first 16 bytes, and zeros.
+    /// The form of a pseudonym in a ledger: its first 16 bytes, followed by zeros.
     package init(short bytes: Bytes16) {
         firstHalf = bytes
         secondHalf = .zero
@@ -36,12 +36,13 @@ package struct Pseudonym: Hashable, Sendable {
     }
 }
 
-/// Makes the pseudonyms of one installation: the same for the same thing. Without the key they cannot be guessed.
+/// Computes the pseudonyms of one installation. The same thing always gets the same pseudonym, which cannot be guessed
+/// without the key.
 ///
-/// A pseudonym is HMAC-SHA256 over the name of its kind, a zero byte, and each part behind its size in four bytes,
-/// big-endian: so no two things of one kind, and nothing of two kinds, share one.
+/// A pseudonym is an HMAC-SHA256 over the name of its kind, a zero byte, and each part after its size (four bytes,
+/// big-endian). Two things of one kind therefore have different inputs, and so have two things of different kinds.
 package final class Pseudonymizer: Sendable {
-    /// What is named. The raw values are part of what is computed, and never change.
+    /// The kind of thing that gets a pseudonym. The raw values are part of the input, and never change.
     package enum Kind: String, Sendable, CaseIterable {
         /// A device, by its HU (20 bytes).
         case device
@@ -53,7 +54,7 @@ package final class Pseudonymizer: Sendable {
         case content
         /// A group of playback slots, by issuer, subject and the group's name.
         case group
-        /// A device, by issuer and the issuer's own name for it.
+        /// A device, by issuer and the issuer's own name for the device.
         case namedDevice = "named-device"
         /// A session of renewals, by its id (16 bytes).
         case session

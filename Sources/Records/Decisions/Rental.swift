@@ -1,10 +1,10 @@
-/// What an installation remembers of one rental: of one subject's rental of one content.
+/// What an installation remembers of one rental: the rental of one content by one subject.
 ///
 /// Times are seconds since 1970.
 package struct RentalRecord: Hashable, Sendable {
-    /// When its first licence was given. The time to begin playback counts from here.
+    /// When its first licence was issued. The time to begin playback counts from here.
     package var openedAt: Int64
-    /// When it was first played; nil before.
+    /// When it was first played; nil if it was not played yet.
     package var firstPlay: Int64?
 
     package init(openedAt: Int64, firstPlay: Int64? = nil) {
@@ -12,7 +12,7 @@ package struct RentalRecord: Hashable, Sendable {
         self.firstPlay = firstPlay
     }
 
-    /// The earlier of each: what is true if both are.
+    /// Combines two records that are both true: takes the earlier opening and the earlier first play.
     package func merged(with other: RentalRecord?) -> RentalRecord {
         guard let other else { return self }
         return RentalRecord(
@@ -21,23 +21,24 @@ package struct RentalRecord: Hashable, Sendable {
     }
 }
 
-/// What a licence makes of a rental.
+/// A licence's change of a rental.
 ///
-/// The store compares and sets: the licence was computed from `known`, so it is granted only if that is what the store
-/// remembers. Otherwise it is denied with what the store remembers, and its maker computes it again. So of several
-/// first plays at once one is the first.
+/// The store compares and sets. The licence was computed from `known`, so it is granted only if the store has the same
+/// record. Otherwise it is denied with the stored record, and the licence is computed again. Of several first plays at
+/// the same time, only one is therefore the first.
 package struct RentalClaim: Equatable, Sendable {
-    /// Of issuer, subject and content id.
+    /// The pseudonym of issuer, subject and content id.
     package var name: Pseudonym
-    /// Of issuer and subject, for lists.
+    /// The pseudonym of issuer and subject, for lists.
     package var owner: Pseudonym
     /// The content id, for lists; at most 200 bytes.
     package var content: String
-    /// What the licence was computed from; nil if nothing was remembered.
+    /// The record that the licence was computed from; nil if there was none.
     package var known: RentalRecord?
-    /// What is remembered from now on.
+    /// The record from now on.
     package var record: RentalRecord
-    /// Until when. The latest end that was told counts. From then on the rental is a new one.
+    /// Until when the rental is remembered; from then on it counts as a new one. If several claims name different ends,
+    /// the latest one holds.
     package var keptUntil: Int64
 
     package init(
@@ -51,7 +52,7 @@ package struct RentalClaim: Equatable, Sendable {
         self.keptUntil = keptUntil
     }
 
-    /// The same fact over what the store remembers: for a licence that was given without asking.
+    /// Combines the claim with the stored record. This is for a licence that was issued without asking the store.
     package func merged(over stored: RentalRecord?) -> RentalClaim {
         var claim = self
         claim.known = stored

@@ -1,11 +1,11 @@
 package import ContentKeys
 
-/// Something that gives no licence any more (entitlement, section 4.6).
+/// Something for which no more licences are issued (entitlement, section 4.6).
 package struct Revocation: Hashable, Sendable {
     /// What is revoked. The raw values are stored, and never change.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case tokenID = "jti"
-        /// A key id, which pins its issuer, so that it needs none beside it.
+        /// A key id. Each key belongs to one issuer, so the revocation names no issuer.
         case signingKey = "kid"
         case issuer = "iss"
         case subject = "sub"
@@ -17,7 +17,7 @@ package struct Revocation: Hashable, Sendable {
         case content
         case session
 
-        /// Whether the value is a name that an issuer gave, and that another one may have given to something else.
+        /// Whether the value is a name that an issuer chose. Another issuer may use the same name for something else.
         package var isIssuersOwn: Bool {
             switch self {
             case .tokenID, .subject, .device, .session: true
@@ -25,7 +25,7 @@ package struct Revocation: Hashable, Sendable {
             }
         }
 
-        /// Whether the value tells of a person, so that it is kept under a pseudonym.
+        /// Whether the value identifies a person, so that it is stored as a pseudonym.
         package var isPersonal: Bool {
             switch self {
             case .subject, .hardware, .device: true
@@ -35,13 +35,14 @@ package struct Revocation: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// Whose name the value is, for kinds that are an issuer's own; nil for all others.
+    /// The issuer that chose the name, for kinds with `isIssuersOwn`; nil for all others.
     package var issuer: String?
-    /// The text of an id, or for a personal kind its pseudonym in lower-case hex: 1 to 200 bytes of UTF-8.
+    /// The text of an id, or the pseudonym of a personal kind in lower-case hexadecimal digits: 1 to 200 bytes of
+    /// UTF-8.
     package var value: String
-    /// When the entry may be forgotten, because what it names has ended; nil for never. Seconds since 1970.
+    /// When the revocation may be forgotten, because the revoked thing has ended; nil if never. Seconds since 1970.
     package var until: Int64?
-    /// When it was made, in seconds since 1970.
+    /// When the revocation was made, in seconds since 1970.
     package var revokedAt: Int64
     /// The operator's note, at most 200 bytes.
     package var reason: String
@@ -61,10 +62,10 @@ package struct Revocation: Hashable, Sendable {
     }
 }
 
-/// What a revocation is known by. The kind is the stored word, which only a newer version may know.
+/// Identifies a revocation. The kind is the stored word, which may be known only to a newer version.
 package struct RevocationKey: Hashable, Sendable {
     package var kind: String
-    /// Empty for kinds that are no issuer's own.
+    /// The issuer; empty for kinds without `isIssuersOwn`.
     package var issuer: String
     package var value: String
 
@@ -79,11 +80,11 @@ package struct RevocationKey: Hashable, Sendable {
     }
 }
 
-/// A part of all revocations, in the order of their keys.
+/// A page of all revocations, in the order of their keys.
 package struct RevocationPage: Sendable {
-    /// Without those of kinds that only a newer version knows.
+    /// The revocations, without kinds that only a newer version knows.
     package var revocations: [Revocation]
-    /// Behind what the next page begins; nil for the last page.
+    /// The key after which the next page starts; nil for the last page.
     package var next: RevocationKey?
 
     package init(_ revocations: [Revocation], next: RevocationKey?) {
@@ -92,7 +93,7 @@ package struct RevocationPage: Sendable {
     }
 }
 
-/// One change of what is revoked.
+/// One change of the stored revocations.
 package enum RevocationChange: Hashable, Sendable {
     case revoked(Revocation)
     case lifted(Revocation.Kind, value: String, issuer: String?)
@@ -100,11 +101,12 @@ package enum RevocationChange: Hashable, Sendable {
 
 /// A place in a store's list of changes, whose numbers begin at 1 and have no gaps.
 package struct RevocationPosition: Hashable, Sendable {
-    /// Before the first change.
+    /// The position before the first change.
     package static let start = RevocationPosition(number: 0, mark: 0)
 
     package var number: Int64
-    /// A random number of the change: it differs if the list is another one, as after a failover that lost its end.
+    /// A random number of the change. It differs if the list has been replaced, for example after a failover that lost
+    /// the list's end.
     package var mark: Int64
 
     package init(number: Int64, mark: Int64) {
@@ -113,17 +115,19 @@ package struct RevocationPosition: Hashable, Sendable {
     }
 }
 
-/// What a store says of the changes behind a position.
+/// A store's answer about the changes after a position.
 package enum RevocationNews: Equatable, Sendable {
-    /// In their order, and the position behind the last one. Changes of kinds that only a newer version knows are left
-    /// out.
+    /// The changes in their order, and the position after the last one. Changes of kinds that only a newer version
+    /// knows are left out.
     case changes([RevocationChange], through: RevocationPosition, isComplete: Bool)
-    /// The store does not have all changes behind the position any more: everything must be read again.
+    /// The store lacks some changes after the position, so all revocations must be read again.
     case gap
 }
 
-/// Reads the changes behind a position from rows in the order of their numbers. The first row is the position's own,
-/// which shows that the list is still the same; before the first change there is no such row.
+/// Collects the changes after a position from rows in the order of their numbers.
+///
+/// The first row is the position's own, which shows that the list is still the same. The position before the first
+/// change has no such row.
 package struct RevocationNewsReading {
     private let known: RevocationPosition
     private let limit: Int
@@ -132,14 +136,14 @@ package struct RevocationNewsReading {
     private var rowCount = 0
     private var hasGap = false
 
-    /// The rows are at most one more than `limit`.
+    /// Starts a reading of at most `limit + 1` rows.
     package init(after known: RevocationPosition, limit: Int) {
         self.known = known
         self.limit = limit
         last = known
     }
 
-    /// `change` is nil for one of a kind that only a newer version knows.
+    /// Adds a row. `change` is nil if only a newer version knows its kind.
     package mutating func add(_ position: RevocationPosition, _ change: RevocationChange?) {
         rowCount += 1
         if position.number == known.number {
@@ -157,39 +161,40 @@ package struct RevocationNewsReading {
     }
 }
 
-/// Where revocations are kept. Nodes hold them in memory and ask for changes at intervals, which bounds how late a node
-/// hears of one.
+/// Stores revocations.
 ///
-/// A revocation whose end has come stays until the store has forgotten it, which is a change like any other.
+/// Nodes hold them in memory and ask for changes at intervals. The interval limits the delay after which a node knows a
+/// revocation. A revocation that has ended stays until the store deletes it, which is a change like any other.
 package protocol RevocationStore: Sendable {
-    /// Adds a revocation durably; one of the same kind, issuer and value is replaced.
+    /// Adds a revocation durably. Replaces a revocation of the same kind, issuer and value.
     func revoke(_ revocation: Revocation) async throws(StoreError)
 
-    /// Takes one back; whether it was there. One whose end has come may have been forgotten.
+    /// Lifts a revocation. Returns whether it was stored; a revocation that has ended may have been deleted.
     func lift(_ kind: Revocation.Kind, _ value: String, of issuer: String?) async throws(StoreError) -> Bool
 
-    /// The revocation of this kind, value and issuer; nil if nothing is revoked by it.
+    /// Returns the revocation of this kind, value and issuer; nil if there is none.
     func revocation(
         _ kind: Revocation.Kind, _ value: String, of issuer: String?
     ) async throws(StoreError) -> Revocation?
 
-    /// At most `limit` revocations behind a key, or the first ones.
+    /// Returns at most `limit` revocations after a key, or from the first one on.
     func revocations(after key: RevocationKey?, limit: Int) async throws(StoreError) -> RevocationPage
 
-    /// The revocations that were made last, the latest first.
+    /// Returns the newest revocations, the newest first.
     func newestRevocations(limit: Int) async throws(StoreError) -> [Revocation]
 
-    /// The position behind the last change.
+    /// Returns the position after the last change.
     func revocationPosition() async throws(StoreError) -> RevocationPosition
 
-    /// At most `limit` changes behind a position.
+    /// Returns at most `limit` changes after a position.
     func revocationChanges(
         after position: RevocationPosition, limit: Int
     ) async throws(StoreError) -> RevocationNews
 }
 
 extension RevocationStore {
-    /// All that hold at `now`, which is before their ends, in the order of their keys; `now` is in seconds since 1970.
+    /// Returns all revocations that have not ended at `now`, in the order of their keys; `now` is in seconds since
+    /// 1970.
     package func revocations(at now: Int64) async throws(StoreError) -> [Revocation] {
         var found: [Revocation] = []
         var next: RevocationKey?
@@ -202,42 +207,42 @@ extension RevocationStore {
     }
 }
 
-/// Where an operator's change of what is revoked becomes durable together with the row of the ledger that tells of it:
-/// both or neither.
+/// Makes an operator's change of revocations durable together with its ledger entry: both or neither.
 package protocol RevocationRecords: Sendable {
-    /// Revokes. Once this returns, the revocation outlives a power cut of this node, which from now on refuses.
+    /// Revokes. When this returns, the revocation is durable on this node, which refuses from now on.
     func revoke(_ revocation: Revocation, recording entry: LedgerEntry) async throws(StoreError)
 
-    /// Lets all nodes know a revocation that `revoke` has taken; false if that cannot be done now and is done later.
+    /// Sends a revocation that `revoke` has stored to all nodes. Returns false if that is not possible now and is done
+    /// later.
     func share(_ revocation: Revocation) async -> Bool
 
-    /// Takes a revocation back, on all nodes; whether it was there.
+    /// Lifts a revocation on all nodes. Returns whether it was stored.
     func lift(_ revocation: Revocation, recording entry: LedgerEntry) async throws(StoreError) -> Bool
 }
 
-/// Revocations of one node that the store of all nodes has not taken yet. They outlive a restart.
+/// Revocations of one node that are not yet in the store of all nodes. They are kept over a restart.
 package protocol PendingRevocations: Sendable {
-    /// Keeps a revocation, and the row of the ledger that tells of it.
+    /// Keeps a revocation, and writes its ledger entry.
     func keep(_ revocation: Revocation, recording entry: LedgerEntry) async throws(StoreError)
 
-    /// Drops a revocation that is still as it was kept.
+    /// Drops a revocation, unless it has been changed in the meantime.
     func drop(_ revocation: Revocation) async throws(StoreError)
 
-    /// Drops a revocation however it was kept, if it is there, and writes the row of the ledger that tells of it.
+    /// Drops the revocation of this key, if there is one, even if it was changed. Writes the ledger entry in any case.
     func drop(_ key: RevocationKey, recording entry: LedgerEntry) async throws(StoreError)
 
     func pendingRevocations() async throws(StoreError) -> [Revocation]
 }
 
-/// The numbers given out so that a sync report can prove that it is fresh, where all nodes know them.
+/// Stores the challenges for sync reports. With its challenge, a report proves to any node that it is fresh.
 package protocol ChallengeStore: Sendable {
-    /// Keeps a challenge for its holder until `expiresAt`; whether it was kept.
+    /// Stores a challenge for its holder until `expiresAt`. Returns whether it was stored.
     ///
-    /// It is not noted if the holder has `limit` open ones at `now`, or has this one.
+    /// A challenge is not stored if the holder has `limit` open ones at `now`, or has this one already.
     func open(
         _ challenge: UInt64, for holder: Pseudonym, now: Int64, expiresAt: Int64, limit: Int
     ) async throws(StoreError) -> Bool
 
-    /// Takes an open challenge of this holder away; whether there was one that is open at `now`.
+    /// Removes a challenge of this holder. Returns whether it was stored and open at `now`.
     func take(_ challenge: UInt64, from holder: Pseudonym, now: Int64) async throws(StoreError) -> Bool
 }

@@ -1,13 +1,13 @@
 import ByteCoding
 package import KeyCrypto
 
-/// The proof in a database of which secret an installation uses.
+/// Proves in a database which secret an installation uses.
 ///
-/// With another secret nothing would look wrong: other pseudonyms lift revocations and count uses again. So a wrong key
-/// file is found when the store is opened.
+/// A wrong secret causes no visible error: with other pseudonyms, revocations have no effect and uses are counted from
+/// zero. The proof therefore shows a wrong key file when the store is opened.
 package struct SecretProof: Equatable, Sendable {
-    /// The secrets that are proved. The raw values are stored, and never change; they are the configuration's names of
-    /// the fields.
+    /// The secrets that are proved. The raw values are stored, and never change. They are the names of the
+    /// configuration's fields.
     package enum Name: String, Sendable, CaseIterable {
         case pseudonymKey = "ledger.pseudonymKey"
         case sessionKey = "entitlement.sessions.key"
@@ -15,8 +15,8 @@ package struct SecretProof: Equatable, Sendable {
     }
 
     package let name: Name
-    /// The version of a ledger key. For another secret, its place in the order in which the installation began to use
-    /// it, from 1 on.
+    /// The version of a ledger key. For another secret, its number in the order in which the installation began to use
+    /// them, from 1.
     package let number: Int64
     /// HMAC-SHA-256 under the secret, 32 bytes.
     package let bytes: [UInt8]
@@ -27,22 +27,23 @@ package struct SecretProof: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// Reads a row. Returns nil for a secret that only a newer version proves.
+    /// Reads a row; nil if only a newer version knows the secret.
     package init?(storedName: String, number: Int64, bytes: [UInt8]) {
         guard let name = Name(rawValue: storedName) else { return nil }
         self.init(name: name, number: number, bytes: bytes)
     }
 
-    /// The text begins with a zero byte, as nothing does that one of these keys signs.
+    /// Computes the proof of a key. The text begins with a zero byte, so that it differs from everything else that
+    /// these keys sign.
     package init(of name: Name, number: Int64, key: HMACSHA256Key) throws(CryptoError) {
         let text = [0] + Array("latchkey proof 1 \(name.rawValue)".utf8)
         self.init(name: name, number: number, bytes: try key.code(for: text[...]))
     }
 }
 
-/// The secrets that all nodes of an installation share, as a node is configured with them.
+/// The secrets that all nodes of an installation share, in the configuration of one node.
 package struct SharedSecrets: Equatable, Sendable {
-    /// One secret: the key in use, and keys that were in use before.
+    /// One secret: the proof of the current key, and the proofs of retired keys.
     struct Secret: Equatable, Sendable {
         let name: SecretProof.Name
         let current: [UInt8]
@@ -51,14 +52,14 @@ package struct SharedSecrets: Equatable, Sendable {
 
     private(set) var secrets: [Secret] = []
 
-    /// The same secrets but one, which is taken from `other`.
+    /// Returns the same secrets, except for `name`, which is taken from `other`.
     package func taking(_ name: SecretProof.Name, from other: SharedSecrets) -> SharedSecrets {
         var taken = SharedSecrets()
         taken.secrets = secrets.filter { $0.name != name } + other.secrets.filter { $0.name == name }
         return taken
     }
 
-    /// No secrets: nothing is compared. For tools that use none of them.
+    /// No secrets, so nothing is compared. For tools that use none of them.
     package static let none = SharedSecrets()
 
     package init() {}
@@ -74,21 +75,21 @@ package struct SharedSecrets: Equatable, Sendable {
     }
 }
 
-/// The table `secret_proof` of a database. The store reads and writes it in its own SQL.
+/// The table `secret_proof` of a database. Each store reads and writes it with its own SQL.
 package protocol SecretProofTable: ~Copyable {
     associatedtype Failure: Error
 
-    /// All proofs, in the order of their numbers.
+    /// Returns all proofs in the order of their numbers.
     mutating func secretProofs() throws(Failure) -> [SecretProof]
-    /// Adds a proof in one statement, and so one transaction. A proof of the same name and number stays as it is.
+    /// Adds a proof in one statement, which is one transaction. An existing proof of the same name and number stays.
     mutating func add(_ proof: SecretProof) throws(Failure)
-    /// Deletes a proof, if it is there.
+    /// Deletes a proof. Does nothing if there is none.
     mutating func remove(_ proof: SecretProof) throws(Failure)
 }
 
-/// Why a database cannot be used with the configured secrets.
+/// The reason why a database cannot be used with the configured secrets.
 package enum SecretProofError<Failure: Error>: Error {
-    /// The secret is not the one that the database knows.
+    /// The database was used with another secret of this name.
     case differs(SecretProof.Name)
     case database(Failure)
 }
@@ -104,8 +105,8 @@ extension SharedSecrets {
         for secret in secrets where !secret.isKnown(among: proofs) { throw .differs(secret.name) }
     }
 
-    /// Adds the proofs of secrets that are new in a database without comparing them: an operator has replaced them on
-    /// purpose.
+    /// Adds the proofs of secrets that are new in a database. Compares nothing, because an operator has replaced the
+    /// secrets on purpose.
     package func replace<Table: SecretProofTable & ~Copyable>(in table: inout Table) throws(Table.Failure) {
         let proofs = try table.secretProofs()
         for secret in secrets {
@@ -116,15 +117,16 @@ extension SharedSecrets {
         }
     }
 
-    /// Compares the secrets with the proofs in a database, adds the proof of a secret that is new there, and removes
-    /// those of secrets that were in use before and are configured no more.
+    /// Compares the secrets with the proofs in a database, and adds the proofs of new secrets. Removes the proofs of
+    /// older secrets that are no longer configured as retired.
     ///
-    /// A secret follows another one only if that is configured as retired. A node that still has the older secret is
-    /// not refused, and removes nothing: nodes change their secrets one after the other.
+    /// A new secret is accepted only if the older one is configured as retired. A node that still uses the older secret
+    /// is not refused, and removes nothing, because nodes change their secrets one after the other.
     package func establish<Table: SecretProofTable & ~Copyable>(
         in table: inout Table
     ) throws(SecretProofError<Table.Failure>) {
-        // Nothing is written for a secret that does not belong here: its proof would keep all other nodes out.
+        // Nothing is written for a secret that does not belong here, because its proof would make all other nodes
+        // refuse the database.
         try check(in: &table)
         let proofs = try wrap(SecretProofError<Table.Failure>.database, try table.secretProofs())
         for secret in secrets {
@@ -139,7 +141,7 @@ extension SharedSecrets {
                 try wrap(SecretProofError<Table.Failure>.database, try table.add(proof))
             }
         }
-        // Another program may have added one first.
+        // Another program may have added another proof of the same number first.
         let added = try wrap(SecretProofError<Table.Failure>.database, try table.secretProofs())
         for secret in secrets where !added.contains(where: { $0.name == secret.name && $0.bytes == secret.current }) {
             throw .differs(secret.name)
@@ -148,7 +150,7 @@ extension SharedSecrets {
 }
 
 extension SharedSecrets.Secret {
-    /// Whether a database with these proofs may be used with the secret.
+    /// Whether the secret may be used with a database that has these proofs.
     fileprivate func isKnown(among proofs: [SecretProof]) -> Bool {
         let known = proofs.filter { $0.name == name }.map(\.bytes)
         return known.isEmpty || known.contains(current) || retired.contains(where: known.contains)
@@ -156,10 +158,10 @@ extension SharedSecrets.Secret {
 }
 
 extension LedgerKeys {
-    /// Compares the ledger keys with the proofs in a node's file, adds the proof of the current one, and changes
+    /// Compares the ledger keys with the proofs in a node's file, and adds the proof of the current key. Changes
     /// nothing else.
     ///
-    /// A version without a key is no mistake here: whether it is still needed is seen when the ledger is verified.
+    /// A missing older version is not an error here. Verification of the ledger shows whether it is still needed.
     package func establish<Table: SecretProofTable & ~Copyable>(
         in table: inout Table
     ) throws(SecretProofError<Table.Failure>) {
@@ -170,8 +172,8 @@ extension LedgerKeys {
         try wrap(SecretProofError<Table.Failure>.database, try table.add(proof))
     }
 
-    /// Compares the ledger keys with the proofs in a node's file, and gives these. A current key with a lower version
-    /// than the file has seen is refused.
+    /// Compares the ledger keys with the proofs in a node's file, and returns these proofs. Throws if the current key
+    /// has a lower version than a proof in the file.
     @discardableResult
     package func check<Table: SecretProofTable & ~Copyable>(
         in table: inout Table
@@ -187,7 +189,7 @@ extension LedgerKeys {
         return known
     }
 
-    /// The versions of keys in proofs that this node is not configured with.
+    /// Returns the versions of ledger keys that have proofs and that this node is not configured with.
     package func missingVersions(among proofs: [SecretProof]) -> [Int64] {
         let own = Set(inOrder.map { Int64($0.version) })
         return proofs.filter { $0.name == .ledgerKey && !own.contains($0.number) }.map(\.number)

@@ -1,4 +1,4 @@
-/// A ledger entry at its place. Sequences begin at 1 and have no gaps.
+/// A ledger entry at its place. Sequences begin at 1. Only purged and rolled-up rows leave gaps.
 package struct LedgerRow: Hashable, Sendable {
     package var sequence: Int64
     /// The entry's encoding.
@@ -10,7 +10,7 @@ package struct LedgerRow: Hashable, Sendable {
     }
 }
 
-/// What seals the rows that became durable together.
+/// The seal of rows that became durable together.
 package struct LedgerBatch: Hashable, Sendable {
     /// The size of a MAC in bytes.
     package static let macSize = 32
@@ -20,9 +20,10 @@ package struct LedgerBatch: Hashable, Sendable {
     package var last: Int64
     /// When the rows were sealed, in seconds since 1970.
     package var at: Int64
-    /// The MAC (32 bytes), and then a locator of 4 bytes for each row: its CRC-32C, big-endian. The MAC shows that
-    /// something was altered. The locators tell which row it was, unless they were altered with it. Behind
-    /// the MAC of a batch that is rolled up stands a statement in place of the locators (`isRolledUp`).
+    /// The MAC (32 bytes), followed by a locator of 4 bytes for each row: its CRC-32C, big-endian.
+    ///
+    /// The MAC shows that something was altered. The locators show which row it was, unless they were altered too. In a
+    /// batch that is rolled up, a statement stands in the place of the locators (`isRolledUp`).
     package var seal: [UInt8]
 
     package init(first: Int64, last: Int64, at: Int64, seal: [UInt8]) {
@@ -32,11 +33,11 @@ package struct LedgerBatch: Hashable, Sendable {
         self.seal = seal
     }
 
-    /// The MAC alone.
+    /// The MAC without the locators.
     package var mac: [UInt8] { Array(seal.prefix(Self.macSize)) }
 }
 
-/// The end of a chain: to what the next batch is tied.
+/// The end of a chain, to which the next batch is tied.
 package struct LedgerLink: Hashable, Sendable {
     /// The last row's sequence; 0 if there is no row yet.
     package let sequence: Int64
@@ -48,11 +49,11 @@ package struct LedgerLink: Hashable, Sendable {
         self.mac = mac
     }
 
-    /// Before the first row.
+    /// The link before the first row.
     package static let start = LedgerLink(sequence: 0, mac: [UInt8](repeating: 0, count: LedgerBatch.macSize))
 }
 
 extension LedgerBatch {
-    /// To what the batch behind this one is tied.
+    /// The link to which the next batch is tied.
     package var link: LedgerLink { LedgerLink(sequence: last, mac: mac) }
 }

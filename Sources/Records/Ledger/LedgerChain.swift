@@ -1,9 +1,10 @@
 import ByteCoding
 package import KeyCrypto
 
-/// Seals a node's ledger batch by batch, each tied to the one before, with HMAC-SHA-256 under the ledger key.
+/// Seals a node's ledger batch by batch, with HMAC-SHA-256 under the ledger key. Each batch is tied to the previous
+/// one.
 ///
-/// The MAC of a batch is over
+/// The input of a batch's MAC is
 ///
 ///     size  field
 ///        8  "LKBATCH1"
@@ -18,11 +19,12 @@ package import KeyCrypto
 ///        4  size of the body, B
 ///        B  body
 ///
-/// with big-endian integers. So without the key no row can be altered, taken out, put in or moved, and no batch either,
-/// but from the end: that a tail is missing shows by a `LedgerCheckpoint` kept elsewhere.
+/// with big-endian integers. Without the key, no row or batch can therefore be altered, removed, added or moved without
+/// notice. The only exception is the end of the ledger: a `LedgerCheckpoint` that is kept elsewhere shows that the last
+/// rows are missing.
 package struct LedgerChain: Sendable {
     private let keys: LedgerKeys
-    /// The id of the ledger's node, not its label.
+    /// The id of the node, not its label.
     package let node: NodeID
 
     package init(keys: LedgerKeys, node: NodeID) {
@@ -30,18 +32,17 @@ package struct LedgerChain: Sendable {
         self.node = node
     }
 
-    /// A chain with a single key. The caller uses the key for nothing but ledgers.
+    /// Makes a chain with a single key. The caller must use the key only for ledgers.
     package init(key: HMACSHA256Key, node: NodeID) {
         self.init(keys: LedgerKeys(key), node: node)
     }
 
-    /// The versions of the keys that verify, the oldest first.
+    /// The versions of the keys that verify, in ascending order.
     var versions: [UInt32] { keys.inOrder.map(\.version) }
 
-    /// Seals rows as the batch behind `link`; the first one gets the sequence behind the link's. There is at least one
-    /// body.
+    /// Seals rows as the batch after `link`. The first row gets the sequence after the link's. `bodies` is not empty.
     ///
-    /// Keeps nothing: the next batch is tied to `link` of this one only once it is durable.
+    /// This keeps no state: the caller ties the next batch to this one when this one is durable.
     package func seal(_ bodies: [[UInt8]], after link: LedgerLink, at: Int64) throws(CryptoError) -> LedgerBatch {
         precondition(!bodies.isEmpty, "a batch has rows")
         var batch = LedgerBatch(
@@ -51,7 +52,7 @@ package struct LedgerChain: Sendable {
         return batch
     }
 
-    /// Whether one of the keys sealed exactly these rows as the batch behind `link`.
+    /// Whether one of the keys sealed exactly these rows as the batch after `link`.
     package func accepts(
         _ batch: LedgerBatch, _ bodies: [[UInt8]], after link: LedgerLink
     ) throws(CryptoError) -> Bool {
@@ -77,7 +78,7 @@ package struct LedgerChain: Sendable {
         return false
     }
 
-    /// The MAC that a batch of these rows has behind a batch with the MAC `previous`, under the key of a version in
+    /// Computes the MAC of a batch with these rows after a batch with the MAC `previous`. `version` is one of
     /// `versions`.
     func mac(
         of batch: LedgerBatch, _ bodies: [[UInt8]], previous: [UInt8], version: UInt32
@@ -99,7 +100,7 @@ package struct LedgerChain: Sendable {
         return try key.code(for: message.bytes[...])
     }
 
-    /// The current key's MAC over a message of another kind. The kind's name stands at the beginning of the message.
+    /// Computes the current key's MAC over a message of another kind. The message begins with the name of its kind.
     func code(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
         try keys.current.key.code(for: message[...])
     }
@@ -114,7 +115,7 @@ package struct LedgerChain: Sendable {
 }
 
 extension ByteWriter {
-    /// The size in one byte and the name.
+    /// Writes the size of the name in one byte, and then the name.
     mutating func write(_ node: NodeID) {
         write(UInt8(node.text.utf8.count))
         write(Array(node.text.utf8))
@@ -136,16 +137,16 @@ enum LedgerLocator {
     }
 }
 
-/// The ledger keys of a node by their versions: one that seals, and older ones that still verify.
+/// The ledger keys of a node by their versions: the current one seals, and older ones still verify.
 ///
-/// No seal names the version of its key. A reader tries the keys, and a batch is never sealed under an older key than
-/// the batch before it.
+/// A seal does not name the version of its key, so a reader tries all keys. A batch is never sealed under an older key
+/// than the previous batch.
 package struct LedgerKeys: Sendable {
     /// A ledger key with its version.
     package struct Key: Sendable {
-        /// From 1 on. A newer key has a higher version.
+        /// The version, from 1. A newer key has a higher version.
         package let version: UInt32
-        /// The caller uses the key for nothing but ledgers.
+        /// The caller must use the key only for ledgers.
         package let key: HMACSHA256Key
 
         package init(version: UInt32, key: HMACSHA256Key) {
@@ -154,9 +155,9 @@ package struct LedgerKeys: Sendable {
         }
     }
 
-    /// Seals what is recorded from now on.
+    /// The key that seals new batches.
     package let current: Key
-    /// All keys, the oldest first.
+    /// All keys in ascending order of their versions.
     let inOrder: [Key]
 
     /// Returns nil if two keys have the same version, or an older key has a higher version than the current one.
@@ -169,13 +170,13 @@ package struct LedgerKeys: Sendable {
         self.inOrder = inOrder
     }
 
-    /// A single key, of version 1.
+    /// Makes keys with a single key of version 1.
     package init(_ key: HMACSHA256Key) {
         current = Key(version: 1, key: key)
         inOrder = [current]
     }
 
-    /// What proves each key in a ledger's file: an HMAC over a text that no ledger seals.
+    /// Returns the proof of each key for a ledger's file: an HMAC over a text that no ledger seals.
     package func proofs() throws(CryptoError) -> [SecretProof] {
         var proofs: [SecretProof] = []
         for entry in inOrder {

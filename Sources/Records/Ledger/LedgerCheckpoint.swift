@@ -1,13 +1,13 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Says, under the ledger key, how far a node's ledger had come.
+/// A statement, signed with the ledger key, of how far a node's ledger had come.
 ///
-/// A checkpoint that is kept elsewhere, such as in the log stream, shows that a ledger's tail is missing. A *beginning*
-/// is kept in the ledger itself: it stands where purged rows stood, so that what remains still verifies. Only one made
-/// as such is taken for one.
+/// A checkpoint is kept elsewhere, for example in the log stream, and shows if the last rows of a ledger are missing. A
+/// *beginning* is kept in the ledger in the place of purged rows, so that the remaining rows still verify. A checkpoint
+/// is never accepted as a beginning.
 ///
-/// The MAC is over
+/// The input of the MAC is
 ///
 ///     size  field
 ///        8  "LKCHECK1"
@@ -18,12 +18,12 @@ package import KeyCrypto
 ///        8  time, seconds since 1970
 ///       32  MAC of the batch that ends with that row; zeros if the sequence is 0
 ///
-/// with big-endian integers. As text, in one line of six words with a space between them:
+/// with big-endian integers. The text form is one line of six words that are separated by spaces:
 ///
 ///     latchkey-checkpoint-1 NODE SEQUENCE TIME BATCH MAC
 ///
-/// or `latchkey-beginning-1`, with the sequence in decimal, the time as RFC 3339 in UTC to the second, and both MACs as
-/// 64 lower-case hexadecimal digits.
+/// or with `latchkey-beginning-1` as the first word. The sequence is decimal, the time is RFC 3339 in UTC with whole
+/// seconds, and both MACs are 64 lower-case hexadecimal digits.
 package struct LedgerCheckpoint: Hashable, Sendable {
     package enum Kind: UInt8, Sendable, CaseIterable {
         case checkpoint = 1
@@ -37,7 +37,7 @@ package struct LedgerCheckpoint: Hashable, Sendable {
         }
     }
 
-    /// With what the text of a checkpoint begins.
+    /// The first word of a checkpoint's text.
     package static let firstWord = Kind.checkpoint.word
 
     package let kind: Kind
@@ -57,7 +57,7 @@ package struct LedgerCheckpoint: Hashable, Sendable {
         self.mac = mac
     }
 
-    /// Reads the text form, and nothing else; whether the MAC holds is asked of `LedgerChain.accepts`.
+    /// Reads the text form; nil for any other text. The MAC is verified separately, by `LedgerChain.accepts`.
     package init?(parsing line: String) {
         let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 6, let kind = Kind.allCases.first(where: { $0.word == words[0] }),
@@ -93,7 +93,7 @@ extension LedgerCheckpoint: CustomStringConvertible {
 }
 
 extension LedgerChain {
-    /// Says that the ledger has come to `link`, or begins behind it. The time's fraction is dropped.
+    /// Signs that the ledger has come to `link`, or that it begins after `link`. The time's fraction is dropped.
     package func checkpoint(
         _ link: LedgerLink, _ kind: LedgerCheckpoint.Kind = .checkpoint, at: UnixTime
     ) throws(CryptoError) -> LedgerCheckpoint {
@@ -102,7 +102,7 @@ extension LedgerChain {
         return LedgerCheckpoint(kind: kind, node: node, link: link, at: at, mac: try code(for: unsigned.signedBytes))
     }
 
-    /// Whether one of this chain's keys made the checkpoint, for this node.
+    /// Whether one of this chain's keys made the checkpoint for this node.
     package func accepts(_ checkpoint: LedgerCheckpoint) throws(CryptoError) -> Bool {
         guard checkpoint.node == node else { return false }
         return try accepts(checkpoint.mac, for: checkpoint.signedBytes)
@@ -110,14 +110,16 @@ extension LedgerChain {
 }
 
 extension LedgerCheckpoint {
-    /// A beginning as a ledger's database keeps it: in the place of a batch whose first sequence is 0, with the MAC of
-    /// the last purged batch and its own for a seal. Nil for a checkpoint of the other kind.
+    /// A beginning in the form that a ledger's database stores; nil if this is not a beginning.
+    ///
+    /// It is a batch whose first sequence is 0. Its seal is the MAC of the last purged batch, followed by the
+    /// beginning's own MAC.
     package var batch: LedgerBatch? {
         guard kind == .beginning else { return nil }
         return LedgerBatch(first: 0, last: sequence, at: at.seconds, seal: link.mac + mac)
     }
 
-    /// Reads what `batch` gave; whether the MAC holds is asked of `LedgerChain.accepts`.
+    /// Reads the value of `batch`; nil for any other batch. The MAC is verified separately, by `LedgerChain.accepts`.
     package init?(beginning batch: LedgerBatch, node: NodeID) {
         guard batch.first == 0, batch.last >= 0, batch.seal.count == 2 * LedgerBatch.macSize,
             let at = UnixTime(seconds: batch.at)

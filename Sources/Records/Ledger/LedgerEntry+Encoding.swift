@@ -1,9 +1,9 @@
 import ByteCoding
 
-/// The one encoding of an entry: what a ledger stores, seals and ships.
+/// The encoding of an entry, which a ledger stores, seals and ships.
 ///
-/// There are two versions. An entry that version 1 can say is written in version 1, so that programs that know only
-/// that one read it too. Version 2 has more kinds, wider flags and the last three fields.
+/// There are two versions. Version 2 has more kinds, wider flags and the last three fields. An entry is written in
+/// version 1 if all of its fields fit. Programs that know only version 1 can then read it.
 ///
 ///     size  field
 ///        1  version, 1 or 2
@@ -31,23 +31,23 @@ import ByteCoding
 ///
 /// A number has seven bits in each byte, the lowest first, and the top bit set in every byte but the last. The last
 /// byte is zero only in the number 0. A signed number n is the number 2n, or -2n - 1 if it is negative. A difference of
-/// two times wraps at 64 bits. A text is its size in one byte and its UTF-8; a text that is a UUID in lower case with
-/// its hyphens is 0xFF and the UUID's 16 bytes. Of a pseudonym the first 16 bytes are kept: half an HMAC tells one from
-/// another as well (RFC 2104 section 5).
+/// two times wraps at 64 bits. A text is its size in one byte, followed by its UTF-8. A text that is a UUID in lower
+/// case with hyphens is 0xFF, followed by the UUID's 16 bytes. Only the first 16 bytes of a pseudonym are kept, because
+/// half an HMAC is enough to identify it (RFC 2104 section 5).
 ///
-/// Each entry has one encoding: what could have been written shorter or otherwise is refused. A licence of a named
-/// subject with a UUID for a token takes about 110 bytes.
+/// Each entry has exactly one encoding: a longer or different one is refused. A licence of a named subject with a UUID
+/// as its token id takes about 110 bytes.
 extension LedgerEntry {
-    /// The versions that are written; another one is refused.
+    /// The versions that are written. Other versions are refused.
     static let firstVersion: UInt8 = 1
     static let secondVersion: UInt8 = 2
-    /// The size of the longest content id in bytes.
+    /// The largest size of a content id, in bytes.
     package static let contentSizeMaximum = 200
-    /// The size of the longest token id, cookie and detail in bytes.
+    /// The largest size of a token id, cookie or detail, in bytes.
     package static let textSizeMaximum = 64
 
-    /// The entry as a ledger keeps it: texts cut to what they may have, at the end of a character, and pseudonyms to
-    /// their first half.
+    /// The entry in the form that a ledger keeps: texts are cut at the end of a character to their largest size, and
+    /// pseudonyms to their first half.
     package var bounded: LedgerEntry {
         var entry = self
         entry.content = content.map { $0.cut(toSize: Self.contentSizeMaximum) }
@@ -62,10 +62,10 @@ extension LedgerEntry {
         return entry
     }
 
-    /// Whether version 1 has a place for everything that the entry says.
+    /// Whether version 1 has a place for all of the entry's fields.
     private var fitsFirstVersion: Bool { kind.isOfVersion1 && actor == nil && request == nil && report == nil }
 
-    /// The encoding of `bounded`.
+    /// Returns the encoding of `bounded`.
     package func encoded() -> [UInt8] {
         var writer = LedgerFieldWriter()
         let hasOwnTime = at != license.second
@@ -95,7 +95,7 @@ extension LedgerEntry {
         return writer.bytes
     }
 
-    /// Reads what `encoded` wrote, and nothing else.
+    /// Reads the bytes of `encoded`. Throws for all other bytes.
     package init(parsing bytes: [UInt8]) throws(LedgerEntryError) {
         var reader = LedgerFieldReader(bytes)
         let version = try reader.readUInt8()
@@ -151,17 +151,17 @@ extension LedgerEntry {
     }
 }
 
-/// Why bytes are no ledger entry.
+/// The reason why bytes are not a ledger entry.
 package enum LedgerEntryError: Error, Equatable, Sendable {
     /// The entry is of another version of this program, or not an entry at all.
     case unsupportedVersion(UInt8)
     /// The bytes end within a field.
     case truncated
-    /// Bytes follow the last field, or a field is not as this version would have written it.
+    /// Bytes follow the last field, or a field is not in the form that this version writes.
     case notCanonical
 }
 
-/// Which of an entry's optional fields are there.
+/// The optional fields that an entry has.
 private struct LedgerEntryFlags: OptionSet {
     let rawValue: UInt32
 
@@ -196,6 +196,6 @@ private struct LedgerEntryFlags: OptionSet {
 }
 
 extension LicenseID {
-    /// The second in which the licence was decided; what a time in an entry is unless it says otherwise.
+    /// The second in which the licence was decided. It is the time of an entry without a time field.
     fileprivate var second: Int64 { Int64(milliseconds / 1000) }
 }

@@ -1,7 +1,7 @@
 package import ByteCoding
 package import ContentKeys
 
-/// One line of the ledger: what was given, refused or looked at, without more personal data than is needed.
+/// One line of the ledger: what was issued, refused or shown. It has no more personal data than needed.
 ///
 /// Times are seconds since 1970.
 package struct LedgerEntry: Equatable, Sendable {
@@ -14,97 +14,100 @@ package struct LedgerEntry: Equatable, Sendable {
         case keyRevealed = 5
         case revoked = 6
         case revocationLifted = 7
-        /// So many refusals, as the detail says, have no row of their own: they came faster than the ledger takes them.
+        /// The number of refusals in the detail has no rows, because they came faster than the ledger can store them.
         case refusalsOmitted = 8
-        /// So many renewals of one playback, as the detail says, have left the ledger.
+        /// The number of renewals of one playback in the detail has left the ledger.
         case renewalsRolledUp = 9
-        /// A token that this server made for a customer; the licence it leads to is a row of its own.
+        /// This server made a token for a customer. The licence that is issued with it has its own row.
         case tokenMinted = 16
         /// A content key was made and stored.
         case keyCreated = 32
-        /// A content key that a packager has already used was stored.
+        /// A content key that a packager uses already was stored.
         case keyImported = 33
-        /// A further asset id names a key; the detail is the asset id.
+        /// A further asset id was added to a key. The detail is the asset id.
         case keyAliased = 34
-        /// A key is given out no more, and stays in the list.
+        /// A key is not delivered any more, but stays in the list.
         case keyWithdrawn = 35
-        /// A withdrawn key is given out again.
+        /// A withdrawn key is delivered again.
         case keyRestored = 36
-        /// A key was deleted for good, with its aliases.
+        /// A key was deleted permanently, with its aliases.
         case keyDeleted = 37
-        /// An operator has accepted that a restored database lacks random keys, as the detail says: contents without a
-        /// key get new ones.
+        /// An operator has accepted that a restored database lacks random keys. Contents without a key get new ones.
+        /// The detail has the number of keys.
         case keyRestoreAccepted = 39
-        /// Rows older than the retention have left this ledger, as `LedgerPurge` says.
+        /// Rows older than the retention were purged from this ledger. `LedgerPurge` reads the detail.
         case rowsPurged = 40
-        /// The same of the copy of this ledger in PostgreSQL.
+        /// Rows older than the retention were purged from the copy of this ledger in PostgreSQL.
         case sharedRowsPurged = 41
-        /// The ledger goes on after it was lost or put back to an older state, as the detail says.
+        /// The ledger continues after it was lost or restored to an older state. The detail describes how.
         case ledgerRejoined = 42
-        /// The daemon serves from now on; the detail is its version.
+        /// The daemon has started to serve. The detail is its version.
         case nodeStarted = 48
         /// A reload put a new configuration in force.
         case configurationReloaded = 49
-        /// The daemon was told to stop and has finished its requests. No such row in front of a start tells of a crash.
+        /// The daemon was told to stop and has finished its requests. A start that does not follow such a row shows a
+        /// crash.
         case nodeStopped = 50
-        /// An operator has accepted the wall clock, although it was stepped or behind.
+        /// An operator has accepted the wall clock, although it was stepped or is behind.
         case clockAccepted = 51
-        /// An operator has taken the place of a device from it; subject and device are those.
+        /// An operator has removed a device. Subject and device name its place.
         case deviceRemoved = 56
-        /// An operator has ended a playback; the detail is the name of its group.
+        /// An operator has ended a playback. The detail is the name of its group.
         case playbackEnded = 57
-        /// An operator has made the server forget a rental; the detail says when it was first played.
+        /// An operator has deleted the record of a rental. The detail says when it was first played.
         case rentalForgotten = 58
-        /// A device has reported that a playback session has ended ("secure stop"); the detail is the session's id.
+        /// A device has reported the end of a playback session ("secure stop"). The detail is the session's id.
         case sessionEndReported = 59
-        /// A key that was there was given to a packager; the detail is the way that it took, and its period.
+        /// An existing key was delivered to a packager. The detail names the interface and the key period.
         case keyDelivered = 60
-        /// An operator has changed how the keys of a live content rotate; the detail says how they do from then on.
+        /// An operator has changed the key rotation of a live content. The detail describes the new rotation.
         case rotationSet = 61
 
-        /// Whether a version 1 entry can have this kind.
+        /// Whether an entry of version 1 can have this kind.
         var isOfVersion1: Bool { rawValue <= 9 || self == .tokenMinted }
     }
 
     package var kind: Kind
     package var at: Int64
-    /// The licence; for anything else an id that names this entry alone.
+    /// The licence. An entry that is not about a licence has an id that identifies only this entry.
     package var license: LicenseID
     /// The licence that a renewal follows.
     package var previous: LicenseID?
     package var keyID: KeyID?
     /// The content id's text, at most 200 bytes.
     package var content: String?
-    /// Of issuer and subject.
+    /// The pseudonym of issuer and subject.
     package var subject: Pseudonym?
-    /// Of HU.
+    /// The pseudonym of the device's HU.
     package var device: Pseudonym?
     /// The token's id, cut to 64 bytes.
     package var tokenID: String?
-    /// The issuer's own mark, at most 64 bytes.
+    /// The issuer's own mark for the licence, at most 64 bytes.
     package var cookie: String?
-    /// The name of the licence's validity, of the refusal's code, or of what else was done: at most 64 bytes of ASCII.
+    /// The name of the licence's validity, the code of the refusal, or a description of another kind's action: at most
+    /// 64 bytes of ASCII.
     package var detail: String
-    /// Seconds; nil for none.
+    /// The duration of the lease in seconds; nil if there is none. `rental` is the duration of the rental in the same
+    /// form.
     package var lease: UInt32?
     package var rental: UInt32?
-    /// When the licence ends; nil for never or not known.
+    /// When the licence ends; nil if it never ends or its end is not known.
     package var until: Int64?
-    /// How long a kept key is good from its first play on, in seconds; nil for none.
+    /// How long a kept key is valid from its first play on, in seconds; nil if there is no such limit.
     package var playback: UInt32?
-    /// When the app was told to renew the licence; nil if there is nothing to renew.
+    /// The time at which the app was told to renew the licence; nil if it was told none.
     package var renewAfter: Int64?
-    /// The operator who did it: a user of the operating system as `user:NAME`, or an admin token as `token:NAME`; or a
-    /// packager as `packager:NAME`. At most 64 bytes; nil for what none of them did.
+    /// The operator who acted, as `user:NAME` for a user of the operating system or `token:NAME` for an admin token; or
+    /// a packager as `packager:NAME`. At most 64 bytes; nil if neither acted.
     package var actor: String?
-    /// The id of the request, as `X-Request-Id` and the log have it: at most 64 bytes. Only refusals and what packagers
-    /// get have one.
+    /// The id of the request, as in `X-Request-Id` and the log, at most 64 bytes. Only refusals and deliveries to
+    /// packagers have one.
     package var request: String?
-    /// What a device reported; nil for all kinds but `syncReportAccepted`, and for reports of version 1, which say no
-    /// more than `until`.
+    /// The content of a device's report; nil for all kinds but `syncReportAccepted`. Also nil for reports of version 1,
+    /// which have no more content than `until`.
     package var report: DeviceReport?
 
-    /// Everything else is set afterwards, if there is something to say.
+    /// Makes an entry. The caller sets the other fields afterwards.
     package init(
         kind: Kind, at: Int64, license: LicenseID, keyID: KeyID? = nil, content: String? = nil, detail: String = ""
     ) {
@@ -117,12 +120,12 @@ package struct LedgerEntry: Equatable, Sendable {
     }
 }
 
-/// What a sync report says beside when the key ends.
+/// The content of a sync report besides the end of the key.
 package struct DeviceReport: Hashable, Sendable {
-    /// The most stream ids that a report has.
+    /// The largest number of stream ids in a report.
     package static let streamIDCountMaximum = 250
 
-    /// What was asked of the device, and the outcome, as the bits of the report.
+    /// The request to the device and its outcome, as the bits of the report.
     package var flags: UInt64
     package var titleID: Bytes16
     /// The keys that were invalidated: at most 250.
@@ -135,34 +138,34 @@ package struct DeviceReport: Hashable, Sendable {
     }
 }
 
-/// The node's own durable record.
+/// A node's own ledger.
 package protocol Ledger: Sendable {
-    /// Returns when the entry would outlive a power cut.
+    /// Appends an entry. It is durable when this returns.
     func append(_ entry: LedgerEntry) async throws(StoreError)
 
-    /// The same of entries that belong together: in one commit if the ledger can.
+    /// Appends entries that belong together, in one commit if the ledger can. They are durable when this returns.
     func append(together entries: [LedgerEntry]) async throws(StoreError)
 }
 
 extension Ledger {
-    /// One after the other.
+    /// Appends the entries one after the other.
     package func append(together entries: [LedgerEntry]) async throws(StoreError) {
         for entry in entries { try await append(entry) }
     }
 }
 
 extension LedgerEntry {
-    /// Behind the name of a licence's validity: the licence was given without its counts and checks in the nodes'
-    /// database.
+    /// The text after the name of a licence's validity that marks an uncounted licence. It was issued without its
+    /// counts and checks in the nodes' database.
     private static let uncountedMark = " uncounted"
 
-    /// Whether what the licence spends was not counted, or its renewal not checked, when it was given.
+    /// Whether the licence was issued without counting what it spends, or without checking its renewal.
     package var isUncounted: Bool { detail.hasSuffix(Self.uncountedMark) }
 
-    /// The detail without that mark.
+    /// The detail without the mark of an uncounted licence.
     package var validityName: String { isUncounted ? String(detail.dropLast(Self.uncountedMark.count)) : detail }
 
-    /// The same entry of a licence that is given without counts and checks.
+    /// The same entry with the mark of an uncounted licence.
     package var uncounted: LedgerEntry {
         guard !isUncounted else { return self }
         var entry = self

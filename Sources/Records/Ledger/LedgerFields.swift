@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// Writes the fields of a ledger entry, as its encoding has them.
+/// Writes the fields of a ledger entry in its encoding.
 struct LedgerFieldWriter {
     private(set) var bytes: [UInt8] = []
 
@@ -22,7 +22,7 @@ struct LedgerFieldWriter {
         write(UInt16(truncatingIfNeeded: value))
     }
 
-    /// At most 250 of the stream ids.
+    /// Writes a report with at most 250 of its stream ids.
     mutating func write(_ report: DeviceReport) {
         let streamIDs = report.streamIDs.prefix(DeviceReport.streamIDCountMaximum)
         append(report.flags)
@@ -49,7 +49,7 @@ struct LedgerFieldWriter {
         write(number: UInt64(bitPattern: value << 1 ^ value >> 63))
     }
 
-    /// `sizeMaximum` is less than 0xFF.
+    /// Writes a text, cut to `sizeMaximum` bytes, which is less than 0xFF.
     mutating func write(_ text: String, sizeMaximum: Int) {
         let text = text.cut(toSize: sizeMaximum)
         if let uuid = LowercaseUUID.bytes(of: text) {
@@ -68,7 +68,7 @@ struct LedgerFieldWriter {
     }
 }
 
-/// Reads the fields of a ledger entry, each only as `LedgerFieldWriter` writes it.
+/// Reads the fields of a ledger entry. Accepts only the form that `LedgerFieldWriter` writes.
 struct LedgerFieldReader {
     private let bytes: [UInt8]
     private var offset = 0
@@ -88,7 +88,7 @@ struct LedgerFieldReader {
         return UInt16(high) << 8 | UInt16(try readUInt8())
     }
 
-    /// Four bytes, big-endian.
+    /// Reads four bytes, big-endian.
     mutating func readFixedUInt32() throws(LedgerEntryError) -> UInt32 {
         let high = try readUInt16()
         return UInt32(high) << 16 | UInt32(try readUInt16())
@@ -155,9 +155,9 @@ struct LedgerFieldReader {
     }
 }
 
-/// Texts that are a UUID as `KeyID` prints it.
+/// Texts that are a UUID in the form of `KeyID`'s description.
 private enum LowercaseUUID {
-    /// Stands where a text's size would.
+    /// The byte that stands in the place of a text's size.
     static let mark: UInt8 = 0xFF
 
     static func bytes(of text: String) -> Bytes16? {
@@ -184,7 +184,7 @@ private enum LowercaseUUID {
 }
 
 extension String {
-    /// The longest beginning of at most `size` bytes of UTF-8 that ends with a whole scalar.
+    /// Returns the longest prefix of at most `size` bytes of UTF-8 that ends with a whole scalar.
     func cut(toSize size: Int) -> String {
         guard utf8.count > size else { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: size)

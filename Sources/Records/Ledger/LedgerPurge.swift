@@ -1,17 +1,17 @@
 package import KeyCrypto
 
-/// What a verification has read, beside its findings.
+/// The result of a verification, besides its findings.
 package struct LedgerVerified: Sendable {
     package let rowCount: Int
-    /// The last sequence that is sealed.
+    /// The last sequence that has a seal.
     package let last: Int64
-    /// The last sequence that was purged; nil if none was.
+    /// The last sequence that was purged; nil if no row was purged.
     package let purgedThrough: Int64?
-    /// What the ledger itself says of purges, the oldest first.
+    /// The ledger's own statements of purges, the oldest first.
     package let purges: [LedgerPurge]
-    /// How many checkpoints were of other nodes.
+    /// The number of checkpoints that belong to other nodes.
     package let strangeCheckpointCount: Int
-    /// Whether rows were purged meanwhile.
+    /// Whether rows were purged during the verification.
     package var wasPurged = false
 
     package init(_ verifier: LedgerVerifier, last: Int64, beginning: LedgerCheckpoint?) {
@@ -23,9 +23,9 @@ package struct LedgerVerified: Sendable {
     }
 }
 
-/// What a ledger says of rows that it has lost on purpose: an entry of its own, and so sealed like any other.
+/// A ledger's statement of rows that were purged. It is an entry of the ledger, and so sealed like any other.
 package struct LedgerPurge: Equatable, Sendable {
-    /// From where the rows were taken.
+    /// The place where the rows were purged.
     package enum Place: Sendable {
         /// The node's own ledger.
         case ledger
@@ -34,13 +34,13 @@ package struct LedgerPurge: Equatable, Sendable {
     }
 
     package let place: Place
-    /// When that was recorded, in seconds since 1970.
+    /// When the statement was made, in seconds since 1970.
     package let at: Int64
-    /// How many rows were taken since the statement before.
+    /// The number of rows that were purged since the previous statement.
     package let rowCount: Int64
-    /// The last sequence that was taken.
+    /// The last sequence that was purged.
     package let through: Int64
-    /// How long rows were kept, in seconds.
+    /// The retention of rows, in seconds.
     package let retention: Int64
 
     package init(_ place: Place = .ledger, at: Int64, rowCount: Int64, through: Int64, retention: Int64) {
@@ -51,7 +51,7 @@ package struct LedgerPurge: Equatable, Sendable {
         self.retention = retention
     }
 
-    /// Reads what `entry` wrote. Returns nil for an entry of another kind.
+    /// Reads the entry of a statement; nil for an entry of another kind.
     package init?(_ entry: LedgerEntry) {
         let place: Place
         switch entry.kind {
@@ -76,7 +76,7 @@ package struct LedgerPurge: Equatable, Sendable {
             detail: "\(rowCount) through \(through) kept \(retention) s")
     }
 
-    /// The same with an id of its own.
+    /// The statement as a ledger's entry with a random id.
     package func entry() throws(CryptoError) -> LedgerEntry {
         entry(named: try .naming(rowAt: at))
     }

@@ -1,16 +1,16 @@
 import ByteCoding
 
-/// What to look for in a ledger: every field that is there must fit.
+/// A search in a ledger: an entry must match every field that is set.
 package struct LedgerQuery: Equatable, Sendable {
-    /// This licence, or one that renews it directly.
+    /// The licence, or a renewal that directly follows it.
     package var license: LicenseID?
     package var content: String?
     package var subject: Pseudonym?
     package var tokenID: String?
     package var cookie: String?
-    /// The first second, since 1970.
+    /// The first second of the search, since 1970.
     package var from: Int64?
-    /// The second behind the last one.
+    /// The second after the last one of the search.
     package var to: Int64?
 
     package init(
@@ -33,7 +33,7 @@ package struct LedgerQuery: Equatable, Sendable {
             && (from.map { entry.at >= $0 } ?? true) && (to.map { entry.at < $0 } ?? true)
     }
 
-    /// What an index finds the entries by, the rarest first; nil if only the whole ledger will do.
+    /// The most selective term for a look-up in the index; nil if the whole ledger must be read.
     package var term: LedgerTerm? {
         license.map { LedgerTerm($0) } ?? tokenID.map { LedgerTerm(.tokenID, $0) }
             ?? subject.map { LedgerTerm($0) } ?? cookie.map { LedgerTerm(.cookie, $0) }
@@ -41,10 +41,10 @@ package struct LedgerQuery: Equatable, Sendable {
     }
 }
 
-/// A word of an index over a ledger: 48 bits of a hash, which may belong to several things, so that what it finds is
-/// compared again.
+/// A term of a ledger's index: 48 bits of a hash. Several values may have the same hash, so entries that are found must
+/// be compared.
 package struct LedgerTerm: Hashable, Sendable {
-    /// What is indexed. The raw values are stored, and never change.
+    /// The indexed field. The raw values are stored, and never change.
     package enum Kind: UInt8, Sendable, CaseIterable {
         case license = 1
         case content = 2
@@ -53,10 +53,10 @@ package struct LedgerTerm: Hashable, Sendable {
         case cookie = 5
     }
 
-    /// From 0 to 2^48 - 1.
+    /// The hash, from 0 to 2^48 - 1.
     package let value: Int64
 
-    /// FNV-1a over the kind and the bytes, folded to 48 bits.
+    /// Computes FNV-1a over the kind and the bytes, folded to 48 bits.
     init(_ kind: Kind, _ bytes: some Sequence<UInt8>) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         hash = (hash ^ UInt64(kind.rawValue)) &* 0x100_0000_01B3
@@ -64,7 +64,7 @@ package struct LedgerTerm: Hashable, Sendable {
         value = Int64((hash ^ hash >> 48) & 0xFFFF_FFFF_FFFF)
     }
 
-    /// The same hash for bytes that are no field of an entry.
+    /// Computes the hash of bytes that are not a field of an entry.
     package init(mark bytes: [UInt8]) {
         self.init(.license, bytes)
     }
@@ -83,7 +83,7 @@ package struct LedgerTerm: Hashable, Sendable {
 }
 
 extension LedgerEntry {
-    /// Everything that an index finds the entry by.
+    /// All terms by which an index finds the entry.
     package var terms: [LedgerTerm] {
         let terms: [LedgerTerm?] = [
             LedgerTerm(license), previous.map { LedgerTerm($0) }, content.map { LedgerTerm(.content, $0) },

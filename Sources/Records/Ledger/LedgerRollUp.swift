@@ -1,10 +1,10 @@
 import ByteCoding
 package import KeyCrypto
 
-/// How renewals leave a ledger before their batches do: a batch that is rolled up has lost them, and a statement under
-/// the ledger key says that the rest is all that was to remain.
+/// A batch from which renewals were removed before the batch itself is purged.
 ///
-/// The statement takes the place of the batch's locators, so that the seal is
+/// In such a rolled-up batch, a statement under the ledger key says that the remaining rows are complete. The statement
+/// takes the place of the batch's locators, so that the seal is
 ///
 ///     offset  size  field
 ///          0    32  MAC of the batch as it was sealed, to which the next one is tied
@@ -12,7 +12,7 @@ package import KeyCrypto
 ///         33    32  MAC of the batch before
 ///         65    32  MAC of the statement
 ///
-/// and its MAC is over
+/// The input of the statement's MAC is
 ///
 ///     size  field
 ///        8  "LKROLLUP"
@@ -29,24 +29,24 @@ package import KeyCrypto
 ///        4  size of the body, B
 ///        B  body
 ///
-/// with big-endian integers. Chain and checkpoints hold on as they were: only who has the key can take a row out.
+/// with big-endian integers. Chain and checkpoints stay valid. Only the holder of the key can remove a row without
+/// notice.
 extension LedgerBatch {
     fileprivate static let rolledUpSealSize = macSize + 1 + 2 * macSize
     fileprivate static let rolledUpForm: UInt8 = 1
 
-    /// Whether renewals were taken out of it. No batch that was only sealed has a seal of this size: that is a multiple
-    /// of four.
+    /// Whether renewals were removed from the batch. The seal of any other batch has another size, a multiple of four.
     package var isRolledUp: Bool { seal.count == Self.rolledUpSealSize && seal[Self.macSize] == Self.rolledUpForm }
 
-    /// To what a rolled-up batch was tied when it was sealed.
+    /// The MAC to which a rolled-up batch was tied when it was sealed.
     var statedPrevious: [UInt8] { Array(seal.dropFirst(Self.macSize + 1).prefix(Self.macSize)) }
 
     fileprivate var statementMAC: ArraySlice<UInt8> { seal.suffix(Self.macSize) }
 }
 
 extension LedgerChain {
-    /// The batch without its renewals, or nil if it is not what was sealed behind `previous`: then it stays as it
-    /// is, so that verification finds it.
+    /// Returns the batch without its renewals. Returns nil if it is not the batch that was sealed after `previous`.
+    /// Such a batch stays unchanged, so that verification reports it.
     package func rollUp(
         _ batch: LedgerBatch, _ rows: [LedgerRow], keeping kept: [LedgerRow], previous: [UInt8]
     ) throws(CryptoError) -> LedgerBatch? {
@@ -60,7 +60,7 @@ extension LedgerChain {
         return rolled
     }
 
-    /// Whether a batch, rolled up or not, lies behind `link` with exactly these rows.
+    /// Whether a batch, rolled up or not, follows `link` with exactly these rows.
     package func follows(_ batch: LedgerBatch, _ rows: [LedgerRow], _ link: LedgerLink) throws(CryptoError) -> Bool {
         guard batch.first == link.sequence + 1, batch.last >= batch.first else { return false }
         if batch.isRolledUp {
@@ -71,7 +71,7 @@ extension LedgerChain {
         return try accepts(batch, rows.map(\.body), after: link)
     }
 
-    /// Whether one of this chain's keys made the statement of a rolled-up batch, over exactly these rows.
+    /// Whether one of this chain's keys made the statement of a rolled-up batch over exactly these rows.
     func accepts(_ batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>) throws(CryptoError) -> Bool {
         try accepts(Array(batch.statementMAC), for: statement(of: batch, rows, previous: batch.statedPrevious))
     }
@@ -96,7 +96,7 @@ extension LedgerChain {
     }
 }
 
-/// The renewals that leave a ledger together, counted by the playbacks that they belong to.
+/// The renewals that are removed from a ledger together, counted for each playback.
 package struct RenewalSummary: Sendable {
     private struct Playback {
         var first: LedgerEntry
@@ -104,7 +104,7 @@ package struct RenewalSummary: Sendable {
         var count = 1
     }
 
-    /// What tells playbacks apart if a renewal does not say which licence it follows.
+    /// Identifies the playback of a renewal that does not say which licence it follows.
     private struct Names: Hashable {
         let subject: Pseudonym?
         let device: Pseudonym?
@@ -117,7 +117,7 @@ package struct RenewalSummary: Sendable {
 
     package init() {}
 
-    /// Adds a renewal; they come in the order of the ledger.
+    /// Adds a renewal. Renewals are added in the order of the ledger.
     package mutating func add(_ entry: LedgerEntry) {
         let names = Names(subject: entry.subject, device: entry.device, keyID: entry.keyID)
         let known = entry.previous.map { indexByLicense[$0] } ?? indexByNames[names]
@@ -134,8 +134,8 @@ package struct RenewalSummary: Sendable {
         indexByLicense[entry.license] = index
     }
 
-    /// A row for each playback: its licence is what the first of the renewals followed, and its end that of the last
-    /// one. `name` gives each row an id of its own.
+    /// Returns an entry for each playback. Its previous licence is the one that the first renewal followed, and its end
+    /// is the end of the last renewal. `name` returns an id for each entry.
     package func entries(
         at now: Int64, naming name: () throws(CryptoError) -> LicenseID
     ) throws(CryptoError) -> [LedgerEntry] {

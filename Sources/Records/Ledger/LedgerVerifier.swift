@@ -1,38 +1,40 @@
 package import KeyCrypto
 
-/// Reads a ledger batch by batch, and says what is wrong with it.
+/// Reads a ledger batch by batch, and returns what is wrong with it.
 ///
-/// Hand in the batches in the order of their first sequences, each with all rows behind the batch before up to its own
+/// Call `read` with the batches in the order of their first sequences. With each batch, pass all rows after the
+/// previous batch up to its own last one, in the order of their sequences. Then call `finish` with the remaining rows.
+/// The verifier holds only one batch at a time.
 /// last one, in the order of their sequences. Then finish with the rows that remain. It holds one batch at a time.
 package struct LedgerVerifier {
     private let chain: LedgerChain
-    /// Accepted, in the order of their sequences, as far as they are not yet compared.
+    /// The accepted checkpoints that have not been compared yet, in the order of their sequences.
     private var checkpoints: ArraySlice<LedgerCheckpoint>
     private var findingsBefore: [LedgerFinding] = []
-    /// The last row of which any trace is known.
+    /// The last sequence that was accounted for, by a row, a batch or a finding.
     private var sequence: Int64
-    /// What the next batch may be tied to: more than one if it is not known which is right, and none behind a gap.
+    /// The MACs to which the next batch may be tied: several if the right one is not known, and none after a gap.
     private var links: [[UInt8]]
-    /// The oldest key version that may seal the next batch.
+    /// The oldest key version that may have sealed the next batch.
     private var version: UInt32 = 0
-    /// Whether a batch was what a key sealed.
+    /// Whether a key has verified at least one batch.
     private var hasProof = false
-    /// Batches before the first proof whose seals alone are wrong: one finding, however many there are.
+    /// Batches before the first verified one that have only a wrong seal. They become a single finding.
     private var unproven: (range: ClosedRange<Int64>, count: Int)?
-    /// How many rows were read.
+    /// The number of rows that were read.
     package private(set) var rowCount = 0
-    /// What the ledger itself says of purges, the oldest first.
+    /// The ledger's own statements of purges, the oldest first.
     package private(set) var purges: [LedgerPurge] = []
-    /// How many checkpoints were passed over because they are of other nodes.
+    /// The number of checkpoints that were skipped because they belong to other nodes.
     package let strangeCheckpointCount: Int
 
-    /// The most links that are tried. Only a ledger of which nothing verifies has more.
+    /// The largest number of links that are tried. Only a ledger in which nothing verifies has more.
     private static let linksMaximum = 16
 
     /// - Parameters:
-    ///   - beginning: What the ledger has in the place of purged rows; nil if no rows were purged.
-    ///   - checkpoints: Those kept elsewhere, in any order. Ones from before the beginning say nothing any more, and
-    ///     ones of other nodes nothing about this ledger.
+    ///   - beginning: The beginning that stands in the place of purged rows; nil if no rows were purged.
+    ///   - checkpoints: Checkpoints that were kept elsewhere, in any order. Those from before the beginning and those
+    ///     of other nodes are ignored.
     package init(
         _ chain: LedgerChain, beginning: LedgerCheckpoint? = nil, checkpoints: [LedgerCheckpoint] = []
     ) throws(CryptoError) {
@@ -58,7 +60,7 @@ package struct LedgerVerifier {
         self.checkpoints = accepted.sorted { $0.sequence < $1.sequence }[...]
     }
 
-    /// Judges the next batch.
+    /// Checks the next batch.
     package mutating func read(_ batch: LedgerBatch, _ rows: [LedgerRow]) throws(CryptoError) -> [LedgerFinding] {
         var findings = takeFindingsBefore()
         guard batch.first > sequence, batch.last >= batch.first, batch.last < .max else {
@@ -73,7 +75,7 @@ package struct LedgerVerifier {
         return findings
     }
 
-    /// Judges what stands behind the last batch, and what should.
+    /// Checks the rows after the last batch, and reports rows that should be there.
     package mutating func finish(_ rows: [LedgerRow]) -> [LedgerFinding] {
         var findings = takeFindingsBefore()
         if let unproven {
@@ -87,8 +89,8 @@ package struct LedgerVerifier {
         return findings
     }
 
-    /// A wrong key or node makes every seal wrong, and is one finding. So a wrong seal waits for the first one that is
-    /// right.
+    /// A wrong key or node makes every seal wrong, and should be one finding. A wrong seal is therefore reported only
+    /// when a later one is right, or at the end.
     private mutating func holdingBack(_ findings: [LedgerFinding], _ range: ClosedRange<Int64>) -> [LedgerFinding] {
         if hasProof {
             defer { unproven = nil }
@@ -106,7 +108,7 @@ package struct LedgerVerifier {
         return findingsBefore
     }
 
-    /// Rows that no batch covers, up to `end`; and the gaps between them.
+    /// Reports rows up to `end` that no batch covers, and the gaps between them.
     private mutating func readUnsealed(_ rows: ArraySlice<LedgerRow>, through end: Int64) -> [LedgerFinding] {
         guard sequence < end else { return [] }
         var findings: [LedgerFinding] = []
@@ -151,14 +153,14 @@ package struct LedgerVerifier {
                     links = [mac]
                     return suspects.seal(isWhole: true, range) + readable(rows)
                 }
-                // If the stored MAC alone was altered, the batch behind is tied to the right one.
+                // If only the stored MAC was altered, the next batch is tied to the computed one.
                 if links.count < Self.linksMaximum { links.append(computed) }
             }
         }
         return suspects.seal(isWhole: false, range)
     }
 
-    /// Its statement says which rows remain; which one of them is wrong nothing says.
+    /// The statement covers all remaining rows, so it cannot show which row is wrong.
     private mutating func judgeRolledUp(
         _ batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>, behind previous: [[UInt8]]
     ) throws(CryptoError) -> [LedgerFinding] {
@@ -180,7 +182,7 @@ package struct LedgerVerifier {
         return findings
     }
 
-    /// Reads rows that are what was sealed.
+    /// Parses rows that verified, and reports those that this version cannot read.
     private mutating func readable(_ rows: ArraySlice<LedgerRow>) -> [LedgerFinding] {
         var findings: [LedgerFinding] = []
         for row in rows {
@@ -194,7 +196,7 @@ package struct LedgerVerifier {
         return findings
     }
 
-    /// A checkpoint within the batch is made at its end, or there was another batch.
+    /// A checkpoint within the batch must equal the batch's end. Otherwise it was made of another batch.
     private mutating func compareCheckpoints(with batch: LedgerBatch) -> [LedgerFinding] {
         let seen = checkpoints.prefix { $0.sequence <= batch.last }
         checkpoints = checkpoints.dropFirst(seen.count)
@@ -202,11 +204,11 @@ package struct LedgerVerifier {
     }
 }
 
-/// The rows of a batch that are not what their locators say.
+/// The rows of a batch that do not match their locators.
 private struct LedgerSuspects {
     private(set) var findings: [LedgerFinding] = []
 
-    /// The batch's seal has a locator for each of its sequences.
+    /// Compares the rows with the locators. The batch's seal has a locator for each of its sequences.
     init(_ batch: LedgerBatch, _ rows: ArraySlice<LedgerRow>) {
         let locators = batch.locators
         for row in rows {
@@ -220,8 +222,8 @@ private struct LedgerSuspects {
         }
     }
 
-    /// What to say of a batch of which no row is missing: locators alone that are altered are the batch's fault, as is
-    /// a MAC alone.
+    /// Returns the findings for a batch without missing rows. If only locators or only the MAC were altered, the batch
+    /// is reported and not a row.
     func seal(isWhole: Bool, _ range: ClosedRange<Int64>) -> [LedgerFinding] {
         if isWhole { return findings.isEmpty ? [] : [.batchAltered(range)] }
         return findings.isEmpty ? [.batchAltered(range)] : findings
@@ -237,34 +239,35 @@ extension LedgerBatch {
     }
 }
 
-/// What is wrong with a ledger, by the sequences of the rows concerned.
+/// A fault of a ledger, with the sequences of its rows.
 package enum LedgerFinding: Hashable, Sendable {
-    /// The beginning was not made with this key for this node, or is a checkpoint: rows before the first one may be
+    /// The beginning was not made with this key for this node, or is a checkpoint. Rows before the first one may be
     /// missing.
     case beginningForged
     /// These rows are missing.
     case rowsMissing(ClosedRange<Int64>)
-    /// These rows, with which the ledger ended once, are missing: a checkpoint has seen the last of them.
+    /// These rows at the end of the ledger are missing: a checkpoint was made after the last of them.
     case tailMissing(ClosedRange<Int64>)
     /// No batch seals these rows.
     case rowsUnsealed(ClosedRange<Int64>)
-    /// The row is not what was sealed.
+    /// The row differs from the sealed one.
     case rowAltered(Int64)
-    /// The row was sealed at another place of its batch.
+    /// The row was sealed at another place in its batch.
     case rowMoved(from: Int64, to: Int64)
-    /// No batch of these rows is sealed under a key of this node: another key or another node made the ledger, or all
-    /// of it was altered.
+    /// No key of this node has sealed a batch of these rows: another key or node made the ledger, or all of it was
+    /// altered.
     case sealedByOthers(ClosedRange<Int64>)
-    /// The rows or their seal are not what was written, and nothing says which.
+    /// The rows or their seal were altered, and it is not known which of them.
     case batchAltered(ClosedRange<Int64>)
-    /// Nothing is wrong with these rows themselves; what they are tied to is missing, so that their seal says nothing.
+    /// The rows match their locators, but the batch to which they are tied is missing, so their seal cannot be
+    /// verified.
     case batchUnproven(ClosedRange<Int64>)
-    /// The batch does not lie behind the one before, or its seal has another size than its rows ask for.
+    /// The batch does not follow the previous one, or the size of its seal does not fit its rows.
     case batchMalformed(ClosedRange<Int64>)
-    /// The row is sealed, but holds no entry that this version can read.
+    /// The row is sealed, but this version cannot read its entry.
     case entryUnreadable(Int64)
-    /// A checkpoint that was not made with this key for this node.
+    /// The checkpoint was not made with this key for this node.
     case checkpointForged(Int64)
-    /// A checkpoint has seen another ledger: the row is not the end of the batch that it names.
+    /// The checkpoint belongs to another ledger: the row is not the end of the batch that the checkpoint names.
     case checkpointContradicted(Int64)
 }

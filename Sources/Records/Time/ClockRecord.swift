@@ -1,10 +1,10 @@
-/// What a node's store keeps of the node's clock over a restart. Times are seconds since 1970.
+/// The node's record of its clock, which its store keeps over a restart. Times are seconds since 1970.
 package struct ClockRecord: Equatable, Sendable {
-    /// The highest time that is settled. A store never lets it go back.
+    /// The largest time that is settled. A store never decreases it.
     package var settled: Int64
-    /// The time that the wall clock must not be behind.
+    /// The time that the wall clock must have reached.
     package var reference: Int64
-    /// What the clock was worth when this was written: a word for people, at most 32 bytes of ASCII.
+    /// The standing of the clock when the record was written: a word for people, at most 32 bytes of ASCII.
     package var standing: String
     package var acceptance: ClockAcceptance
 
@@ -16,12 +16,12 @@ package struct ClockRecord: Equatable, Sendable {
     }
 }
 
-/// The last time that an operator has accepted the wall clock.
+/// An operator's last acceptance of the wall clock.
 package struct ClockAcceptance: Equatable, Sendable {
-    /// Grows by 1 with each acceptance; 0 before the first.
+    /// The number of acceptances; 0 before the first.
     package var number: Int64
-    /// The accepted wall clock less the boot-time clock, in nanoseconds: another step, or a restart of the machine,
-    /// makes it void.
+    /// The accepted wall clock minus the boot-time clock, in nanoseconds. Another step of the clock or a restart of the
+    /// machine voids the acceptance.
     package var offset: Int64
 
     package init(number: Int64, offset: Int64) {
@@ -32,11 +32,11 @@ package struct ClockAcceptance: Equatable, Sendable {
     package static let none = ClockAcceptance(number: 0, offset: 0)
 }
 
-/// What a store judges ends by, and what it may delete; in seconds since 1970.
+/// The time by which a store ends records, and the time by which it may delete them; in seconds since 1970.
 package struct SettledTime: Equatable, Sendable {
-    /// What ends later than this has not ended, even if a request's own time says so.
+    /// A record that ends later than this has not ended, even if the time of a request is later.
     package var end: Int64
-    /// What has ended by this time may be deleted; nil while nothing may.
+    /// Records that have ended by this time may be deleted; nil if none may be.
     package var deletion: Int64?
 
     package init(end: Int64, deletion: Int64?) {
@@ -44,7 +44,7 @@ package struct SettledTime: Equatable, Sendable {
         self.deletion = deletion
     }
 
-    /// Judges by the time of each request, and deletes nothing: for a tool, which does not know whether its clock is
-    /// right.
+    /// Ends records by the time of each request, and deletes nothing. For a tool, which does not know whether its clock
+    /// is right.
     package static let undeleted = SettledTime(end: .max, deletion: nil)
 }

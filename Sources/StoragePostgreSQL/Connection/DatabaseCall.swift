@@ -1,20 +1,20 @@
 import ContentKeys
 import Telemetry
 
-/// A statement whose caller waits for it.
+/// A statement whose caller waits for its result.
 struct DatabaseCall: Sendable {
     let statement: PreparedStatement
     let values: [PostgreSQLValue]
-    /// When its caller gives up.
+    /// When its caller stops waiting.
     let deadline: MonotonicTime
-    /// The advisory locks that the statement takes, in their order, if it may share a transaction with others that
-    /// do; nil if it must have one of its own.
+    /// The advisory locks that the statement takes, in their order, if it may share a transaction with other calls that
+    /// take locks. Nil if it must have a transaction of its own.
     let locks: [Int64]?
-    /// Set once a transaction failed that the call shared with others.
+    /// Set after a transaction that the call shared with others has failed.
     var mustBeAlone = false
     private let answer: @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
 
-    /// `answer` is called exactly once, on the loop.
+    /// Makes a call. `answer` is called exactly once, on the loop.
     init(
         _ statement: PreparedStatement, _ values: [PostgreSQLValue], deadline: MonotonicTime, locks: [Int64]? = nil,
         answer: @escaping @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
@@ -26,7 +26,7 @@ struct DatabaseCall: Sendable {
         self.answer = answer
     }
 
-    /// Whether it may share a transaction.
+    /// Whether the call may share a transaction.
     var isSociable: Bool { locks != nil && !mustBeAlone }
 
     func give(_ result: Result<PostgreSQLResult, PostgreSQLFailure>) {
@@ -34,7 +34,7 @@ struct DatabaseCall: Sendable {
     }
 }
 
-/// What waits, in its order. Taking the first one costs the same however many there are.
+/// The waiting elements in their order. The cost of taking the first one does not depend on their number.
 struct PendingQueue<Element> {
     private var elements: [Element?] = []
     private var head = 0
@@ -47,7 +47,7 @@ struct PendingQueue<Element> {
         set { if !isEmpty { elements[head] = newValue } }
     }
 
-    /// The first one of which `isWanted` is true.
+    /// Returns the first element for which `isWanted` is true.
     func first(where isWanted: (Element) -> Bool) -> Element? {
         for case .some(let element) in elements[head...] where isWanted(element) { return element }
         return nil
@@ -70,13 +70,13 @@ struct PendingQueue<Element> {
         return elements[head]
     }
 
-    /// Puts elements back in front of all others.
+    /// Puts elements back before all others.
     mutating func putBack(_ returned: [Element]) {
         elements = returned + elements[head...]
         head = 0
     }
 
-    /// All of them, leaving none.
+    /// Removes and returns all elements.
     mutating func takeAll() -> [Element] {
         defer {
             elements = []
@@ -85,7 +85,7 @@ struct PendingQueue<Element> {
         return elements[head...].compactMap { $0 }
     }
 
-    /// Changes those at the front for as long as `body` says that there may be more to change.
+    /// Changes elements from the front on, until `body` returns false.
     mutating func updatePrefix(while body: (inout Element) -> Bool) {
         for index in head..<elements.count {
             guard var element = elements[index] else { continue }

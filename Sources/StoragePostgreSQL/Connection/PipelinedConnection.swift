@@ -5,35 +5,36 @@ import Telemetry
 
 /// A connection that many calls share.
 ///
-/// Most calls are sent at once, behind those that the server has not answered yet, each as a transaction of its own.
-/// A connection for groups has one transaction under way at a time; sociable calls that come meanwhile share the next
-/// one, so that many of them cost one sync of the database's disk. First of all it takes the locks of all of them, in
-/// one order for all nodes, so that groups never wait for one another in a circle. If one call fails, nothing of
-/// its group has happened, and each is made again alone.
+/// Most calls are sent immediately, before the server has answered the earlier ones, and each is a transaction of its
+/// own. A connection with a group size has only one transaction in flight. Calls that may share a transaction and
+/// arrive in the meantime share the next one, so that many calls cost one sync of the database's disk. A shared
+/// transaction first takes the locks of all its calls, in one order for all nodes, so that groups never wait for one
+/// another in a circle. If one call fails, the whole group is rolled back, and each call is sent again alone.
 ///
 /// # What happens when the database is away
 ///
-/// A connection that breaks answers what it had sent with `connectionLost`, because it is not known what became of
-/// it, and is made again at once; what was not sent waits for that. When the new one fails, nothing waits any more:
-/// calls fail at once with the cause, and connecting is tried again with pauses that grow, until it succeeds, here or
-/// on another connection to the same server (`serverIsBack`). A call whose deadline comes is answered with `timedOut`,
-/// queued or sent: that alone is no sign of an outage.
-/// `ConnectionSet` watches all connections, and says when the server is silent.
+/// When a connection breaks, calls that were sent are answered with `connectionLost`, because their effect is not
+/// known. The connection is made again immediately, and calls that were not sent wait for it. If that attempt fails, no
+/// call waits any more: calls fail immediately with the cause. Attempts continue with growing pauses until one
+/// succeeds, on this connection or on another one to the same server (`serverIsBack`).
 ///
-/// Everything here runs on the loop's thread.
+/// A call whose deadline passes is answered with `timedOut`, whether it was sent or not. This alone is not a sign of an
+/// outage. `ConnectionSet` watches all connections, and reports a silent server.
+///
+/// All code here runs on the loop's thread.
 final class PipelinedConnection: LoopChannel, @unchecked Sendable {
-    // Safe to send: it is only carried by tasks and closures of its own loop, and used there.
+    // Safe to send: only tasks and closures of its own loop carry and use it.
 
-    /// A transaction that is under way.
+    /// A transaction that was sent and is not finished.
     private struct Sent {
         let calls: [DatabaseCall]
         let sentAt: MonotonicTime
-        /// Those that gave up waiting, by their places.
+        /// The indices of calls whose callers have stopped waiting.
         var answered: Set<Int> = []
-        /// One for each statement: of a group the one that takes the locks first, then the calls' own.
+        /// One result for each statement. In a group, the first is the result of the statement that takes the locks.
         var results: [Result<PostgreSQLResult, PostgreSQLFailure>] = []
 
-        /// Those that still wait for an answer.
+        /// The calls that still wait for an answer.
         var waiting: [DatabaseCall] {
             calls.enumerated().filter { !answered.contains($0.offset) }.map(\.element)
         }
@@ -47,7 +48,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     private struct Link {
         let connection: PostgreSQLConnection
         let registration: RegistrationID
-        /// The descriptor's number; libpq closes it, so it is kept for unregistering.
+        /// The descriptor's number. libpq closes the descriptor, so the number is kept for unregistering it.
         let descriptor: Int32
         var isWatchedForRoom = false
         var hasAnswered = false
@@ -62,27 +63,28 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
 
     private let loop: LoopContext
     private let limits: PostgreSQLLimits
-    /// How many calls may share a transaction.
+    /// The largest number of calls that may share a transaction.
     private let groupSize: Int
     private let connect: @Sendable () async -> Result<PostgreSQLConnection, PostgreSQLFailure>
-    /// Told when the connection has come to be of use, and when it is not any more.
+    /// Called with true when the connection becomes usable, and with false when it is lost.
     var connectedChanged: (Bool) -> Void = { _ in }
-    /// Told when the server has sent something.
+    /// Called when the server has sent something.
     var heard: () -> Void = {}
-    /// When the server sent something on this connection, or took it.
+    /// When the server last sent something on this connection, or accepted the connection.
     private(set) var lastHeard: MonotonicTime
-    /// Why the last attempt to connect failed.
+    /// The reason why the last attempt to connect failed.
     private var lastFailure = PostgreSQLFailure.connectionLost
     private var first: PostgreSQLConnection?
     private var state = State.connecting
     private var failures = 0
-    /// Whether the server came back while an attempt was under way, which may have begun too early.
+    /// Whether the server came back during an attempt. The attempt may have begun too early, so a failure is followed
+    /// by another attempt immediately.
     private var isTriedAgainAtOnce = false
     private var waiting = PendingQueue<DatabaseCall>()
     private var sent = PendingQueue<Sent>()
     private var timer: TimerID?
 
-    /// `first` is a connection that is in its pipeline already.
+    /// Makes a connection. `first` is a connection that has begun its pipeline already.
     init(
         on loop: LoopContext, limits: PostgreSQLLimits, groupSize: Int = 1, first: PostgreSQLConnection?,
         connect: @escaping @Sendable () async -> Result<PostgreSQLConnection, PostgreSQLFailure>
@@ -95,17 +97,17 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         lastHeard = loop.now
     }
 
-    /// Goes on with the first connection, or makes one.
+    /// Uses the first connection, or makes one.
     func start() {
         if let first = first.take() { connected(.success(first)) } else { startConnecting() }
     }
 
-    /// Whether calls are sent at once.
+    /// Whether calls are sent immediately.
     var isConnected: Bool {
         if case .connected = state { true } else { false }
     }
 
-    /// Calls that are sent or wait.
+    /// The number of transactions that were sent and of calls that wait.
     var load: Int { sent.count + waiting.count }
 
     /// Since when the server owes an answer; nil if it owes none.
@@ -114,7 +116,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         return sent.first.map { max($0.sentAt, lastHeard) }
     }
 
-    /// How many transactions may be under way.
+    /// The largest number of transactions in flight.
     private var inFlightMaximum: Int { groupSize > 1 ? 1 : limits.inFlight }
 
     // MARK: Calls
@@ -229,7 +231,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     private func give(_ transaction: Sent) {
         let results = transaction.results.suffix(transaction.calls.count)
         for (index, call) in transaction.calls.enumerated() where !transaction.answered.contains(index) {
-            // Every statement of a transaction that was made durable has its outcome.
+            // Every statement of a committed transaction has an outcome.
             let place = results.startIndex + index
             call.give(place < results.endIndex ? results[place] : .failure(.connectionLost))
         }
@@ -244,7 +246,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     // MARK: Deadlines
 
     private func setTimer() {
-        // Calls have their deadlines in the order in which they came.
+        // The deadlines of calls are in the order of their arrival.
         let nextOfSent = sent.first(where: { !$0.waiting.isEmpty })?.waiting.first?.deadline
         timer = [nextOfSent, waiting.first?.deadline].compactMap { $0 }.min().map { deadline in
             loop.schedule(at: deadline) { [weak self] in self?.deadlineCame() }
@@ -266,7 +268,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         setTimer()
     }
 
-    /// Answers everything that waits here. The connection stays, for a server that goes on.
+    /// Answers all waiting calls with `failure`. The connection stays, in case the server continues.
     func giveUpWaiting(with failure: PostgreSQLFailure) {
         for call in waiting.takeAll() { call.give(.failure(failure)) }
         sent.updatePrefix { entry in
@@ -277,7 +279,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         }
     }
 
-    /// Replaces a connection on which nothing is expected any more.
+    /// Replaces a connection that the server will not answer any more.
     func replace() { lose() }
 
     // MARK: Connecting
@@ -287,8 +289,9 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         loop.spawn { [self] in connected(await connect()) }
     }
 
-    /// Another connection to the server has just succeeded: this one is tried at once too, and calls wait for it. Else
-    /// they would fail until the end of a pause, although the server answers.
+    /// Connects immediately, because another connection to the server has just succeeded, and lets calls wait.
+    ///
+    /// Otherwise calls would fail until the end of the pause, although the server answers.
     func serverIsBack() {
         switch state {
         case .pausing(let timer):
@@ -330,7 +333,8 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         sendWaiting()
     }
 
-    /// Waits before the next attempt; meanwhile nothing waits here.
+    /// Waits before the next attempt. Answers waiting calls with the failure, because no call may wait here in the
+    /// meantime.
     private func pause() {
         for call in waiting.takeAll() { call.give(.failure(lastFailure)) }
         let longest = limits.reconnectAfterMaximum
@@ -339,7 +343,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         state = .pausing(loop.schedule(after: delay) { [weak self] in self?.startConnecting() })
     }
 
-    /// Ends a broken connection and connects again.
+    /// Closes a broken connection and connects again.
     private func lose() {
         guard case .connected(let link) = state else { return }
         state = .connecting
@@ -358,7 +362,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
 
     func loopStops(_ loop: LoopContext) { stop() }
 
-    /// Answers everything and ends the connection.
+    /// Answers all calls and closes the connection.
     func stop() {
         switch state {
         case .connected(let link): unregister(link)

@@ -4,15 +4,14 @@ import Glibc
 import KeyCrypto
 import Telemetry
 
-/// The one owner of a connection to a server.
+/// Owns a connection to a server.
 ///
-/// It begins with calls that block, each until a deadline, for a thread that may wait; `beginPipeline` turns it into
-/// one that never blocks, for a loop. All SQL is of this program, so no text from outside ever becomes SQL.
+/// At first its calls block, each until a deadline, for a thread that may wait. After `beginPipeline` its calls never
+/// block, for a loop. All SQL is part of this program, so that text from outside never becomes SQL.
 @safe
 final class PostgreSQLConnection: @unchecked Sendable {
-    // Safe to send: the handle belongs to this object alone, and its owner sees to it that one thread at a time uses
-    // it: the thread that connects, and then the loop. libpq lets different threads use a connection one after the
-    // other.
+    // Safe to send: only this object has the handle, and its owner ensures that one thread at a time uses it: first the
+    // thread that connects, then the loop. libpq lets different threads use a connection one after the other.
     private let handle: OpaquePointer
 
     @unsafe
@@ -24,17 +23,17 @@ final class PostgreSQLConnection: @unchecked Sendable {
         unsafe PQfinish(handle)
     }
 
-    /// Connects and authenticates. Blocks for as long as the names take to resolve, and then `limits.connect` for each
-    /// address at most.
+    /// Connects and authenticates. Blocks while the names are resolved, and then for at most `limits.connect` for each
+    /// address.
     static func connect(_ settings: PostgreSQLSettings) throws(PostgreSQLFailure) -> PostgreSQLConnection {
         let parameters = ConnectionParameters(settings)
-        // libpq gives an object also for a connection that failed; without memory it gives none.
+        // libpq also returns an object for a failed connection. Only without memory it returns none.
         guard let handle = unsafe parameters.withLists({ unsafe PQconnectdbParams($0, $1, 0) }) else {
             throw .notConnected(message: "out of memory")
         }
         let connection = unsafe PostgreSQLConnection(owning: handle)
         guard unsafe PQstatus(handle) == CONNECTION_OK else {
-            // Then libpq has sent nothing that the server could refuse.
+            // libpq has then sent nothing that the server could refuse.
             let lacksPassword = unsafe PQconnectionNeedsPassword(handle) == 1
             if lacksPassword { throw .connectionRefused(.passwordRefused, message: connection.message) }
             throw ConnectionDiagnosis.failure(of: parameters, message: connection.message)
@@ -44,7 +43,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
         return connection
     }
 
-    /// The server's version: 150004 is 15.4.
+    /// The server's version as a number: 150004 is 15.4.
     var serverVersion: Int { unsafe Int(PQserverVersion(handle)) }
 
     /// The descriptor that a loop watches.
@@ -54,7 +53,8 @@ final class PostgreSQLConnection: @unchecked Sendable {
 
     // MARK: Blocking, before the pipeline
 
-    /// Runs a script of statements whose rows do not matter, as one transaction unless it says otherwise.
+    /// Runs a script of statements, whose rows are ignored, as one transaction unless the script begins and ends its
+    /// own.
     func execute(_ script: String, until deadline: MonotonicTime) throws(PostgreSQLFailure) {
         // libpq copies the text before the call returns.
         guard unsafe PQsendQuery(handle, script) == 1 else { throw .connectionLost }
@@ -73,16 +73,16 @@ final class PostgreSQLConnection: @unchecked Sendable {
         return try finishStatement(until: deadline)
     }
 
-    /// Prepares a statement under its name.
+    /// Prepares a statement under its raw value as the name.
     func prepare(_ statement: PreparedStatement, until deadline: MonotonicTime) throws(PostgreSQLFailure) {
-        // As for `execute`.
+        // libpq copies the texts before the call returns.
         guard unsafe PQsendPrepare(handle, statement.rawValue, statement.sql, 0, nil) == 1 else {
             throw .connectionLost
         }
         _ = try finishStatement(until: deadline)
     }
 
-    /// Waits for the results of what was sent and gives the last one; throws what the first one that failed says.
+    /// Waits for the results of the sent statements and returns the last one. Throws the first failure.
     private func finishStatement(until deadline: MonotonicTime) throws(PostgreSQLFailure) -> PostgreSQLResult {
         var last: PostgreSQLResult?
         var failure: PostgreSQLFailure?
@@ -118,18 +118,18 @@ final class PostgreSQLConnection: @unchecked Sendable {
         let left = (deadline - SystemMonotonicClock().monotonicTime).clampedNanoseconds
         guard left > 0 else { throw .timedOut }
         var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-        // One entry in a local variable. A signal ends the wait early, which the caller's loop takes for nothing.
+        // The entry is a local variable. A signal ends the wait early; the caller's loop then waits again.
         _ = unsafe poll(&entry, 1, Int32(min((left - 1) / 1_000_000 + 1, 3_600_000)))
     }
 
     // MARK: Without blocking
 
-    /// From now on statements are sent with `send`, and their outcomes read with `next`.
+    /// Begins pipeline mode: from now on, statements are sent with `send` and their outcomes are read with `next`.
     func beginPipeline() throws(PostgreSQLFailure) {
         guard unsafe PQenterPipelineMode(handle) == 1 else { throw .connectionLost }
     }
 
-    /// Queues a statement of the transaction that `endTransaction` ends.
+    /// Queues a statement of the transaction that the next `endTransaction` ends.
     func send(_ statement: PreparedStatement, _ values: [PostgreSQLValue]) throws(PostgreSQLFailure) {
         let sent = unsafe EncodedValues(values).withLists { count, pointers, sizes, formats in
             // libpq copies the values before the call returns.
@@ -138,7 +138,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
         guard sent == 1 else { throw .connectionLost }
     }
 
-    /// Makes one transaction of the statements since the last end, all or none, and writes what the socket takes.
+    /// Ends the transaction of the statements since the last call, and writes as many bytes as the socket accepts.
     func endTransaction() throws(PostgreSQLFailure) {
         guard unsafe PQpipelineSync(handle) == 1 else { throw .connectionLost }
     }
@@ -148,7 +148,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
         case wouldBlock
     }
 
-    /// Writes what is queued, as far as the socket takes it.
+    /// Writes queued bytes until the socket accepts no more.
     func flush() throws(PostgreSQLFailure) -> FlushState {
         switch unsafe PQflush(handle) {
         case 0: return .done
@@ -157,23 +157,23 @@ final class PostgreSQLConnection: @unchecked Sendable {
         }
     }
 
-    /// Reads what the socket has.
+    /// Reads the bytes that the socket has received.
     func consumeInput() throws(PostgreSQLFailure) {
         guard unsafe PQconsumeInput(handle) == 1 else { throw .connectionLost }
     }
 
     enum PipelineEvent {
-        /// More must be read first, or nothing is under way.
+        /// More bytes must be read first, or no statement was sent.
         case nothing
         /// A statement's outcome.
         case outcome(Result<PostgreSQLResult, PostgreSQLFailure>)
-        /// The transaction is over, and durable if all its statements succeeded.
+        /// The transaction has ended. It is durable if all its statements succeeded.
         case finished
     }
 
-    /// The next event among what was read.
+    /// Returns the next event of the bytes that were read.
     func next() -> PipelineEvent {
-        // Behind each statement libpq gives NULL once; a second one in a row means that nothing is under way.
+        // libpq returns NULL once after each statement. Two NULLs in a row mean that no statement is in flight.
         for _ in 0..<2 {
             guard unsafe PQisBusy(handle) == 0 else { return .nothing }
             guard let result = unsafe PQgetResult(handle) else { continue }
@@ -186,44 +186,44 @@ final class PostgreSQLConnection: @unchecked Sendable {
         return .nothing
     }
 
-    /// Whether libpq has given the connection up.
+    /// Whether libpq regards the connection as broken.
     var isLost: Bool { unsafe PQstatus(handle) == CONNECTION_BAD }
 
     // MARK: Outcomes
 
     @unsafe
     private static func outcome(of handle: OpaquePointer) -> Result<PostgreSQLResult, PostgreSQLFailure> {
-        // From here on the result is owned.
+        // From here on, `result` owns the handle.
         let result = unsafe PostgreSQLResult(owning: handle)
         switch unsafe PQresultStatus(handle) {
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: return .success(result)
-        // Behind one that failed.
+        // A statement before this one failed.
         case PGRES_PIPELINE_ABORTED: return .failure(.notRun)
         default: break
         }
-        // Without a code it is libpq's own error: the connection broke. The text lives as long as the result, and is
-        // copied.
+        // Without a code the error is libpq's own: the connection broke. The text is valid as long as the result, and
+        // is copied.
         guard let code = unsafe latchkey_pq_sqlstate(handle) else { return .failure(.connectionLost) }
         return withExtendedLifetime(result) { .failure(.refused(SQLState(unsafe String(cString: code)))) }
     }
 
-    /// What libpq says of the connection's last failure, in one line.
+    /// libpq's message about the connection's last failure, in one line.
     private var message: String {
-        // The text lives until the next call, and is copied.
+        // The text is valid until the next call, and is copied.
         guard let text = unsafe PQerrorMessage(handle) else { return "" }
         return unsafe String(cString: text).split(whereSeparator: \.isNewline).joined(separator: "; ")
     }
 }
 
-/// Finds out why no connection was made.
+/// Finds out why a connection failed.
 ///
-/// libpq tells no SQLSTATE of a connection that failed, and the server's text is in the server's language. So the
-/// connection is tried once more at libpq's highest verbosity, which puts the code into the text.
+/// libpq gives no SQLSTATE for a failed connection, and the server's text is in the server's language. The connection
+/// is therefore tried once more at libpq's highest verbosity, which includes the code in the text.
 enum ConnectionDiagnosis {
-    /// A server that refuses a connection does so at once.
+    /// The time limit of the second attempt. A server that refuses a connection does so immediately.
     private static let limit: Duration = .seconds(1)
 
-    /// The failure that `message` tells of.
+    /// Returns the failure behind libpq's `message`.
     static func failure(of parameters: ConnectionParameters, message: String) -> PostgreSQLFailure {
         guard let verbose = verboseMessage(parameters), let state = SQLState(inVerboseMessage: verbose) else {
             return .notConnected(message: message)
@@ -231,10 +231,10 @@ enum ConnectionDiagnosis {
         return .connectionRefused(state, message: message)
     }
 
-    /// What libpq says of an attempt that has failed; nil if it has not failed within the limit.
+    /// Returns libpq's message for a second attempt; nil if it has not failed within the limit.
     private static func verboseMessage(_ parameters: ConnectionParameters) -> String? {
         guard let handle = unsafe parameters.withLists({ unsafe PQconnectStartParams($0, $1, 0) }) else { return nil }
-        // The handle is used in this function alone.
+        // Only this function uses the handle.
         defer { unsafe PQfinish(handle) }
         unsafe latchkey_pq_silence_notices(handle)
         _ = unsafe PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
@@ -245,7 +245,7 @@ enum ConnectionDiagnosis {
             guard left > 0 else { return nil }
             let events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT
             var entry = pollfd(fd: unsafe PQsocket(handle), events: Int16(events), revents: 0)
-            // One entry in a local variable.
+            // The entry is a local variable.
             if unsafe poll(&entry, 1, Int32(left / 1_000_000 + 1)) > 0 { status = unsafe PQconnectPoll(handle) }
         }
         guard status == PGRES_POLLING_FAILED, let text = unsafe PQerrorMessage(handle) else { return nil }
@@ -253,7 +253,7 @@ enum ConnectionDiagnosis {
     }
 }
 
-/// A statement's parameters in the lists that libpq takes, all in binary format.
+/// A statement's parameters as the lists that libpq takes, all in binary format.
 struct EncodedValues: ~Copyable {
     private var bytes: [UInt8] = []
     private var offsets: [Int?] = []
@@ -266,16 +266,16 @@ struct EncodedValues: ~Copyable {
             sizes.append(Int32(encoded?.count ?? 0))
             bytes.append(contentsOf: encoded ?? [])
         }
-        // An empty value has an address too: without one it would be NULL.
+        // An empty value needs an address too, because a null address means NULL.
         bytes.append(0)
     }
 
-    /// Lends count, addresses, sizes and formats for the length of the call.
+    /// Calls `body` with count, addresses, sizes and formats, which are valid during the call.
     borrowing func withLists<Result>(
         _ body: (Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> Result
     ) -> Result {
         let formats = [Int32](repeating: 1, count: sizes.count)
-        // Every address lies within `bytes`, and all buffers live until `body` has returned.
+        // Every address lies within `bytes`, and all buffers are valid until `body` has returned.
         return unsafe bytes.withUnsafeBytes { buffer in
             let start = unsafe buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
             let pointers = unsafe offsets.map { offset in unsafe offset.flatMap { unsafe start?.advanced(by: $0) } }

@@ -1,28 +1,28 @@
 package import ContentKeys
 
-/// Why a connection or a statement failed.
+/// The reason why a connection or a statement failed.
 package enum PostgreSQLFailure: Error, Equatable, Sendable {
-    /// No connection was made; libpq's text, which holds names and addresses but no secret.
+    /// No connection was made. `message` is libpq's text, which has names and addresses but no secret.
     case notConnected(message: String)
-    /// The server, or a pooler before it, refused the connection; with libpq's text.
+    /// The server, or a pooler before it, refused the connection. `message` is libpq's text.
     case connectionRefused(SQLState, message: String)
-    /// The server took the connection, and something about the database must be changed before it can serve as a store.
+    /// The server accepted the connection, but the database must be changed before it can serve as a store.
     case unusable
     /// The connection has ended.
     case connectionLost
-    /// No answer came in time. The server may be busy, or the call has waited for its turn here.
+    /// No answer came in time. The server may be busy, or the call may have waited in the queue of this node.
     case timedOut
     /// The server has answered nothing at all for `PostgreSQLLimits.silence`.
     case silent
-    /// As many calls wait as may.
+    /// The queue is full.
     case queueFull
     /// The server refused a statement.
     case refused(SQLState)
-    /// A statement before it in the same transaction failed.
+    /// The statement was not run, because an earlier one of the same transaction failed.
     case notRun
 }
 
-/// PostgreSQL's code of an error, five characters (PostgreSQL's manual, appendix A).
+/// PostgreSQL's error code of five characters (PostgreSQL's manual, appendix A).
 package struct SQLState: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -33,12 +33,12 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
     /// The password is wrong or missing.
     static let passwordRefused = SQLState("28P01")
 
-    /// The first two characters name the class.
+    /// The first two characters, which name the class.
     var category: Substring { description.prefix(2) }
 }
 
 extension PostgreSQLFailure {
-    /// What the callers of the store hear.
+    /// The error that the store's callers get.
     package var storeError: StoreError {
         switch self {
         case .notConnected, .connectionLost, .silent: .unavailable(.unreachable)
@@ -50,8 +50,8 @@ extension PostgreSQLFailure {
         }
     }
 
-    /// Whether the connection is of no use any more, although it may still be open: the server has become read-only or
-    /// shuts down.
+    /// Whether the connection must be replaced, although it may still be open: for example, because the server has
+    /// become read-only or shuts down.
     var endsConnection: Bool {
         switch self {
         case .notConnected, .connectionRefused, .unusable, .connectionLost, .timedOut, .silent: true
@@ -71,7 +71,7 @@ extension StoreOutage {
         case ("XX", "XX001"), ("XX", "XX002"): self = .damaged
         case ("08", _), ("57", _): self = .unreachable
         case ("53", _): self = .busy
-        // A role without rights, a schema or table that is gone, prepared statements that a pooler has lost.
+        // A role without rights, a schema or table that does not exist, prepared statements that a pooler has lost.
         case ("28", _), ("3D", _), ("3F", _), (_, "42501"), (_, "42P01"), (_, "42883"), (_, "42P05"), ("26", _):
             self = .misconfigured
         default: self = .other(code: state.number)
@@ -80,12 +80,12 @@ extension StoreOutage {
 }
 
 extension SQLState {
-    /// Whether the cause may end without a change by an operator: the connection, a lack of resources, a server that
+    /// Whether the cause may pass without an operator: a connection problem, a lack of resources, or a server that
     /// starts or stops.
     var mayPass: Bool { ["08", "53", "57"].contains(category) && description != "08P01" }
 
-    /// The code in a message of libpq at its highest verbosity, `SEVERITY:  CODE: text`. The severity is in the
-    /// server's language.
+    /// Finds the code in a message of libpq at its highest verbosity, `SEVERITY:  CODE: text`. The severity is in the
+    /// server's language. Returns nil if the message has no code.
     init?(inVerboseMessage message: String) {
         for line in message.split(separator: "\n") {
             for part in line.split(separator: ":").dropFirst() {
@@ -102,6 +102,6 @@ extension SQLState {
         return nil
     }
 
-    /// The code as a number of base 36, which has room in 26 bits.
+    /// The code as a number of base 36, which fits in 26 bits.
     var number: Int32 { Int32(description.prefix(5), radix: 36) ?? -1 }
 }

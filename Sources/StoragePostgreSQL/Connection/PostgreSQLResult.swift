@@ -1,13 +1,13 @@
 import CPostgreSQL
 import ContentKeys
 
-/// The one owner of the rows that a statement gave, in binary format.
+/// Owns the rows of a statement's result, in binary format.
 ///
-/// Columns and rows are counted from 0. A value of another type than asked for, or NULL, is a row that this program did
-/// not write, and throws `recordMalformed`.
+/// Columns and rows are counted from 0. A value that is NULL or of an unexpected type shows that this program did not
+/// write the row; reading it throws `recordMalformed`.
 @safe
 final class PostgreSQLResult: @unchecked Sendable {
-    // Safe to send: libpq never changes a result that is complete, and reading it takes no lock.
+    // Safe to send: libpq never changes a complete result, and reading it needs no lock.
     private let handle: OpaquePointer
 
     @unsafe
@@ -25,14 +25,14 @@ final class PostgreSQLResult: @unchecked Sendable {
         unsafe PQgetisnull(handle, Int32(row), Int32(column)) == 1
     }
 
-    // Each read copies out of a buffer that lives as long as the result.
+    // Each read copies from a buffer that is valid as long as the result.
 
     func bytes(_ row: Int, _ column: Int) throws(StoreError) -> [UInt8] {
         try unsafe value(row, column, .bytes) { unsafe [UInt8]($0) }
     }
 
     func text(_ row: Int, _ column: Int) throws(StoreError) -> String {
-        // The server sends valid UTF-8: the connection asks for that encoding.
+        // The server sends valid UTF-8, because the connection asks for that encoding.
         try unsafe value(row, column, .text) { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
@@ -58,8 +58,7 @@ final class PostgreSQLResult: @unchecked Sendable {
         _ row: Int, _ column: Int, _ type: PostgreSQLType, _ read: (UnsafeRawBufferPointer) -> Value
     ) throws(StoreError) -> Value {
         let (row, column) = (Int32(row), Int32(column))
-        // The range is checked, because libpq gives type 0 and NULL outside of it; the buffer lives as long as the
-        // result.
+        // libpq checks the range: outside of it, it returns type 0 and NULL. The buffer is valid as long as the result.
         guard unsafe PQftype(handle, column) == type.rawValue, unsafe PQgetisnull(handle, row, column) == 0,
             let start = unsafe PQgetvalue(handle, row, column)
         else { throw .recordMalformed }

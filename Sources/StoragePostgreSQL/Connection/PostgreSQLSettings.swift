@@ -2,10 +2,10 @@ import ByteCoding
 import Glibc
 package import KeyCrypto
 
-/// How to reach the database, and for how long to wait for it.
+/// Where the database is, how to log in, and the limits of waiting for it.
 package struct PostgreSQLSettings: Sendable {
     package var url: PostgreSQLURL
-    /// Nil if the server asks for none.
+    /// The role's password; nil if the server asks for none.
     package var password: SharedSecret?
     package var limits: PostgreSQLLimits
 
@@ -16,47 +16,49 @@ package struct PostgreSQLSettings: Sendable {
     }
 }
 
-/// The bounds of everything that waits for the database.
+/// The limits of everything that waits for the database.
 package struct PostgreSQLLimits: Equatable, Sendable {
-    /// How long making a connection may take for each host and address; whole seconds, at least 2.
+    /// The longest time to connect, for each host and address; whole seconds, at least 2.
     package var connect: Duration = .seconds(5)
-    /// A call gives up after this time, in the queue too; what it asked for may have happened all the same.
+    /// A call fails after this time, which includes its time in the queue. Its effect may have happened nevertheless.
     package var call: Duration = .seconds(3)
-    /// How long the server works on one statement, and how much of that it waits for locks; shorter than `call`.
+    /// The longest time that the server works on one statement, and the longest part of it that it waits for locks.
+    /// Both are shorter than `call`.
     package var statement: Duration = .milliseconds(2500)
     package var lock: Duration = .milliseconds(2000)
-    /// A server that answers nothing for this long, on any connection, is taken for away. Longer than `statement`.
+    /// A server that sends nothing on any connection for this time is regarded as away. Longer than `statement`.
     package var silence: Duration = .seconds(3)
-    /// How often the server is asked for a sign of life.
+    /// The pause between two signs of life that the server is asked for.
     package var probeEvery: Duration = .seconds(1)
-    /// A connection whose calls have had no answer for this long, although the server answers on others, is replaced.
-    /// It is long, because the server keeps a process for each connection that waits, for example for its synchronous
+    /// A connection that owes an answer for this time is replaced, even if the server answers on others. The time is
+    /// long, because the server keeps a process for each connection that waits, for example for its synchronous
     /// standby.
     package var abandon: Duration = .seconds(600)
-    /// How long a new connection's statements may take to be prepared.
+    /// The longest time in which a new connection prepares its statements.
     package var prepare: Duration = .seconds(30)
-    /// How long to wait before a failed connection is tried again: this long at first, twice as long each time, up to
+    /// The pause before a failed connection is tried again. It starts with the first value and doubles each time, up to
     /// the second one.
     package var reconnectAfter: Duration = .milliseconds(100)
     package var reconnectAfterMaximum: Duration = .seconds(2)
-    /// Connections for decisions. Those of one subject or token go to one of them, one after the other; several share
-    /// the database's syncs.
+    /// The number of connections for decisions. Decisions of one subject or token use the same connection, one after
+    /// the other. Several connections share the database's syncs.
     package var writers = 4
-    /// Connections for everything else.
+    /// The number of connections for everything else.
     package var readers = 2
-    /// Calls that wait for a connection, and calls that it has been sent and not answered: so many of each for a
-    /// connection.
+    /// The largest number of calls that wait for a connection, and the largest number of transactions that were sent on
+    /// it and not answered. Both hold for each connection.
     package var queueLength = 1024
     package var inFlight = 128
-    /// Decisions that may share a transaction, and with it a sync of the database's disk. Each holds a few of the
-    /// server's locks meanwhile (its `max_locks_per_transaction` times `max_connections` are there for all nodes).
+    /// The largest number of decisions that share a transaction, and so a sync of the database's disk. Each decision
+    /// holds a few of the server's locks until the transaction ends. All nodes together have
+    /// `max_locks_per_transaction` times `max_connections` locks.
     package var groupSize = 32
 
     package init() {}
 }
 
-/// What libpq is told to connect: everything that matters, so that its environment variables and its files in
-/// the home folder do not.
+/// The parameters of a connection for libpq. They are complete, so that libpq's environment variables and files in the
+/// home folder have no effect.
 struct ConnectionParameters {
     private let pairs: [(name: String, value: String)]
     private let password: SharedSecret?
@@ -66,15 +68,14 @@ struct ConnectionParameters {
         pairs = [
             ("host", url.hosts.map(\.name).joined(separator: ",")),
             ("port", url.hosts.map { String($0.port) }.joined(separator: ",")),
-            // No file has this name. libpq warns on standard error about a password file that exists and is not a plain
-            // file.
+            // No file has this name. libpq prints a warning about a password file that exists and is not a plain file.
             ("user", url.user), ("dbname", url.database), ("passfile", "/dev/null/none"),
             ("target_session_attrs", "read-write"),
             ("sslmode", url.tls.rawValue), ("sslrootcert", url.authorities), ("ssl_min_protocol_version", "TLSv1.2"),
             ("sslcert", "/dev/null/none"), ("sslkey", "/dev/null/none"), ("gssencmode", "disable"),
             ("client_encoding", "UTF8"), ("application_name", "latchkey"),
             ("connect_timeout", String(max(2, limits.connect.components.seconds))),
-            // A server that has gone without a word is noticed within seconds.
+            // These notice within seconds that a server has disappeared.
             ("tcp_user_timeout", String(limits.call.milliseconds)),
             ("keepalives_idle", "10"), ("keepalives_interval", "3"), ("keepalives_count", "3"),
             ("options", Self.sessionOptions(url, limits)),
@@ -82,7 +83,7 @@ struct ConnectionParameters {
         password = settings.password
     }
 
-    /// Settings of the session. Durability is asked for, with any default of the database.
+    /// The settings of the session. They ask for durability, and override the database's defaults.
     private static func sessionOptions(_ url: PostgreSQLURL, _ limits: PostgreSQLLimits) -> String {
         let options = [
             "search_path=\(url.schema)", "statement_timeout=\(limits.statement.milliseconds)",
@@ -92,16 +93,16 @@ struct ConnectionParameters {
         return options.map { "-c \($0)" }.joined(separator: " ")
     }
 
-    /// Lends the names and values, each list ended by nil, for the length of the call. libpq keeps copies of its own,
-    /// and wipes that of the password.
+    /// Calls `body` with the names and values, each list ended by nil. They are valid during the call. libpq makes its
+    /// own copies, and wipes its copy of the password.
     func withLists<Result>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<UnsafePointer<CChar>?>?) -> Result
     ) -> Result {
-        // A zero byte must end it: sixteen do.
+        // The text must end with a zero byte; sixteen are added.
         guard let password else { return unsafe withPairs(password: nil, body) }
         let terminated = SecretBytes(joining: password.bytes, .zero)
         return terminated.withBytes { span in
-            // The address is used until `withPairs` returns, and the secret lives longer.
+            // The address is used until `withPairs` returns, and the secret is valid longer than that.
             unsafe span.withUnsafeBytes { buffer in
                 unsafe withPairs(password: buffer.baseAddress?.assumingMemoryBound(to: CChar.self), body)
             }
@@ -114,7 +115,7 @@ struct ConnectionParameters {
     ) -> Result {
         let names = unsafe (pairs.map(\.name) + ["password"]).map { unsafe strdup($0) }
         let values = unsafe pairs.map { unsafe strdup($0.value) }
-        // Both lists are read by `body` alone, and their texts are freed after it.
+        // Only `body` reads both lists, and their texts are freed after it.
         defer {
             let texts = unsafe names + values
             for index in unsafe texts.indices { unsafe free(texts[index]) }
@@ -128,7 +129,7 @@ struct ConnectionParameters {
 }
 
 extension Duration {
-    /// Whole milliseconds, at least 1: what PostgreSQL takes 0 for is no limit.
+    /// Whole milliseconds, at least 1, because PostgreSQL takes 0 as no limit.
     var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         return max(1, seconds * 1000 + attoseconds / 1_000_000_000_000_000)

@@ -1,19 +1,20 @@
 import ByteCoding
 
-/// Where the database is, without the password.
+/// The address of the database, without the password.
 ///
 ///     postgresql://USER@HOST[:PORT][,HOST[:PORT] …]/DATABASE[?OPTION=VALUE[&…]]
 ///
 /// A host is a name, an IPv4 address, an IPv6 address in brackets, or the folder of a unix socket with its slashes as
-/// `%2F`. Of several hosts (at most 8) the first one that takes writes is used. The options are
+/// `%2F`. There are at most 8 hosts; the first one that accepts writes is used. The options are
 ///
-/// - `sslmode`: `disable`, `require` (encrypted, but any server is believed), `verify-ca` or `verify-full`.
-///   Without it, it is `verify-full`, and `disable` if all hosts are of this machine.
-/// - `sslrootcert`: the file of the authorities that are believed; without it, the system's.
-/// - `schema`: where the tables are, for several installations in one database; `latchkey` without it. 1 to 63 of a-z,
-///   0-9 and `_`, no digit first.
+/// - `sslmode`: `disable`, `require` (encrypted, without verifying the server), `verify-ca` or `verify-full`. The
+///   default is `disable` if all hosts are on this machine, and `verify-full` otherwise.
+/// - `sslrootcert`: the file of the trusted authorities. The default is the system's file.
+/// - `schema`: the schema of the tables, for several installations in one database; 1 to 63 of a-z, 0-9 and `_`, and
+///   the first is not a digit. The default is `latchkey`.
 ///
-/// Everything else is refused, a password above all: URLs are seen by too many.
+/// Everything else is refused. Above all a password is refused, because logs and process lists show URLs to many
+/// people.
 package struct PostgreSQLURL: Hashable, Sendable {
     package enum TLS: String, Sendable, CaseIterable {
         case disable
@@ -32,13 +33,13 @@ package struct PostgreSQLURL: Hashable, Sendable {
         }
     }
 
-    /// The most hosts that there may be.
+    /// The largest number of hosts.
     package static let hostsMaximum = 8
     /// Debian's bundle of authorities.
     static let systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
 
     package let user: String
-    /// At least one.
+    /// At least one host.
     package let hosts: [Host]
     package let database: String
     package let tls: TLS
@@ -104,7 +105,7 @@ package struct PostgreSQLURL: Hashable, Sendable {
             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") }
     }
 
-    /// A comma would separate hosts for libpq.
+    /// Whether the name is a folder. A comma is refused, because libpq would separate hosts at it.
     private static func isFolder(_ name: String) -> Bool {
         name.hasPrefix("/") && !name.contains(",")
     }
@@ -140,7 +141,7 @@ package struct PostgreSQLURL: Hashable, Sendable {
 
     // MARK: Escapes
 
-    /// Resolves `%XX`. A zero byte, which would end the text for libpq, is refused, as is what is not UTF-8.
+    /// Decodes `%XX`. Throws if the result is not UTF-8, or has a zero byte, which would end the text for libpq.
     private static func decoded(_ text: Substring) throws(PostgreSQLURLError) -> String {
         guard let bytes = PercentEncoding.decode(Array(text.utf8)), !bytes.contains(0) else { throw .escapeMalformed }
         guard let decoded = String(validating: bytes, as: UTF8.self), !decoded.isEmpty else {
@@ -150,18 +151,18 @@ package struct PostgreSQLURL: Hashable, Sendable {
     }
 }
 
-/// Why a text is not the URL of a database.
+/// The reason why a text is not the URL of a database.
 package enum PostgreSQLURLError: Error, Equatable, Sendable {
     /// It does not begin with `postgresql://` or `postgres://`.
     case otherScheme
-    /// Passwords come from a file or a credential.
+    /// The URL has a password. Passwords come from a file or a credential.
     case passwordInURL
     case userMissing
     case hostMalformed
-    /// A port is 1 to 65535.
+    /// The port is not a number from 1 to 65535.
     case portMalformed
     case databaseMissing
-    /// A percent sign without two hexadecimal digits, a zero byte, or text that is not UTF-8.
+    /// The text has a percent sign without two hexadecimal digits, a zero byte, or bytes that are not UTF-8.
     case escapeMalformed
     case optionUnknown(String)
     case optionRepeated(String)
@@ -169,12 +170,12 @@ package enum PostgreSQLURLError: Error, Equatable, Sendable {
 }
 
 extension StringProtocol where SubSequence == Substring {
-    /// What follows a prefix; nil without it.
+    /// Returns the text after a prefix; nil if the text does not begin with the prefix.
     fileprivate func dropping(_ prefix: String) -> Substring? {
         hasPrefix(prefix) ? dropFirst(prefix.count) : nil
     }
 
-    /// What is before and after the first such character; nil after it if there is no such character.
+    /// Returns the texts before and after the first separator. The second one is nil if there is no separator.
     fileprivate func split(atFirst separator: Character) -> (Substring, Substring?) {
         guard let index = firstIndex(of: separator) else { return (self[...], nil) }
         return (self[..<index], self[self.index(after: index)...])

@@ -16,7 +16,7 @@ enum PostgreSQLValue: Sendable {
     static func optional(_ bytes: [UInt8]?) -> PostgreSQLValue { bytes.map { .bytes($0) } ?? .null }
     static func optional(_ integer: Int64?) -> PostgreSQLValue { integer.map { .integer($0) } ?? .null }
 
-    /// Nil for NULL.
+    /// Returns the binary format; nil for NULL.
     func encoded() -> [UInt8]? {
         switch self {
         case .null: nil
@@ -37,7 +37,7 @@ enum PostgreSQLValue: Sendable {
         return writer.bytes
     }
 
-    /// An array of one dimension, as PostgreSQL's `array_recv` reads it.
+    /// Encodes an array of one dimension, as PostgreSQL's `array_recv` reads it.
     ///
     ///     offset  size  field
     ///          0     4  dimensions: 1, or 0 without elements
@@ -55,7 +55,7 @@ enum PostgreSQLValue: Sendable {
         writer.write(UInt32(elements.count))
         writer.write(1 as UInt32)
         for element in elements {
-            // An element has far less than 2 GiB.
+            // An element is always smaller than 2 GiB.
             writer.write(element.map { UInt32($0.count) } ?? .max)
             writer.write(element ?? [])
         }

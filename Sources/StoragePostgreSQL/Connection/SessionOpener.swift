@@ -4,27 +4,27 @@ import Records
 import Synchronization
 import Telemetry
 
-/// Makes connections that are ready for calls: checked, and with every statement prepared.
+/// Opens connections that are ready for calls: they are checked, and every statement is prepared.
 ///
-/// Each new connection is checked as the first one was, because behind the same name there may be another database: one
-/// that took over, or one that came back from a copy.
+/// Each new connection is checked like the first one, because the same name may lead to another database later: one
+/// that took over, or one that was restored from a copy.
 struct SessionOpener: Sendable {
-    /// 13.0
+    /// The oldest version that is supported: 13.0.
     static let oldestServer = 130_000
 
     let settings: PostgreSQLSettings
     let ring: KeyRing
     let secrets: ProvedSecrets
-    /// Hears the database's time on each new connection, before any call is made on it.
+    /// Called with the database's time on each new connection, before any call is made on it.
     var noteTime: @Sendable (DatabaseTimeReading) -> Void = { _ in }
 
-    /// Connects, brings the schema up to date, compares the key-encryption keys' proofs, prepares, and begins the
-    /// pipeline. Blocks.
+    /// Connects, migrates the schema, compares the proofs of the key-encryption keys and secrets, prepares all
+    /// statements and begins the pipeline. Blocks.
     func open() throws(PostgreSQLOpeningError) -> PostgreSQLConnection {
         let connection = try wrap(PostgreSQLOpeningError.failed, try PostgreSQLConnection.connect(settings))
         guard connection.serverVersion >= Self.oldestServer else { throw .serverTooOld(connection.serverVersion) }
         try checkSettings(of: connection)
-        // The first migration of a large database may take long; it fails nothing but this start.
+        // The first migration of a large database may take long. If the limit passes, only this start fails.
         let migrationEnd = SystemMonotonicClock().monotonicTime + .seconds(600)
         try schema(on: connection, until: migrationEnd).migrate()
         let deadline = SystemMonotonicClock().monotonicTime + settings.limits.prepare
@@ -38,9 +38,10 @@ struct SessionOpener: Sendable {
         return connection
     }
 
-    /// Refuses a connection whose settings are not those that were asked for: a pooler has dropped them, and each
-    /// transaction may run on another connection. Tables would then be made in another schema, and locks be waited for
-    /// without end.
+    /// Refuses a connection that does not have the requested settings.
+    ///
+    /// A pooler has then dropped them, and may run each transaction on another connection. Tables would be created in
+    /// another schema, and statements would wait for locks without a limit.
     private func checkSettings(of connection: PostgreSQLConnection) throws(PostgreSQLOpeningError) {
         let limits = settings.limits
         let deadline = SystemMonotonicClock().monotonicTime + limits.prepare
@@ -74,7 +75,7 @@ struct SessionOpener: Sendable {
         }
     }
 
-    /// Compares all proofs on a connection of its own, and changes nothing. Blocks.
+    /// Compares all proofs on a connection of its own. Changes nothing. Blocks.
     func check() throws(PostgreSQLOpeningError) {
         let connection = try wrap(PostgreSQLOpeningError.failed, try PostgreSQLConnection.connect(settings))
         guard connection.serverVersion >= Self.oldestServer else { throw .serverTooOld(connection.serverVersion) }
@@ -99,7 +100,7 @@ final class ProvedSecrets: Sendable {
 
     var current: SharedSecrets { state.withLock { $0.secrets } }
 
-    /// The next connection stores the proofs of these secrets in the place of those that are there.
+    /// Replaces the secrets. The next connection replaces the database's proofs by the proofs of these secrets.
     func replace(with secrets: SharedSecrets) {
         state.withLock { $0 = (secrets, true) }
     }

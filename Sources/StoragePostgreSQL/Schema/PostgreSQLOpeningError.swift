@@ -1,37 +1,37 @@
 package import Records
 
-/// Why a database cannot serve as a store.
+/// The reason why a database cannot serve as a store.
 package enum PostgreSQLOpeningError: Error, Equatable, Sendable {
-    // The operator's to mend.
+    // Errors that the operator can fix.
 
-    /// The server is of a version before 13; its number as PostgreSQL gives it, 120004 for 12.4.
+    /// The server's version is older than 13. The number is PostgreSQL's: 120004 for 12.4.
     case serverTooOld(Int)
     /// The schema of this name holds tables of another program.
     case foreignSchema(String)
-    /// A newer version made the schema, and says that this one cannot work with it.
+    /// A newer version made the schema, and recorded that this version cannot use it.
     case schemaTooNew(found: Int64, supported: Int64)
-    /// A pooler has dropped the settings of the connection.
+    /// A connection pooler has dropped the settings of the connection.
     case settingsNotKept
     /// The database's keys were sealed under another key-encryption key.
     case keyEncryptionKeyDiffers
-    /// Some of the database's keys may be sealed under this version, of which no key was given.
+    /// Some of the database's keys may be sealed under this version of the key-encryption key, which is not configured.
     case keyEncryptionKeyMissing(version: UInt32)
     /// The nodes of this database use another secret of this name.
     case secretDiffers(SecretProof.Name)
 
-    // The database's.
+    // Errors of the database.
 
     case failed(PostgreSQLFailure)
-    /// A row of the schema's own tables holds what no version writes.
+    /// A row of the schema's own tables has a value that no version writes.
     case recordMalformed
 
-    // Ours.
+    // Errors of this node.
 
     case cryptographyFailed
     /// The loop of the connections could not be started.
     case threadsNotStarted
 
-    /// What calls fail with while no connection can be made.
+    /// The failure of calls while no connection can be made.
     var failure: PostgreSQLFailure {
         if case .failed(let failure) = self { return failure }
         return mayPass ? .connectionLost : .unusable

@@ -1,10 +1,10 @@
 import ContentKeys
 
 extension PostgreSQLSchema {
-    /// Rentals, and what operators are told of devices and playbacks.
+    /// Stores rentals, and the details of devices and playbacks that operators see.
     ///
-    /// Nodes of the version before go on calling `settle_for_1`. Their slots are in no list until a node of this
-    /// version renews them, and they refuse tokens with a rental. The device places that they give are noted here too.
+    /// Nodes of the previous version still call `settle_for_1`. Their slots are in no list until a node of this version
+    /// renews them, and they refuse tokens with a rental. The device places that they grant get their times here too.
     static let accounts = Migration(
         number: 9, oldestProgram: 1,
         script: [tables, placeTimes, claimDeviceNoted, settleDenials, settleAccount, endPlayback])
@@ -34,18 +34,18 @@ extension PostgreSQLSchema {
         CREATE INDEX rental_by_end ON rental (kept_until);
         """
 
-    /// Places of before this step have no times, so that they are the oldest.
+    /// Places that were granted before this step have no times, and count as the oldest.
     private static let placeTimes = """
         ALTER TABLE device_place ADD COLUMN added_at int8, ADD COLUMN seen_at int8;
         ALTER TABLE device_place ALTER COLUMN added_at SET DEFAULT clock_1(), ALTER COLUMN seen_at SET DEFAULT clock_1();
         """
 
-    /// `claim_device_1` as step 7 has left it, with the time of the last licence.
+    /// `claim_device_1` as step 7 defines it, and also stores the time of the last licence.
     private static let claimDeviceNoted = byOwnTime(claimDevice, now: "settled_1()").changing(
         "SET kept_until = greatest(kept_until, in_kept_until)",
         to: "SET kept_until = greatest(kept_until, in_kept_until), seen_at = clock_1()")
 
-    /// `settle_1` as step 7 has left it. With a denied device comes which of the places it was, from 1.
+    /// `settle_1` as step 7 defines it, and also returns the index of a denied device place, counted from 1.
     private static let settleDenials = settleByOwnTime.changing(
         "limit_count := in_device_limits[i];",
         to: "limit_count := in_device_limits[i];\n                current_count := i;")
@@ -62,11 +62,11 @@ extension PostgreSQLSchema {
                         in_relayed, in_held_until) AS done;
         """
 
-    /// A whole decision: `settle_for_1`, and what it has no parameters for.
+    /// Settles a whole decision: `settle_for_1`, and the parts of a decision that it has no parameters for.
     ///
-    /// A repetition counts as one even if the rental has changed meanwhile. Otherwise the rental must be what the
-    /// licence was computed from; verdict 8 comes with what it is. Places are freed only if the whole decision is
-    /// granted.
+    /// A repeated request counts as a repetition even if the rental has changed in the meantime. Otherwise the rental
+    /// must be the one that the licence was computed from. If it is not, the verdict is 8 and the stored rental is
+    /// returned. Places are freed only if the whole decision is granted.
     static let settleAccount = """
         CREATE FUNCTION settle_account_1(
             in_rental bytea, in_rental_owner bytea, in_rental_content text, in_known_opened int8, in_known_play int8,
@@ -148,7 +148,7 @@ extension PostgreSQLSchema {
         END $$;
         """
 
-    /// Frees a slot as if another one had evicted it; whether it was there.
+    /// Ends a playback: marks its slot as evicted. Returns whether the slot was held.
     private static let endPlayback = """
         CREATE FUNCTION end_playback_1(in_lock int8, in_group bytea, in_id int8) RETURNS bool LANGUAGE plpgsql AS $$
         BEGIN

@@ -1,7 +1,7 @@
 import ContentKeys
 
 extension PostgreSQLSchema {
-    /// Which tokens of a session have been used: the latest one.
+    /// Stores the newest session token that each session has used.
     static let renewalSessions = Migration(number: 2, oldestProgram: 1, script: [table, settleRenewal])
 
     private static let table = """
@@ -13,8 +13,9 @@ extension PostgreSQLSchema {
         CREATE INDEX renewal_session_by_end ON renewal_session (kept_until);
         """
 
-    /// A whole decision on a renewal by session token: `settle_1`, with the use of the session token before everything
-    /// but a repetition. The session's own lock is among those that the caller has sorted.
+    /// Settles a whole decision on a renewal by session token: `settle_1`, and the use of the session token. A session
+    /// token is judged before everything but a repeated request. The caller's sorted locks include the session's own
+    /// lock.
     static let settleRenewal = """
         CREATE FUNCTION settle_renewal_1(
             in_session bytea, in_generation int8, in_session_kept_until int8,
@@ -55,18 +56,18 @@ extension PostgreSQLSchema {
 }
 
 extension PostgreSQLSchema {
-    /// Whose request was decided, and whether a node's ledger has its entry.
+    /// Stores the party whose request was decided, and whether a node's ledger has the entry of the decision.
     ///
-    /// A node of the version before sets neither: its requests are known again by their token alone, and are not known
-    /// to be recorded.
+    /// A node of the previous version sets neither. Its requests are recognised only by their token, and do not count
+    /// as recorded.
     static let retries = Migration(number: 4, oldestProgram: 1, script: [columns, settleFor])
 
     private static let columns = """
         ALTER TABLE replay ADD COLUMN party bytea, ADD COLUMN is_recorded bool NOT NULL DEFAULT false;
         """
 
-    /// A whole decision: `settle_renewal_1` if there is a session, otherwise `settle_1`. The same request of another
-    /// token of the same party is a repetition too. With a repetition comes whether it is recorded.
+    /// Settles a whole decision: `settle_renewal_1` if there is a session, otherwise `settle_1`. The same request with
+    /// another token of the same party is a repetition too. A repetition also returns whether the decision is recorded.
     static let settleFor = """
         CREATE FUNCTION settle_for_1(
             in_party bytea, in_session bytea, in_generation int8, in_session_kept_until int8,
@@ -113,11 +114,12 @@ extension PostgreSQLSchema {
 }
 
 extension PostgreSQLSchema {
-    /// What nodes need to count again: a number of each node, and the way back for a use whose licence was not given.
+    /// Stores a number of each node, and adds the function that takes back a use whose licence was not issued. Nodes
+    /// need both to count again.
     static let recounts = Migration(number: 6, oldestProgram: 1, script: [marks, replaceMark, giveBack])
 
-    /// A number that a node counts up: a database that has it has all that the node has settled before it
-    /// (`DecisionKeeping`).
+    /// A number that a node increases. If the database has a number, it has everything that the node settled before
+    /// that number (`DecisionKeeping`).
     private static let marks = """
         CREATE TABLE node_mark (
             node text COLLATE "C" PRIMARY KEY,
@@ -125,8 +127,8 @@ extension PostgreSQLSchema {
         );
         """
 
-    /// Writes a later number, but only if the number before is the expected one or later. The number before; 0 for
-    /// none.
+    /// Replaces the number by a larger one, but only if the current number is at least the expected one. Returns the
+    /// previous number; 0 if there is none.
     private static let replaceMark = """
         CREATE FUNCTION replace_mark_1(in_node text, in_number int8, in_expected int8) RETURNS int8 LANGUAGE plpgsql AS $$
         DECLARE
@@ -142,8 +144,8 @@ extension PostgreSQLSchema {
         END $$;
         """
 
-    /// Forgets a request and takes back one use, if the request has exactly this answer; whether it had. Places and
-    /// slots stay: they belong to the device, which finds them again.
+    /// Deletes a request and takes back one use, if the request has exactly this answer. Returns whether it has. Places
+    /// and slots stay, because the device keeps them when it asks again.
     private static let giveBack = """
         CREATE FUNCTION give_back_1(in_locks int8[], in_request bytea, in_answer bytea, in_token bytea, in_kid bytea)
         RETURNS bool LANGUAGE plpgsql AS $$

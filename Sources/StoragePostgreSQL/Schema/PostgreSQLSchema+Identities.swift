@@ -1,14 +1,14 @@
 import ContentKeys
 
 extension PostgreSQLSchema {
-    /// Which secrets an installation uses, whose ledgers have a copy here, what keeps these copies whole, and each
-    /// content key's second seal (`bound`, NULL in rows of a version before this one).
+    /// Stores the proofs of an installation's secrets, the nodes whose ledgers have a copy here, and the functions that
+    /// repair and purge these copies. Adds the second seal of content keys (`bound`, NULL in rows of an older version).
     ///
-    /// Nodes of those versions work on without all of it.
+    /// Nodes of older versions work without all of it.
     static let identities = Migration(number: 8, oldestProgram: 1, script: [identityTables, mendLedger, purgeLedger])
 
-    /// `successor` is the node that goes on for one whose ledger was lost. `seen_at` is by the database's clock, in
-    /// seconds since 1970.
+    /// `successor` is the node that continues for a node whose ledger was lost. `seen_at` is the time of the database's
+    /// clock, in seconds since 1970.
     private static let identityTables = """
         CREATE TABLE secret_proof (
             name text COLLATE "C" NOT NULL,
@@ -27,10 +27,10 @@ extension PostgreSQLSchema {
         ALTER TABLE content_key ADD COLUMN bound bytea;
         """
 
-    /// Stores batches and rows again that the copy lacks, or has in part. What it has in part is replaced, because the
-    /// node's own ledger may have rolled up its renewals meanwhile.
+    /// Stores again batches and rows that the copy lacks completely or in part. A batch that the copy has in part is
+    /// replaced, because the node's own ledger may have rolled up its renewals in the meantime.
     ///
-    /// Fails with LK002, and stores nothing, if something is there with another MAC or another body.
+    /// Fails with LK002, and stores nothing, if the copy has one of them with another MAC or another body.
     private static let mendLedger = """
         CREATE FUNCTION mend_ledger_1(
             in_node text, in_sequences int8[], in_bodies bytea[],
@@ -55,8 +55,8 @@ extension PostgreSQLSchema {
         END $$;
         """
 
-    /// Takes out the batches through a sequence, and stores what stands in their place: the beginning that the node has
-    /// signed, as the batch whose first sequence is 0. Does nothing if another call has taken as much.
+    /// Deletes the batches through a sequence, and stores the beginning that the node has signed in their place. The
+    /// beginning is the batch whose first sequence is 0. Does nothing if another call has deleted the same or more.
     private static let purgeLedger = """
         CREATE FUNCTION purge_ledger_1(in_node text, in_through int8, in_at int8, in_seal bytea)
         RETURNS void LANGUAGE plpgsql AS $$

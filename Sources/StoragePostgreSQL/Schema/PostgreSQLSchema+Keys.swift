@@ -1,24 +1,25 @@
 import ContentKeys
 
 extension PostgreSQLSchema {
-    /// Keys for packagers: which key a track has, and the one place that stores several new keys at once.
+    /// Adds keys for packagers: an index that finds the key of a track, and the only function that stores several new
+    /// keys together.
     ///
-    /// Nodes of the version before go on inserting keys without the lock. What they store is found all the same; a key
-    /// of theirs that comes at the very same moment may be a second one for its track.
+    /// Nodes of the previous version still insert keys without the lock. Their keys are found too. If such a node
+    /// inserts a key at the same moment, the track may get a second key.
     static let keyProvision = Migration(number: 10, oldestProgram: 1, script: [keyByTrack, provideKeys])
 
-    /// A label has at least one character, and a period is no negative number, so what stands for NULL is neither.
-    /// Unlike IS NOT DISTINCT FROM, the comparison with such a value goes by an index.
+    /// The stand-ins for NULL are an empty label and period -1, which no key has. Unlike IS NOT DISTINCT FROM, a
+    /// comparison with such a value uses the index.
     private static let keyByTrack = """
         CREATE INDEX content_key_by_track
             ON content_key (content_id, coalesce(track_label, ''), coalesce(period_index, -1)) WHERE state = 'live';
         """
 
-    /// Stores keys, all or none; false, with nothing stored, if one of them is there by now. `in_by_track` says for
-    /// which of them any live key of the same track is as good.
+    /// Stores all keys or none. Returns false, with nothing stored, if one of them exists by now. `in_by_track` says
+    /// for each key whether any live key of the same track counts as this key.
     ///
-    /// Contents are locked in one order for all nodes, until the transaction ends: of two nodes at once, the second
-    /// one sees what the first one has stored.
+    /// Contents are locked in one order for all nodes, until the transaction ends. If two nodes call at the same time,
+    /// the second one sees the keys of the first one.
     private static let provideKeys = """
         CREATE FUNCTION provide_keys_1(
             in_by_track bool[], in_kids bytea[], in_contents text[], in_labels text[], in_periods int8[],
@@ -50,10 +51,10 @@ extension PostgreSQLSchema {
 }
 
 extension PostgreSQLSchema {
-    /// Live contents, and the times of their key rotation periods: the same tables as in SQLite.
+    /// Stores live contents and the times of their key periods, in the same tables as in SQLite.
     ///
-    /// Without a schedule the columns from `first_index` to `scheme` are NULL. Times are seconds since 1970. Nodes of
-    /// the versions before work on without all of it: they serve every period, and make none by themselves.
+    /// If a content has no schedule, the columns from `first_index` to `scheme` are NULL. Times are seconds since 1970.
+    /// Nodes of older versions work without all of it: they serve every period, and make no periods by themselves.
     static let livePeriods = Migration(number: 11, oldestProgram: 1, script: [liveTables])
 
     private static let liveTables = """

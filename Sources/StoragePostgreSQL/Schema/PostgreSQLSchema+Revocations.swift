@@ -1,11 +1,11 @@
 import ContentKeys
 
 extension PostgreSQLSchema {
-    /// Each change of what is revoked gets the next number, from every version of the program.
+    /// Gives each change of revocations the next number, also if another version of the program makes it.
     static let revocationChanges = Migration(number: 5, oldestProgram: 1, script: [table, functions, triggers])
 
-    /// `mark` is random. Only the newest 100,000 changes are kept. The indexes are for look-ups that read a whole table
-    /// before.
+    /// `mark` is random. Only the newest 100,000 changes are kept. The indexes serve look-ups that had to read a whole
+    /// table.
     private static let table = """
         CREATE TABLE revocation_change (
             number int8 PRIMARY KEY,
@@ -23,8 +23,8 @@ extension PostgreSQLSchema {
         CREATE INDEX asset_alias_by_key ON asset_alias (kid);
         """
 
-    /// A statement that changes what is revoked takes one lock before any row, and holds it until its transaction ends.
-    /// So numbers become visible in their order, and a reader that has seen one number has seen all before it.
+    /// A statement that changes revocations takes one lock before any row, and holds it until its transaction ends.
+    /// Numbers therefore become visible in their order: a reader that has seen a number has seen all smaller ones.
     private static let functions = """
         CREATE FUNCTION lock_revocations_1() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN

@@ -1,10 +1,10 @@
 import ContentKeys
 
 extension PostgreSQLSchema {
-    /// The database's own time for ends, and a settled time for forgetting.
+    /// Makes functions use the database's own time: its clock for terms, and a settled time for deletions.
     ///
-    /// The functions of the steps before keep their names and parameters, so that nodes of the version before go on
-    /// calling them. From this step on they ignore the time that the caller gives.
+    /// The functions of earlier steps keep their names and parameters, so that nodes of the previous version can still
+    /// call them. From this step on, they ignore the time of the caller.
     static let ownTime = Migration(
         number: 7, oldestProgram: 1,
         script: [
@@ -15,16 +15,16 @@ extension PostgreSQLSchema {
                 "in_now < known.retry_until", to: "clock_1() < known.retry_until"),
         ])
 
-    /// The window of a repetition is short. It ends by the clock.
+    /// `settle_1` with the database's time. The window for repeated requests is short, so it ends by the clock.
     static let settleByOwnTime = byOwnTime(settle, now: "settled_1()").changing(
         "in_now < known.retry_until", to: "clock_1() < known.retry_until")
 
-    /// `clock_1` is the database's clock in whole seconds since 1970. `settled_1` is the time by which it is judged
-    /// what is forgotten: the settled time, but never later than the clock, by which ends are set.
+    /// `clock_1` is the database's clock in whole seconds since 1970. `settled_1` is the time by which records count as
+    /// ended: the settled time, but never later than the clock.
     ///
-    /// Nodes whose clocks are trusted advance the settled time to theirs, and never beyond the database's clock. So a
-    /// step of a node's clock or of the database's clock makes nothing end early. Before the first node has done so,
-    /// nothing ends.
+    /// Nodes whose clocks are trusted advance the settled time to their own time, but not beyond the database's clock.
+    /// A step of a node's clock or of the database's clock therefore ends nothing early. Before the first node has
+    /// advanced the settled time, nothing ends.
     private static let settledTime = """
         CREATE TABLE settled_time (
             only_row bool PRIMARY KEY DEFAULT true CHECK (only_row),
@@ -43,8 +43,8 @@ extension PostgreSQLSchema {
         $$;
         """
 
-    /// The statement that replaces a function of an earlier step by the same one with another time. That step's text is
-    /// released and never changes, so that the BEGIN in the first column is the function's own.
+    /// Returns the statement that replaces a function of an earlier step by the same function with another time. The
+    /// text of that step is released and never changes, so the only BEGIN in the first column is the function's own.
     static func byOwnTime(_ definition: String, now: String) -> String {
         definition
             .changing("CREATE FUNCTION ", to: "CREATE OR REPLACE FUNCTION ")
@@ -53,7 +53,7 @@ extension PostgreSQLSchema {
 }
 
 extension String {
-    /// The text with the only occurrence of another one changed.
+    /// Returns the text with the only occurrence of `old` replaced.
     func changing(_ old: String, to new: String) -> String {
         precondition(ranges(of: old).count == 1, "the text is in the step once")
         return replacing(old, with: new)

@@ -1,23 +1,23 @@
 import ContentKeys
 
-/// The schema of a database, step by step. A function that must change gets a new name.
+/// The schema of a database, as a list of migration steps. If a function must change, it gets a new name.
 enum PostgreSQLSchema {
     /// The scripts of a step run with the installation's schema as the only one in the search path.
     typealias Migration = SchemaMigration<[String]>
 
-    /// All steps that this program knows.
+    /// All steps that this program can run.
     static let migrations: [Migration] = [
         first, renewalSessions, issuersRevocations, retries, revocationChanges, recounts, ownTime, identities, accounts,
         keyProvision, livePeriods,
     ]
 
-    /// Content keys, shared state, and what nodes ship of their ledgers.
+    /// Stores content keys, shared state, and the shipped copies of the nodes' ledgers.
     private static let first = Migration(
         number: 1, oldestProgram: 1,
         script: [contentKeys, sharedState, claimDevice, claimSlot, settle, challenges + "\n" + openChallenge, ledger])
 
-    /// Revocations of names that are an issuer's own; the issuer is empty for all others. No program has written to
-    /// the table of the step before, which goes in a later step.
+    /// Stores revocations with the issuer whose name is revoked. The issuer is empty if the name does not belong to one
+    /// issuer. No program has written to the table `revocation` of step 1, which still exists.
     private static let issuersRevocations = Migration(
         number: 3, oldestProgram: 1,
         script: [
@@ -36,8 +36,8 @@ enum PostgreSQLSchema {
 }
 
 extension PostgreSQLSchema {
-    /// The same tables as in SQLite. Key ids, sealed keys and aliases are bytes; scheme, state and floors are the raw
-    /// values of their types; times are seconds since 1970. Texts are ordered by their bytes.
+    /// The same tables as in SQLite. Key ids, sealed keys and aliases are bytes. Scheme, state and floors are the raw
+    /// values of their types. Times are seconds since 1970. Texts are ordered by their bytes.
     private static let contentKeys = """
         CREATE TABLE key_encryption_key (
             version int8 PRIMARY KEY,
@@ -64,11 +64,12 @@ extension PostgreSQLSchema {
         );
         """
 
-    /// What all nodes must agree on. Pseudonyms are 32 bytes, and ends are seconds since 1970.
+    /// The state that all nodes share. Pseudonyms are 32 bytes; times are seconds since 1970.
     ///
-    /// Rows of one device owner, token, request or slot group are changed under the advisory lock of its pseudonym's
-    /// first eight bytes, so counts need no further locks. `age` is the place in the order in which slots began to
-    /// count, NULL for one that counts nothing; `claimed` the place of the last claim. Both come from one sequence.
+    /// Rows of one device owner, token, request or slot group are changed under an advisory lock, whose number is the
+    /// first eight bytes of its pseudonym. Counting rows therefore needs no further locks. `age` orders slots by the
+    /// time at which they began to count; it is NULL for a slot that is not counted. `claimed` orders slots by their
+    /// last claim. Both numbers come from one sequence.
     private static let sharedState = """
         CREATE TABLE replay (
             request bytea PRIMARY KEY,
@@ -118,7 +119,7 @@ extension PostgreSQLSchema {
         );
         """
 
-    /// One device place; whether it is granted.
+    /// Claims one device place. Returns whether it is granted.
     static let claimDevice = """
         CREATE FUNCTION claim_device_1(
             in_now int8, in_owner bytea, in_device bytea, in_limit int8, in_kept_until int8
@@ -134,9 +135,9 @@ extension PostgreSQLSchema {
         END $$;
         """
 
-    /// One slot claim, by the rules of `SlotClaim`, whose numbers are in the comments.
+    /// Makes one slot claim. The numbers in the comments are those of the rules of `SlotClaim`.
     ///
-    /// The verdict is `SettleVerdict`'s; with `slots_full` comes how many slots count.
+    /// The verdict is a number of `SettleVerdict`. With `slotsFull`, `current_count` is the number of counted slots.
     static let claimSlot = """
         CREATE FUNCTION claim_slot_1(
             in_now int8, in_group bytea, in_limit int8, in_evicts bool, in_device bytea, in_session int8, in_content bytea,
@@ -222,8 +223,8 @@ extension PostgreSQLSchema {
         END $$;
         """
 
-    /// What `settle_1` and the functions around it take: the decision. Lines after the first are indented as in those
-    /// functions.
+    /// The parameters of a decision for `settle_1` and the functions around it. Lines after the first are indented as
+    /// in those functions.
     static let settleParameters = """
         in_now int8, in_locks int8[],
             in_request bytea, in_request_token bytea, in_retry_until int8, in_request_kept_until int8, in_answer bytea,
@@ -233,9 +234,9 @@ extension PostgreSQLSchema {
             in_contents bytea[], in_confirmed bool[], in_relayed bool[], in_held_until int8[],
         """
 
-    /// A whole decision: takes the locks in the order given (the caller sorts them), then replay, token use, devices
-    /// and slots, in the order of `DecisionStore.commit`. What is denied half-way is undone. NULL for a request or a
-    /// token means that it has none.
+    /// Settles a whole decision. Takes the locks in the given order, which the caller has sorted. Then settles replay,
+    /// token use, devices and slots, in the order of `DecisionStore.commit`. A denial undoes all earlier changes. The
+    /// request or token is NULL if the decision has none.
     static let settle = """
         CREATE FUNCTION settle_1(
             \(settleParameters)
@@ -342,8 +343,8 @@ extension PostgreSQLSchema {
 
     /// The rows of all nodes' ledgers in the nodes' own encoding, and the batches that seal them.
     ///
-    /// `ship_ledger_1` stores what is new. It fails with LK002, and stores nothing, when something is there already
-    /// with other bytes: two nodes share an id, or a node's ledger was put back to an older state.
+    /// `ship_ledger_1` stores new rows and batches. It fails with LK002, and stores nothing, if a row or batch exists
+    /// with other bytes: two nodes share an id, or a node's ledger was restored to an older state.
     private static let ledger = """
         CREATE TABLE ledger_entry (
             node text COLLATE "C" NOT NULL,

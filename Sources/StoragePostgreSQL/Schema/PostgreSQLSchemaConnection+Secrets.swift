@@ -3,8 +3,7 @@ import ContentKeys
 import Records
 
 extension PostgreSQLSchemaConnection {
-    /// Compares the secrets that all nodes share with the proofs in the database, and adds the proofs of those that are
-    /// new there.
+    /// Compares the secrets that all nodes share with the proofs in the database, and adds the proofs of new secrets.
     func establish(_ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
         var database = self
         do throws(SecretProofError<PostgreSQLOpeningError>) {
@@ -14,13 +13,14 @@ extension PostgreSQLSchemaConnection {
         }
     }
 
-    /// Takes the secrets for those that the installation uses from now on.
+    /// Stores the proofs of the new secrets of a reload.
     func replaceSecrets(_ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
         var database = self
         try secrets.replace(in: &database)
     }
 
-    /// Compares everything that is proved in the database, and changes nothing. A schema that is not there yet is good.
+    /// Compares the configuration with all proofs in the database. Changes nothing. A schema that does not exist yet is
+    /// accepted.
     func check(_ ring: KeyRing, _ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
         var database = self
         switch try schemaState() {
@@ -43,7 +43,7 @@ extension PostgreSQLSchemaConnection {
         }
     }
 
-    /// Whether the schema is as new as the table of proofs.
+    /// Whether the schema has the table of proofs, which older versions lack.
     private func hasSecretProofs() throws(PostgreSQLOpeningError) -> Bool {
         let found = try query("SELECT to_regclass('secret_proof') IS NOT NULL")
         return try read { () throws(StoreError) in try found.boolean(0, 0) }

@@ -2,9 +2,9 @@ import ByteCoding
 import ContentKeys
 import Telemetry
 
-/// An installation's schema in a database, on a connection of its own, before the connection begins its pipeline.
+/// An installation's schema in a database, on a connection of its own that has not begun its pipeline.
 ///
-/// Of several nodes that start at once, one runs the missing steps and the others wait.
+/// If several nodes start at the same time, one of them runs the missing steps and the others wait.
 struct PostgreSQLSchemaConnection {
     private let connection: PostgreSQLConnection
     /// The schema's name has only letters, digits and underscores (`PostgreSQLURL`).
@@ -17,9 +17,9 @@ struct PostgreSQLSchemaConnection {
         self.deadline = deadline
     }
 
-    /// Brings the database to the schema of this program.
+    /// Migrates the database to this program's schema.
     ///
-    /// Runs all steps that are missing or none. Changes nothing in a database that is refused.
+    /// Runs all missing steps or none. A database that is refused is not changed.
     func migrate(
         _ steps: [PostgreSQLSchema.Migration] = PostgreSQLSchema.migrations
     ) throws(PostgreSQLOpeningError) {
@@ -35,7 +35,7 @@ struct PostgreSQLSchemaConnection {
         }
     }
 
-    /// Compares the key-encryption keys with the proofs in the database, and adds the proof of a key that is new there.
+    /// Compares the key-encryption keys with the proofs in the database, and adds the proofs of new keys.
     func establishProof(of ring: KeyRing) throws(PostgreSQLOpeningError) {
         do throws(KeyProofError<PostgreSQLOpeningError>) {
             var database = self
@@ -55,7 +55,7 @@ struct PostgreSQLSchemaConnection {
         try wrap(PostgreSQLOpeningError.failed, try connection.query(sql, values, until: deadline))
     }
 
-    /// Reads what a query has given.
+    /// Reads a query's result. A malformed value becomes `recordMalformed`.
     func read<Value>(_ body: () throws(StoreError) -> Value) throws(PostgreSQLOpeningError) -> Value {
         do { return try body() } catch { throw .recordMalformed }
     }
@@ -78,7 +78,7 @@ extension PostgreSQLSchemaConnection: MigratedDatabase {
     }
 
     func beginMigration() throws(PostgreSQLOpeningError) {
-        // The session's own limits are meant for decisions.
+        // The session's own time limits are meant for decisions.
         try execute("BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
         _ = try query(
             "SELECT pg_advisory_xact_lock(hashtextextended('latchkey schema ' || $1::text, 0))", [.text(schema)])
@@ -92,8 +92,8 @@ extension PostgreSQLSchemaConnection: MigratedDatabase {
             [.integer(step.number), .integer(step.oldestProgram)])
     }
 
-    /// What the first step rests on. A schema that an administrator has made for us is used: not every role has the
-    /// right to make one.
+    /// Creates the table of steps, and the schema if it does not exist. An administrator may have created the schema,
+    /// because not every role has the right to create one.
     private func makeFoundation() throws(PostgreSQLOpeningError) {
         let found = try query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [.text(schema)])
         if found.rowCount == 0 { try execute("CREATE SCHEMA \"\(schema)\"") }
@@ -105,7 +105,7 @@ extension PostgreSQLSchemaConnection: MigratedDatabase {
     }
 
     func rollBack() {
-        // A roll-back that fails leaves nothing to do: the server drops the transaction with the connection.
+        // A failed roll-back needs no handling: the server drops the transaction when the connection ends.
         try? execute("ROLLBACK")
     }
 }

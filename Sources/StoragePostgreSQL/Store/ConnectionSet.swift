@@ -3,15 +3,16 @@ import EventLoops
 import Synchronization
 import Telemetry
 
-/// The connections of a store: some for decisions, some for everything else, and one that asks the server for a sign
-/// of life.
+/// The connections of a store: some for decisions, some for everything else, and one that asks the server for signs of
+/// life.
 ///
-/// A server that owes an answer and has sent nothing on any connection for `PostgreSQLLimits.silence` is silent: an
-/// outage, as if it were gone. Then nothing waits for it, and calls fail at once, until it sends something again. A
-/// server that answers some calls and is late with others is busy, which is no outage. All but `health` belongs to
-/// the loop.
+/// If the server owes an answer and has sent nothing on any connection for `PostgreSQLLimits.silence`, it is silent.
+/// This counts as an outage: no call waits, and calls fail immediately, until the server sends something again. A
+/// server that answers some calls and is late with others is busy, which is not an outage.
+///
+/// Everything but `health` runs on the loop.
 final class ConnectionSet: @unchecked Sendable {
-    // Safe to send: what is behind the lock may be read anywhere, the rest is used on the loop alone.
+    // Safe to send: values behind locks may be read on any thread, and all others are used only on the loop.
 
     private let loop: LoopContext
     private let opener: SessionOpener
@@ -23,14 +24,15 @@ final class ConnectionSet: @unchecked Sendable {
     private var isProbeOwed = false
     private var nextProbe: MonotonicTime
     private var lastHeard: MonotonicTime
-    /// Since when the server is silent.
+    /// Since when the server is silent; nil if it is not.
     private var silentSince: MonotonicTime?
-    /// When the connections that have heard nothing since this instant are replaced: after a silence, some may lead
-    /// to a server that is gone.
+    /// The time at which to replace connections that have heard nothing since `heardBefore`. After a silence, some
+    /// connections may lead to a server that is gone.
     private var staleCheck: (at: MonotonicTime, heardBefore: MonotonicTime)?
     private var tick: TimerID?
     private var hasConnected = false
-    /// Told once why the database cannot serve, if that shows at the first connection and no waiting helps.
+    /// Called once with the reason if the first connection shows that the database cannot serve, and waiting does not
+    /// help.
     private let onRefusal = Mutex<(@Sendable (PostgreSQLOpeningError) -> Void)?>(nil)
     private let state = Mutex(PostgreSQLHealth())
 
@@ -44,7 +46,7 @@ final class ConnectionSet: @unchecked Sendable {
         lastHeard = loop.now
     }
 
-    /// Sets who is told of a refusal. One that has shown before is told at once.
+    /// Sets the closure that is called on a refusal. If there has been a refusal, calls it immediately.
     func tellRefusal(to body: @escaping @Sendable (PostgreSQLOpeningError) -> Void) {
         onRefusal.withLock { $0 = body }
         if let error = health.refusal { body(error) }
@@ -127,8 +129,8 @@ final class ConnectionSet: @unchecked Sendable {
         silentSince = now
         state.withLock { $0.isSilent = true }
         for connection in all { connection.giveUpWaiting(with: .silent) }
-        // The old connections stay for a server that goes on; another one that took over its name is found by a new
-        // connection.
+        // The old connections stay in case the server continues. If another server has taken over the name, the new
+        // connection finds it.
         probe?.replace()
         isProbeOwed = false
     }
@@ -146,15 +148,15 @@ final class ConnectionSet: @unchecked Sendable {
         guard !isProbeOwed, let connection = connectionForSignOfLife else { return }
         nextProbe = now + opener.settings.limits.probeEvery
         isProbeOwed = true
-        // Whether it is answered, `look` sees; the deadline only ends the call.
+        // `look` notices whether the server answers. The deadline only ends the call.
         connection.submit(
             DatabaseCall(.signOfLife, [], deadline: now + .seconds(60)) { [weak self] _ in self?.isProbeOwed = false })
     }
 
-    /// The connection kept for it, or any other while that one still connects: a server that stops in that moment is
-    /// silent too.
+    /// The connection that asks for signs of life: the probe's own, or any other one while the probe connects. Without
+    /// the others, a server that stops at that moment would not be noticed.
     ///
-    /// In a silence a new connection asks, because the old ones may lead to a server that is gone.
+    /// During a silence only a new connection asks, because the old ones may lead to a server that is gone.
     private var connectionForSignOfLife: PipelinedConnection? {
         if let probe, probe.isConnected { return probe }
         guard silentSince == nil else { return nil }
@@ -182,7 +184,7 @@ final class ConnectionSet: @unchecked Sendable {
         return connection
     }
 
-    /// Makes a connection on a thread that may wait. One that comes too late is closed.
+    /// Makes a connection on a thread that may block. A connection that comes too late is closed.
     private func connect() async -> Result<PostgreSQLConnection, PostgreSQLFailure> {
         let opener = opener
         let opened: Result<PostgreSQLConnection, PostgreSQLOpeningError>
@@ -218,7 +220,7 @@ final class ConnectionSet: @unchecked Sendable {
     }
 }
 
-/// Gathers the outcomes of calls that were made together.
+/// Collects the outcomes of calls that were made together.
 final class CollectedOutcomes: Sendable {
     typealias Outcome = Result<PostgreSQLResult, PostgreSQLFailure>
 

@@ -1,21 +1,22 @@
 import ByteCoding
 package import Records
 
-/// Compares a node's ledger with the copy that a receiver has, from the copy's beginning on, and sends what the copy
+/// Compares a node's ledger with the receiver's copy, from the copy's beginning on, and sends batches that the copy
 /// lacks.
 ///
-/// A shipped row may be missing later: a database that came back from a backup, a standby that lost its last commits, a
-/// hand that deleted it. So nothing counts as received before it has been compared since the last connection.
+/// Shipped rows may be lost later: the database may be restored from a backup, a standby may have lost the last
+/// commits, or a person may have deleted them. Rows therefore count as received only after a comparison since the last
+/// connection.
 package struct LedgerComparison: Sendable {
-    /// About how many rows are compared at once.
+    /// The approximate number of rows that are compared at a time.
     package static let rowsMaximum = 2000
 
     private let node: NodeID
     private let outbox: any LedgerOutbox
     private let receiver: any LedgerReceiver
-    /// Through which sequence everything is known to be there.
+    /// The sequence up to which the copy is known to be complete.
     package private(set) var position: Int64
-    /// How many rows were missing and have been sent.
+    /// The number of rows that were missing and have been sent.
     package private(set) var mendedCount = 0
 
     /// - Parameter floor: The last sequence that the copy has purged. It is not sent again.
@@ -26,13 +27,14 @@ package struct LedgerComparison: Sendable {
         position = floor
     }
 
-    /// Refuses a ledger that ends before its copy does.
+    /// Throws `copyIsAhead` if the ledger ends before its copy does.
     package func checkEnds() async throws(LedgerShippingError) {
         let end = try await wrapAsync(LedgerShippingError.store, try await outbox.end())
         guard try await receiver.shippedThrough(node) <= end else { throw .copyIsAhead(node, end: end) }
     }
 
-    /// Compares the next batches; whether there are more. Throws `sequenceTaken` if the copy is not of this ledger.
+    /// Compares the next batches. Returns whether there are more. Throws `sequenceTaken` if the copy belongs to another
+    /// ledger.
     package mutating func step() async throws(LedgerShippingError) -> Bool {
         let end = try await receiver.shippedThrough(node)
         let position = position
@@ -52,7 +54,7 @@ package struct LedgerComparison: Sendable {
         return last.last < end
     }
 
-    /// The batches that the receiver lacks, or of which it lacks a row.
+    /// Returns the batches that the receiver lacks completely or in part.
     private func missing(
         of batches: [LedgerBatch], _ rows: [LedgerRow], _ received: [ReceivedBatch]
     ) throws(LedgerShippingError) -> [LedgerBatch] {

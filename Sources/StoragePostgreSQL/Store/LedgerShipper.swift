@@ -2,12 +2,12 @@ import ByteCoding
 package import ContentKeys
 package import Records
 
-/// Brings a node's ledger to the receiver, batch by batch, at least once.
+/// Ships a node's ledger to the receiver, batch by batch, at least once.
 ///
-/// It has no clock and no task: who owns it calls `shipAll` whenever something was appended or some time has passed,
-/// one call at a time.
+/// It has no clock and no task. Its owner calls `shipAll` after entries were appended or some time has passed, one call
+/// at a time.
 package struct LedgerShipper: Sendable {
-    /// About how many rows one round trip carries.
+    /// The approximate number of rows in one round trip.
     package static let rowsMaximum = 2000
 
     private let node: NodeID
@@ -20,9 +20,10 @@ package struct LedgerShipper: Sendable {
         self.receiver = receiver
     }
 
-    /// Ships what has not been acknowledged until nothing is left; the number of rows.
+    /// Ships all rows that have not been acknowledged. Returns their number.
     ///
-    /// Throws at the first failure. What was shipped before it is acknowledged, and the next call goes on behind it.
+    /// Throws at the first failure. Rows that were shipped before it are acknowledged, and the next call continues
+    /// after them.
     @discardableResult
     package func shipAll() async throws(LedgerShippingError) -> Int {
         var count = 0
@@ -43,7 +44,7 @@ package struct LedgerShipper: Sendable {
 /// Whole batches of a node's ledger with their rows, in order and without gaps.
 package struct LedgerShipment: Equatable, Sendable {
     package var batches: [LedgerBatch]
-    /// From the first batch's first row to the last one's last.
+    /// All rows from the first batch's first row to the last batch's last row.
     package var rows: [LedgerRow]
 
     package init(batches: [LedgerBatch], rows: [LedgerRow]) {
@@ -51,41 +52,42 @@ package struct LedgerShipment: Equatable, Sendable {
         self.rows = rows
     }
 
-    /// The last sequence; nil when there is nothing to ship.
+    /// The last sequence; nil if there is nothing to ship.
     package var last: Int64? { batches.last?.last }
 }
 
-/// Why a part of a ledger was not received.
+/// The reason why a part of a ledger was not received.
 package enum LedgerShippingError: Error, Equatable, Sendable {
-    /// Something else is kept under these sequences already: two daemons use the node's name, or its ledger was put
-    /// back to an older state. Nothing was stored, and trying again does not help.
+    /// The receiver has other bytes under these sequences: two daemons use the node's name, or its ledger was restored
+    /// to an older state. Nothing was stored, and trying again does not help.
     case sequenceTaken(NodeID)
-    /// The copy goes further than the ledger, which ends with `end`: the ledger was put back to an older state.
+    /// The copy is longer than the ledger, which ends with `end`: the ledger was restored to an older state.
     case copyIsAhead(NodeID, end: Int64)
     case store(StoreError)
 }
 
-/// Keeps the ledgers of all nodes.
+/// Stores copies of the ledgers of all nodes.
 package protocol LedgerReceiver: Sendable {
-    /// Stores what is new of a shipment, all of it or nothing, durably. Receiving the same again changes nothing.
+    /// Stores the new rows and batches of a shipment durably, all or none. Receiving the same shipment again changes
+    /// nothing.
     func ship(_ shipment: LedgerShipment, from node: NodeID) async throws(LedgerShippingError)
 
-    /// Through which sequence the node's ledger has been received; 0 for nothing.
+    /// Returns the last received sequence of the node's ledger; 0 if nothing was received.
     func shippedThrough(_ node: NodeID) async throws(LedgerShippingError) -> Int64
 
-    /// The batches that were received whose first sequences lie in this range, in their order; at most `limit`.
+    /// Returns received batches whose first sequences lie in this range, in ascending order; at most `limit`.
     func received(
         _ node: NodeID, firsts: ClosedRange<Int64>, limit: Int
     ) async throws(LedgerShippingError) -> [ReceivedBatch]
 
-    /// Stores batches again that were received in part or not at all, all of them or nothing, durably.
+    /// Stores again batches that were received in part or not at all, durably, all or none.
     func mend(_ shipment: LedgerShipment, of node: NodeID) async throws(LedgerShippingError)
 }
 
-/// A batch as a receiver has it.
+/// A batch of a receiver's copy.
 package struct ReceivedBatch: Equatable, Sendable {
     package let batch: LedgerBatch
-    /// How many of its rows are there.
+    /// The number of its rows that the copy has.
     package let rowCount: Int64
 
     package init(batch: LedgerBatch, rowCount: Int64) {
@@ -94,18 +96,19 @@ package struct ReceivedBatch: Equatable, Sendable {
     }
 }
 
-/// The node's own ledger, as shipping sees it.
+/// The node's own ledger, as the source of shipments.
 package protocol LedgerOutbox: Sendable {
-    /// The next whole batches behind `sequence`, of about `rowsMaximum` rows: more only if the first batch alone has
-    /// more. Empty when all has been read.
+    /// Returns the next whole batches after `sequence`, with about `rowsMaximum` rows; empty at the end of the ledger.
+    /// There are more rows only if the first batch alone has more.
     func batches(behind sequence: Int64, rowsMaximum: Int) async throws(StoreError) -> LedgerShipment
 
-    /// The last sequence; 0 for an empty ledger.
+    /// Returns the last sequence; 0 for an empty ledger.
     func end() async throws(StoreError) -> Int64
 
-    /// Notes durably that everything through `sequence` has been received. A note that is lost costs shipping again.
+    /// Stores durably that everything through `sequence` has been received. If this note is lost, rows are shipped
+    /// again.
     func acknowledge(through sequence: Int64) async throws(StoreError)
 
-    /// Through which sequence that was noted last; 0 for nothing.
+    /// Returns the last sequence that was acknowledged; 0 if there is none.
     func acknowledgedThrough() async throws(StoreError) -> Int64
 }

@@ -3,9 +3,11 @@ package import ContentKeys
 package import Records
 
 extension PostgreSQLStore: RecountedStore {
-    /// One statement, which happens as a whole or not at all, in a transaction that it may share with other decisions.
-    /// The connection is chosen by what the decision is about, so that decisions of one subject or token do not wait
-    /// for one another in the database.
+    /// Settles the decision by one statement, which takes effect as a whole or not at all, in a transaction that it may
+    /// share with other decisions.
+    ///
+    /// The subject or token of the decision chooses the connection. Decisions of one subject or token therefore do not
+    /// wait for one another in the database.
     package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard decision.needsSharedState else { return .recorded }
         let locks = Set(decision.contended.map(\.lockNumber)).sorted()
@@ -44,7 +46,7 @@ extension PostgreSQLStore: RecountedStore {
 }
 
 extension PostgreSQLStore: PlaybackSlotStore {
-    /// Under the locks of the groups, as decisions about them are.
+    /// Releases the slots under the locks of their groups, as decisions on them are settled.
     package func release(_ claims: [SlotClaim], at now: Int64) async throws(StoreError) {
         let locks = Set(claims.map(\.group.lockNumber)).sorted()
         guard let home = locks.last else { return }
@@ -58,7 +60,7 @@ extension PostgreSQLStore: PlaybackSlotStore {
     }
 }
 
-/// What `settle_account_1` says. The numbers are in the database's functions, and never change.
+/// The verdict of `settle_account_1`. The database's functions have these numbers, so they never change.
 private enum SettleVerdict: Int64 {
     case recorded = 0
     case repeated = 1
@@ -103,14 +105,14 @@ extension PostgreSQLResult {
 }
 
 extension Pseudonym {
-    /// The advisory lock under which everything of this pseudonym is changed.
+    /// The advisory lock under which all rows of this pseudonym are changed.
     var lockNumber: Int64 {
         Int64(bitPattern: bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
     }
 }
 
 extension LicenseDecision {
-    /// Everything that other decisions may be about at the same time; the widest, a subject's group, last.
+    /// The pseudonyms that other decisions may use at the same time. The last one is the widest: a subject's group.
     fileprivate var contended: [Pseudonym] {
         [replay?.request, sessionTokenUse?.session, tokenUse?.token, rental?.name].compactMap { $0 }
             + devicePlaces.map(\.owner) + slotClaims.map(\.group)
@@ -170,14 +172,14 @@ extension LicenseDecision {
 }
 
 extension SessionTokenUse {
-    /// The parameters of `settle_account_1` that are about the session.
+    /// The parameters of `settle_account_1` for the session.
     fileprivate var values: [PostgreSQLValue] {
         [.bytes(session.bytes), .integer(Int64(generation)), .integer(keptUntil)]
     }
 }
 
 extension RentalClaim {
-    /// The parameters of `settle_account_1` that are about the rental.
+    /// The parameters of `settle_account_1` for the rental.
     fileprivate var values: [PostgreSQLValue] {
         [.bytes(name.bytes), .bytes(owner.bytes), .text(content)] + Self.values(known) + Self.values(record)
             + [.integer(keptUntil)]

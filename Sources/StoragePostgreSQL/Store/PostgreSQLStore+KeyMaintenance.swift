@@ -2,9 +2,9 @@ package import ByteCoding
 package import ContentKeys
 
 extension PostgreSQLStore: KeyMaintenance {
-    /// How often an import begins again because other writers stored some of its keys meanwhile.
+    /// The number of times that an import is tried, because other writers may store some of its keys in the meantime.
     private static let importAttempts = 5
-    /// How often a change of state begins again because another writer changed the row meanwhile.
+    /// The number of times that a change of state is tried, because another writer may change the row in the meantime.
     private static let stateAttempts = 5
 
     package func count() async throws(StoreError) -> Int {
@@ -13,8 +13,9 @@ extension PostgreSQLStore: KeyMaintenance {
 
     // MARK: Import
 
-    /// What is there is compared, and the rest stored by one statement. If another node stores one of the keys in
-    /// between, that statement fails as a whole, and everything is looked at again.
+    /// Compares existing keys, and stores the others by one statement.
+    ///
+    /// If another node stores one of the keys in the meantime, the whole statement fails and the import begins again.
     package func store(_ imports: [KeyImport]) async throws(StoreError) -> Int {
         for _ in 0..<Self.importAttempts {
             let plan = try await missing(of: imports)
@@ -31,7 +32,8 @@ extension PostgreSQLStore: KeyMaintenance {
     static let uniqueViolation = SQLState("23505")
     private static let foreignKeyViolation = SQLState("23503")
 
-    /// What of the imports is not there yet. Throws `keyIDTaken` and `aliasTaken` for what is there otherwise.
+    /// Returns the keys and aliases that do not exist yet. Throws `keyIDTaken` or `aliasTaken` if one exists with other
+    /// content.
     private func missing(of imports: [KeyImport]) async throws(StoreError) -> ImportPlan {
         let outcomes = await outcomes(
             [
@@ -136,7 +138,7 @@ extension PostgreSQLStore: KeyMaintenance {
     }
 
     package func set(_ state: ContentKeyState, of keyID: KeyID) async throws(StoreError) {
-        // The state is part of what is sealed. A row that another node seals or changes meanwhile is read again.
+        // The state is part of the sealed data. If another node changes the row in the meantime, it is read again.
         for _ in 0..<Self.stateAttempts {
             let found = try await run(.keyByID, [.bytes(keyID.bytes)], .read)
             guard found.rowCount == 1 else { throw .keyUnknown(keyID) }
@@ -160,21 +162,21 @@ extension PostgreSQLStore: KeyMaintenance {
     }
 }
 
-/// What an import has to store.
+/// The keys and aliases that an import has to store.
 private struct ImportPlan {
     var keys: [StoredContentKey] = []
     var aliases: [(alias: AssetID, keyID: KeyID)] = []
 
     var isEmpty: Bool { keys.isEmpty && aliases.isEmpty }
 
-    /// The parameters of `importKeys`: the columns of keys, then those of aliases.
+    /// The parameters of `importKeys`: the columns of keys, then the columns of aliases.
     var values: [PostgreSQLValue] {
         keys.columns + [.byteArrays(aliases.map(\.alias.bytes)), .byteArrays(aliases.map(\.keyID.bytes))]
     }
 }
 
 extension [StoredContentKey] {
-    /// Each column of the keys as one array, in the order in which a row's columns are read.
+    /// Each column of the keys as an array, in the order in which columns are read.
     var columns: [PostgreSQLValue] {
         let attributes = map(\.attributes)
         return [

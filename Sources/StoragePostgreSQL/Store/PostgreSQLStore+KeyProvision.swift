@@ -2,18 +2,21 @@ import ByteCoding
 package import ContentKeys
 
 extension PostgreSQLStore: KeyProvider {
-    /// How often everything is looked at again because another node has stored one of the keys meanwhile.
+    /// The number of times that the keys are looked up again, because another node may store one of them in the
+    /// meantime.
     private static let provisionAttempts = 5
 
-    /// What is there costs one round trip. What is not is stored by a second one, in one transaction that other nodes
-    /// wait for if they want keys of the same contents.
+    /// Returns the wished keys, and makes the missing ones.
+    ///
+    /// Existing keys cost one round trip. A second one stores the missing keys in one transaction. Other nodes wait for
+    /// it if they want keys of the same contents.
     package func provide(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ProvidedKey] {
         for _ in 0..<Self.provisionAttempts {
             let provisioning = try await lookUp(wishes)
             guard let first = provisioning.missing.first else { return provisioning.provided }
             let values = try wrap(KeyProvisionError.store, try Self.values(of: provisioning.missing, with: ring))
-            // On the connection of their content, so that calls of this node wait for one another here and hold up no
-            // other connection in the database.
+            // The content chooses the connection. Calls of this node for the same content wait for one another here,
+            // and block no other connection in the database.
             let home = UInt64(bitPattern: Int64(first.record.contentID.hashValue))
             switch await outcomes([(.provideKeys, values)], .write(home))[0] {
             case .success(let result):
@@ -29,7 +32,7 @@ extension PostgreSQLStore: KeyProvider {
         try await lookUp(wishes).provided.map { $0.isNew ? nil : $0.record }
     }
 
-    /// What is there of the wishes, in one round trip.
+    /// Returns which of the wished keys exist, in one round trip.
     private func lookUp(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> KeyProvisioning {
         if wishes.isEmpty { return KeyProvisioning() }
         let tracks = wishes.filter { $0.identity == .track }.map(\.record.attributes)
@@ -48,7 +51,7 @@ extension PostgreSQLStore: KeyProvider {
         let ofTracks = try records(in: outcomes[1])
         let byKeyID = Dictionary(named.map { ($0.keyID, $0) }, uniquingKeysWith: { first, _ in first })
         var byTrack: [KeyProvisioning.TrackName: [KeyID: ContentKeyRecord]] = [:]
-        // A track that several wishes name is found several times.
+        // If several wishes name a track, its key is found several times.
         for record in ofTracks {
             byTrack[KeyProvisioning.TrackName(record.attributes), default: [:]][record.keyID] = record
         }

@@ -2,22 +2,24 @@ package import ByteCoding
 package import ContentKeys
 
 extension PostgreSQLStore: ContentKeyStore {
-    /// The most entries that one page of a list has.
+    /// The largest number of entries in one page of a list.
     package static let pageSizeMaximum = 1000
 
     package func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
         try await stored(for: reference)?.open(with: ring)
     }
 
-    /// The same before its seal is opened. All candidates are asked for in one round trip; an alias and a key id behind
-    /// it, with which most references begin, in one statement.
+    /// Returns the stored key of a reference before its seal is opened.
+    ///
+    /// All candidates are looked up in one round trip. Most references begin with an alias and a key id; one statement
+    /// looks for both.
     package func stored(for reference: AssetReference) async throws(StoreError) -> StoredContentKey? {
         var candidates = reference.candidates[...]
         if candidates.isEmpty { return nil }
         var statements: [(PreparedStatement, [PostgreSQLValue])] = []
         if case .alias(let alias) = candidates.first, case .keyID(let keyID) = candidates.dropFirst().first {
             statements.append((.keyByAliasOrID, [.bytes(alias.bytes), .bytes(keyID.bytes)]))
-            // The key id stands for both.
+            // From here on, the key id stands for both candidates.
             candidates = candidates.dropFirst()
             statements += candidates.dropFirst().map(Self.lookUp)
         } else {
@@ -54,8 +56,8 @@ extension PostgreSQLStore: ContentKeyStore {
     }
 
     package func addAlias(_ alias: AssetID, to keyID: KeyID) async throws(StoreError) -> StoreOutcome {
-        // If another node adds the same alias at this moment, the statement does not add or see it, and the second
-        // one does.
+        // If another node adds the same alias at the same moment, the first statement does not add the alias and does
+        // not see it. The second one sees it.
         for _ in 0..<2 {
             let result = try await run(.addAlias, [.bytes(alias.bytes), .bytes(keyID.bytes)], .read)
             guard try result.boolean(0, 0) else { throw .keyUnknown(keyID) }
@@ -68,11 +70,11 @@ extension PostgreSQLStore: ContentKeyStore {
         throw .unavailable(.busy)
     }
 
-    /// At most `pageSizeMaximum` entries, even with a larger limit.
+    /// Returns at most `pageSizeMaximum` entries, even if `limit` is larger.
     package func list(
         of contentID: ContentID?, after last: ContentKeyAttributes?, limit: Int
     ) async throws(StoreError) -> [ContentKeyAttributes] {
-        // The entries of other contents lie wholly before or behind.
+        // All entries of another content lie before or after this content's.
         if let contentID, let last, last.contentID != contentID { return [] }
         let start = contentID?.text ?? last?.contentID.text ?? ""
         let count = Int64(min(max(limit, 1), Self.pageSizeMaximum))
@@ -112,7 +114,7 @@ extension StoredContentKey {
                 bound: result.isNull(row, 12) ? nil : try result.bytes(row, 12)))
     }
 
-    /// In the order in which they are read.
+    /// The values of all columns, in the order in which they are read.
     fileprivate var values: [PostgreSQLValue] {
         [
             .bytes(attributes.keyID.bytes), .text(attributes.contentID.text), .optional(attributes.trackLabel?.text),

@@ -3,7 +3,7 @@ package import ContentKeys
 package import Records
 
 extension PostgreSQLStore: LedgerReceiver {
-    /// One statement, and so one transaction.
+    /// Ships with one statement, which is one transaction.
     package func ship(_ shipment: LedgerShipment, from node: NodeID) async throws(LedgerShippingError) {
         try await send(shipment, .shipLedger, of: node)
     }
@@ -54,21 +54,21 @@ extension PostgreSQLStore: LedgerReceiver {
         return batches
     }
 
-    /// Raised by `ship_ledger_1` and `mend_ledger_1`.
+    /// The code that `ship_ledger_1` and `mend_ledger_1` raise.
     private static var ledgerDiffers: SQLState { SQLState("LK002") }
 }
 
-/// A node that has a copy of its ledger in a database.
+/// A node whose ledger has a copy in the database.
 package struct SharedLedgerNode: Equatable, Sendable {
     package let node: NodeID
-    /// What its configuration called it last; nil for a node of an older version.
+    /// The node's name in its last configuration; nil for a node of an older version.
     package let label: String?
-    /// The node that goes on for it, if its own ledger was lost.
+    /// The node that continues for this one, if this node's own ledger was lost.
     package let successor: String?
 }
 
 extension PostgreSQLStore {
-    /// The nodes that have a copy of their ledger here, in the order of their ids.
+    /// Returns the nodes whose ledgers have a copy here, in the order of their ids.
     package func ledgerNodes() async throws(StoreError) -> [SharedLedgerNode] {
         let found = try await run(.sharedLedgerNodes, [], .read)
         var nodes: [SharedLedgerNode] = []
@@ -81,8 +81,8 @@ extension PostgreSQLStore {
         return nodes
     }
 
-    /// The batches of a copy whose first sequences are at least `first`, in their order. First sequence 0 is the
-    /// beginning behind a purge.
+    /// Returns the batches of a copy whose first sequences are at least `first`, in ascending order. The batch with
+    /// first sequence 0 is the beginning after a purge.
     package func ledgerBatches(
         of node: NodeID, from first: Int64, limit: Int
     ) async throws(StoreError) -> [LedgerBatch] {
@@ -93,18 +93,18 @@ extension PostgreSQLStore {
         return batches
     }
 
-    /// The last batch whose first sequence is at most `sequence`; the beginning if there is no other.
+    /// Returns the last batch whose first sequence is at most `sequence`, or the beginning if no batch precedes it.
     package func shippedBatch(atOrBefore sequence: Int64, of node: NodeID) async throws(StoreError) -> LedgerBatch? {
         let found = try await run(.sharedBatchBefore, [.text(node.text), .integer(sequence)], .read)
         return found.rowCount == 0 ? nil : try LedgerBatch(found, 0)
     }
 
-    /// What stands in the place of purged batches; nil if none were purged.
+    /// Returns the beginning, which stands in the place of purged batches; nil if none were purged.
     package func ledgerBeginning(of node: NodeID) async throws(StoreError) -> LedgerBatch? {
         try await ledgerBatches(of: node, from: 0, limit: 1).first.flatMap { $0.first == 0 ? $0 : nil }
     }
 
-    /// Rows of a copy in the order of their sequences.
+    /// Returns rows of a copy in the order of their sequences.
     package func ledgerRows(
         of node: NodeID, _ range: ClosedRange<Int64>, limit: Int
     ) async throws(StoreError) -> [LedgerRow] {
@@ -118,12 +118,12 @@ extension PostgreSQLStore {
         return rows
     }
 
-    /// The first sequence of the first batch of this time or later; nil if there is no such batch.
+    /// Returns the first sequence of the first batch of this time or later; nil if there is no such batch.
     package func firstSequence(of node: NodeID, at time: Int64) async throws(StoreError) -> Int64? {
         try await run(.sharedBatchesAfterTime, [.text(node.text), .integer(time)], .read).optionalInteger(0, 0)
     }
 
-    /// Takes the batches through the end of `beginning` out of a copy, and stores `beginning` in their place.
+    /// Deletes the batches of a copy through the end of `beginning`, and stores `beginning` in their place.
     package func purgeLedger(of node: NodeID, to beginning: LedgerBatch) async throws(StoreError) {
         _ = try await run(
             .purgeLedger,
@@ -132,13 +132,13 @@ extension PostgreSQLStore {
 
     // MARK: Nodes
 
-    /// Says that a node is there, and what it is called.
+    /// Records that a node is active, and its label.
     package func register(_ node: NodeID, label: NodeID) async throws(StoreError) {
         _ = try await run(.registerNode, [.text(node.text), .text(label.text)], .read)
     }
 
-    /// Other nodes of the same label that have not been there for `silence` seconds, and for which no node goes on:
-    /// their ledgers were lost.
+    /// Returns other nodes of the same label that have been inactive for `silence` seconds and have no successor. Their
+    /// ledgers were lost.
     package func lostNodes(
         besides node: NodeID, label: NodeID, silence: Int64
     ) async throws(StoreError) -> [NodeID] {
@@ -148,7 +148,7 @@ extension PostgreSQLStore {
         return nodes
     }
 
-    /// Notes that `successor` goes on for a node whose ledger was lost.
+    /// Records that `successor` continues for a node whose ledger was lost.
     package func succeed(_ node: NodeID, by successor: NodeID, label: NodeID) async throws(StoreError) {
         _ = try await run(.succeedNode, [.text(node.text), .text(label.text), .text(successor.text)], .read)
     }

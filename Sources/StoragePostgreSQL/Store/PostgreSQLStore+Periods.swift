@@ -1,7 +1,7 @@
 package import ContentKeys
 
 extension PostgreSQLStore: LivePeriodStore {
-    /// The content and its periods come in one round trip.
+    /// Reads the content and its periods in one round trip.
     package func livePeriods(of contentID: ContentID) async throws(StoreError) -> LivePeriods? {
         let outcomes = await outcomes([(.liveContent, [.text(contentID.text)]), Self.newest(contentID)], .read)
         let (contents, periods): (PostgreSQLResult, PostgreSQLResult)
@@ -11,7 +11,7 @@ extension PostgreSQLStore: LivePeriodStore {
         return LivePeriods(content, periods: content.schedule == nil ? try Self.periods(periods) : [])
     }
 
-    /// At most `pageSizeMaximum` contents, even with a larger limit.
+    /// Returns at most `pageSizeMaximum` contents, even if `limit` is larger.
     package func liveContents(after last: ContentID?, limit: Int) async throws(StoreError) -> [LiveContent] {
         let count = Int64(min(max(limit, 1), Self.pageSizeMaximum))
         let result = try await run(.liveContentPage, [.text(last?.text ?? ""), .integer(count)], .read)
@@ -32,7 +32,7 @@ extension PostgreSQLStore: LivePeriodStore {
     }
 
     package func note(_ periods: [KnownPeriod], of contentID: ContentID) async throws(StoreError) {
-        // One statement must not name a row twice: what is said of a period later counts.
+        // One statement must not name a row twice, so the later values of a period replace the earlier ones.
         var named: [UInt32: KnownPeriod] = [:]
         for period in periods {
             let before = named[period.index]
@@ -40,7 +40,7 @@ extension PostgreSQLStore: LivePeriodStore {
                 index: period.index, start: period.start ?? before?.start, end: period.end ?? before?.end)
         }
         guard !named.isEmpty else { return }
-        // In one order on all nodes, so that no two of them wait for one another's rows.
+        // All nodes write rows in the same order, so that no two nodes wait for one another's rows.
         let rows = named.values.sorted { $0.index < $1.index }
         _ = try await run(
             .notePeriods,
@@ -75,7 +75,7 @@ extension PostgreSQLStore: LivePeriodStore {
         var found: [ContentID: Int64] = [:]
         for row in 0..<result.rowCount {
             guard let contentID = try? ContentID(try result.text(row, 0)) else { throw .recordMalformed }
-            // The latest end of each content comes first.
+            // The rows come in descending order of their ends, so the first row of a content has its latest end.
             if found[contentID] == nil { found[contentID] = try result.integer(row, 1) }
         }
         return found

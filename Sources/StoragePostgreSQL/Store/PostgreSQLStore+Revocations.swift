@@ -72,7 +72,7 @@ extension PostgreSQLResult {
         RevocationKey(kind: try text(row, 0), issuer: try text(row, 1), value: try text(row, 2))
     }
 
-    /// Nil for a kind that only a newer version knows, and so does not give.
+    /// Reads a revocation; nil if only a newer version knows its kind.
     fileprivate func revocation(_ row: Int) throws(StoreError) -> Revocation? {
         let key = try revocationKey(row)
         guard let kind = Revocation.Kind(rawValue: key.kind) else { return nil }
@@ -81,7 +81,7 @@ extension PostgreSQLResult {
             until: try optionalInteger(row, 3), revokedAt: try integer(row, 4), reason: try text(row, 5))
     }
 
-    /// The same for a change, whose last column says whether it was lifted.
+    /// Reads a change. The last column says whether the revocation was lifted. Returns nil as `revocation(_:)` does.
     fileprivate func change(_ row: Int) throws(StoreError) -> RevocationChange? {
         guard let revocation = try revocation(row) else { return nil }
         return try boolean(row, 8)

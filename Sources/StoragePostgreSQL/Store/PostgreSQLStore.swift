@@ -3,15 +3,16 @@ import EventLoops
 package import Records
 package import Telemetry
 
-/// What an installation of many nodes shares: content keys, decisions, revocations, challenges and the shipped ledgers,
-/// in PostgreSQL.
+/// Stores the data that several nodes share in PostgreSQL: content keys, decisions, revocations, challenges and copies
+/// of the nodes' ledgers.
 ///
-/// A thread of its own runs all connections, which never block it. A small pool of threads connects, which blocks. No
-/// call waits longer than `PostgreSQLLimits.call`; one that has no answer by then throws `unavailable(.busy)`. While
-/// the database is away or silent calls throw `unavailable(.unreachable)`, at once after the first failed attempt to
-/// connect again; when it is back they work again.
+/// One thread runs all connections, which never block it. A small pool of threads makes connections, which blocks.
+///
+/// No call waits longer than `PostgreSQLLimits.call`. If it has no answer by then, it throws `unavailable(.busy)`.
+/// While the database is away or silent, calls throw `unavailable(.unreachable)`. After the first failed attempt to
+/// reconnect they throw it immediately. Calls work again when the database is back.
 package final class PostgreSQLStore: Sendable {
-    /// Why the store was opened without a connection; nil if it had one. What became of it since, `health` says.
+    /// The reason why the store was opened without a connection; nil if it had one. `health` gives the current state.
     package let initialAbsence: PostgreSQLOpeningError?
 
     let ring: KeyRing
@@ -22,14 +23,15 @@ package final class PostgreSQLStore: Sendable {
     private let loop: LoopContext
     private let opener: SessionOpener
 
-    /// Connects, and brings the schema up to date.
+    /// Connects and migrates the schema.
     ///
-    /// Blocks until the first connection is made. Throws what stands in the way; with `mayBeAway` a server that does
-    /// not answer is no reason, and the store goes on trying.
+    /// Blocks until the first connection is made. Throws if that fails. With `mayBeAway` a server that does not answer
+    /// is accepted, and the store continues to try.
     ///
     /// - Parameters:
-    ///   - secrets: What each connection compares with the database's proofs, beside the key-encryption keys.
-    ///   - noteTime: Is called with the database's time for each connection, before it is used.
+    ///   - secrets: The secrets that each connection compares with the database's proofs, besides the key-encryption
+    ///     keys.
+    ///   - noteTime: Called with the database's time for each connection, before the connection is used.
     package static func open(
         _ settings: PostgreSQLSettings, keyRing: KeyRing, secrets: SharedSecrets = .none, mayBeAway: Bool = false,
         noteTime: @escaping @Sendable (DatabaseTimeReading) -> Void = { _ in }
@@ -68,7 +70,7 @@ package final class PostgreSQLStore: Sendable {
         loop.execute { connections.start() }
     }
 
-    /// Answers what is under way with `unavailable`, closes the connections and ends the threads. Not to be called on a
+    /// Answers open calls with `unavailable`, closes the connections and ends the threads. Must not be called on a
     /// loop.
     package func close() {
         let connections = connections
@@ -77,26 +79,28 @@ package final class PostgreSQLStore: Sendable {
         group.stop(within: .seconds(1))
     }
 
-    /// Compares all proofs in the database with the secrets of this node, and changes nothing. Blocks.
+    /// Compares all proofs in the database with the secrets of this node. Changes nothing. Blocks.
     package static func check(
         _ settings: PostgreSQLSettings, keyRing: KeyRing, secrets: SharedSecrets
     ) throws(PostgreSQLOpeningError) {
         try SessionOpener(settings: settings, ring: keyRing, secrets: ProvedSecrets(secrets)).check()
     }
 
-    /// Takes the secrets of a reload for those that the installation uses from now on.
+    /// Stores the proofs of the new secrets of a reload.
     ///
-    /// Blocks while it makes a connection. If that fails, the next connection that succeeds stores their proofs.
+    /// Blocks while it makes a connection. If that fails, the next successful connection stores the proofs.
     package func replaceSecrets(_ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
         opener.secrets.replace(with: secrets)
         _ = try opener.open()
     }
 
-    /// How the connections do.
+    /// The current state of the connections.
     package var health: PostgreSQLHealth { connections.health }
 
-    /// Sets who is told, once, that the database cannot serve, for a store that was opened while the server was away:
-    /// the first connection has shown what would have stopped `open`. `body` is called on any thread.
+    /// Sets the closure that is called once if the database cannot serve.
+    ///
+    /// It is for a store that was opened while the server was away: its first connection may show an error for which
+    /// `open` would have thrown. `body` is called on any thread.
     package func tellRefusal(to body: @escaping @Sendable (PostgreSQLOpeningError) -> Void) {
         connections.tellRefusal(to: body)
     }
@@ -105,11 +109,11 @@ package final class PostgreSQLStore: Sendable {
 
     enum Route: Sendable {
         case read
-        /// Calls of one number go to one connection, as long as that is up.
+        /// Calls with the same number use the same connection while it is connected.
         case write(UInt64)
     }
 
-    /// Runs a statement on a connection of its route.
+    /// Runs a statement on a connection of the route.
     func run(
         _ statement: PreparedStatement, _ values: [PostgreSQLValue], _ route: Route, locks: [Int64]? = nil
     ) async throws(StoreError) -> PostgreSQLResult {
@@ -118,7 +122,7 @@ package final class PostgreSQLStore: Sendable {
         }
     }
 
-    /// Runs a statement whose caller does not wait for it and does not need it to succeed.
+    /// Runs a statement without waiting for it. The caller does not need it to succeed.
     func post(_ statement: PreparedStatement, _ values: [PostgreSQLValue], _ route: Route, locks: [Int64]) {
         let deadline = SystemMonotonicClock().monotonicTime + limits.call
         let call = DatabaseCall(statement, values, deadline: deadline, locks: locks) { _ in }
@@ -126,7 +130,7 @@ package final class PostgreSQLStore: Sendable {
         _ = loop.execute { connections.submit([call], route) }
     }
 
-    /// Runs statements that do not depend on one another, in one round trip; the outcomes are in the statements' order.
+    /// Runs independent statements in one round trip. Returns the outcomes in the order of the statements.
     func outcomes(
         _ statements: [(PreparedStatement, [PostgreSQLValue])], _ route: Route, locks: [Int64]? = nil
     ) async -> [Result<PostgreSQLResult, PostgreSQLFailure>] {
@@ -145,17 +149,17 @@ package final class PostgreSQLStore: Sendable {
     }
 }
 
-/// How a store's connections do.
+/// The state of a store's connections.
 package struct PostgreSQLHealth: Equatable, Sendable {
     package var connected = 0
     package var expected = 0
-    /// How often a first connection was made: at the start, and after each outage.
+    /// The number of times that the first connection was made: at the start, and after each outage.
     package var arrivals = 0
-    /// Why the last attempt to connect failed; nil once one has succeeded.
+    /// The error of the last attempt to connect; nil if it succeeded.
     package var lastError: PostgreSQLOpeningError?
-    /// Whether the server takes connections and answers nothing.
+    /// Whether the server accepts connections and does not answer.
     package var isSilent = false
-    /// Why the database cannot serve, if the first connection showed it.
+    /// The reason why the database cannot serve, if the first connection showed one.
     package var refusal: PostgreSQLOpeningError?
 
     package init() {}
@@ -164,11 +168,11 @@ package struct PostgreSQLHealth: Equatable, Sendable {
     package var isReachable: Bool { connected > 0 && !isSilent }
 }
 
-/// What a database said when it was asked for its time.
+/// A reading of the database's clock.
 package struct DatabaseTimeReading: Equatable, Sendable {
-    /// Nanoseconds since 1970.
+    /// The database's time, in nanoseconds since 1970.
     package let time: Int64
-    /// On the node's boot-time clock.
+    /// The time before the request, on the node's boot-time clock. `answered` is the time after the answer.
     package let asked: MonotonicTime
     package let answered: MonotonicTime
 
@@ -181,8 +185,8 @@ package struct DatabaseTimeReading: Equatable, Sendable {
 }
 
 extension PostgreSQLStore {
-    /// Advances the database's settled time to `settled`, in seconds since 1970, but not beyond the database's clock,
-    /// and reads that clock. Nil advances nothing.
+    /// Advances the database's settled time to `settled`, in seconds since 1970, but not beyond the database's clock.
+    /// Returns a reading of that clock. If `settled` is nil, advances nothing.
     package func advanceSettledTime(to settled: Int64?) async throws(StoreError) -> DatabaseTimeReading {
         let asked = SystemBootClock().monotonicTime
         let result = try await run(.advanceSettled, [.integer(settled ?? 0)], .read)
@@ -191,11 +195,10 @@ extension PostgreSQLStore {
 }
 
 extension PostgreSQLStore {
-    /// Deletes shared state that has ended by the database's settled time, at most `limit` rows of each kind, and gives
-    /// the number of rows.
+    /// Deletes shared state that has ended by the database's settled time, at most `limit` rows of each kind. Returns
+    /// the number of deleted rows.
     ///
-    /// Rows that have ended count nowhere, so this only keeps the tables small. Any number of nodes may do it at any
-    /// time.
+    /// Ended rows have no effect, so this only keeps the tables small. Any number of nodes may call it at any time.
     package func forgetEnded(limit: Int = 10_000) async throws(StoreError) -> Int {
         var count = 0
         let statements: [PreparedStatement] = [

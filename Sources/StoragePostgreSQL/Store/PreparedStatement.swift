@@ -1,4 +1,4 @@
-/// The statements of the store, each prepared once for every connection. The raw values name them there.
+/// The statements of the store. Each connection prepares each statement once, under its raw value as the name.
 enum PreparedStatement: String, CaseIterable, Sendable {
     case keyByAlias
     case keyByID
@@ -114,8 +114,8 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             ON CONFLICT (kid) DO NOTHING RETURNING kid
             """
         case .addAlias:
-            // One statement sees one state of the tables: the alias that it reads is the one that stood in its way, if
-            // any.
+            // One statement sees one state of the tables. The alias that it reads is the existing one that prevented
+            // the insertion, if there is one.
             """
             WITH named AS (SELECT kid FROM content_key WHERE kid = $2),
                 added AS (INSERT INTO asset_alias (alias, kid) SELECT $1, kid FROM named
@@ -125,7 +125,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .keysByIDs: "SELECT \(Self.keyColumns) FROM content_key WHERE kid = ANY ($1::bytea[])"
         case .keysByAliases: "SELECT alias, kid FROM asset_alias WHERE alias = ANY ($1::bytea[])"
         case .importKeys:
-            // The aliases' keys are looked for when the statement has ended, and so found.
+            // The foreign keys of aliases are checked at the end of the statement, when the keys exist.
             """
             WITH stored AS (
                 INSERT INTO content_key (\(Self.keyColumns))
@@ -137,7 +137,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             SELECT (SELECT count(*) FROM stored), (SELECT count(*) FROM named)
             """
         case .liveKeysByTracks:
-            // The stand-ins for NULL are those of the index.
+            // The index has the same stand-ins for NULL.
             """
             SELECT \(Self.keyColumns)
             FROM unnest($1::text[], $2::text[], $3::int8[]) AS wished (content, label, period)
@@ -149,7 +149,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .provideKeys: "SELECT provide_keys_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
         case .keysBehind: "SELECT \(Self.keyColumns) FROM content_key WHERE kid > $1 ORDER BY kid LIMIT $2"
         case .resealKeys:
-            // A row that was changed meanwhile is left as it is.
+            // A row that has changed in the meantime stays as it is.
             """
             WITH changed AS (
                 UPDATE content_key SET key_version = new.version, sealed = new.sealed, bound = new.bound
@@ -166,7 +166,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             WHERE kid = $1 AND sealed = $6 AND state = $7 RETURNING kid
             """
         case .deleteKey:
-            // Whether a key has aliases is looked at when the statement has ended.
+            // The foreign key of aliases is checked at the end of the statement, when they are deleted.
             """
             WITH unnamed AS (DELETE FROM asset_alias WHERE kid = $1)
             DELETE FROM content_key WHERE kid = $1 RETURNING kid
@@ -235,7 +235,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .mendLedger: "SELECT mend_ledger_1($1, $2, $3, $4, $5, $6, $7) IS NULL"
         case .purgeLedger: "SELECT purge_ledger_1($1, $2, $3, $4) IS NULL"
         case .sharedLedgerNodes:
-            // One look-up for each node, however many batches it has.
+            // This costs one look-up for each node, for any number of batches.
             """
             WITH RECURSIVE nodes AS (
                 (SELECT node FROM ledger_batch ORDER BY node LIMIT 1)
@@ -263,7 +263,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             ON CONFLICT (node) DO UPDATE SET label = excluded.label, seen_at = excluded.seen_at
             """
         case .lostNodes:
-            // A node of a version without ids has its label for an id, and is not registered.
+            // A node of a version without ids uses its label as the id, and is not registered.
             """
             SELECT node FROM ledger_node WHERE label = $2 AND node <> $1 AND successor IS NULL
                 AND seen_at < floor(extract(epoch FROM clock_timestamp()))::int8 - $3
@@ -286,7 +286,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .replaceMark: "SELECT replace_mark_1($1, $2, $3)"
         case .giveBack: "SELECT give_back_1($1, $2, $3, $4, $5)"
         case .advanceSettled:
-            // The clock is read as late as can be: the answer is on its way at once.
+            // The clock is read as late as possible: the answer is sent immediately after.
             "SELECT advance_settled_1($1), \(Self.clockMicroseconds)"
         case .forgetSlotGroups: Self.forget(from: "slot_group", "slot_group", end: "held_until")
         case .forgetRentals: Self.forget(from: "rental", "name", end: "kept_until")
@@ -364,12 +364,13 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         }
     }
 
-    /// The database's clock, in microseconds since 1970.
+    /// The SQL expression of the database's clock, in microseconds since 1970.
     static let clockMicroseconds = "(extract(epoch FROM clock_timestamp()) * 1000000)::int8"
 
-    /// Deletes at most $1 rows that have ended by the settled time. Rows that a decision works on are left out, so that
-    /// nothing waits. The settled time is asked for once: beside a function that may answer otherwise for each row, the
-    /// server reads the whole table.
+    /// Returns a statement that deletes at most $1 rows that have ended by the settled time.
+    ///
+    /// It skips rows that a decision has locked, so that it never waits. A subquery reads the settled time once. With a
+    /// direct call, the server would call the volatile function for each row and so read the whole table.
     private static func forget(from table: String, _ key: String, end: String) -> String {
         """
         WITH gone AS (

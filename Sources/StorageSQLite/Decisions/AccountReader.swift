@@ -39,7 +39,7 @@ struct AccountReader: ~Copyable {
         self.connection = connection
     }
 
-    /// `now` is the time by which places and rentals have ended, here and below.
+    /// Returns devices whose place has not ended by `now`. The methods below use `now` in the same way.
     mutating func devices(
         of owner: Pseudonym, after: Pseudonym?, at now: Int64, limit: Int
     ) throws(StoreError) -> [KnownDevice] {
@@ -121,6 +121,6 @@ extension SQLiteStatement {
 }
 
 extension PlaybackName {
-    /// The playback session; nil for a playback that is known by its content.
+    /// The playback session; nil if the playback is identified by its content.
     fileprivate var session: UInt64? { bytes.count == 8 ? bytes.reduce(0) { $0 << 8 | UInt64($1) } : nil }
 }

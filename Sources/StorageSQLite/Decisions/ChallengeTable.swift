@@ -50,13 +50,13 @@ struct ChallengeTable: ~Copyable {
         try delete.bind(Int64(bitPattern: request.challenge), at: 2)
         guard try delete.step() else { return false }
         let isOpen = try delete.integer(at: 0) > request.now
-        // The row is gone once the statement has run to its end.
+        // The row is deleted only when the statement has run to its end.
         _ = try delete.step()
         return isOpen
     }
 }
 
-/// Whose challenge is asked for, and when.
+/// Identifies a challenge by its holder, with the time of the request.
 struct ChallengeRequest: Sendable {
     let challenge: UInt64
     let holder: Pseudonym

@@ -1,13 +1,14 @@
 import ContentKeys
 import Records
 
-/// What the node knows of its clock.
+/// Writes the node's record of its clock.
 struct ClockTable: ~Copyable {
     private var keep: SQLiteStatement
     private var accept: SQLiteStatement
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        // An acceptance that the writer has not read yet must not be undone by its own, older view.
+        // The operator may have accepted a time that the writer has not read yet. The writer's older record must not
+        // undo it.
         let keep = try connection.prepare(
             """
             INSERT INTO clock (id, settled, reference, standing, acceptance, accepted_offset) VALUES (1, ?1, ?2, ?3, ?4, ?5)
@@ -40,7 +41,7 @@ struct ClockTable: ~Copyable {
     }
 }
 
-/// A connection that reads what the node knows of its clock.
+/// A connection that reads the node's record of its clock.
 struct ClockReader: ~Copyable {
     private var select: SQLiteStatement
     private var newestBatch: SQLiteStatement
@@ -56,7 +57,9 @@ struct ClockReader: ~Copyable {
         self.connection = connection
     }
 
-    /// A store of a version before, which kept no such record, knows the time of its newest entry. Nil for a new store.
+    /// The record of the clock; nil for a new store.
+    ///
+    /// A store of an older version has no record. The time of its newest ledger entry is used instead.
     mutating func record() throws(StoreError) -> ClockRecord? {
         defer { select.reset() }
         guard try select.step() else {

@@ -19,7 +19,7 @@ struct DeviceTable: ~Copyable {
                 added_at = CASE WHEN kept_until > ?3 THEN added_at ELSE ?5 END, seen_at = ?5,
                 kept_until = CASE WHEN kept_until > ?3 THEN max(kept_until, ?4) ELSE ?4 END
             """)
-        // A device whose time is not known was there before all others.
+        // A device without a time is older than all others.
         let removeOldest = try connection.prepare(
             """
             DELETE FROM device WHERE owner = ?1 AND device = (
@@ -35,7 +35,7 @@ struct DeviceTable: ~Copyable {
         self.remove = remove
     }
 
-    /// The first denial among places that are taken together.
+    /// Returns the first denial among places that are taken together; nil if all are granted.
     mutating func denial(of places: [DevicePlace], at now: Int64) throws(StoreError) -> DecisionDenial? {
         var taken: [DevicePlace] = []
         for place in places {
@@ -65,7 +65,7 @@ struct DeviceTable: ~Copyable {
         return Int(try count.integer(at: 0))
     }
 
-    /// `now` is the time by which places have ended, and `decidedAt` the decision's own.
+    /// Places have ended by `now`; `decidedAt` is the time of the decision.
     mutating func keep(_ place: DevicePlace, at now: Int64, decidedAt: Int64) throws(StoreError) {
         if place.kind == .replacing { try makeRoom(for: place, at: now) }
         defer { keep.reset() }
@@ -89,7 +89,7 @@ struct DeviceTable: ~Copyable {
         }
     }
 
-    /// Frees a place; whether there was one.
+    /// Frees a place. Returns whether the device had one.
     mutating func remove(_ device: Pseudonym, of owner: Pseudonym) throws(StoreError) -> Bool {
         defer { remove.reset() }
         try remove.bind(owner, at: 1)

@@ -1,7 +1,7 @@
 import ContentKeys
 import Records
 
-/// What decisions spend, for the time in which the nodes' database may lack it.
+/// Keeps what decisions have spent while it may be missing from the nodes' shared database.
 struct KeptDecisionTable: ~Copyable {
     private var insert: SQLiteStatement
     private var note: SQLiteStatement
@@ -36,18 +36,18 @@ struct KeptDecisionTable: ~Copyable {
         for number in numbers { try note.run([mark, number]) }
     }
 
-    /// At most 1,024 rows; the next call goes on.
+    /// Deletes at most 1,024 rows; the next call continues.
     mutating func forget(before mark: Int64) throws(StoreError) {
         try forget.run([mark])
     }
 
-    /// Writes a row that means nothing.
+    /// Writes a row without meaning, to test whether the file can be written.
     mutating func tryToWrite() throws(StoreError) {
         try tryWrite.run([])
     }
 }
 
-/// A connection that reads what is kept.
+/// A connection that reads the kept decisions.
 struct KeptDecisionReader: ~Copyable {
     private var owed: SQLiteStatement
     private var marked: SQLiteStatement

@@ -1,7 +1,7 @@
 import ContentKeys
 import Records
 
-/// The latest token that was used of each session.
+/// Stores the generation of the newest token that each session has used.
 struct RenewalSessionTable: ~Copyable {
     private var find: SQLiteStatement
     private var keep: SQLiteStatement

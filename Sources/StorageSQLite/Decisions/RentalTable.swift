@@ -23,7 +23,7 @@ struct RentalTable: ~Copyable {
         self.forget = forget
     }
 
-    /// `now` is the time by which rentals have ended.
+    /// Returns a denial if the stored rental differs from what the claim expects. Rentals have ended by `now`.
     mutating func denial(of claim: RentalClaim, at now: Int64) throws(StoreError) -> DecisionDenial? {
         defer { find.reset() }
         try find.bind(claim.name, at: 1)
@@ -44,7 +44,7 @@ struct RentalTable: ~Copyable {
         _ = try keep.step()
     }
 
-    /// Whether there was anything to forget.
+    /// Forgets a rental. Returns whether it was stored.
     mutating func forget(_ name: Pseudonym, of owner: Pseudonym) throws(StoreError) -> Bool {
         defer { forget.reset() }
         try forget.bind(owner, at: 1)

@@ -1,7 +1,7 @@
 import ContentKeys
 import Records
 
-/// The requests that were decided, with their answers.
+/// Stores the requests that were decided, with their answers.
 struct ReplayTable: ~Copyable {
     private var find: SQLiteStatement
     private var keep: SQLiteStatement
@@ -18,8 +18,8 @@ struct ReplayTable: ~Copyable {
         self.keep = keep
     }
 
-    /// What becomes of a request that was decided before; nil for a new one, and for one that is forgotten by
-    /// `endTime`.
+    /// Returns the outcome of a request that was decided before. Returns nil for a new request, and for one whose
+    /// record has ended by `endTime`.
     mutating func outcome(
         of replay: ReplayRecord, at now: Int64, endTime: Int64
     ) throws(StoreError) -> DecisionOutcome? {

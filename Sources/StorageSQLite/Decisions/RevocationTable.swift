@@ -1,7 +1,7 @@
 import ContentKeys
 import Records
 
-/// What is revoked, and what of it this node alone knows yet.
+/// Stores revocations, and those of them that only this node knows yet.
 struct RevocationTable: ~Copyable {
     private var insert: SQLiteStatement
     private var delete: SQLiteStatement
@@ -41,7 +41,7 @@ struct RevocationTable: ~Copyable {
         try insert.run(with: revocation)
     }
 
-    /// Whether it was there.
+    /// Deletes a revocation. Returns whether it was stored.
     mutating func delete(_ key: RevocationKey) throws(StoreError) -> Bool {
         try delete.deletes(key)
     }
@@ -50,7 +50,7 @@ struct RevocationTable: ~Copyable {
         try insertPending.run(with: revocation)
     }
 
-    /// Leaves a revocation that has been made again meanwhile.
+    /// Deletes the pending revocation, unless it has been changed in the meantime.
     mutating func deletePending(_ revocation: Revocation) throws(StoreError) {
         try deleteSamePending.run(with: revocation)
     }
@@ -60,7 +60,7 @@ struct RevocationTable: ~Copyable {
     }
 }
 
-/// A connection that reads what is revoked.
+/// A connection that reads revocations.
 struct RevocationReader: ~Copyable {
     private var one: SQLiteStatement
     private var page: SQLiteStatement
@@ -169,17 +169,17 @@ extension SQLiteStatement {
         try bind(key.value, at: 3)
     }
 
-    /// Runs a statement of the key's three columns, and whether it gave a row.
+    /// Runs a statement on the key's three columns. Returns whether it gave a row.
     fileprivate mutating func deletes(_ key: RevocationKey) throws(StoreError) -> Bool {
         defer { reset() }
         try bind(key)
         guard try step() else { return false }
-        // The row is gone once the statement has run to its end.
+        // The row is deleted only when the statement has run to its end.
         _ = try step()
         return true
     }
 
-    /// Runs a statement of all six columns.
+    /// Runs a statement on all six columns.
     fileprivate mutating func run(with revocation: Revocation) throws(StoreError) {
         defer { reset() }
         try bind(RevocationKey(revocation))
@@ -201,7 +201,7 @@ extension SQLiteStatement {
         RevocationKey(kind: try text(at: 0), issuer: try text(at: 1), value: try text(at: 2))
     }
 
-    /// Nil for a kind that only a newer version knows, and so does not give.
+    /// Reads a revocation; nil if only a newer version knows its kind.
     fileprivate func revocation() throws(StoreError) -> Revocation? {
         let key = try key()
         guard let kind = Revocation.Kind(rawValue: key.kind) else { return nil }
@@ -211,7 +211,7 @@ extension SQLiteStatement {
             until: until == .max ? nil : until, revokedAt: try integer(at: 4), reason: try text(at: 5))
     }
 
-    /// The same for a change, whose last column says whether it was lifted.
+    /// Reads a change. The last column says whether the revocation was lifted. Returns nil as `revocation()` does.
     fileprivate func change() throws(StoreError) -> RevocationChange? {
         guard let revocation = try revocation() else { return nil }
         return try integer(at: 8) == 0

@@ -1,9 +1,9 @@
 import Records
 
-/// The slots of one group while decisions are made on them, by the rules that `SlotClaim` numbers.
+/// Applies claims to the slots of one group, by the numbered rules of `SlotClaim`.
 struct SlotGroup {
     struct Slot: Equatable {
-        /// The smaller, the older.
+        /// An older slot has a smaller number.
         var number: Int64
         var device: Pseudonym
         var playback: PlaybackName
@@ -13,28 +13,29 @@ struct SlotGroup {
         var heldUntil: Int64
     }
 
-    /// Live ones alone, in the order of their numbers.
+    /// The slots that have not ended, in the order of their numbers.
     private(set) var slots: [Slot]
-    /// Evicted here.
+    /// The slots that claims on this value have evicted.
     private(set) var evicted: [Slot] = []
     private var nextNumber: Int64
     private let now: Int64
 
-    /// `stored` is what the store has of the group, in the order of the numbers; what has ended at `now` is left out.
+    /// `stored` holds the group's slots in the order of their numbers. Slots that have ended at `now` are left out.
     init(_ stored: [Slot], at now: Int64) {
         slots = stored.filter { $0.heldUntil > now }
         nextNumber = (stored.last?.number ?? 0) + 1
         self.now = now
     }
 
-    /// Grants a claim, or says why not; after a denial the group must not be stored. `wasEvicted` tells of this
-    /// playback.
+    /// Grants a claim and returns nil, or returns the denial. After a denial the group must not be stored.
+    ///
+    /// `wasEvicted` says whether the store has recorded an eviction of this playback.
     mutating func take(_ claim: SlotClaim, wasEvicted: Bool) -> DecisionDenial? {
         let device = claim.playback.device
         let name = PlaybackName(claim.playback)
         let wasEvictedHere = evicted.contains { $0.device == device && $0.playback == name && $0.heldUntil > now }
         if wasEvicted || wasEvictedHere { return .slotEvicted }
-        // What was claimed just now for no time at all has ended too.
+        // An earlier claim of the same decision may have had a duration of zero. Its slot has ended too.
         slots.removeAll { $0.heldUntil <= now }
         let place = place(of: claim.playback, name) ?? append(claim, name)
         if slots[place].device == device { slots[place].playback = name }
@@ -44,7 +45,7 @@ struct SlotGroup {
         return slots[place].isCounted ? nil : count(place, for: claim)
     }
 
-    /// Rules 1 to 3: which slot is claimed.
+    /// Rules 1 to 3: the slot that the playback claims.
     private func place(of playback: SlotClaim.Playback, _ name: PlaybackName) -> Int? {
         let device = playback.device
         if let own = slots.firstIndex(where: { $0.device == device && $0.playback == name }) { return own }
@@ -67,7 +68,7 @@ struct SlotGroup {
         return nextNumber
     }
 
-    /// Rules 4 to 7 for a slot that counts nothing yet.
+    /// Rules 4 to 7, for a slot that is not counted yet.
     private mutating func count(_ place: Int, for claim: SlotClaim) -> DecisionDenial? {
         var slot = slots.remove(at: place)
         if !claim.isConfirmed, mayWait(slot.device, limit: claim.limit) {
@@ -81,13 +82,13 @@ struct SlotGroup {
         return nil
     }
 
-    /// Rule 4: whether another slot of the device may be beside its playback.
+    /// Rule 4: whether the device may have another slot that is not counted.
     private func mayWait(_ device: Pseudonym, limit: UInt32) -> Bool {
         let own = slots.filter { $0.device == device }
         return own.contains(where: \.isConfirmed) && own.count { !$0.isCounted } < limit
     }
 
-    /// Rules 5 to 7.
+    /// Rules 5 to 7: evicts slots, or denies the claim, if the group has no free slot.
     private mutating func makeRoom(for device: Pseudonym, _ claim: SlotClaim) -> DecisionDenial? {
         let counted = slots.filter(\.isCounted)
         let surplus = counted.count + 1 - Int(claim.limit)
@@ -104,8 +105,8 @@ struct SlotGroup {
     }
 }
 
-/// What a slot is known by, together with its device: the session's 8 bytes, big-endian, or without a session the
-/// content's 32.
+/// Identifies a playback of a device: the session's 8 bytes in big-endian order, or the content's 32 bytes if there is
+/// no session.
 struct PlaybackName: Equatable {
     let bytes: [UInt8]
 

@@ -49,7 +49,8 @@ struct SlotTable: ~Copyable {
         self.deletePlayback = deletePlayback
     }
 
-    /// Tries claims one after the other: the changes that grant them all, or the first denial. Stores nothing.
+    /// Tries claims one after the other. Returns the changes that grant all of them, or the first denial. Stores
+    /// nothing.
     mutating func changes(for claims: [SlotClaim], at now: Int64) throws(StoreError) -> SlotVerdict {
         var changes: [SlotChanges] = []
         for claim in claims {
@@ -91,7 +92,7 @@ struct SlotTable: ~Copyable {
         return try findEvicted.step()
     }
 
-    /// Stores what has changed in a group, and forgets what has ended there.
+    /// Stores the changes of a group, and deletes its ended slots.
     mutating func store(_ changes: SlotChanges) throws(StoreError) {
         for old in changes.stored where !changes.now.slots.contains(where: { $0.number == old.number }) {
             try remove(old.number, of: changes.group)
@@ -108,7 +109,7 @@ struct SlotTable: ~Copyable {
         for slot in changes.now.evicted { try remember(slot, of: changes.group) }
     }
 
-    /// Frees a slot as if another one had evicted it, so that its renewals are refused; whether it was there.
+    /// Frees a slot and records it as evicted, so that its renewals are refused. Returns whether the slot was held.
     mutating func end(_ position: PlaybackPosition, at now: Int64) throws(StoreError) -> Bool {
         let stored = try storedSlots(of: position.group)
         guard let slot = stored.first(where: { $0.number == position.number && $0.heldUntil > now }) else {
@@ -136,13 +137,13 @@ struct SlotTable: ~Copyable {
     }
 }
 
-/// What becomes of slot claims that are made together.
+/// The result of slot claims that are made together.
 enum SlotVerdict {
     case granted([SlotChanges])
     case denied(DecisionDenial)
 }
 
-/// The slots of a group as they are stored, and as they will be.
+/// The slots of a group as they are stored, and as they are after the claims.
 struct SlotChanges {
     let group: Pseudonym
     let stored: [SlotGroup.Slot]
@@ -177,7 +178,7 @@ extension SQLiteStatement {
     }
 }
 
-/// Whose groups of slots these are, and what the slots play, for lists alone.
+/// Stores the owner and name of each slot group and the names of contents. Only lists use them.
 struct SlotNameTable: ~Copyable {
     private var keepGroup: SQLiteStatement
     private var keepContent: SQLiteStatement

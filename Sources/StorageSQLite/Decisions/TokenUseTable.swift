@@ -2,7 +2,7 @@ import ByteCoding
 import ContentKeys
 import Records
 
-/// How often tokens were used for each key.
+/// Counts how often each token was used for each key.
 struct TokenUseTable: ~Copyable {
     private var find: SQLiteStatement
     private var keep: SQLiteStatement

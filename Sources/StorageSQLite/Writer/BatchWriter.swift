@@ -1,11 +1,11 @@
 import ContentKeys
 import Records
 
-/// The connection that writes decisions and the ledger. Each batch of requests is one transaction.
+/// Writes decisions and the ledger on one connection. Each batch of requests is one transaction.
 struct BatchWriter: ~Copyable {
-    /// After so many pages the log is moved into the database.
+    /// The number of written pages after which the log is moved into the database.
     static let checkpointPages = 1000
-    /// A log of so many pages is begun again even if readers must be waited for.
+    /// The size of the log, in pages, from which a checkpoint waits for readers and restarts the log.
     static let logPagesMaximum = 16_384
 
     private var tables: DecisionTables
@@ -18,12 +18,13 @@ struct BatchWriter: ~Copyable {
     private(set) var connection: SQLiteConnection
     private let settledTime: @Sendable () -> SettledTime
 
-    /// Takes a connection to a file whose schema is up to date.
+    /// Uses a connection to a file whose schema is up to date.
     init(
         _ connection: consuming SQLiteConnection, _ chain: LedgerChain,
         settledTime: @escaping @Sendable () -> SettledTime
     ) throws(StoreError) {
-        // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
+        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
+        // throw when the value is half initialized.
         try connection.configureWriter()
         let tables = try DecisionTables(&connection)
         let ledger = try LedgerWriter(chain, &connection)
@@ -37,19 +38,18 @@ struct BatchWriter: ~Copyable {
         self.connection = connection
     }
 
-    /// The end of the durable ledger.
+    /// The end of the durable part of the ledger.
     var link: LedgerLink { ledger.link }
 
-    /// Makes sure that everything that can be read is durable, and that the ledger goes on from `known`; false if it
-    /// does not.
+    /// Ensures that everything that can be read is durable. Returns whether the ledger continues from `known`.
     ///
-    /// After a sync that failed, pages that never reached the disk may still be read, and later syncs would say nothing
-    /// of them. So what the log holds is written once more, into the database file.
+    /// After a failed sync, SQLite may still read pages that never reached the disk, and later syncs do not report
+    /// them. The content of the log is therefore written once more, into the database file.
     mutating func verify(known: LedgerLink, mustEmptyLog: Bool) throws(StoreError) -> Bool {
         do throws(StoreError) {
             _ = try connection.checkpoint(.truncate)
         } catch {
-            // Another process may be at work with the file when it is opened; it has no error behind it.
+            // At opening, another process may be using the file. This is accepted, because no sync has failed before.
             guard error == .unavailable(.busy), !mustEmptyLog else { throw error }
         }
         return try ledger.verifyEnd(known: known)
@@ -57,9 +57,10 @@ struct BatchWriter: ~Copyable {
 
     // MARK: Batches
 
-    /// Runs requests and commits: the answers, in the requests' order, and how many rows the ledger has got. When this
-    /// throws, nothing of the batch is known to be durable, and what follows needs `verify` unless the error was `busy`
-    /// or `diskFull`.
+    /// Runs requests and commits. Returns the answers in the order of the requests, and the number of new ledger rows.
+    ///
+    /// If this throws, the batch may or may not be durable. The next batch then needs `verify`, unless the error was
+    /// `busy` or `diskFull`.
     mutating func run(_ requests: [WriteRequest]) throws(StoreError) -> (answers: [WriteAnswer], rowCount: Int) {
         try connection.beginImmediate()
         do throws(StoreError) {
@@ -83,7 +84,7 @@ struct BatchWriter: ~Copyable {
         }
     }
 
-    /// Another connection may have written, to the ledger too.
+    /// Reads the ledger's end again if another connection has written to the file.
     private mutating func noticeOthers() throws(StoreError) {
         defer { dataVersion.reset() }
         guard try dataVersion.step() else { throw .recordMalformed }
@@ -95,7 +96,7 @@ struct BatchWriter: ~Copyable {
 
     // MARK: Between batches
 
-    /// Moves the log into the database when it is long.
+    /// Moves the log into the database if the log is long.
     mutating func checkpointIfDue() throws(StoreError) {
         let written = connection.takeWrittenPageCount()
         pagesWritten = written == .max ? Self.checkpointPages : pagesWritten + written
@@ -104,18 +105,18 @@ struct BatchWriter: ~Copyable {
         do throws(StoreError) {
             if try connection.checkpoint(.passive) > Self.logPagesMaximum { _ = try connection.checkpoint(.restart) }
         } catch .unavailable(.busy) {
-            // A reader is at work, or another process checkpoints: the next time, then.
+            // A reader is active, or another process runs a checkpoint. The next call tries again.
         }
     }
 
-    /// Whether `forgetPiece` may have something to do.
+    /// Whether `forgetPiece` may have rows to delete.
     var hasExpiredRows: Bool { deletionTime.map { expired.isDue(at: $0) } ?? false }
 
-    /// Never later than the settled time: a request's own time may come from a clock that was stepped.
+    /// The time up to which ended rows may be deleted; nil if none may be. It is never later than the settled time,
+    /// because the clock behind a request's time may have been set wrongly.
     private var deletionTime: Int64? { settledTime().deletion.map { min($0, latestTime) } }
 
-    /// Forgets a little of what has ended by the time of the requests so far, as far as that time is settled; how many
-    /// rows.
+    /// Deletes one piece of the rows that have ended by `deletionTime`. Returns the number of deleted rows.
     mutating func forgetPiece() throws(StoreError) -> Int {
         guard let deletionTime else { return 0 }
         try connection.beginImmediate()

@@ -1,7 +1,7 @@
 import ContentKeys
 import Records
 
-/// The writer's statements: each request is checked whole before anything of it is written.
+/// The writer's statements. A request is checked completely before any part of it is written.
 struct DecisionTables: ~Copyable {
     private var replay: ReplayTable
     private var sessions: RenewalSessionTable
@@ -16,7 +16,8 @@ struct DecisionTables: ~Copyable {
     private var slotNames: SlotNameTable
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        // Whole values first and fields after: a value that is not copyable cannot be abandoned half made.
+        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
+        // throw when the value is half initialized.
         let replay = try ReplayTable(&connection)
         let sessions = try RenewalSessionTable(&connection)
         let uses = try TokenUseTable(&connection)
@@ -41,7 +42,7 @@ struct DecisionTables: ~Copyable {
         self.slotNames = slotNames
     }
 
-    /// `endTime` bounds the time by which it is judged what has ended.
+    /// Runs one request. Records with long terms are judged by `endTime` if it is earlier than the request's time.
     mutating func run(
         _ request: WriteRequest, endTime: Int64, _ ledger: inout LedgerWriter
     ) throws(StoreError) -> WriteAnswer {
@@ -99,8 +100,8 @@ struct DecisionTables: ~Copyable {
         }
     }
 
-    /// Changes what is revoked, and writes the row that tells of it in the same transaction; whether anything was there
-    /// to change.
+    /// Changes the stored revocations, and appends the ledger entry in the same transaction. Returns false if there was
+    /// nothing to change.
     private mutating func change(_ request: WriteRequest, _ ledger: inout LedgerWriter) throws(StoreError) -> Bool {
         switch request {
         case .revoke(let revocation, let entry):
@@ -128,8 +129,10 @@ struct DecisionTables: ~Copyable {
         }
     }
 
-    /// What is remembered for long ends by the settled time. Playbacks, and the window of a repetition, are short: they
-    /// end by the decision's own time.
+    /// Decides and records a licence decision.
+    ///
+    /// Records with long terms end by the settled time, at the latest by the decision's own time. Playbacks and the
+    /// window for repeated requests are short, so they end by the decision's own time.
     private mutating func decide(
         _ decision: LicenseDecision, endTime: Int64
     ) throws(StoreError) -> DecisionOutcome {

@@ -1,16 +1,16 @@
 import ContentKeys
 import Synchronization
 
-/// Forgets what has ended, in small pieces, one table after the other: a round.
+/// Deletes ended rows in small pieces, one table after the other. A pass over all tables is a round.
 struct ExpiredRows: ~Copyable {
-    /// So many rows of one table in a piece.
+    /// The largest number of rows in a piece. All rows of a piece are of one table.
     static let pieceSize: Int64 = 256
-    /// The time from the start of a round to the start of the next, in seconds.
+    /// The time from the start of one round to the start of the next, in seconds.
     static let interval: Int64 = 30
 
     private var deletes: [Delete]
     private var table = 0
-    /// When the round under way began. Its first tables were searched by that time, so the next round counts from it.
+    /// When the current round began. Its first tables were searched at that time, so the pause counts from it.
     private var roundStart = Int64.min
     private var pauseUntil = Int64.min
 
@@ -20,10 +20,10 @@ struct ExpiredRows: ~Copyable {
         self.deletes = deletes
     }
 
-    /// Whether there may be something to forget.
+    /// Whether there may be rows to delete.
     func isDue(at now: Int64) -> Bool { now >= pauseUntil }
 
-    /// Deletes one piece of one table; how many rows it was.
+    /// Deletes one piece of one table. Returns the number of deleted rows.
     mutating func deletePiece(at now: Int64) throws(StoreError) -> Int {
         if table == 0 { roundStart = now }
         let count = try deletes[table].run(now)
@@ -73,7 +73,7 @@ struct ExpiredRows: ~Copyable {
         """,
     ]
 
-    /// A statement in an array, which cannot hold what is not copyable.
+    /// A statement as an element of an array, which cannot hold noncopyable values.
     private final class Delete: Sendable {
         private let statement: Mutex<SQLiteStatement>
 

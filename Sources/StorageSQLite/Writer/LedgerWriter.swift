@@ -1,14 +1,14 @@
 import ContentKeys
 import Records
 
-/// Writes the ledger's rows within the writer's transactions, and seals those of each.
+/// Writes the ledger's rows within the writer's transactions, and seals the rows of each transaction as a batch.
 struct LedgerWriter: ~Copyable {
     private let chain: LedgerChain
     private var inserts: LedgerInserts
     private var selects: LedgerSelects
-    /// To what the next batch is tied: the end of what is durable.
+    /// The end of the durable ledger, to which the next batch is tied.
     private(set) var link = LedgerLink.start
-    /// The rows of the transaction that is under way.
+    /// The rows of the current transaction.
     private var bodies: [[UInt8]] = []
     private var sealed: LedgerLink?
 
@@ -22,19 +22,18 @@ struct LedgerWriter: ~Copyable {
 
     // MARK: Opening
 
-    /// Reads where the ledger ends, as others may have written to it.
+    /// Reads the end of the ledger, because other connections may have written to it.
     mutating func readLink() throws(StoreError) {
         link = try selects.link()
     }
 
-    /// Whether the last batch is sealed as it should be, and the batch behind which the ledger was `known` to be is
-    /// there.
+    /// Returns whether the last batch has a valid seal, and the batch at the `known` end still exists.
     mutating func verifyEnd(known: LedgerLink) throws(StoreError) -> Bool {
         try readLink()
         let there = try selects.batches(atOrBefore: known.sequence, limit: 1).first?.link
         guard known.sequence == 0 || there == known else { return false }
         let last = try selects.batches(atOrBefore: .max, limit: 2)
-        // A beginning stands in front of the rows, and seals none.
+        // A beginning precedes all rows and seals none.
         guard let batch = last.first, batch.first > 0 else { return true }
         let previous = last.count > 1 ? last[1].link : .start
         guard batch.last >= batch.first, previous.sequence == batch.first - 1 else { return false }
@@ -50,7 +49,7 @@ struct LedgerWriter: ~Copyable {
         bodies.append(body)
     }
 
-    /// Seals the transaction's rows, if it has any; the last step before its commit.
+    /// Seals the transaction's rows, if there are any. This is the last step before the commit.
     mutating func seal(at time: Int64) throws(StoreError) {
         guard !bodies.isEmpty else { return }
         let batch: LedgerBatch
@@ -59,7 +58,7 @@ struct LedgerWriter: ~Copyable {
         sealed = batch.link
     }
 
-    /// The transaction is durable; how many rows it had.
+    /// Notes that the transaction is durable. Returns the number of its rows.
     mutating func committed() -> Int {
         let count = bodies.count
         if let sealed { link = sealed }
@@ -67,7 +66,7 @@ struct LedgerWriter: ~Copyable {
         return count
     }
 
-    /// The transaction is gone.
+    /// Notes that the transaction was rolled back.
     mutating func rolledBack() {
         forget()
     }

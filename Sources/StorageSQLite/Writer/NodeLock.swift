@@ -1,16 +1,16 @@
 import Glibc
 
-/// A daemon's lock on its ledger, in a file of its own beside the database: two daemons never write to one.
+/// A daemon's lock on its ledger, which keeps two daemons from writing to one ledger.
 ///
-/// The system lets go of it when the process ends, however it does.
+/// The lock is a file beside the database. The system releases it when the process ends, even after a crash.
 struct NodeLock: ~Copyable, Sendable {
     private let descriptor: Int32
     private let path: String
 
-    /// Throws `inUse` if another daemon has the lock.
+    /// Takes the lock. Throws `inUse` if another daemon has it.
     init(databasePath: String) throws(StorageOpeningError) {
         let path = Self.path(of: databasePath)
-        // Unsafe is the C string alone, which lives until the call returns.
+        // Only the C string is unsafe; it is valid until the call returns.
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .fileNotUsable(path: path, errno: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -24,20 +24,21 @@ struct NodeLock: ~Copyable, Sendable {
 
     static func path(of databasePath: String) -> String { databasePath + "-lock" }
 
-    /// Notes that the database was opened: from now on its loss shows by this mark.
+    /// Notes that the database was opened. From now on, the mark shows if the database is lost.
     func mark() throws(StorageOpeningError) {
-        // One byte of a literal, read during the call.
+        // The byte belongs to a literal, and is read during the call.
         guard unsafe pwrite(descriptor, "1", 1, 0) == 1 else { throw .fileNotUsable(path: path, errno: errno) }
     }
 
     static func isMarked(_ lockPath: String) -> Bool {
         var status = stat()
-        // The C string lives until the call returns.
+        // The C string is valid until the call returns.
         return unsafe stat(lockPath, &status) == 0 && status.st_size > 0
     }
 
     deinit {
-        // A child between fork and exec has a copy of the descriptor. Closing alone would leave it the lock.
+        // A child process between fork and exec has a copy of the descriptor. Closing alone would leave the lock with
+        // the child.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

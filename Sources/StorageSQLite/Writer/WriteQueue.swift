@@ -1,26 +1,27 @@
 package import ContentKeys
 import EventLoops
-import Telemetry
+package import Telemetry
 
-/// What waits for the writer's thread, and what it works on. Bounded in length, and in the time for which a caller
-/// waits.
+/// The requests that wait for the writer's thread, and the batch that it works on.
+///
+/// The number of waiting requests and the time that a caller waits are limited.
 final class WriteQueue: Sendable {
-    /// A request, and who waits for its answer.
+    /// A request and the caller that waits for its answer.
     struct Pending: Sendable {
         let request: WriteRequest
-        /// Nil if no caller waits.
+        /// The waiting caller; nil if no caller waits.
         let caller: CheckedContinuation<WriteResult, Never>?
         /// The index of the loop on which the caller waits; nil for any other thread.
         let loopIndex: Int?
-        /// When the request came.
+        /// When the request arrived.
         let since: MonotonicTime
     }
 
     private struct State {
         var pending: [Pending] = []
-        /// The batch that the writer works on; nil in place of those that were answered without it.
+        /// The batch that the writer works on. A request that the watch has answered is replaced by nil.
         var current: [Pending?] = []
-        /// Since when it does.
+        /// When the writer began its current work; nil if it has none.
         var currentSince: MonotonicTime?
         var patience: Duration?
         var isStopped = false
@@ -28,14 +29,16 @@ final class WriteQueue: Sendable {
         var statistics = WriterStatistics()
     }
 
+    /// How long requests wait, and how long batches take.
+    let times = WriterTimes()
     private let lengthMaximum: Int
     private let batchSizeMaximum: Int
     private let clock: any MonotonicClock
     private let state: Monitor<State>
-    /// Apart from the rest, so that requests do not wake the watch.
+    /// Separate from `state`, so that requests do not wake the watch.
     private let hasEnded = Monitor(false)
 
-    /// `patience` is how long a caller waits; nil for as long as it takes.
+    /// Makes an empty queue. `patience` is how long a caller waits; nil if there is no limit.
     init(
         lengthMaximum: Int, batchSizeMaximum: Int, patience: Duration? = nil,
         clock: any MonotonicClock = SystemMonotonicClock()
@@ -51,18 +54,18 @@ final class WriteQueue: Sendable {
 
     var now: MonotonicTime { clock.monotonicTime }
 
-    /// Sets how long a caller waits, from now on.
+    /// Sets how long callers wait from now on.
     func setPatience(_ patience: Duration) {
         state.withLock { $0.patience = patience }
     }
 
-    /// Why the request was not taken, if it was not.
+    /// Appends a request and returns nil, or returns the reason for a refusal.
     func append(
         _ request: WriteRequest, caller: CheckedContinuation<WriteResult, Never>?, loopIndex: Int?
     ) -> StoreError? {
         let pending = Pending(request: request, caller: caller, loopIndex: loopIndex, since: now)
         return state.update { state in
-            // A request to a stopped store comes too late; for the caller the store cannot be written.
+            // The store has stopped. To the caller it cannot be written any more.
             if state.isStopped { return .unavailable(.notWritable) }
             switch state.condition {
             case .hanging: return .unavailable(.hanging)
@@ -78,8 +81,9 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// The next batch; an empty one if nothing waits and `mayIdle` says that there is something else to do; nil at
-    /// the end.
+    /// Waits for the next batch. Returns nil when the queue has stopped and is empty.
+    ///
+    /// If `mayIdle` is set and no request waits, returns an empty batch, because the writer has other work.
     func next(mayIdle: Bool) -> [WriteRequest]? {
         state.wait { state in
             if state.pending.isEmpty {
@@ -89,29 +93,32 @@ final class WriteQueue: Sendable {
             let batch = Array(state.pending.prefix(batchSizeMaximum))
             state.pending.removeFirst(batch.count)
             state.current = batch
-            state.currentSince = now
+            let start = now
+            state.currentSince = start
+            for pending in batch { times.waits.observe(start - pending.since) }
             return .some(batch.map(\.request))
         }
     }
 
-    /// Ends the batch; those of its callers that still wait, in their places. `outcome` is what the writer's condition
-    /// is from now on.
+    /// Ends the batch and sets the writer's condition to `outcome`. Returns the batch's requests in their order; nil
+    /// replaces a request that was answered already.
     func finish(_ outcome: WriterCondition) -> [Pending?] {
         state.withLock { state in
             defer { state.current = [] }
+            if let start = state.currentSince { times.batches.observe(now - start) }
             state.currentSince = nil
-            // A file that is gone stays gone until the watch sees it again.
+            // A replaced file stays replaced until the watch finds the original file again.
             if state.condition != .replaced || outcome == .replaced { state.condition = outcome }
             return state.current
         }
     }
 
-    /// Notes that the writer works on something for which no caller waits, and which may hang as well.
+    /// Notes that the writer has begun work for which no caller waits, and which may hang too.
     func beginWork() {
         state.withLock { $0.currentSince = now }
     }
 
-    /// Notes the end of that.
+    /// Notes that this work has ended.
     func endWork() {
         state.withLock { state in
             state.currentSince = nil
@@ -119,17 +126,17 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Refuses what comes from now on; what waits is still done.
+    /// Refuses later requests. Waiting requests are still executed.
     func stop() {
         state.update { $0.isStopped = true }
     }
 
-    /// The writer's thread has ended.
+    /// Notes that the writer's thread has ended.
     func end() {
         hasEnded.update { $0 = true }
     }
 
-    /// Waits for that; false if it takes longer.
+    /// Waits until the writer's thread has ended. Returns false if the deadline passes.
     func waitForEnd(until deadline: MonotonicTime) -> Bool {
         hasEnded.wait(until: deadline) { $0 ? true : nil } ?? false
     }
@@ -150,20 +157,20 @@ final class WriteQueue: Sendable {
 
     // MARK: The watch
 
-    /// Waits until it is time for the next look; false at the end.
+    /// Waits for the time of the next check. Returns false if the writer's thread has ended.
     func waitForLook(until time: MonotonicTime) -> Bool {
         hasEnded.wait(until: time) { $0 ? false : nil } ?? true
     }
 
-    /// Takes out the callers that have waited for too long, with what they are to hear.
+    /// Removes the callers that have waited too long. Returns them with the errors for their answers.
     func takeLate() -> [(Pending, StoreError)] {
         let now = now
         return state.withLock { state in
             guard let patience = state.patience else { return [] }
             let isLate = { (pending: Pending) in now - pending.since >= patience }
             let running = state.currentSince.map { now - $0 } ?? .zero
-            // A request comes a moment before the writer takes it, so the write that it waits for is younger than its
-            // patience.
+            // A request arrives shortly before the writer takes it. A write that a late request waits for may therefore
+            // have run for less than `patience`.
             let hasLate = state.current.contains { $0.map(isLate) == true } || state.pending.contains(where: isLate)
             let isHanging = running >= patience || hasLate && running >= patience / 2
             if isHanging, state.condition != .replaced { state.condition = .hanging }
@@ -172,7 +179,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Takes out all callers, because the file is not the one that was opened, or the writer will not end.
+    /// Removes all callers, because the file was replaced or the writer does not end.
     func takeAll(_ condition: WriterCondition) -> [Pending] {
         state.withLock { state in
             state.condition = condition
@@ -180,12 +187,12 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// The file is the one that was opened, again.
+    /// Notes that the path leads to the original file again.
     func fileIsBack() {
         state.withLock { if $0.condition == .replaced { $0.condition = .sound } }
     }
 
-    /// Whether a write should be tried now, because the last ones failed and nothing else tries.
+    /// Whether to try a write now, because the last writes failed and no request waits.
     var wantsTry: Bool {
         state.withLock { state in
             guard case .failing = state.condition else { return false }
@@ -193,7 +200,7 @@ final class WriteQueue: Sendable {
         }
     }
 
-    /// Queues a write that means nothing, for which no caller waits: its result shows in the writer's condition.
+    /// Queues a write without meaning, for which no caller waits. Its result shows in the writer's condition.
     func tryToWrite() {
         _ = append(.tryToWrite, caller: nil, loopIndex: nil)
     }
@@ -212,37 +219,47 @@ final class WriteQueue: Sendable {
     }
 }
 
-/// Whether what is written becomes durable.
+/// Whether writes become durable.
 package enum WriterCondition: Equatable, Sendable {
     case sound
     /// The last write failed.
     case failing(StoreOutage)
-    /// A write has not come back for longer than callers wait.
+    /// A write has taken longer than callers wait.
     case hanging
     /// The file was deleted or replaced while it was open.
     case replaced
 }
 
-/// What a writer has done since it was opened.
+/// The writer's counters since it was opened.
 package struct WriterStatistics: Equatable, Sendable {
     /// Requests that were answered after a commit.
     package var requestCount = 0
     /// Batches that were committed.
     package var batchCount = 0
-    /// Rows that the ledger has got.
+    /// Rows that were added to the ledger.
     package var rowCount = 0
-    /// How long the committed batches took together, their syncs included.
+    /// The total duration of the committed batches, including their syncs.
     package var batchTime = Duration.zero
     /// Requests that were answered with an error, because their batch was not committed.
     package var failedCount = 0
     /// Requests that were refused because the queue was full.
     package var refusedCount = 0
-    /// Requests that were answered with an error because they had waited for too long, or because the file was gone.
+    /// Requests that were answered with an error because they had waited too long, or because the file was replaced.
     package var lateCount = 0
-    /// How often the database was closed and opened again after an error.
+    /// The number of times that the database was closed and opened again after an error.
     package var reopenCount = 0
-    /// Rows that were forgotten because they had ended.
+    /// Ended rows that were deleted.
     package var forgottenCount = 0
-    /// Requests that wait now.
+    /// Requests that currently wait.
     package var queueLength = 0
+}
+
+/// How long writes wait and take.
+package final class WriterTimes: Sendable {
+    /// From the moment that a request comes to the start of its batch.
+    package let waits = Histogram(bounds: Histogram.partDurationBounds)
+    /// Of a batch, its sync included, whether it was committed or failed.
+    package let batches = Histogram(bounds: Histogram.partDurationBounds)
+
+    init() {}
 }

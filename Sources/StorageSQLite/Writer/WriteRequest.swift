@@ -1,34 +1,34 @@
 import ContentKeys
 import Records
 
-/// What the writer is asked to make durable.
+/// A request to the writer.
 enum WriteRequest: Sendable {
-    /// With the encoding of its ledger entry, if the ledger is this node's.
+    /// A decision, with its encoded ledger entry if this store keeps the ledger.
     case decision(LicenseDecision, entry: [UInt8]?)
     case entry([UInt8], at: Int64)
-    /// Decisions or entries of one request: all of them are in one transaction.
+    /// Decisions or entries of one HTTP request, written in one transaction.
     case several([WriteRequest])
-    /// With what the decision spends (`DecisionKeeping`).
+    /// A ledger entry, with the encoding of what its decision spends (`DecisionKeeping`).
     case keptEntry([UInt8], at: Int64, spending: [UInt8], additions: [UInt8]?, mark: Int64?)
     case noteSettled([Int64], mark: Int64)
     case forgetKept(before: Int64)
-    /// Writes a row that means nothing, because the last writes failed.
+    /// Writes a row without meaning, because the last writes failed.
     case tryToWrite
-    /// With the encoding of the ledger entry that tells of it, here and below; nil for none.
+    /// `entry` is the encoded ledger entry of the change, as in the cases below; nil if the ledger gets none.
     case revoke(Revocation, entry: [UInt8]?)
-    /// The entry is written only if the revocation was there. The time is the entry's, if there is one.
+    /// The entry is written only if the revocation was stored. The time is the entry's; nil if there is no entry.
     case lift(RevocationKey, entry: [UInt8]?, at: Int64?)
     case keepPending(Revocation, entry: [UInt8])
-    /// Drops it only as it was kept.
+    /// Removes the pending revocation only if it has not been changed.
     case dropPending(Revocation)
     case dropAnyPending(RevocationKey, entry: [UInt8], at: Int64)
     case openChallenge(ChallengeRequest, expiresAt: Int64, limit: Int)
     case takeChallenge(ChallengeRequest)
     case releaseSlots([SlotClaim], at: Int64)
     case keepClock(ClockRecord)
-    /// The offset is the wall clock's against the boot-time clock, in nanoseconds.
+    /// The offset is the wall clock minus the boot-time clock, in nanoseconds.
     case acceptClock(offset: Int64, entry: [UInt8], at: Int64)
-    /// The entry is written only if there was anything to change. The time is the entry's, if there is one.
+    /// The entry is written only if the change has an effect. The time is the entry's; nil if there is no entry.
     case changeAccount(AccountChange, entry: [UInt8]?, at: Int64?)
 
     /// The request's own time, in seconds since 1970; nil if it has none.
@@ -48,12 +48,12 @@ enum WriteRequest: Sendable {
     }
 }
 
-/// What became of a request.
+/// The answer to a request.
 enum WriteAnswer: Sendable {
     case outcome(DecisionOutcome)
-    /// Whether it changed anything.
+    /// Whether the request changed anything.
     case done(Bool)
-    /// In the order of the requests.
+    /// The answers in the order of the requests.
     case several([WriteAnswer])
 }
 

@@ -2,10 +2,11 @@ import ContentKeys
 import EventLoops
 import Records
 
-/// What the writer's thread does: it takes what waits, commits it in one transaction, and answers everybody.
+/// The work of the writer's thread: takes the waiting requests, commits them in one transaction, and answers all
+/// callers.
 ///
-/// After an error of the database the connection is closed. The next batch opens it again, and nothing is served before
-/// everything that can be read is known to be durable and the ledger to go on from the last batch that was answered.
+/// After an error of the database, the connection is closed and the next batch opens it again. Before that batch runs,
+/// everything that can be read must be durable, and the ledger must continue from the last batch that was answered.
 final class WriterLoop {
     private let queue: WriteQueue
     private let loops: [LoopContext]
@@ -13,9 +14,9 @@ final class WriterLoop {
     private let lock: NodeLock?
     private let file: OpenedFile
     private var writer: BatchWriter?
-    /// The end of the ledger behind the last batch that was answered.
+    /// The end of the ledger after the last batch that was answered.
     private var link: LedgerLink
-    /// Between batches something failed; not tried again before a batch went well.
+    /// Work between batches has failed. It is tried again only after a batch has succeeded.
     private var isIdleBlocked = false
 
     init(
@@ -58,7 +59,7 @@ final class WriterLoop {
                 throw error
             }
             link = writer.link
-            // What went into a file without a name is lost with this process, so nothing of it is acknowledged.
+            // A file without a name is lost when this process ends, so no request of the batch is acknowledged.
             guard file.isInPlace else {
                 self.writer = consume writer
                 throw .unavailable(.replaced)
@@ -86,7 +87,7 @@ final class WriterLoop {
         return reopened
     }
 
-    /// Resumes the callers: those of one loop together and on it, so that a batch wakes each loop once.
+    /// Resumes the callers. The callers of one loop are resumed together on it, so that a batch wakes each loop once.
     private func answer(_ result: Result<[WriteAnswer], StoreError>) {
         var answers = [Answers](repeating: [], count: loops.count)
         for (index, pending) in queue.finish(WriterCondition(after: result)).enumerated() {
@@ -100,7 +101,7 @@ final class WriterLoop {
         }
         for (loop, answers) in zip(loops, answers) where !answers.isEmpty {
             let resume = { @Sendable in for (caller, answer) in answers { caller.resume(returning: answer) } }
-            // A loop that has stopped runs nothing any more; what is left of its tasks is dropped with it.
+            // A stopped loop runs no more tasks. Its remaining tasks are dropped with it.
             if !loop.execute(resume) { resume() }
         }
     }
@@ -138,7 +139,7 @@ final class WriterLoop {
 }
 
 extension WriterCondition {
-    /// A lock that another process holds says nothing of the disk.
+    /// A lock that another process holds shows no fault of the disk.
     fileprivate init(after result: Result<[WriteAnswer], StoreError>) {
         switch result {
         case .success, .failure(.unavailable(.busy)): self = .sound
@@ -150,8 +151,8 @@ extension WriterCondition {
 }
 
 extension StoreError {
-    /// Whether the connection that gave this error is good for the next transaction. After any other error, what the
-    /// connection holds in memory may be more than the disk does.
+    /// Whether the connection can run the next transaction after this error. After any other error, the connection's
+    /// memory may hold pages that the disk does not.
     fileprivate var leavesConnectionSound: Bool {
         switch self {
         case .unavailable(.busy), .unavailable(.diskFull), .unavailable(.replaced): true

@@ -3,7 +3,7 @@ import EventLoops
 import Glibc
 import Telemetry
 
-/// The database file as it was when it was opened.
+/// Identifies the database file that was opened.
 struct OpenedFile: Sendable {
     private let path: String
     private let identity: FileIdentity?
@@ -13,13 +13,13 @@ struct OpenedFile: Sendable {
         identity = FileIdentity(path: path)
     }
 
-    /// Whether the path still leads to the same file. A few microseconds.
+    /// Whether the path still leads to the same file. The check takes a few microseconds.
     var isInPlace: Bool { FileIdentity(path: path) == identity }
 }
 
-/// Looks after the writer from a thread of its own: a write may hang in the disk for longer than callers can wait.
+/// Watches the writer from a thread of its own, because a write may hang in the disk for longer than callers wait.
 struct WriterWatch: Sendable {
-    /// How often the writer is looked at, and how often a write is tried while writes fail.
+    /// The pause between two checks of the writer, and the pause between two trial writes while writes fail.
     private static let pause: Duration = .milliseconds(100)
     private static let tryPause: Duration = .seconds(1)
 
@@ -45,7 +45,7 @@ struct WriterWatch: Sendable {
         }
     }
 
-    /// Answers all that wait, because the writer will not.
+    /// Answers all waiting requests with an error, because the writer does not.
     func giveUp() {
         for pending in queue.takeAll(.hanging) { answer(pending, .unavailable(.hanging)) }
     }
@@ -61,15 +61,15 @@ struct WriterWatch: Sendable {
     }
 }
 
-/// Which file a path leads to: another file under the same name has another identity.
+/// Identifies the file that a path leads to. Another file of the same name has another identity.
 struct FileIdentity: Equatable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
-    /// Nil if there is no such file, or its folder cannot be read.
+    /// Returns nil if the file does not exist or its folder cannot be read.
     init?(path: String) {
         var status = stat()
-        // The C string lives until the call returns.
+        // The C string is valid until the call returns.
         guard unsafe stat(path, &status) == 0 else { return nil }
         device = UInt64(status.st_dev)
         inode = UInt64(status.st_ino)

@@ -4,8 +4,8 @@ import Synchronization
 package final class Counter: Sendable {
     private let count = Atomic<UInt64>(0)
 
-    /// Made by a `MetricsRegistry`.
-    init() {}
+    /// Made by a `MetricsRegistry`, or by what counts before a registry shows it.
+    package init() {}
 
     /// Counts one or more; from any thread, for the price of one atomic addition.
     package func increment(by amount: UInt64 = 1) {
@@ -35,4 +35,18 @@ package final class Gauge: Sendable {
 
     /// The number now.
     package var value: Int64 { current.load(ordering: .relaxed) }
+}
+
+/// How often a cache had what it was asked for, and how often it had not.
+package final class CacheCount: Sendable {
+    private let hits = Counter()
+    private let misses = Counter()
+
+    package init() {}
+
+    /// Counts a look-up; from any thread.
+    package func note(isHit: Bool) { (isHit ? hits : misses).increment() }
+
+    package var hitCount: UInt64 { hits.value }
+    package var missCount: UInt64 { misses.value }
 }

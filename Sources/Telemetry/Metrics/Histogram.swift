@@ -7,6 +7,11 @@ package final class Histogram: Sendable {
         0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
     ]
 
+    /// Bounds for the parts of a request, in seconds: 0.1 ms to 2.5 s.
+    package static let partDurationBounds = [
+        0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
+    ]
+
     /// What a scrape sees: for each bound how many values did not exceed it, all values, and their sum.
     struct Snapshot: Equatable {
         let cumulativeCounts: [UInt64]
@@ -20,8 +25,8 @@ package final class Histogram: Sendable {
     /// The bits of a `Double`.
     private let sumBits = Atomic<UInt64>(0)
 
-    /// Made by a `MetricsRegistry`; the bounds are finite and grow.
-    init(bounds: [Double]) {
+    /// For what is counted before a registry shows it; the bounds are finite and grow.
+    package init(bounds: [Double]) {
         precondition(!bounds.isEmpty && bounds.allSatisfy(\.isFinite), "a histogram has finite bounds")
         precondition(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }, "the bounds of a histogram grow")
         self.bounds = bounds

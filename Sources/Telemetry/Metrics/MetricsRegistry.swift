@@ -66,8 +66,20 @@ package final class MetricsRegistry: Sendable {
     /// Registers a histogram with these upper bounds.
     package func histogram(_ name: String, help: String, bounds: [Double]) -> Histogram {
         let histogram = Histogram(bounds: bounds)
-        register(name, .histogram, help, [MetricSeries(labels: [], source: .histogram(histogram))])
+        show(histogram, name, help: help)
         return histogram
+    }
+
+    /// Registers a histogram with these upper bounds for each combination of labels.
+    package func histograms<Labels>(
+        _ name: String, help: String, bounds: [Double], by: Labels.Type
+    ) -> MetricFamily<Labels, Histogram> {
+        registerFamily(name, .histogram, help, makeMetric: { Histogram(bounds: bounds) }) { .histogram($0) }
+    }
+
+    /// Registers a histogram that is there already.
+    package func show(_ histogram: Histogram, _ name: String, help: String) {
+        register(name, .histogram, help, [MetricSeries(labels: [], source: .histogram(histogram))])
     }
 
     // MARK: Samples

@@ -1,7 +1,7 @@
 import ContentKeys
 import Testing
 
-/// What a database holds of a live content is read as it was written, and nothing else is read.
+/// Tests that the columns of a live content are read as they were written, and that other values are refused.
 @Suite struct LiveContentColumnsTests {
     private func scheduled() throws -> LiveContent {
         let tracks = [
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// What no version writes.
+    /// Changes to values that no version writes.
     static let damages: [@Sendable (inout LiveContentColumns) -> Void] = [
         { $0.contentID = "" }, { $0.window = -1 }, { $0.window = 100_001 }, { $0.revision = 0 },
         { $0.firstIndex = nil },

@@ -2,9 +2,9 @@ import ContentKeys
 import TestSupport
 import Testing
 
-/// Which periods of a live content are served.
+/// Tests of the periods of a live content that are served.
 @Suite struct PeriodWindowTests {
-    /// What is known of a content, a time, and what follows.
+    /// A content with its periods, a time, and the served periods.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         var schedule: PeriodSchedule?
@@ -12,7 +12,7 @@ import Testing
         var window: UInt32 = 0
         var endedAt: Int64?
         let times: ClosedRange<Int64>
-        /// Nil if every period is served.
+        /// The served periods; nil if all are served.
         let served: ClosedRange<Int64>?
 
         var testDescription: String { name }
@@ -25,7 +25,7 @@ import Testing
 
     static let content = known { try ContentID("movie-live") }
 
-    /// Hours from 1,000,000 on, the first of which is period 5.
+    /// Hourly periods from 1,000,000 on; the first one has index 5.
     static let hourly = PeriodSchedule(
         firstIndex: 5, firstStart: 1_000_000, length: 3_600, tracks: [PeriodTrack(.unlabelled)])
 
@@ -48,10 +48,10 @@ import Testing
             name: "a window that is longer than the content", schedule: hourly, window: 50, times: hour(0)...hour(0),
             served: -45...6),
         Row(
-            name: "a time that is not certain serves by both", schedule: hourly, window: 2,
+            name: "an uncertain time serves the periods of both ends", schedule: hourly, window: 2,
             times: hour(3)...hour(90), served: 6...96),
         Row(
-            name: "an end stops the count", schedule: hourly, endedAt: hour(2), times: hour(90)...hour(90),
+            name: "no period begins after the end", schedule: hourly, endedAt: hour(2), times: hour(90)...hour(90),
             served: 6...8),
         Row(
             name: "an end that is yet to come", schedule: hourly, endedAt: hour(9), times: hour(2)...hour(2),
@@ -77,10 +77,10 @@ import Testing
             name: "a newer one without a time shows that time has passed",
             periods: [KnownPeriod(index: 20), KnownPeriod(index: 8, start: 200)], times: 250...250, served: 18...20),
         Row(
-            name: "an older one without a time says less than the clock",
+            name: "an older one without a time changes nothing",
             periods: [KnownPeriod(index: 9, start: 300), KnownPeriod(index: 8)], times: 300...300, served: 8...10),
         Row(
-            name: "the end of a period alone begins no other",
+            name: "the end of a period does not begin another one",
             periods: [KnownPeriod(index: 8, start: 200, end: 300)], times: 5_000...5_000, served: 7...9),
         Row(
             name: "uncertain times of a packager",
@@ -113,7 +113,7 @@ import Testing
             window.refusal(of: 11, Self.content)?.description == "period 11 of movie-live is not due yet: current 9")
     }
 
-    /// The numbers of periods end at 2^32 - 1, and times far away overflow nothing.
+    /// Period indices end at 2^32 - 1, and times far away cause no overflow.
     @Test func countsToTheLastPeriodAndNoFurther() throws {
         let schedule = try #require(
             PeriodSchedule(
@@ -129,7 +129,7 @@ import Testing
             PeriodSchedule(
                 firstIndex: 5, firstStart: 0, length: 60, ahead: 3, tracks: [PeriodTrack(.unlabelled)]))
         #expect(schedule.needed(at: 9) == 9...12)
-        // Before the first period begins, it is the next one.
+        // Before the first period begins, the first period is needed.
         #expect(schedule.needed(at: 4) == 5...7)
         #expect(schedule.needed(at: schedule.index(at: 120)) == 7...10)
         #expect(schedule.start(of: 7) == 120)
@@ -151,7 +151,7 @@ import Testing
     }
 }
 
-/// What holds of any schedule, any periods and any time.
+/// Properties of any schedule, any periods and any time.
 @Suite struct PeriodWindowProperties {
     @Test func holdForAnyContent() throws {
         var generator = SeededGenerator.announced("PeriodWindowProperties")
@@ -171,13 +171,13 @@ import Testing
 
     private static func check(_ live: LivePeriods, _ window: PeriodWindow, _ times: [Int64]) {
         guard let early = live.window(at: times[0]...times[0]), let late = live.window(at: times[1]...times[1]) else {
-            Issue.record("what is known does not depend on the time")
+            Issue.record("whether a period is known does not depend on the time")
             return
         }
-        // One time has one current period, and a later time none before it.
+        // A single time has one current period, and a later time never has an earlier one.
         #expect(early.current.count == 1 && late.current.count == 1)
         #expect(early.current.upperBound <= late.current.lowerBound)
-        // A time that is not certain serves what either serves, and nothing before or behind both.
+        // An uncertain time serves the periods of both ends, and none before or after them.
         #expect(window.served.lowerBound == early.served.lowerBound)
         #expect(window.served.upperBound == late.served.upperBound)
         // N-1, N and N+1 are always served.
@@ -187,12 +187,12 @@ import Testing
                 #expect(window.refusal(of: period, live.content.contentID) == nil)
             }
         }
-        // A longer window serves no less.
+        // A longer window never serves fewer periods.
         var longer = live.content
         longer.window += 1
         let wider = LivePeriods(longer, periods: live.periods).window(at: times[0]...times[1])
         #expect(wider.map { $0.served.contains(window.served.lowerBound) } == true)
-        // A period that the packager has not given a time, and that has a key, is never behind the next one.
+        // A period that has a key, and no time from the packager, is at most the next period.
         if live.content.schedule == nil, let newest = live.periods.filter({ $0.start == nil }).map(\.index).max() {
             #expect(Int64(newest) <= early.served.upperBound)
         }

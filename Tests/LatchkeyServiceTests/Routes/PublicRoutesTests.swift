@@ -128,7 +128,7 @@ import Testing
     @Test(arguments: ["/fps/certificate", "/livez", "/readyz"])
     func onlyReadsWhatIsThereToRead(path: String) async throws {
         fixture.health.setReady(true)
-        // OPTIONS asks for what web pages may do, at every address (CORSPolicyTests).
+        // OPTIONS is answered at every address, for web pages (CORSPolicyTests).
         for method in HTTPMethod.allCases where method != .options {
             let response = await fixture.ask(method, path)
             let isRead = method == .get || method == .head

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `device request --as` against answers that are made up; the interop tests ask the daemon, over TLS and proxies.
+/// `device request --as` with made-up answers. The interop tests use the daemon, over TLS and proxies.
 @Suite(.tags(.startsProcesses)) struct PlayerCommandTests {
     private let fixture: DevelopmentFixture
 
@@ -58,7 +58,7 @@ import Testing
         #expect(!server.request.lowercased().contains("expect:"))
     }
 
-    /// The app swaps the scheme of a token URL, and that is where it asks; the token of the command line stays at home.
+    /// The app replaces the scheme of a token URL, and sends its request to that URL without the command line's token.
     @Test func followsATokenURLAsTheAppDoes() async throws {
         let server = try OneAnswerServer(answer: response("404 Not Found"))
         let place = server.url.dropFirst("http://".count)
@@ -138,7 +138,7 @@ import Testing
         #expect(run.output.contains("the player gets no certificate: \(expected)"), "\(run.output)")
     }
 
-    /// PEM is a certificate for a server's operator, and for no player; Base64 for one of them.
+    /// An operator can read a PEM certificate, but no player can. Only one player can read Base64.
     @Test(arguments: [
         (
             "shaka", "GET /fps/certificate HTTP/1.1\r\n",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Records
 
-/// What a node keeps of a decision so that it can be counted again.
+/// Tests of the encoding of decisions that a node keeps.
 @Suite struct KeptDecisionTests {
     private static func pseudonym(_ number: UInt8) -> Pseudonym? { Pseudonym([UInt8](repeating: number, count: 32)) }
 
@@ -12,7 +12,7 @@ import Testing
         LedgerEntry(kind: .licenseIssued, at: now, license: LicenseID(Bytes16(high: 3, low: 4)))
     }
 
-    /// With everything in it, and with nothing.
+    /// Returns a decision with all parts, or with none.
     private static func decision(isFull: Bool) throws -> LicenseDecision {
         var decision = LicenseDecision(now: 1_700_000_000, entry: license(1_700_000_000))
         guard isFull else { return decision }
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    /// A row says in words that its licence was not counted, and the name of its validity stays what it was.
+    /// A row has a mark if its licence was not counted. The name of its validity does not change.
     @Test func marksARowThatWasNotCounted() throws {
         var entry = Self.license(5)
         entry.detail = "lease"

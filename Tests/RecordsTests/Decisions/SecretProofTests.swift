@@ -5,10 +5,10 @@ import Testing
 @testable import Records
 
 @Suite struct SecretProofTests {
-    /// The table of proofs, in memory.
+    /// The table of proofs in memory.
     private struct Table: SecretProofTable {
         var proofs: [SecretProof] = []
-        /// What another program adds in the moment before this one does.
+        /// The proof that another program adds just before this one.
         var fromAnotherProgram: SecretProof?
 
         mutating func secretProofs() throws(StoreError) -> [SecretProof] { proofs }
@@ -55,7 +55,7 @@ import Testing
         #expect(table.proofs == before)
     }
 
-    /// One key never proves another field, even if an operator uses it twice.
+    /// A key of one field never proves another field, even if an operator uses it for both.
     @Test func theSameKeyProvesEachFieldOtherwise() throws {
         let proofs = try SecretProof.Name.allCases.map { try SecretProof(of: $0, number: 1, key: Self.key(5)).bytes }
         #expect(Set(proofs).count == SecretProof.Name.allCases.count)
@@ -66,7 +66,7 @@ import Testing
         try Self.secrets(session: 2).establish(in: &table)
         try Self.secrets(session: 3, retired: [2]).establish(in: &table)
         #expect(table.proofs.filter { $0.name == .sessionKey }.map(\.number) == [1, 2])
-        // A node that has not heard of the new key yet goes on, and removes nothing.
+        // A node that does not have the new key yet is accepted, and removes nothing.
         try Self.secrets(session: 2).establish(in: &table)
         #expect(table.proofs.filter { $0.name == .sessionKey }.count == 2)
         try Self.secrets(session: 3).establish(in: &table)

@@ -43,7 +43,7 @@ import Testing
                 #expect(try !chain.accepts(read))
             }
         }
-        #expect(readCount > 0, "some alterations are a checkpoint, of which the MAC does not hold")
+        #expect(readCount > 0, "some altered texts are a checkpoint whose MAC is wrong")
     }
 
     @Test func otherSpellingsAreRefused() {

@@ -5,7 +5,7 @@ import Testing
 @testable import Records
 
 @Suite struct LedgerEntryEncodingTests {
-    /// The size of the longest encoding in bytes.
+    /// The size of the longest encoding, in bytes.
     private static let encodedSizeMaximum =
         6 + 16 + 10 + 16 + 16 + 201 + 2 * 16 + 5 * 65 + 3 * 5 + 2 * 10 + 25 + 3 * 16
 
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// Every entry that is read has one encoding, so that altered bytes are refused or mean something else.
+    /// Every entry has only one encoding, so altered bytes are refused or mean another entry.
     @Test func everyReadableEncodingIsTheOnlyOne() throws {
         var generator = SeededGenerator.announced("everyReadableEncodingIsTheOnlyOne")
         var readCount = 0
@@ -77,12 +77,12 @@ import Testing
     @Test(arguments: [
         ("an unknown kind", "01 63 0000 018bcfe568fa00000000000000000000 00"),
         ("a kind of version 2 in version 1", "01 20 0000 018bcfe568fa00000000000000000000 00"),
-        ("in version 2 what version 1 says", "02 01 00000000 018bcfe568fa00000000000000000000 00"),
+        ("in version 2 an entry that fits version 1", "02 01 00000000 018bcfe568fa00000000000000000000 00"),
         ("an unknown flag of version 2", "02 20 00010000 018bcfe568fa00000000000000000000 00"),
         ("an actor in version 1", "01 01 2000 018bcfe568fa00000000000000000000 00 0161"),
         ("an unknown flag", "01 01 2000 018bcfe568fa00000000000000000000 00"),
-        ("the licence's own second", "01 01 0001 018bcfe568fa00000000000000000000 80c49fd50c 00"),
-        ("a number with a zero behind it", "01 01 0100 018bcfe568fa00000000000000000000 00 8100"),
+        ("the second of the licence's id as a time", "01 01 0001 018bcfe568fa00000000000000000000 80c49fd50c 00"),
+        ("a number with a superfluous last byte", "01 01 0100 018bcfe568fa00000000000000000000 00 8100"),
         ("a lease beyond 32 bits", "01 01 0100 018bcfe568fa00000000000000000000 00 8080808010"),
         ("a number beyond 64 bits", "01 01 0400 018bcfe568fa00000000000000000000 00 ffffffffffffffffff02"),
         ("a number without an end", "01 01 0400 018bcfe568fa00000000000000000000 00 ffffffffffffffffffff01"),
@@ -118,7 +118,7 @@ import Testing
         #expect(try LedgerEntry(parsing: entry.encoded()) == entry)
     }
 
-    /// A program that knows only version 1 can still read what that version can say.
+    /// A program that knows only version 1 can still read all entries that fit version 1.
     @Test(arguments: LedgerEntry.Kind.allCases)
     func writesTheFirstVersionWhereThatIsEnough(kind: LedgerEntry.Kind) {
         var entry = LedgerSamples.license()

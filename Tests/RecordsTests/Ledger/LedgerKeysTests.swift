@@ -4,7 +4,7 @@ import Testing
 
 @testable import Records
 
-/// Ledger keys by version, and ledgers that another key or node has made.
+/// Tests of ledger keys by version, and of ledgers of another key or node.
 @Suite struct LedgerKeysTests {
     private static func key(_ byte: UInt8) throws -> HMACSHA256Key {
         try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: byte, count: 32)))
@@ -22,7 +22,7 @@ import Testing
         LedgerChain(keys: try #require(try keys(current, older: older)), node: try NodeID(node))
     }
 
-    /// Batches of one row each, sealed by these chains in turn.
+    /// Returns batches of one row each, sealed by these chains in turn.
     private static func ledger(_ chains: [LedgerChain]) throws -> [(LedgerBatch, LedgerRow)] {
         var link = LedgerLink.start
         return try chains.enumerated().map { number, chain in
@@ -47,12 +47,12 @@ import Testing
         let new = try Self.chain((2, 2), older: [(1, 1)])
         let ledger = try Self.ledger([old, old, new, new, new])
         #expect(try Self.findings(ledger, by: new) == [])
-        // The older key alone proves only its own batches.
+        // The older key verifies only its own batches.
         #expect(
             try Self.findings(ledger, by: old) == [.batchAltered(3...3), .batchAltered(4...4), .batchAltered(5...5)])
     }
 
-    /// An older key may be known to more people, which is why it was replaced.
+    /// An older key may be known to more people, which may be why it was replaced.
     @Test func acceptsNoOlderKeyBehindANewerOne() throws {
         let old = try Self.chain((1, 1))
         let new = try Self.chain((2, 2), older: [(1, 1)])
@@ -84,7 +84,7 @@ import Testing
         #expect(try Self.keys((3, 1), older: [(2, 2), (1, 3)]) != nil)
     }
 
-    /// A copy under another name, or read with another key, is one finding however long it is.
+    /// A ledger that is read under another name or with another key has a single finding, even if it is long.
     @Test(arguments: [("node-2", 1), ("node-1", 2)] as [(String, UInt8)])
     func aLedgerOfAnotherNodeOrKeyIsOneFinding(node: String, key: UInt8) throws {
         let chain = try Self.chain((1, 1))

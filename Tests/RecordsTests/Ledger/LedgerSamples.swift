@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Records
 
-/// Entries and chains for tests.
+/// Makes entries and chains for tests.
 enum LedgerSamples {
     static let at: Int64 = 1_700_000_000
 
@@ -13,7 +13,7 @@ enum LedgerSamples {
         return LedgerChain(key: try HMACSHA256Key(secret), node: try NodeID(node))
     }
 
-    /// What a player of a subscriber gets.
+    /// The entry of a typical streaming licence.
     static func license(_ number: UInt64 = 1) -> LedgerEntry {
         var entry = LedgerEntry(
             kind: .licenseIssued, at: at,

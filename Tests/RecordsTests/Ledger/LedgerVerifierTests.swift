@@ -6,7 +6,7 @@ import Testing
 @testable import Records
 
 @Suite struct LedgerVerifierTests {
-    /// Batches of 3, 1, 4, 2 and 5 rows.
+    /// A ledger with batches of 3, 1, 4, 2 and 5 rows.
     let ledger: SampleLedger
 
     init() throws {
@@ -68,7 +68,7 @@ import Testing
             var altered = ledger
             altered.batches[2].seal[offset] ^= 0x80
             let findings = try altered.findings()
-            // A locator of its own says which row it is for; either way it is this batch.
+            // An altered locator points to its row. Either finding belongs to this batch.
             #expect([[.batchAltered(5...8)], [.rowAltered(8)]].contains(findings), "\(offset): \(findings)")
         }
         var altered = ledger
@@ -163,7 +163,7 @@ import Testing
     }
 }
 
-/// A ledger as a database holds it.
+/// A ledger in the form that a database stores.
 struct SampleLedger: Equatable {
     var rows: [LedgerRow] = []
     var batches: [LedgerBatch] = []
@@ -195,7 +195,7 @@ struct SampleLedger: Equatable {
         batches.removeFirst(count)
     }
 
-    /// Hands everything to a verifier, as the rules for its use say.
+    /// Passes the whole ledger to a verifier in the prescribed order.
     func findings(
         beginning: LedgerCheckpoint? = nil, checkpoints: [LedgerCheckpoint] = []
     ) throws -> [LedgerFinding] {

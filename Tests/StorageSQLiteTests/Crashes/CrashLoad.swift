@@ -7,14 +7,15 @@ import Synchronization
 
 @testable import StorageSQLite
 
-/// What a child process does until it dies: many licences at once, each said aloud once it was acknowledged.
+/// The work of a child process until it is killed: many parallel licences. It prints each one after its
+/// acknowledgement.
 enum CrashLoad {
     static let slotLimit: UInt32 = 3
     static let tokenCount: UInt64 = 40
     static let groupCount: UInt64 = 15
     private static let taskCount: UInt64 = 16
 
-    /// A licence that spends everything that can be spent.
+    /// Makes a licence that spends everything that can be spent.
     static func decision(_ number: UInt64) -> LicenseDecision {
         var decision = LicenseDecision(
             now: 0, replay: SampleDecisions.replay(number, answer: [UInt8](repeating: 7, count: 100)),
@@ -30,20 +31,20 @@ enum CrashLoad {
         return decision
     }
 
-    /// What a licence makes of its rental.
+    /// Returns the rental record that a licence writes.
     static func firstPlay(of number: UInt64) -> RentalRecord {
         RentalRecord(openedAt: 0, firstPlay: Int64(number))
     }
 
-    /// The number of a licence that `decision` made.
+    /// Returns the number of a licence that `decision` made.
     static func number(of license: LicenseID) -> UInt64 { license.bytes.low }
 
     static func open(_ path: String) throws -> SQLiteDecisionStore {
         try SQLiteDecisionStore.open(path: path, chain: SampleLedger.chain())
     }
 
-    /// Commits the licences of these numbers from several tasks. Says "ack N" once one is acknowledged, and "err N"
-    /// where it is not.
+    /// Commits the licences of these numbers from several tasks. Prints "ack N" after an acknowledgement, and "err N"
+    /// after an error.
     static func run(
         _ numbers: Range<UInt64>, on store: SQLiteDecisionStore,
         acknowledged: @escaping @Sendable (UInt64) -> Void = { _ in }
@@ -65,14 +66,14 @@ enum CrashLoad {
         }
     }
 
-    /// The two keys of a call.
+    /// Returns the wishes of a call, for two keys.
     static func wishes(_ number: UInt64) throws -> [KeyWish] {
         try [number * 2, number * 2 + 1].map {
             KeyProviderConformance.wish(try SampleKeys.record($0, content: "c-\(number)"))
         }
     }
 
-    /// Makes keys from several tasks, as `run` commits licences.
+    /// Makes keys from several tasks, in the same way as `run` commits licences.
     static func provide(
         _ numbers: Range<UInt64>, on store: SQLiteKeyStore, acknowledged: @escaping @Sendable (UInt64) -> Void
     ) async throws {
@@ -90,10 +91,10 @@ enum CrashLoad {
         }
     }
 
-    /// One line, written at once: what was said is heard even if the process ends next.
+    /// Writes a line immediately, so that it is not lost if the process is killed next.
     static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
-        // The bytes live until the call returns.
+        // The bytes are valid until the call returns.
         _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
     }
 
@@ -103,15 +104,15 @@ enum CrashLoad {
     }
 }
 
-/// What a child has said.
+/// The output of a child process.
 struct CrashReport {
     private(set) var acknowledged: Set<UInt64> = []
     private(set) var refused: Set<UInt64> = []
-    /// All other lines, word by word.
+    /// All other lines, split into words.
     private(set) var others: [[String]] = []
 
     init(_ output: [UInt8]) {
-        // A line that was cut off in the middle says nothing.
+        // A line that was cut off is ignored.
         let text = String(decoding: output, as: UTF8.self)
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
             let words = line.split(separator: " ").map(String.init)
@@ -125,7 +126,7 @@ struct CrashReport {
         }
     }
 
-    /// The numbers behind a word that stands at the beginning of a line.
+    /// Returns the numbers after a word at the beginning of a line, for each such line.
     func numbers(_ word: String) -> [[UInt64]] {
         others.filter { $0.first == word }.map { $0.dropFirst().compactMap { UInt64($0) } }
     }

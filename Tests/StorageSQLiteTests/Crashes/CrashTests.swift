@@ -10,23 +10,23 @@ import Testing
 
 @testable import StorageSQLite
 
-/// Processes that die while they write. `Scripts/test-crashes` lets more of them die than a normal run does.
+/// Processes that are killed while they write. `Scripts/test-crashes` kills more of them than a normal run.
 @Suite(.tags(.startsProcesses, .slow), .serialized) struct CrashTests {
-    /// How many die in each test.
+    /// The number of processes that are killed in each test.
     private static let rounds = environmentNumber("LATCHKEY_CRASH_ROUNDS") ?? 10
-    /// The n of the n-th operation that fails.
+    /// For each process, which operation fails, counted from 1.
     private static let faultPlaces: [UInt64] = rounds >= 50 ? Array(1...50) : [1, 2, 3, 7, 18, 40]
 
     private static func environmentNumber(_ name: String) -> Int? {
-        // The test process never changes its environment, and the text is copied at once.
+        // The test process never changes its environment, and the text is copied immediately.
         unsafe getenv(name).flatMap { unsafe Int(String(cString: $0)) }
     }
 
-    /// So many processes die over one database, one after the other.
+    /// The number of processes that are killed on one database, one after the other.
     private static let deathsPerDatabase = 15
 
-    /// The same database is written by one process after the other, each of which is killed at some acknowledgement or
-    /// other.
+    /// Several processes write the same database one after the other. Each is killed after a random number of
+    /// acknowledgements.
     @Test func losesNothingWhenItIsKilled() async throws {
         var random = SeededGenerator.announced("a store loses nothing when it is killed")
         var folder = try TemporaryFolder()
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// The power goes at some write or sync or other, and takes some or all of what was not synced with it.
+    /// A power cut at a random write or sync loses some or all of the bytes that were not synced.
     @Test func losesNothingWhenThePowerGoes() async throws {
         var random = SeededGenerator.announced("a store loses nothing when the power goes")
         var acknowledgedCount = 0
@@ -64,7 +64,7 @@ import Testing
             let first = UInt64(round) * 10_000
             let place = UInt64.random(in: 1...600, using: &random)
             let seed = round % 3 == 0 ? 0 : UInt64.random(in: 1 ... .max, using: &random)
-            // Now and then it goes while the database is opened, which is where it is mended after the last time.
+            // In some rounds the power is cut while the database is opened and recovers from the previous cut.
             let isEarly = round % 4 == 3
             let result = await #expect(
                 processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
@@ -89,9 +89,10 @@ import Testing
         #expect(acknowledgedCount > 0)
     }
 
-    /// Keys for packagers, two in each call, made by a process that is killed or whose power goes. Of each call both
-    /// keys are there or none, and what was given out is there. The file of the last key is never ahead of the
-    /// database, which would pass for a restored one.
+    /// A process that makes keys for packagers, two in each call, is killed or loses its power.
+    ///
+    /// Both keys of a call are stored, or none of them, and no delivered key is lost. The number in the file is never
+    /// larger than the database's, because the database would then count as restored.
     @Test func losesNoKeyThatWasGivenOut() async throws {
         var random = SeededGenerator.announced("a provider of keys loses nothing when its process dies")
         let (folder, outside) = (try TemporaryFolder(), try TemporaryFolder())
@@ -126,8 +127,8 @@ import Testing
         #expect(!acknowledged.isEmpty)
     }
 
-    /// An error of the disk is an error to the callers, the store comes back by itself, and afterwards the power goes:
-    /// what was acknowledged before and after the error is there.
+    /// An error of the disk becomes an error of the callers, and the store recovers by itself. After a later power cut,
+    /// everything that was acknowledged before and after the error is there.
     @Test(arguments: [LATCHKEY_FAULT_SYNC_EIO, LATCHKEY_FAULT_WRITE_ENOSPC, LATCHKEY_FAULT_WRITE_EIO].map(\.rawValue))
     func losesNothingWhenTheDiskFails(fault: UInt32) async throws {
         var refusedCount = 0
@@ -142,7 +143,7 @@ import Testing
                 let store = try CrashLoad.open(path)
                 latchkey_test_vfs_arm(latchkey_test_fault(rawValue: fault), place, times, 0)
                 var next: UInt64 = 0
-                // As many licences as it takes until everything that is to fail has failed, and some after it.
+                // Commits licences until all planned faults have happened, and some more after them.
                 while latchkey_test_vfs_failed() < times, next < 20_000 {
                     await CrashLoad.run(next..<next + 100, on: store)
                     next += 100
@@ -162,10 +163,10 @@ import Testing
             database.forgetSharedMemory()
             try database.check(acknowledged: report.acknowledged, comment)
         }
-        #expect(refusedCount > 0, "some of the errors hit a batch, whose callers heard of it")
+        #expect(refusedCount > 0, "some of the faults hit a batch, whose callers got an error")
     }
 
-    /// Between the write of a licence's row and its acknowledgement stands a sync of the same file.
+    /// The file is synced between the write of a licence's row and its acknowledgement.
     @Test func syncsEachRowBeforeItIsAcknowledged() async throws {
         let folder = try TemporaryFolder()
         let path: String = folder.database
@@ -182,7 +183,7 @@ import Testing
             }
             for (number, mark) in marks.withLock({ $0 }) {
                 let license = SampleDecisions.license(number).bytes.bytes
-                // The bytes live until the call returns.
+                // The bytes are valid until the call returns.
                 let write = unsafe latchkey_test_vfs_find_write(license, license.count)
                 CrashLoad.say("trace \(number) \(write) \(latchkey_test_vfs_find_sync(write)) \(mark)")
             }

@@ -6,13 +6,13 @@ import Testing
 
 @testable import StorageSQLite
 
-/// A database whose process died, and what must hold of it.
+/// A database whose process was killed, and the conditions that it must meet.
 struct CrashedDatabase {
     let path: String
 
-    /// Nothing acknowledged is lost, and of each licence everything was recorded, or nothing.
+    /// Checks that no acknowledged licence is lost, and that each licence was recorded completely or not at all.
     func check(acknowledged: Set<UInt64>, _ comment: Comment? = nil) throws {
-        // It opens as after any end, which looks at the ledger's end too.
+        // Opening it works as after a normal end, and verifies the ledger's end.
         try CrashLoad.open(path).stop()
         let entries = try SampleLedger.verify(path)
         let numbers = entries.map { CrashLoad.number(of: $0.license) }
@@ -31,7 +31,8 @@ struct CrashedDatabase {
         try checkSlots(numbers, &connection, comment)
     }
 
-    /// What was given out is there, of each call both keys are there or none, and another process can go on.
+    /// Checks that delivered keys are stored, that each call has stored both keys or none, and that another process can
+    /// continue.
     func checkKeys(
         acknowledged: Set<UInt64>, generationFile: String, _ comment: Comment? = nil
     ) async throws {
@@ -53,7 +54,8 @@ struct CrashedDatabase {
         #expect(content.number >= 2 * acknowledged.count, comment)
     }
 
-    /// In each group the last licences in the ledger's order hold the slots, and all others were evicted.
+    /// Checks that the last licences of each group, in the ledger's order, hold the slots, and that all others were
+    /// evicted.
     private func checkSlots(
         _ numbers: [UInt64], _ connection: inout SQLiteConnection, _ comment: Comment?
     ) throws {
@@ -66,9 +68,9 @@ struct CrashedDatabase {
         }
     }
 
-    /// Takes away what does not outlive a power cut: the index in shared memory.
+    /// Deletes the index in shared memory, because it does not survive a power cut.
     func forgetSharedMemory() {
-        // The path lives until the call returns.
+        // The path is valid until the call returns.
         _ = unsafe unlink(path + "-shm")
     }
 }
@@ -90,7 +92,7 @@ extension SQLiteConnection {
         return requests
     }
 
-    /// Of all rentals.
+    /// Returns the first plays of all rentals.
     fileprivate mutating func firstPlays() throws(StoreError) -> Set<Int64> {
         var statement = try prepare("SELECT first_play FROM rental")
         var plays: Set<Int64> = []
@@ -98,7 +100,7 @@ extension SQLiteConnection {
         return plays
     }
 
-    /// In the order of their slots' age.
+    /// Returns the holders in the order of their slots' age.
     fileprivate mutating func slotHolders(of group: Pseudonym) throws(StoreError) -> [Pseudonym] {
         var statement = try prepare("SELECT device FROM slot WHERE playback_group = ?1 AND is_counted ORDER BY number")
         try statement.bind(group, at: 1)

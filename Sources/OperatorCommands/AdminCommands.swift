@@ -1,10 +1,10 @@
 import ByteCoding
-import CommandLineKit
-import OperatorCommands
+package import CommandLineKit
+import HTTPCalls
 
 extension Command {
     /// `latchkey admin`
-    static let admin = Command(
+    package static let admin = Command(
         "admin",
         summary: "Take a running node out of service, and back",
         details: """
@@ -25,9 +25,9 @@ extension Command {
             time since this order counts for drain.delay. The order ends with `latchkey admin ready`, and with the process.
             """,
         examples: ["latchkey admin drain --config latchkey.json5"],
-        options: AdminConnection.options,
+        options: [adminConfig] + AdminClient.options,
         run: { arguments, context throws(CommandError) in
-            let isChanged = try AdminConnection(arguments, context).order("/v1/drain")
+            let isChanged = try AdminClient.order("/v1/drain", arguments, context)
             try context.print(
                 isChanged ? "The node is not ready, and serves what comes." : "The node was not ready already.")
         })
@@ -37,19 +37,32 @@ extension Command {
         summary: "End the order of `latchkey admin drain`",
         details: "/readyz then says again whether the node can issue licences.",
         examples: ["latchkey admin ready --config latchkey.json5"],
-        options: AdminConnection.options,
+        options: [adminConfig] + AdminClient.options,
         run: { arguments, context throws(CommandError) in
-            let isChanged = try AdminConnection(arguments, context).order("/v1/ready")
+            let isChanged = try AdminClient.order("/v1/ready", arguments, context)
             try context.print(isChanged ? "The order to drain has ended." : "No order to drain was in force.")
         })
 }
 
-extension AdminConnection {
+extension Command {
+    fileprivate static let adminConfig = CommandOption(
+        "--config", .value("FILE"), help: "the daemon's configuration, with address and token of its admin listener")
+}
+
+extension AdminClient {
     /// Whether an order of an operator has changed something.
-    fileprivate func order(_ path: String) throws(CommandError) -> Bool {
-        let answer = try post(path)
-        guard let body = (try? JSONReader.parse(answer))?.object, let isChanged = body["changed"]?.bool else {
-            throw .failed("the answer of \(place) is none of a Latchkey admin listener")
+    fileprivate static func order(
+        _ path: String, _ arguments: Arguments, _ context: CommandContext
+    ) throws(CommandError) -> Bool {
+        let file = try arguments.value(Command.adminConfig).map { (path) throws(CommandError) in
+            try OpenedLedger.configuration(path, context)
+        }
+        let client = try AdminClient(arguments, file, context)
+        let answer = try wrap({ (error: Failure) in CommandError.failed(error.text) }, try client.post(path))
+        let body = (try? JSONReader.parse(answer.body))?.object
+        guard answer.status == 200, let isChanged = body?["changed"]?.bool else {
+            let detail = body?["detail"]?.string ?? "status \(answer.status)"
+            throw .failed("\(client.name): \(detail)")
         }
         return isChanged
     }

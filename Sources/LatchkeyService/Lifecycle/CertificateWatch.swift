@@ -1,0 +1,77 @@
+import EventLoops
+import FairPlay
+import KeyCrypto
+import Synchronization
+import Telemetry
+
+/// A certificate that the daemon serves, and when it ends.
+struct ServedCertificate: Equatable, Sendable {
+    enum Kind: String, Sendable {
+        case tls
+        case fairPlay = "fairplay"
+    }
+
+    let kind: Kind
+    /// Of a TLS certificate the listener, such as `public[0]`; of a FairPlay certificate the credential and the size of
+    /// its key in bits, such as `main-2048`.
+    let name: String
+    /// In seconds since 1970.
+    let end: Int64
+}
+
+extension CredentialSet {
+    /// The FairPlay certificates of all credentials.
+    var servedCertificates: [ServedCertificate] {
+        credentials.flatMap { credential in
+            [credential.certificate1024, credential.certificate2048].compactMap { certificate in
+                certificate?.notAfter.map { end in
+                    ServedCertificate(
+                        kind: .fairPlay, name: "\(credential.name)-\(certificate?.keyBits ?? 0)", end: end)
+                }
+            }
+        }
+    }
+}
+
+/// Says once a day which certificates end soon or have ended, so that a daemon that runs for months says it too.
+final class CertificateWatch: Sendable {
+    /// How long before its end a certificate is named, in seconds: 30 days.
+    static let notice = CredentialWarning.expiryNotice
+    private static let pause: Duration = .seconds(86_400)
+
+    private let certificates: @Sendable () -> [ServedCertificate]
+    private let logger: Logger
+    private let clock: any WallClock
+    private let isStopped = Atomic<Bool>(false)
+
+    init(_ certificates: @escaping @Sendable () -> [ServedCertificate], logger: Logger, clock: any WallClock) {
+        self.certificates = certificates
+        self.logger = logger
+        self.clock = clock
+    }
+
+    /// Looks a first time after a day: the start says it by itself.
+    func start(on loop: LoopContext) {
+        _ = loop.execute { [self] in
+            _ = loop.schedule(after: Self.pause) { [self] in
+                guard !isStopped.load(ordering: .relaxed) else { return }
+                look()
+                start(on: loop)
+            }
+        }
+    }
+
+    func stop() { isStopped.store(true, ordering: .relaxed) }
+
+    func look() {
+        let now = clock.wallTime.seconds
+        for certificate in certificates().sorted(by: { $0.end < $1.end }) where certificate.end - now <= Self.notice {
+            logger.warning(
+                certificate.end < now ? "certificate_expired" : "certificate_expiring",
+                [
+                    .string("kind", certificate.kind.rawValue), .string("name", certificate.name),
+                    .integer("days_left", Int((certificate.end - now) / 86_400)),
+                ])
+        }
+    }
+}
