@@ -30,25 +30,35 @@ package struct ArgumentParser {
             let location = path.map(\.name).joined(separator: " ")
             guard let word = rest.popFirst() else { throw UsageError(path: location, .commandMissing) }
             if Self.asksForHelp(word) { return .text(CommandHelp(path).text) }
-            if path.count == 1, word == "--version" { return .text(version + "\n") }
+            if path.count == 1, let text = try programText([word] + rest) { return .text(text) }
             guard let command = commands.first(where: { $0.name == word }) else {
                 throw UsageError(path: location, Self.stranger(word, among: commands))
             }
             path.append(command)
         }
-        return try Self.parse(rest, of: path, version: version)
+        return try parse(rest, of: path)
     }
 
-    private static func parse(
-        _ words: ArraySlice<String>, of path: [Command], version: String
-    ) throws(UsageError) -> Invocation {
+    /// What the program prints of itself, if the words ask for that.
+    private func programText(_ words: ArraySlice<String>) throws(UsageError) -> String? {
+        do throws(UsageProblem) {
+            return try ProgramText(words)?.text(of: root, version: version)
+        } catch {
+            throw UsageError(path: root.name, error)
+        }
+    }
+
+    private func parse(_ words: ArraySlice<String>, of path: [Command]) throws(UsageError) -> Invocation {
         guard let command = path.last, case .action(let operands, let options, let run) = command.content else {
             preconditionFailure("the path ends with a command that is not a group")
         }
         let optionWords = words.prefix { $0 != "--" }
         if optionWords.contains(where: asksForHelp) { return .text(CommandHelp(path).text) }
-        // A program without commands has `--version` as an option.
-        if path.count == 1, optionWords.contains("--version") { return .text(version + "\n") }
+        // A program without commands has these among its options.
+        if path.count == 1 {
+            if optionWords.contains(CommandOption.version.name) { return .text(version + "\n") }
+            if let text = try programText(optionWords) { return .text(text) }
+        }
         let location = path.map(\.name).joined(separator: " ")
         do throws(UsageProblem) {
             var reading = ArgumentReading(operands: operands, options: options)

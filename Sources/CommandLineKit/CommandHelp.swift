@@ -18,6 +18,7 @@ struct CommandHelp {
         switch command.content {
         case .group(let commands):
             sections.append(Self.table("Commands", commands.map { ($0.name, $0.summary) }))
+            if path.count == 1 { sections.append(Self.table("Options", rows(of: []))) }
         case .action(let operands, let options, _):
             sections.append(Self.table("Arguments", operands.map { ($0.placeholder, $0.help) }))
             sections.append(Self.table("Options", rows(of: options)))
@@ -51,7 +52,7 @@ struct CommandHelp {
                 option.usage,
                 option.help + (option.isRequired ? " (required)" : "") + (option.repeats ? " (may repeat)" : "")
             )
-        } + (path.count == 1 ? [("--version", "print the version")] : []) + [("--help", "print this text")]
+        } + ((path.count == 1 ? ProgramText.options : []) + [.help]).map { ($0.usage, $0.help) }
     }
 
     private static func table(_ title: String, _ rows: [(name: String, help: String)]) -> String {

@@ -81,10 +81,15 @@ struct AdminClient {
     }
 
     /// The answer to GET of a path, with any status.
-    func get(_ path: String) throws(Failure) -> HTTPRoundTripAnswer {
+    func get(_ path: String) throws(Failure) -> HTTPRoundTripAnswer { try ask(.get, path) }
+
+    /// The answer to POST of nothing to a path, with any status.
+    func post(_ path: String) throws(Failure) -> HTTPRoundTripAnswer { try ask(.post([]), path) }
+
+    private func ask(_ method: HTTPRoundTripRequest.Method, _ path: String) throws(Failure) -> HTTPRoundTripAnswer {
         let fields = ["Accept: application/json"] + (token.map { ["Authorization: Bearer \($0)"] } ?? [])
         do throws(HTTPRoundTripError) {
-            return try HTTPRoundTrip.perform(HTTPRoundTripRequest(.get, url + path, fields: fields), settings)
+            return try HTTPRoundTrip.perform(HTTPRoundTripRequest(method, url + path, fields: fields), settings)
         } catch {
             throw Failure(text: text(of: error))
         }

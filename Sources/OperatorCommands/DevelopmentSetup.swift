@@ -41,21 +41,21 @@ enum DevelopmentSetup {
             files.append(secret("fairplay/private-key-\(bits).pem", try key.privatePEM().revealed()))
         }
         files.append(file("fairplay/bundle.bin", bundle))
-        files.append(secret("fairplay/application-secret.hex", try randomDigits(count: 16)))
+        files.append(try .randomDigits("fairplay/application-secret.hex", count: 16))
         return files
     }
 
     private static func secretFiles() throws(CryptoError) -> [SetupFile] {
         let signingKey = try ES256PrivateKey.generate()
         return [
-            secret("secrets/key-encryption-key", try randomDigits(count: AES256GCMKey.keySize)),
-            secret("secrets/ledger-key", try randomDigits(count: Configuration.Ledger.keySize)),
-            secret("secrets/pseudonym-key", try randomDigits(count: Configuration.Ledger.keySize)),
-            secret("secrets/session-key", try randomDigits(count: SessionTokens.secretSize)),
+            try .randomDigits("secrets/key-encryption-key", count: AES256GCMKey.keySize),
+            try .randomDigits("secrets/ledger-key", count: Configuration.Ledger.keySize),
+            try .randomDigits("secrets/pseudonym-key", count: Configuration.Ledger.keySize),
+            try .randomDigits("secrets/session-key", count: SessionTokens.secretSize),
             secret("secrets/token-signing-key.pem", try signingKey.privatePEM().revealed()),
             file("secrets/token-verification-key.pem", try signingKey.publicKey.publicPEM()),
-            secret("secrets/admin-token", try randomText()),
-            secret("secrets/packager", try randomText()),
+            try .randomText("secrets/admin-token"),
+            try .randomText("secrets/packager"),
         ]
     }
 
@@ -67,21 +67,25 @@ enum DevelopmentSetup {
         ]
     }
 
-    /// A random secret as a line of hexadecimal digits.
-    private static func randomDigits(count: Int) throws(CryptoError) -> [UInt8] {
-        Array((Hexadecimal.encode(try SecretBytes.random(count: count).revealed()) + "\n").utf8)
-    }
-
-    /// A random secret of 32 bytes as a line of base64url, which clients send in requests.
-    private static func randomText() throws(CryptoError) -> [UInt8] {
-        Array((Base64URL.encode(try SecretBytes.random(count: 32).revealed()) + "\n").utf8)
-    }
-
     private static func file(_ path: String, _ contents: [UInt8]) -> SetupFile {
         SetupFile(path: path, contents: contents, isSecret: false)
     }
 
     private static func secret(_ path: String, _ contents: [UInt8]) -> SetupFile {
         SetupFile(path: path, contents: contents, isSecret: true)
+    }
+}
+
+extension SetupFile {
+    /// A random secret of so many bytes as a line of hexadecimal digits.
+    static func randomDigits(_ path: String, count: Int) throws(CryptoError) -> SetupFile {
+        let digits = Hexadecimal.encode(try SecretBytes.random(count: count).revealed()) + "\n"
+        return SetupFile(path: path, contents: Array(digits.utf8), isSecret: true)
+    }
+
+    /// A random secret of 32 bytes as a line of base64url, for requests.
+    static func randomText(_ path: String) throws(CryptoError) -> SetupFile {
+        let text = Base64URL.encode(try SecretBytes.random(count: 32).revealed()) + "\n"
+        return SetupFile(path: path, contents: Array(text.utf8), isSecret: true)
     }
 }

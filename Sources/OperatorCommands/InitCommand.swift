@@ -1,30 +1,101 @@
 import ByteCoding
 package import CommandLineKit
 import KeyCrypto
+import POSIXSockets
 import ServiceConfiguration
 
 extension Command {
+    private static let production = CommandOption(
+        "--production", .flag, help: "make the set-up of a production node, without FairPlay and TLS files")
+    private static let group = CommandOption(
+        "--group", .value("GROUP"),
+        help:
+            "with --production: the group that may read secrets, by name or number; default: latchkey, if there is such a group"
+    )
+    private static let dryRun = CommandOption(
+        "--dry-run", .flag, help: "with --production: print what would be made, and make nothing")
+
     /// `latchkey init DIR`
     package static let initialize = Command(
         "init",
-        summary: "Make a development set-up in a new or empty folder",
+        summary: "Make a set-up in a new or empty folder, for development or for production",
         details: """
             Writes a configuration, self-signed FairPlay and TLS certificates with their private keys, a random application secret,
             and the keys that seal content keys and sign tokens. Only you can read the secrets. No existing file is overwritten.
 
             This is development material: Apple issues the real certificates and the application secret under its own agreement,
             and the daemon refuses these certificates on any listener that is not loopback.
+
+            With --production it makes the secrets of an installation, a configuration that explains each choice, and CHECKLIST.txt:
+            what Apple and others deliver, and where each file goes. Secrets belong to you and to a group, with mode 0640, so that
+            the daemon can read them and cannot change them.
             """,
-        examples: ["latchkey init ./development", "latchkeyd --config ./development/latchkey.json5"],
+        examples: [
+            "latchkey init ./development", "latchkeyd --config ./development/latchkey.json5",
+            "latchkey init --production /etc/latchkey",
+        ],
         operands: [CommandOperand("DIR", help: "the folder, which must be empty; it is made if it does not exist")],
+        options: [production, group, dryRun],
         run: { arguments, context throws(CommandError) in
-            try DevelopmentSetup.initialize(arguments.operand(0), context)
+            let directory = try arguments.operand(0)
+            guard !directory.isEmpty else { throw .usage("DIR is empty") }
+            if arguments.isSet(production) {
+                let readers = try ProductionSetup.readers(arguments.value(group))
+                try ProductionSetup.initialize(directory, readers, isDry: arguments.isSet(dryRun), context)
+            } else {
+                for option in [group, dryRun] where arguments.isSet(option) {
+                    throw .usage("\(option.name) needs --production")
+                }
+                try DevelopmentSetup.initialize(directory, context)
+            }
         })
+}
+
+extension ProductionSetup {
+    private static let groupDefault = "latchkey"
+
+    fileprivate static func readers(_ name: String?) throws(CommandError) -> SetupReaders {
+        if let number = UserGroup(named: name ?? groupDefault)?.number ?? name.flatMap({ UInt32($0) }) {
+            return .group(number)
+        }
+        guard let name else { return .owner }
+        throw .failed("there is no group \(name); systemd-sysusers makes the group latchkey")
+    }
+
+    fileprivate static func initialize(
+        _ directory: String, _ readers: SetupReaders, isDry: Bool, _ context: CommandContext
+    ) throws(CommandError) {
+        if isDry { return try context.print(listing(directory, readers)) }
+        try SetupFolder.withFolder(directory, for: readers, tolerating: toleratedNames) {
+            folder throws(CommandError) in
+            if !folder.isWritten {
+                let files = try wrap(CommandError.noRandomBytes, try make(in: directory))
+                try folder.write(files, folders: folders)
+            }
+            try folder.place()
+        }
+        let owners = readers.group == nil ? "readable by you alone" : "mode 0640, readable by the daemon's group"
+        try context.print(
+            """
+            Made a production set-up in \(directory); its secrets are \(owners).
+
+            \(checklist(directory).dropLast())
+            """)
+    }
+
+    /// What would be made, without any secret.
+    private static func listing(_ directory: String, _ readers: SetupReaders) throws(CommandError) -> String {
+        let files = try wrap(CommandError.noRandomBytes, try make(in: directory))
+        let rows = files.map { file in
+            let mode = String(file.isSecret ? readers.secretMode : readers.fileMode, radix: 8)
+            return "  0\(mode)  \(FilePath.resolve(file.path, relativeTo: directory))"
+        }
+        return "Would make:\n" + rows.joined(separator: "\n") + "\n\nlatchkey.json5:\n\n\(configuration.dropLast())"
+    }
 }
 
 extension DevelopmentSetup {
     fileprivate static func initialize(_ directory: String, _ context: CommandContext) throws(CommandError) {
-        guard !directory.isEmpty else { throw .usage("DIR is empty") }
         try SetupFolder.withFolder(directory) { folder throws(CommandError) in
             if !folder.isWritten { try folder.write(try files(context), folders: folders) }
             try folder.place()

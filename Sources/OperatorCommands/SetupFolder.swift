@@ -2,6 +2,23 @@ import ByteCoding
 import CommandLineKit
 import Foundation
 
+/// Who may read a set-up beside its owner.
+struct SetupReaders: Equatable, Sendable {
+    /// The number of the group of the daemon's user; nil for a daemon that runs as the owner.
+    let group: UInt32?
+    let folderMode: mode_t
+    let fileMode: mode_t
+    let secretMode: mode_t
+
+    /// The owner alone; files that are no secret have the usual mode.
+    static let owner = SetupReaders(group: nil, folderMode: 0o700, fileMode: 0o644, secretMode: 0o600)
+
+    /// A group too. It can change nothing.
+    static func group(_ number: UInt32) -> SetupReaders {
+        SetupReaders(group: number, folderMode: 0o750, fileMode: 0o640, secretMode: 0o640)
+    }
+}
+
 /// Puts the files of a set-up into an empty folder. It never overwrites a file.
 ///
 /// All files are first written into the folder `.latchkey-init-unfinished` within it. That is then renamed to
@@ -11,17 +28,19 @@ import Foundation
 struct SetupFolder {
     private static let unfinished = ".latchkey-init-unfinished"
     private static let finished = ".latchkey-init-finished"
-    private static let folderMode: mode_t = 0o700
 
     private let path: String
     private let isNew: Bool
     private let descriptor: Int32
+    private let readers: SetupReaders
+    private let tolerated: Set<String>
 
-    /// Runs `body` with the folder, which is made with mode 0700 if it does not exist. Its parent must exist.
+    /// Runs `body` with the folder, which is made if it does not exist. Its parent must exist.
     ///
-    /// Throws `failed` if the folder has entries other than those that an interrupted run has left.
+    /// Throws `failed` if the folder has entries other than those that an interrupted run has left, and `tolerated`.
     static func withFolder<Result>(
-        _ path: String, _ body: (SetupFolder) throws(CommandError) -> Result
+        _ path: String, for readers: SetupReaders = .owner, tolerating tolerated: Set<String> = [],
+        _ body: (SetupFolder) throws(CommandError) -> Result
     ) throws(CommandError) -> Result {
         let isNew = try make(path)
         // Safe here and below: the C strings of paths are valid until their call returns.
@@ -34,9 +53,11 @@ struct SetupFolder {
         // Closing alone is not enough: a child process that is just being started would keep the lock until it runs its
         // own program.
         defer { flock(descriptor, LOCK_UN) }
-        let folder = SetupFolder(path: path, isNew: isNew, descriptor: descriptor)
+        let folder = SetupFolder(
+            path: path, isNew: isNew, descriptor: descriptor, readers: readers, tolerated: tolerated)
         do throws(CommandError) {
             try folder.refuseStrangers()
+            if isNew { try folder.allow(path, readers.folderMode) }
             return try body(folder)
         } catch {
             if isNew { _ = unsafe rmdir(path) }
@@ -52,8 +73,8 @@ struct SetupFolder {
         let staging = within(Self.unfinished)
         try? FileManager.default.removeItem(atPath: staging)
         do throws(CommandError) {
-            for folder in [staging] + folders.map({ "\(staging)/\($0)" }) { try Self.makeFolder(folder) }
-            for file in files { try Self.write(file, in: staging) }
+            for folder in [staging] + folders.map({ "\(staging)/\($0)" }) { try makeFolder(folder) }
+            for file in files { try write(file, in: staging) }
             try Self.move(staging, to: within(Self.finished))
         } catch {
             try? FileManager.default.removeItem(atPath: staging)
@@ -77,14 +98,16 @@ struct SetupFolder {
         }
     }
 
-    private var entries: [String] { Self.entries(of: path) }
+    private var entries: Set<String> { Set(Self.entries(of: path)) }
 
     private func within(_ name: String) -> String { path.hasSuffix("/") ? path + name : "\(path)/\(name)" }
 
     private func refuseStrangers() throws(CommandError) {
         // A run that was interrupted while moving has left entries in their places. `place` checks each name itself.
         guard !isWritten else { return }
-        if let stranger = entries.sorted().first(where: { $0 != Self.unfinished }) { throw occupied(by: stranger) }
+        if let stranger = entries.subtracting(tolerated).sorted().first(where: { $0 != Self.unfinished }) {
+            throw occupied(by: stranger)
+        }
     }
 
     private func occupied(by name: String) -> CommandError {
@@ -95,7 +118,7 @@ struct SetupFolder {
 
     /// Makes the folder. Returns false if it exists already.
     private static func make(_ path: String) throws(CommandError) -> Bool {
-        if unsafe mkdir(path, folderMode) == 0 { return true }
+        if unsafe mkdir(path, 0o700) == 0 { return true }
         switch errno {
         case EEXIST: return false
         case ENOENT: throw .failed("the parent folder of \(path) does not exist; make it first")
@@ -103,16 +126,30 @@ struct SetupFolder {
         }
     }
 
-    private static func makeFolder(_ path: String) throws(CommandError) {
-        guard unsafe mkdir(path, folderMode) == 0 else {
+    private func makeFolder(_ path: String) throws(CommandError) {
+        guard unsafe mkdir(path, 0o700) == 0 else {
             throw .failed("cannot make the folder \(path): \(SystemText.lastError)")
         }
+        try allow(path, readers.folderMode)
     }
 
-    private static func write(_ file: SetupFile, in folder: String) throws(CommandError) {
-        try wrap(
-            CommandError.newFile,
-            try NewFile.write(file.contents, to: "\(folder)/\(file.path)", mode: file.isSecret ? 0o600 : 0o644))
+    /// A secret never has wider permissions than at the end.
+    private func write(_ file: SetupFile, in folder: String) throws(CommandError) {
+        let path = "\(folder)/\(file.path)"
+        try wrap(CommandError.newFile, try NewFile.write(file.contents, to: path, mode: 0o600))
+        try allow(path, file.isSecret ? readers.secretMode : readers.fileMode)
+    }
+
+    /// Gives a file or folder to those who may read it.
+    private func allow(_ path: String, _ mode: mode_t) throws(CommandError) {
+        if let group = readers.group {
+            guard unsafe chown(path, uid_t.max, group) == 0 else {
+                throw .failed("cannot give \(path) to the group \(group): \(SystemText.lastError)")
+            }
+        }
+        guard unsafe chmod(path, mode) == 0 else {
+            throw .failed("cannot set the permissions of \(path): \(SystemText.lastError)")
+        }
     }
 
     private static func move(_ source: String, to target: String) throws(CommandError) {

@@ -80,6 +80,22 @@ package struct SystemUser: Equatable, Sendable {
     }
 }
 
+/// A group of the operating system.
+package struct UserGroup: Equatable, Sendable {
+    package let number: UInt32
+
+    /// Looks a group up by name; nil if there is no such group.
+    package init?(named name: String) {
+        var entry = unsafe group()
+        var found: UnsafeMutablePointer<group>?
+        // Room for the names of many members.
+        var texts = [CChar](repeating: 0, count: 256 * 1024)
+        // Safe: the entry and its texts are local, and the number is copied out of them.
+        guard unsafe getgrnam_r(name, &entry, &texts, texts.count, &found) == 0, unsafe found != nil else { return nil }
+        number = unsafe entry.gr_gid
+    }
+}
+
 /// Protects the memory of this process.
 package enum ProcessProtection {
     /// Forbids core files, and forbids other processes of the same user to trace this process or to read its memory

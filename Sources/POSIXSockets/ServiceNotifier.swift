@@ -18,25 +18,47 @@ package struct ServiceNotifier: Sendable {
     }
 
     /// Reports that the service is ready, after its start or a reload.
-    package func ready() throws(SocketError) { try send("READY=1") }
+    package var isHeard: Bool { !path.isEmpty }
 
-    /// Reports that the service is shutting down.
-    package func stopping() throws(SocketError) { try send("STOPPING=1") }
+    /// Says that the service is ready, after start or reload. `status` is the line that `systemctl status` shows, here
+    /// and below.
+    package func ready(status: String) throws(SocketError) { try send("READY=1\n" + Self.assignment(status)) }
 
-    /// Reports that a reload begins at this time of the monotonic clock.
-    package func reloading(monotonicMicroseconds: UInt64) throws(SocketError) {
-        try send("RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds)")
+    /// Says that the service is going down, and needs at most so long for it, whatever the unit says.
+    package func stopping(within limit: Duration, status: String) throws(SocketError) {
+        let (seconds, attoseconds) = limit.components
+        let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        try send("STOPPING=1\nEXTEND_TIMEOUT_USEC=\(microseconds)\n" + Self.assignment(status))
     }
 
-    /// Reports that the service still makes progress (watchdog).
-    package func alive() throws(SocketError) { try send("WATCHDOG=1") }
+    /// Says that a reload begins, at this time of the monotonic clock.
+    package func reloading(monotonicMicroseconds: UInt64, status: String) throws(SocketError) {
+        try send("RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds)\n" + Self.assignment(status))
+    }
 
-    /// Sets the one-line status that `systemctl status` shows.
+    /// Says that the service still makes progress. Never blocks: without room in the socket it fails with `EAGAIN`.
+    package func alive() throws(SocketError) { try send("WATCHDOG=1", flags: Int32(MSG_DONTWAIT)) }
+
+    /// Sets the status. Never blocks, as `alive`.
     package func status(_ text: String) throws(SocketError) {
-        try send("STATUS=" + String(text.map { $0.isNewline ? " " : $0 }))
+        try send(Self.assignment(text), flags: Int32(MSG_DONTWAIT))
     }
 
-    private func send(_ message: String) throws(SocketError) {
+    /// How long systemd waits for the next `alive` before it ends the process: `WATCHDOG_USEC`, unless `WATCHDOG_PID`
+    /// names another process (`sd_watchdog_enabled(3)`). Nil if it does not wait for any.
+    package static func watchdogLimit(environment: [String: String], processID: Int32) -> Duration? {
+        if let owner = environment["WATCHDOG_PID"], Int32(owner) != processID { return nil }
+        guard let microseconds = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }), microseconds > 0 else {
+            return nil
+        }
+        return .microseconds(microseconds)
+    }
+
+    private static func assignment(_ status: String) -> String {
+        "STATUS=" + String(status.map { $0.isNewline ? " " : $0 })
+    }
+
+    private func send(_ message: String, flags: Int32 = 0) throws(SocketError) {
         guard !path.isEmpty else { return }
         let socket = try Descriptor(openingSocketOf: AF_UNIX, Int32(SOCK_DGRAM.rawValue))
         let number = socket.number
@@ -44,7 +66,7 @@ package struct ServiceNotifier: Sendable {
         let result = unsafe withSystemAddress { address, length in
             // Safe: the kernel reads the address and the message, both borrowed for the call.
             interruptible {
-                unsafe sendto(number, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, length)
+                unsafe sendto(number, bytes, bytes.count, Int32(MSG_NOSIGNAL) | flags, address, length)
             }
         }
         _ = try result.get(.send)

@@ -24,11 +24,12 @@ extension Configuration {
         let expressPlay = section.section("expressPlay", effect: .reload, ExpressPlay.init(reading:))
         let packagers = Self.packagers(reading: section)
         let limits = section.section("limits", Limits.init(reading:))
+        let drain = section.section("drain", effect: .reload, Drain.init(reading:))
         let logging = section.section("logging", effect: .reload, Logging.init(reading:))
 
         guard let listeners, let cors, let licensePaths, let fairplay, let keys, let storage, let ledger, let clock,
             let entitlement,
-            let expressPlay, let packagers, let limits, let logging
+            let expressPlay, let packagers, let limits, let drain, let logging
         else {
             return nil
         }
@@ -56,6 +57,7 @@ extension Configuration {
         self.expressPlay = expressPlay
         self.packagers = packagers
         self.limits = limits
+        self.drain = drain
         self.logging = logging
     }
 
@@ -69,6 +71,12 @@ extension Configuration {
         let isName =
             !name.isEmpty && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
         return isName ? name : "latchkey"
+    }
+}
+
+extension Configuration.Drain {
+    init(reading section: ConfigurationSection) {
+        delay = section.value("delay", .duration(.zero...(.seconds(600)), example: .seconds(15)), default: .zero)
     }
 }
 

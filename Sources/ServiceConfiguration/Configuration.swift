@@ -34,6 +34,7 @@ package struct Configuration: Equatable, Sendable {
     /// The packagers, which may ask for content keys. Their names are distinct.
     package let packagers: [Packager]
     package let limits: Limits
+    package let drain: Drain
     package let logging: Logging
 
     /// The listeners of the daemon.
@@ -182,6 +183,12 @@ package struct Configuration: Equatable, Sendable {
         package func limits(loopCount: Int) -> OverloadLimits {
             OverloadLimits(wait: wait, waitingMaximum: max(1, waitingMaximum / loopCount))
         }
+    }
+
+    /// How the daemon goes down.
+    package struct Drain: Equatable, Sendable {
+        /// How long it is not ready, and serves what comes, before its listeners close: up to ten minutes.
+        package let delay: Duration
     }
 
     package struct Logging: Equatable, Sendable {

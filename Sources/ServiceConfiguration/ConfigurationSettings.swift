@@ -61,6 +61,7 @@ package struct LiveSettings: Equatable, Sendable {
     package let tokenCacheCapacity: Int
     package let rates: RequestRates
     package let overload: Configuration.Overload
+    package let drain: Configuration.Drain
     package let logging: Configuration.Logging
 
     package struct AdminFiles: Equatable, Sendable {
@@ -101,6 +102,7 @@ package struct LiveSettings: Equatable, Sendable {
         tokenCacheCapacity = configuration.limits.tokenCacheCapacity
         rates = configuration.limits.rates
         overload = configuration.limits.overload
+        drain = configuration.drain
         logging = configuration.logging
     }
 }

@@ -6,6 +6,7 @@ import OperatorCommands
 @main
 struct Latchkey {
     static func main() async {
+        RuntimeMessages.silence()
         let words = Array(ProcessInfo.processInfo.arguments.dropFirst())
         exit(await CommandRunner(command).run(words).rawValue)
     }
@@ -22,6 +23,6 @@ struct Latchkey {
         ],
         commands: [
             .initialize, .doctor, .why, .credentials, .keys, .lint, .ledger, .revocations, .account, .clock, .store,
-            .backup, .token, .device, .spc, .ckc,
+            .backup, .token, .device, .admin, .spc, .ckc,
         ])
 }

@@ -6,6 +6,7 @@ import LatchkeyService
 @main
 struct Latchkeyd {
     static func main() {
+        RuntimeMessages.silence()
         // Not `exit`: it would run the exit handlers of the external module, which may hang.
         if let status = LadderWorkerCommand.runIfAsked(CommandLine.arguments) { _exit(status) }
         // Before anything can make a thread, because all threads must inherit the mask. In an asynchronous `main` this

@@ -159,22 +159,23 @@ IDLE_SECONDS = 0.02
 
 @dataclass
 class EndingLoad:
-    """Clients that send requests until the daemon no longer answers."""
+    """Clients that send requests until the daemon no longer answers, or until they are told to stop."""
 
     address: tuple[str, int]
     answered: int = 0
     lost: list[str] = field(default_factory=list)
+    stopping: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, keeps: bool) -> None:
-        while True:
+        while not self.stopping:
             try:
                 connection = socket.create_connection(self.address, timeout=ANSWER_SECONDS)
             except OSError:
                 return  # No request was sent.
             with connection:
                 goes_on = self._ask(connection)
-                while goes_on and keeps:
+                while goes_on and keeps and not self.stopping:
                     time.sleep(IDLE_SECONDS)
                     goes_on = self._ask(connection)
 
@@ -232,3 +233,36 @@ def test_an_end_loses_no_request(tmp_path: Path, latchkey_programs: None) -> Non
         answered += load.answered
     print(f"\n{ENDS} ends: {answered} answered, {len(lost)} lost")
     assert lost == []
+
+
+# --- Kept connections through socket activation -----------------------------------------------------------------------
+
+
+def test_a_restart_loses_no_request_of_kept_connections(tmp_path: Path, latchkey_programs: None) -> None:
+    """Clients that keep their connections lose no request: the old daemon answers it, and says that the connection ends."""
+    setup = new_setup(tmp_path)
+    with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
+        process = start_activated(setup, tmp_path / "daemon-0.log", listening)
+        await_addresses(process, tmp_path / "daemon-0.log")
+        load = EndingLoad(listening.getsockname())
+        clients = [threading.Thread(target=load.run, args=(index % 4 != 0,)) for index in range(ENDING_CLIENTS)]
+        for client in clients:
+            client.start()
+        try:
+            for number in range(1, RESTARTS + 1):
+                goal = load.answered + 1000
+                deadline = time.monotonic() + ANSWER_SECONDS
+                while load.answered < goal:
+                    assert time.monotonic() < deadline, f"no answers; lost: {load.lost}"
+                    time.sleep(0.01)
+                assert stop_daemon(process) == 0
+                log = tmp_path / f"daemon-{number}.log"
+                process = start_activated(setup, log, listening)
+                await_addresses(process, log)
+        finally:
+            load.stopping = True
+            for client in clients:
+                client.join()
+            stop_daemon(process)
+    print(f"\n{RESTARTS} restarts: {load.answered} answered, {len(load.lost)} lost")
+    assert load.lost == []

@@ -179,6 +179,76 @@ import Testing
         #expect(try folder.read("c.json5") == [9])
     }
 
+    /// The secrets of an installation, for its owner and one group, and a list of what others deliver.
+    @Test func makesAProductionSetUp() async throws {
+        try folder.write(Array("example".utf8), to: "latchkey.json5.example")
+        let run = try await LatchkeyProcess("init", "--production", "--group", Self.ownGroup, folder.path)
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(
+            try folder.names() == [
+                "CHECKLIST.txt", "fairplay", "issuers", "latchkey.json5", "latchkey.json5.example", "secrets", "tls",
+            ])
+        let secrets = ["admin-token", "key-encryption-key", "ledger-key", "pseudonym-key", "session-key"]
+        #expect(try folder.names(in: "secrets") == secrets)
+        for name in secrets { #expect(try folder.mode("secrets/\(name)") == 0o640, "\(name)") }
+        for name in ["fairplay", "issuers", "secrets", "tls"] { #expect(try folder.mode(name) == 0o750, "\(name)") }
+        let checklist = String(decoding: try folder.read("CHECKLIST.txt"), as: UTF8.self)
+        #expect(run.output.contains(checklist.dropLast()))
+        for file in ["certificate-1024.der", "certificate-2048.der", "application-secret.hex", "private-key-2048.pem"] {
+            #expect(checklist.contains("fairplay/\(file)"))
+        }
+        for name in secrets {
+            let secret = String(decoding: try folder.read("secrets/\(name)"), as: UTF8.self).dropLast()
+            #expect(secret.count >= 43 && !run.output.contains(secret))
+        }
+        #expect(try await LatchkeyProcess("init", "--production", folder.path).status == 1, "nothing is overwritten")
+    }
+
+    /// With development material in the places of Apple's files, all files that the configuration names are there.
+    @Test func itsConfigurationNamesTheFilesOfTheChecklist() async throws {
+        let run = try await LatchkeyProcess("init", "--production", "--group", Self.ownGroup, folder.path("etc"))
+        #expect(run.status == 0, "\(run.messages)")
+        func check() throws(ConfigurationError) -> LoadedConfiguration {
+            let file = try ConfigurationFile(path: folder.path("etc/latchkey.json5"), environment: [:])
+            return try LoadedConfiguration.load(file, environment: [:])
+        }
+        #expect(throws: ConfigurationError.self) { try check() }
+        #expect(try await LatchkeyProcess("init", folder.path("dev")).status == 0)
+        for name in try folder.names(in: "dev/fairplay") where name != "bundle.bin" {
+            try FileManager.default.copyItem(
+                atPath: folder.path("dev/fairplay/\(name)"), toPath: folder.path("etc/fairplay/\(name)"))
+        }
+        for name in ["certificate.pem", "private-key.pem"] {
+            try FileManager.default.copyItem(
+                atPath: folder.path("dev/tls/\(name)"), toPath: folder.path("etc/tls/\(name)"))
+        }
+        try FileManager.default.copyItem(
+            atPath: folder.path("dev/secrets/token-verification-key.pem"), toPath: folder.path("etc/issuers/portal.pem")
+        )
+        let loaded = try check()
+        #expect(loaded.configuration.listeners.public.map(\.address.description) == ["systemd:public"])
+        #expect(loaded.configuration.storage.databasePath == "/var/lib/latchkey/latchkey.db")
+        #expect(loaded.configuration.entitlement.sessions != nil)
+        #expect(loaded.configuration.drain.delay == .zero)
+    }
+
+    @Test func showsWhatItWouldMake() async throws {
+        let run = try await LatchkeyProcess("init", "--production", "--dry-run", folder.path("etc"))
+        #expect(run.status == 0 && run.output.contains("secrets/session-key") && run.output.contains("issuers: ["))
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test(arguments: [["--group", "no-such-group", "--production"], ["--group", "root"], ["--dry-run"]])
+    func refusesOptionsThatMeanNothing(options: [String]) async throws {
+        let run = try await LatchkeyProcess(arguments: ["init"] + options + [folder.path("etc")])
+        #expect(run.status == (options.contains("--production") ? 1 : 2))
+        #expect(try folder.names().isEmpty)
+    }
+
+    /// The name of a group that this process may give files to.
+    private static let ownGroup: String =
+        unsafe getgrgid(getgid()).map { entry in unsafe String(cString: entry.pointee.gr_name) } ?? "root"
+
     @Test func leavesNothingWhereWritingFails() throws {
         let files = [SetupFile(path: "missing/a", contents: [1], isSecret: true)]
         #expect(throws: CommandError.self) {

@@ -7,12 +7,12 @@ import Testing
     func sendsOneDatagramPerMessage(isAbstract: Bool) throws {
         let receiver = try NotifySocket(isAbstract: isAbstract)
         let notifier = try ServiceNotifier(socketName: receiver.name)
-        try notifier.ready()
-        #expect(receiver.receive() == "READY=1")
-        try notifier.stopping()
-        #expect(receiver.receive() == "STOPPING=1")
-        try notifier.reloading(monotonicMicroseconds: 12)
-        #expect(receiver.receive() == "RELOADING=1\nMONOTONIC_USEC=12")
+        try notifier.ready(status: "Serving")
+        #expect(receiver.receive() == "READY=1\nSTATUS=Serving")
+        try notifier.stopping(within: .milliseconds(1500), status: "Stopping\nREADY=1")
+        #expect(receiver.receive() == "STOPPING=1\nEXTEND_TIMEOUT_USEC=1500000\nSTATUS=Stopping READY=1")
+        try notifier.reloading(monotonicMicroseconds: 12, status: "Reloading")
+        #expect(receiver.receive() == "RELOADING=1\nMONOTONIC_USEC=12\nSTATUS=Reloading")
         try notifier.status("two\nlines")
         #expect(receiver.receive() == "STATUS=two lines")
         try notifier.alive()
@@ -21,7 +21,7 @@ import Testing
 
     @Test(arguments: [nil, ""])
     func saysNothingWithoutASocket(name: String?) throws {
-        try ServiceNotifier(socketName: name).ready()
+        try ServiceNotifier(socketName: name).ready(status: "Serving")
     }
 
     @Test func refusesANameThatDoesNotFit() throws {
@@ -33,7 +33,19 @@ import Testing
 
     @Test func failsWhenNobodyReceives() throws {
         let notifier = try ServiceNotifier(socketName: "/nonexistent/notify")
-        #expect(throws: SocketError.failed(.send, errno: ENOENT)) { try notifier.ready() }
+        #expect(throws: SocketError.failed(.send, errno: ENOENT)) { try notifier.ready(status: "Serving") }
+    }
+
+    private static let limits: [([String: String], Duration?)] = [
+        (["WATCHDOG_USEC": "30000000"], Duration.seconds(30)),
+        (["WATCHDOG_USEC": "500", "WATCHDOG_PID": "77"], .microseconds(500)),
+        (["WATCHDOG_USEC": "500", "WATCHDOG_PID": "78"], nil), (["WATCHDOG_USEC": "500", "WATCHDOG_PID": "x"], nil),
+        (["WATCHDOG_USEC": "0"], nil), (["WATCHDOG_USEC": "-1"], nil), (["WATCHDOG_USEC": "soon"], nil), ([:], nil),
+    ]
+
+    @Test(arguments: limits)
+    func knowsHowLongSystemdWaits(environment: [String: String], limit: Duration?) {
+        #expect(ServiceNotifier.watchdogLimit(environment: environment, processID: 77) == limit)
     }
 }
 

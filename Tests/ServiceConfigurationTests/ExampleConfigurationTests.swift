@@ -44,6 +44,7 @@ import Testing
         #expect(example.limits.tokenCacheCapacity == defaults.limits.tokenCacheCapacity)
         #expect(example.limits.overload == defaults.limits.overload)
         #expect(example.logging == defaults.logging)
+        #expect(example.drain == defaults.drain)
         #expect(example.storage.databasePath == directory + "/latchkey.db")
     }
 
@@ -88,6 +89,7 @@ import Testing
         "entitlement.tokenHeaders", "entitlement.dashIFStatus", "entitlement.profiles", "entitlement.floor",
         "expressPlay.customers",
         "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "packagers", "logging.level", "logging.clientAddress",
+        "drain.delay",
     ])
     func itHasEveryField(path: String) {
         #expect(file.positions[path] != nil)

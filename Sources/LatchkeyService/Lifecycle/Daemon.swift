@@ -2,6 +2,8 @@ import Administration
 import ByteCoding
 import CommandLineKit
 package import EventLoops
+import Foundation
+import Glibc
 package import HTTPServing
 package import KeyCrypto
 import Licensing
@@ -19,7 +21,7 @@ package import Telemetry
 package final class Daemon: Sendable {
     private let parts: DaemonParts
     private let book: Mutex<RuleBook>
-    private let notifier: ServiceNotifier
+    private let status: ServiceStatus
     private let logger: Logger
     private let refusal = Mutex<DaemonError?>(nil)
 
@@ -36,15 +38,21 @@ package final class Daemon: Sendable {
         _ loaded: LoadedConfiguration, environment: [String: String], sockets: ActivatedSockets, logger: Logger
     ) throws(DaemonError) {
         self.logger = logger
-        notifier = try wrap(DaemonError.notifier, try ServiceNotifier(socketName: environment["NOTIFY_SOCKET"]))
-        let (parts, book) = try DaemonParts.start(loaded, sockets: sockets, logger: logger)
+        let notifier = try wrap(DaemonError.notifier, try ServiceNotifier(socketName: environment["NOTIFY_SOCKET"]))
+        status = ServiceStatus(notifier, logger: logger)
+        let (parts, book) = try DaemonParts.start(loaded, sockets: sockets, status: status, logger: logger)
         self.parts = parts
         self.book = Mutex(book)
         for name in parts.listeners.unusedSocketNames { logger.warning("socket_unused", [.string("name", name)]) }
         parts.records.note(.nodeStarted, LatchkeyVersion.current)
         parts.health.setReady(true)
         logger.info("ready", [.string("version", LatchkeyVersion.current), .integer("loops", parts.loopCount)])
-        notify { () throws(SocketError) in try notifier.ready() }
+        status.ready()
+        if let limit = ServiceNotifier.watchdogLimit(environment: environment, processID: getpid()) {
+            Watchdog(
+                parts.watchedLoops, timer: parts.adminLoop, within: limit, notifier: notifier, logger: logger
+            ).start()
+        }
     }
 
     /// Calls `body` once, on any thread, when `stopCause` is set.
@@ -60,10 +68,8 @@ package final class Daemon: Sendable {
     /// A configuration that `load` refuses changes nothing. Fields of the fixed half that have changed are logged by
     /// name, because they need a restart.
     package func reload(_ load: () throws(ConfigurationError) -> LoadedConfiguration) {
-        notify { () throws(SocketError) in
-            try notifier.reloading(
-                monotonicMicroseconds: UInt64(max(0, SystemMonotonicClock().monotonicTime.nanoseconds / 1000)))
-        }
+        status.reloading(at: SystemMonotonicClock().monotonicTime)
+        var refusal: String?
         do throws(ReloadError) {
             let new = try wrap(ReloadError.configuration, try load())
             let fields = try book.withLock { (book) throws(ReloadError) in try parts.adopt(new, book) }
@@ -79,27 +85,32 @@ package final class Daemon: Sendable {
         } catch {
             parts.metrics.reloadFailed()
             logger.error("reload_failed", [.string("cause", error.description)])
+            refusal = error.description
         }
-        notify { () throws(SocketError) in try notifier.ready() }
+        status.ready { $0.reloadRefusal = refusal }
     }
 
-    /// Stops accepting connections, finishes the requests in flight, and ends the loops.
+    /// Is not ready for `drain.delay`, then stops accepting connections, finishes the requests in flight, and ends the
+    /// loops. The delay counts from an operator's order to drain, if there was one.
     ///
     /// Blocks until all of this is done. Must be called only once.
     package func stop() {
+        let now = SystemMonotonicClock().monotonicTime
+        let drained = parts.health.drain.map { now - $0.since } ?? .zero
+        let delay = max(.zero, book.withLock { $0.drainDelay } - drained)
         parts.health.setReady(false)
-        logger.info("stopping")
-        notify { () throws(SocketError) in try notifier.stopping() }
+        let seconds = delay.components.seconds
+        if delay > .zero {
+            logger.info("draining", [.integer("seconds", Int(seconds))])
+            status.stopping(within: delay + DaemonParts.stopLimit, "Not ready, and serving what comes for \(seconds) s")
+            Thread.sleep(forTimeInterval: delay / .seconds(1))
+            logger.info("stopping")
+        } else {
+            logger.info("stopping")
+            status.stopping(within: DaemonParts.stopLimit, "Finishing requests")
+        }
         parts.running.stop()
         logger.info("stopped")
-    }
-
-    private func notify(_ send: () throws(SocketError) -> Void) {
-        do throws(SocketError) {
-            try send()
-        } catch {
-            logger.warning("notify_failed", [.string("cause", error.description)])
-        }
     }
 }
 

@@ -31,6 +31,12 @@ package enum DaemonCommand {
     /// Descriptors for everything except public connections: more than `DescriptorPlan` ever reserves.
     private static let otherDescriptors = 512
 
+    private static let probe = CommandOption(
+        "--probe", .flagOrWord("ready"),
+        help:
+            "ask the daemon that runs with this configuration at its admin listener whether it lives, or with =ready whether it "
+            + "wants requests; the exit status is 0 if it does")
+
     private static let newDatabase = CommandOption(
         "--new-database", .flag,
         help:
@@ -52,12 +58,16 @@ package enum DaemonCommand {
             "latchkeyd --config /etc/latchkey/latchkey.json5 --print-config",
             "LATCHKEY_LISTEN=127.0.0.1:0 latchkeyd --config demo/latchkey.json5",
         ],
-        options: [config, check, printConfig, newDatabase]
+        options: [config, check, printConfig, probe, newDatabase]
     ) { (arguments, context) throws(CommandError) in
         // This must come before the first secret is read.
         let protection = protectMemory()
         let path = try arguments.required(config)
         if arguments.isSet(printConfig) { return try context.print(readFile(path, context).printed) }
+        if arguments.isSet(probe) {
+            let isReadiness = arguments.value(probe) == "ready"
+            return try Probe(readFile(path, context).configuration, asksForReadiness: isReadiness).run()
+        }
         let (file, loaded) = try load(path, context)
         if arguments.isSet(check) {
             for warning in file.warnings { context.note("warning: \(warning)") }

@@ -21,11 +21,18 @@ struct DaemonParts: Sendable {
     private static let drainLimit: Duration = .seconds(30)
     /// The most time that the tasks of a loop may take after that.
     private static let taskLimit: Duration = .seconds(2)
+    /// How long an operator's request at the very end may take.
+    private static let adminDrainLimit: Duration = .seconds(2)
+    /// The longest time that all parts together need to stop: requests, tasks, and what is written and sent at last.
+    static let stopLimit: Duration = drainLimit + .seconds(20)
 
     let metrics: ServiceMetrics
     let health: Health
     let listeners: ServingListeners
     let loopCount: Int
+    /// All loops of the daemon that serve requests or their parts, for the watchdog.
+    let watchedLoops: [LoopContext]
+    let adminLoop: LoopContext
     let records: LicenseRecords
     let running: RunningParts
     /// The database that all nodes share; nil if this node works alone.
@@ -35,11 +42,11 @@ struct DaemonParts: Sendable {
 
     /// Starts all parts, one after the other. If a part cannot start, the parts that already run are stopped.
     static func start(
-        _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger
+        _ loaded: LoadedConfiguration, sockets: ActivatedSockets, status: ServiceStatus, logger: Logger
     ) throws(DaemonError) -> (DaemonParts, RuleBook) {
         var running = RunningParts()
         do throws(DaemonError) {
-            return try start(loaded, sockets: sockets, logger: logger, &running)
+            return try start(loaded, sockets: sockets, status: status, logger: logger, &running)
         } catch {
             running.stop()
             throw error
@@ -47,7 +54,8 @@ struct DaemonParts: Sendable {
     }
 
     private static func start(
-        _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger, _ running: inout RunningParts
+        _ loaded: LoadedConfiguration, sockets: ActivatedSockets, status: ServiceStatus, logger: Logger,
+        _ running: inout RunningParts
     ) throws(DaemonError) -> (DaemonParts, RuleBook) {
         let clockEvents = ClockEvents(logger: logger)
         let clock = try startClock(loaded, clockEvents)
@@ -77,7 +85,11 @@ struct DaemonParts: Sendable {
             [
                 { records.degradations }, { revocations.degradations }, moduleDegradations(modules, book.cell),
                 { periods.degradations },
-            ], group, metrics, logger, &running)
+            ], group, metrics, status, logger, &running)
+        let health = Health(degradations: degradations) { drain in status.change { $0.drainedBy = drain?.actor } }
+        metrics.register(health)
+        // Before the servers: in its phase it comes after them.
+        running.add(.connections) { health.beginEnd() }
         let packagers = try startPackagers(
             loaded, storage, records, after: adminGroup, metrics, clock, logger, &running)
         let servers = startServers(loaded, group, adminGroup, metrics, logger, &running)
@@ -86,8 +98,9 @@ struct DaemonParts: Sendable {
         watchCertificates(of: listeners, book.cell, group, metrics, clock, logger, &running)
         // `DaemonParts` takes a copy of `running`, so no part may be added to `running` from here on.
         let parts = DaemonParts(
-            metrics: metrics, health: Health(degradations: degradations), listeners: listeners,
-            loopCount: group.loops.count, records: records, running: running, shared: storage.shared, clock: clock,
+            metrics: metrics, health: health, listeners: listeners, loopCount: group.loops.count,
+            watchedLoops: group.loops + adminGroup.loops + [packagers.loop.loop] + [modules?.loop].compactMap(\.self),
+            adminLoop: adminGroup.loops[0], records: records, running: running, shared: storage.shared, clock: clock,
             secrets: InstallationSecrets(loaded, records, shared: storage.shared, logger: logger))
         let recent = RecentRefusals()
         let pipelines = LicensePipelines(shared)
@@ -172,7 +185,7 @@ struct DaemonParts: Sendable {
     ) throws(DaemonError) -> EventLoopGroup {
         let admin = try wrap(
             DaemonError.loops, try EventLoopGroup(count: 1, name: "admin", firstIndex: group.loops.count))
-        running.add(.loops) { admin.stop(within: taskLimit) }
+        running.add(.adminLoop) { admin.stop(within: taskLimit) }
         return admin
     }
 
@@ -227,7 +240,7 @@ struct DaemonParts: Sendable {
         MemoryTrimmer(resources, on: adminGroup.loops[0]).start()
         let server = HTTPServer(group: group, observer: metrics, resources: resources)
         let adminServer = HTTPServer(group: adminGroup, observer: metrics, resources: adminResources)
-        running.add(.connections) { note(adminServer.drain(within: drainLimit), logger) }
+        running.add(.adminConnections) { note(adminServer.drain(within: adminDrainLimit), logger) }
         running.add(.connections) { note(server.drain(within: drainLimit), logger) }
         return (server, adminServer)
     }
@@ -313,11 +326,11 @@ struct DaemonParts: Sendable {
 
     private static func watchDegradations(
         _ sources: [@Sendable () -> [Degradation]], _ group: EventLoopGroup, _ metrics: ServiceMetrics,
-        _ logger: Logger, _ running: inout RunningParts
+        _ status: ServiceStatus, _ logger: Logger, _ running: inout RunningParts
     ) -> DegradationSource {
         let source = DegradationSource(sources)
         metrics.register(source)
-        let log = DegradationLog(source, logger: logger)
+        let log = DegradationLog(source, logger: logger) { parts in status.change { $0.degraded = parts } }
         log.start(on: group.loops[0])
         running.add(.loops) { log.stop() }
         return source

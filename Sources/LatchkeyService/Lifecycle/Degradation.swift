@@ -54,12 +54,17 @@ final class DegradationLog: Sendable {
 
     private let source: DegradationSource
     private let logger: Logger
+    private let changed: @Sendable ([DegradedPart]) -> Void
     private let known = Mutex<[DegradedPart: String]>([:])
     private let isStopped = Atomic<Bool>(false)
 
-    init(_ source: DegradationSource, logger: Logger) {
+    /// `changed` hears which parts are degraded, whenever that changes.
+    init(
+        _ source: DegradationSource, logger: Logger, changed: @escaping @Sendable ([DegradedPart]) -> Void = { _ in }
+    ) {
         self.source = source
         self.logger = logger
+        self.changed = changed
     }
 
     func start(on loop: LoopContext) {
@@ -84,6 +89,7 @@ final class DegradationLog: Sendable {
             defer { known = now }
             return known
         }
+        if Set(now.keys) != Set(before.keys) { changed(DegradedPart.allCases.filter { now[$0] != nil }) }
         for part in DegradedPart.allCases where now[part] != before[part] {
             if let cause = now[part] {
                 logger.warning("degraded", [.string("part", part.rawValue), .string("cause", cause)])

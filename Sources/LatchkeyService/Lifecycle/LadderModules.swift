@@ -66,6 +66,9 @@ final class LadderModules: Sendable {
         lostSince = Mutex(lost)
     }
 
+    /// The loop of the worker processes.
+    var loop: LoopContext { group.loops[0] }
+
     /// The modules by the names of their credentials.
     var byCredential: [String: any LadderModule] {
         Dictionary(uniqueKeysWithValues: pools.map { ($0.credential, $0.pool) })

@@ -22,6 +22,8 @@ final class RuleBook {
     private let modules: LadderModules?
     private var loaded: LoadedConfiguration
     let callback: CurrentCallback
+    /// How long the node is not ready before its listeners close.
+    var drainDelay: Duration { loaded.configuration.live.drain.delay }
     /// Of the tokens that are remembered, under all rules one after another.
     let tokenLookups = CacheCount()
 

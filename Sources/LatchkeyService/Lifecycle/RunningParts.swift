@@ -4,13 +4,16 @@
 struct RunningParts: Sendable {
     /// The order in which parts stop, which does not depend on the order of starting.
     ///
-    /// The parts that bring requests stop first. The parts that answers need stop last.
+    /// The parts that bring requests stop first, then those that answers need. The admin listeners stop last, so that
+    /// operators can watch the end.
     enum Phase: CaseIterable {
         case connections
         case loops
         case services
         case records
         case storage
+        case adminConnections
+        case adminLoop
     }
 
     private var stops: [(phase: Phase, stop: @Sendable () -> Void)] = []

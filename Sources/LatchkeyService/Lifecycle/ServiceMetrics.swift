@@ -193,6 +193,12 @@ final class ServiceMetrics: Sendable {
             })
     }
 
+    func register(_ health: Health) {
+        registry.sample("latchkey_drained", help: "Whether an operator has ordered that the node is not ready.") {
+            health.drain == nil ? 0 : 1
+        }
+    }
+
     func acceptedSyncReport(_ form: MessageForm) {
         syncReports.increment()
         accepted(form)

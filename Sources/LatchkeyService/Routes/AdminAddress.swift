@@ -12,6 +12,10 @@ enum AdminAddress: Hashable, Sendable {
     case apiDescription
     case explain
     case revocations
+    /// An order that the node is not ready.
+    case drain
+    /// The end of such an order.
+    case endOfDrain
     /// Why one request was refused, whose id is the rest of the path.
     case refusal
     case account(AccountKind)
@@ -21,6 +25,7 @@ enum AdminAddress: Hashable, Sendable {
         [
             ("/livez", .live), ("/readyz", .ready), ("/metrics", .metrics), (APIDescription.path, .apiDescription),
             ("/v1/explain", .explain), (RevocationEndpoint.path, .revocations),
+            (DrainEndpoint.drainPath, .drain), (DrainEndpoint.readyPath, .endOfDrain),
             (RefusalEndpoint.prefix + "{requestId}", .refusal),
         ] + AccountKind.allCases.map { ("/v1/\($0.rawValue)", .account($0)) }
 
@@ -41,7 +46,7 @@ enum AdminAddress: Hashable, Sendable {
     var methods: String {
         switch self {
         case .live, .ready, .metrics, .apiDescription, .refusal: "GET, HEAD"
-        case .explain: "POST"
+        case .explain, .drain, .endOfDrain: "POST"
         case .revocations: RevocationEndpoint.methods
         case .account: AccountEndpoint.methods
         }
@@ -51,7 +56,15 @@ enum AdminAddress: Hashable, Sendable {
     var readsBody: Bool {
         switch self {
         case .explain, .revocations: true
-        case .live, .ready, .metrics, .apiDescription, .refusal, .account: false
+        case .live, .ready, .metrics, .apiDescription, .refusal, .account, .drain, .endOfDrain: false
+        }
+    }
+
+    /// Whether the address is served while the daemon stops.
+    var isServedAtTheEnd: Bool {
+        switch self {
+        case .live, .ready, .metrics: true
+        case .explain, .revocations, .apiDescription, .refusal, .account, .drain, .endOfDrain: false
         }
     }
 }

@@ -30,6 +30,8 @@ struct AdminRoutes: HTTPHandler {
     var revocations: RevocationEndpoint?
     /// Served only to holders of a token, because the ledger names the operator who makes a change.
     var accounts: AccountEndpoint?
+    /// The same.
+    let drain: DrainEndpoint
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(for: request.peer, on: loop)
@@ -38,6 +40,8 @@ struct AdminRoutes: HTTPHandler {
             return refuse(refusal, id)
         }
         guard let address = AdminAddress(path: request.path) else { return refuse(.notFound, id) }
+        // The parts that the other routes need have stopped, or will stop soon.
+        if health.isEnding, !address.isServedAtTheEnd { return refuse(.storageUnavailable, id) }
         switch address {
         case .explain:
             guard request.method == .post else { return refuse(request.method, id, allow: address.methods) }
@@ -46,6 +50,11 @@ struct AdminRoutes: HTTPHandler {
         case .revocations:
             return answerWithActor(request, rules, id, revocations) { endpoint, actor in
                 endpoint.answer(request, by: actor, issuers: rules.administration.names.issuers, id: id)
+            }
+        case .drain, .endOfDrain:
+            guard request.method == .post else { return refuse(request.method, id, allow: address.methods) }
+            return answerWithActor(request, rules, id, drain) { endpoint, actor in
+                .now(endpoint.answer(request, by: actor, id: id))
             }
         case .account(let kind):
             return answerWithActor(request, rules, id, accounts) { endpoint, actor in

@@ -1,17 +1,63 @@
 import HTTPMessages
 import HTTPServing
 import Synchronization
+import Telemetry
 
 /// Answers whether the daemon is alive and whether it is ready for requests.
 ///
 /// It is ready while it can issue any licence (architecture, "When the database or the disk fails").
 final class Health: Sendable {
     private let isReady = Atomic<Bool>(false)
+    private let hasEnded = Atomic<Bool>(false)
+    private let order = Mutex<Drain?>(nil)
     private let degradations: DegradationSource
+    private let changed: @Sendable (Drain?) -> Void
 
-    /// Not ready before `setReady`. `degradations` has the parts that do not work now.
-    init(degradations: DegradationSource = DegradationSource()) {
+    /// An operator's order that the node is not ready.
+    struct Drain: Equatable, Sendable {
+        /// As the log names the operator.
+        let actor: String
+        let since: MonotonicTime
+    }
+
+    /// Not ready before `setReady`. `degradations` has the parts that do not work now. `changed` hears of each order to
+    /// drain, and of its end.
+    init(
+        degradations: DegradationSource = DegradationSource(), changed: @escaping @Sendable (Drain?) -> Void = { _ in }
+    ) {
         self.degradations = degradations
+        self.changed = changed
+    }
+
+    /// The order in force.
+    var drain: Drain? { order.withLock { $0 } }
+
+    /// Takes the node out of service. False if it was already.
+    func drain(by actor: String, at time: MonotonicTime) -> Bool {
+        replace(with: Drain(actor: actor, since: time)) { $0 == nil }
+    }
+
+    /// Takes the node back. False if no order was in force.
+    func endDrain() -> Bool {
+        replace(with: nil) { $0 != nil }
+    }
+
+    private func replace(with drain: Drain?, if isWanted: (Drain?) -> Bool) -> Bool {
+        let isChange = order.withLock { order in
+            guard isWanted(order) else { return false }
+            order = drain
+            return true
+        }
+        if isChange { changed(drain) }
+        return isChange
+    }
+
+    /// Whether the public listeners are closed and the rest of the daemon is stopping: only health and metrics are
+    /// served then.
+    var isEnding: Bool { hasEnded.load(ordering: .acquiring) }
+
+    func beginEnd() {
+        hasEnded.store(true, ordering: .releasing)
     }
 
     func setReady(_ ready: Bool) {
@@ -23,13 +69,15 @@ final class Health: Sendable {
         Self.response(.ok, Self.live, id)
     }
 
-    /// 503 before the daemon serves, while it stops, and while it can issue no licence at all.
+    /// 503 before the daemon serves, while it stops, while an operator has taken it out of service, and while it can
+    /// issue no licence at all.
     func readyResponse(_ id: RequestID) -> HTTPResponse {
         response(to: degradations.current, id)
     }
 
     private func response(to degradations: [Degradation], _ id: RequestID, names: [UInt8] = []) -> HTTPResponse {
-        let isReady = isReady.load(ordering: .acquiring) && !degradations.contains(where: \.stopsLicences)
+        let isReady =
+            isReady.load(ordering: .acquiring) && drain == nil && !degradations.contains(where: \.stopsLicences)
         return isReady
             ? Self.response(.ok, Self.ready + names, id)
             : Self.response(.serviceUnavailable, Self.notReady + names, id)
@@ -41,9 +89,13 @@ final class Health: Sendable {
     /// nodes share, would make all of them not ready at the same time.
     func detailedReadyResponse(_ id: RequestID) -> HTTPResponse {
         let degradations = degradations.current
-        guard !degradations.isEmpty else { return readyResponse(id) }
-        let names = DegradedPart.allCases.filter { part in degradations.contains { $0.part == part } }.map(\.rawValue)
-        return response(to: degradations, id, names: Array("degraded: \(names.joined(separator: " "))\n".utf8))
+        var lines = ""
+        if let drain { lines += "drained by \(drain.actor)\n" }
+        if !degradations.isEmpty {
+            let parts = DegradedPart.allCases.filter { part in degradations.contains { $0.part == part } }
+            lines += "degraded: \(parts.map(\.rawValue).joined(separator: " "))\n"
+        }
+        return response(to: degradations, id, names: Array(lines.utf8))
     }
 
     /// What does not work now, with the reasons; nil if everything does.

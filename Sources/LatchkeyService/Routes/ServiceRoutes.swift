@@ -61,6 +61,7 @@ struct ServiceRoutes {
             explain: ExplainEndpoint(
                 pipelines: parts.pipelines, refusals: refusals, logger: parts.logger, clock: parts.clock),
             recentRefusals: RefusalEndpoint(recent: parts.recent, health: parts.health), listener: listener, gate: gate,
-            requestIDs: requestIDs, refusals: refusals, revocations: parts.revocations, accounts: parts.accounts)
+            requestIDs: requestIDs, refusals: refusals, revocations: parts.revocations, accounts: parts.accounts,
+            drain: DrainEndpoint(health: parts.health, logger: parts.logger, clock: SystemMonotonicClock()))
     }
 }

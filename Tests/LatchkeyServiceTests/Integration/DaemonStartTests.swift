@@ -82,13 +82,59 @@ import Testing
         #expect(throws: LoopbackError.refused) { try LoopbackConnection(address) }
         let process = try RunningDaemon.start(
             folder, environment: ["NOTIFY_SOCKET": socket.path, "LATCHKEY_LISTEN": address])
-        #expect(socket.receive() == "READY=1")
+        #expect(socket.receive() == "READY=1\nSTATUS=Serving")
         #expect(try LoopbackConnection(address).request("GET", "/readyz").status == 200)
         #expect(socket.pending == nil)
         process.signal(SIGTERM)
-        #expect(socket.receive() == "STOPPING=1")
+        #expect(socket.receive()?.hasPrefix("STOPPING=1\n") == true)
         #expect(process.waitForExit() == 0)
         #expect(socket.pending == nil)
+    }
+
+    /// As often as the unit wants it, and not if it is told to another process.
+    @Test func saysThatItsLoopsGoOn() throws {
+        let socket = try NotifySocket(path: folder.files.path("notify"))
+        let process = try RunningDaemon.start(
+            folder, environment: ["NOTIFY_SOCKET": socket.path, "WATCHDOG_USEC": "200000"])
+        #expect(socket.receive() == "READY=1\nSTATUS=Serving")
+        for _ in 0..<3 { #expect(socket.receive() == "WATCHDOG=1") }
+        process.signal(SIGTERM)
+        while let message = socket.receive(), !message.hasPrefix("STOPPING=1\n") { #expect(message == "WATCHDOG=1") }
+        #expect(process.waitForExit() == 0)
+    }
+
+    /// What a container's health check runs.
+    @Test func tellsHowTheDaemonIs() throws {
+        let socket = folder.files.path("admin.sock")
+        let environment = ["LATCHKEY_ADMIN_LISTEN": "unix:\(socket)"]
+        func probe(_ word: String) throws -> Int32 {
+            try RunningDaemon.start(folder, arguments: [word], environment: environment).waitForExit()
+        }
+        #expect(try probe("--probe") == 1)
+        let process = try RunningDaemon.start(folder, environment: environment)
+        let isReady: Bool? = process.messages.wait { bytes in
+            String(decoding: bytes, as: UTF8.self).contains(#""event":"ready""#) ? true : nil
+        }
+        #expect(isReady == true)
+        #expect(try probe("--probe") == 0 && probe("--probe=ready") == 0)
+        process.signal(SIGTERM)
+        #expect(process.waitForExit() == 0)
+        #expect(try probe("--probe=ready") == 1)
+        // A port that the daemon finds itself cannot be known.
+        let blind = try RunningDaemon.start(folder, arguments: ["--probe"])
+        #expect(blind.waitForExit() == 1 && blind.messages.text.contains("give the admin listener a port"))
+    }
+
+    /// A plain line beside the log could not be read as a line of the log.
+    @Test func writesNothingButItsLogToStandardError() throws {
+        let daemon = try RunningDaemon(folder)
+        daemon.process.signal(SIGHUP)
+        #expect(daemon.line(event: "reloaded") != nil)
+        daemon.process.signal(SIGTERM)
+        #expect(daemon.process.waitForExit() == 0)
+        let lines = daemon.process.messages.text.split(separator: "\n")
+        #expect(lines.count > 4 && lines.count == daemon.log.count)
+        #expect(daemon.process.output.text.isEmpty)
     }
 
     @Test func neverSaysReadyWhereItCannotListen() throws {

@@ -49,7 +49,7 @@ import Testing
     @Test func putsNewCertificatesInForceOnSIGHUP() throws {
         let socket = try NotifySocket(path: folder.files.path("notify"))
         let daemon = try RunningDaemon(folder, environment: ["NOTIFY_SOCKET": socket.path])
-        #expect(socket.receive() == "READY=1")
+        #expect(socket.receive() == "READY=1\nSTATUS=Serving")
         let key = try ES256PrivateKey.generate()
         let certificate = try key.makeLocalTLSCertificate(now: Int64(Date().timeIntervalSince1970))
         try folder.files.write(certificate, to: "tls/new.pem")
@@ -60,7 +60,7 @@ import Testing
         try folder.files.write(try key.privatePEM().revealed(), to: "tls/private-key.pem")
         daemon.process.signal(SIGHUP)
         #expect(socket.receive()?.hasPrefix("RELOADING=1\nMONOTONIC_USEC=") == true)
-        #expect(socket.receive() == "READY=1")
+        #expect(socket.receive() == "READY=1\nSTATUS=Serving")
         try wait(daemon, for: "reloaded")
         #expect(try curl(daemon, trusting: "tls/new.pem").status == 0)
         #expect(!daemon.log.contains { $0["event"]?.string == "restart_needed" })

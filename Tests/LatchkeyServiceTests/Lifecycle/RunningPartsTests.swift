@@ -13,12 +13,17 @@ import Testing
             parts.add(phase) { stopped.withLock { $0.append(name) } }
         }
         add("database", .storage)
+        add("admin loop", .adminLoop)
         add("loops", .loops)
         add("modules", .services)
         add("ledger", .records)
         add("revocations", .services)
+        add("admin server", .adminConnections)
         add("server", .connections)
         parts.stop()
-        #expect(stopped.withLock { $0 } == ["server", "loops", "revocations", "modules", "ledger", "database"])
+        #expect(
+            stopped.withLock { $0 } == [
+                "server", "loops", "revocations", "modules", "ledger", "database", "admin server", "admin loop",
+            ])
     }
 }

@@ -84,6 +84,7 @@ final class RoutesFixture: Sendable {
         shared.challenges = ServerChallenges(
             store: MemoryChallengeStore(), pseudonyms: try MemoryChallengeStore.pseudonyms())
         metrics.register(shared)
+        metrics.register(health)
         let logger = Logger(
             level: .trace, sink: log, clock: clock, linesPerEvent: linesPerEvent, sampleClock: clock)
         pipelines = LicensePipelines(shared)

@@ -10,6 +10,7 @@ final class PackagerLoop: Sendable {
     static let requestsMaximum = 256
 
     private let group: EventLoopGroup
+    var loop: LoopContext { group.loops[0] }
     private let underWay = Atomic<Int>(0)
     /// The work that runs when the thread ends.
     private let last = Mutex<(@Sendable () async -> Void)?>(nil)

@@ -1,0 +1,39 @@
+import ByteCoding
+import CommandLineKit
+import HTTPCalls
+import ServiceConfiguration
+
+/// Asks the daemon that runs with a configuration how it is, for health checks of containers, which have no other
+/// program for that.
+struct Probe {
+    private static let timeout: Duration = .seconds(5)
+
+    private let address: LocalAddress
+    private let path: String
+
+    /// - Parameter asksForReadiness: Whether the daemon must want requests, and not only live.
+    init(_ configuration: Configuration, asksForReadiness: Bool) throws(CommandError) {
+        guard let listener = configuration.listeners.admin.first else {
+            throw .failed("the probe asks an admin listener, and the configuration has none")
+        }
+        guard let address = LocalAddress(listener) else {
+            throw .failed("the probe cannot know the address of \(listener.address): give the admin listener a port")
+        }
+        self.address = address
+        path = asksForReadiness ? "/readyz" : "/livez"
+    }
+
+    /// Throws unless the answer is 200.
+    func run() throws(CommandError) {
+        var settings = HTTPRoundTripSettings()
+        settings.proxy = .none
+        settings.timeout = Self.timeout
+        settings.unixSocket = address.unixSocket
+        let place = (address.unixSocket ?? address.base) + path
+        let request = HTTPRoundTripRequest(.get, address.base + path)
+        let answer = try wrap(
+            { (error: HTTPRoundTripError) in CommandError.failed("\(place): no answer (\(error))") },
+            try HTTPRoundTrip.perform(request, settings))
+        guard answer.status == 200 else { throw .failed("\(place): status \(answer.status)") }
+    }
+}

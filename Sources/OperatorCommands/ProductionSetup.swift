@@ -1,0 +1,173 @@
+import CommandLineKit
+import Entitlements
+import KeyCrypto
+import ServiceConfiguration
+
+/// What an operator needs before Apple's files: secrets of this installation, a configuration that explains each
+/// choice, and a list of what is still missing and where it goes.
+enum ProductionSetup {
+    /// The folders of the set-up; some are empty, for what others deliver.
+    static let folders = ["fairplay", "issuers", "secrets", "tls"]
+    static let checklistName = "CHECKLIST.txt"
+    /// The packages put this file into the folder of the configuration.
+    static let toleratedNames: Set<String> = ["latchkey.json5.example"]
+
+    /// All files; `directory` is their folder. Throws when OpenSSL has no randomness.
+    static func make(in directory: String) throws(CryptoError) -> [SetupFile] {
+        [
+            try .randomDigits("secrets/key-encryption-key", count: AES256GCMKey.keySize),
+            try .randomDigits("secrets/ledger-key", count: Configuration.Ledger.keySize),
+            try .randomDigits("secrets/pseudonym-key", count: Configuration.Ledger.keySize),
+            try .randomDigits("secrets/session-key", count: SessionTokens.secretSize),
+            try .randomText("secrets/admin-token"),
+            text(checklistName, checklist(directory)), text(DevelopmentSetup.configurationName, configuration),
+        ]
+    }
+
+    private static func text(_ path: String, _ text: String) -> SetupFile {
+        SetupFile(path: path, contents: Array(text.utf8), isSecret: false)
+    }
+
+    /// What is done before the first start, in the order of the work.
+    static func checklist(_ directory: String) -> String {
+        let file = Shell.quote(FilePath.resolve(DevelopmentSetup.configurationName, relativeTo: directory))
+        let folder = Shell.quote(directory)
+        return """
+            Before the first start of Latchkey. The files go into \(directory). Those marked "secret" belong to root and the
+            group of the daemon, with mode 0640:
+
+                chown root:latchkey FILE && chmod 0640 FILE
+
+            From Apple (developer.apple.com, FairPlay Streaming deployment package), for each deployment:
+              [ ] fairplay/certificate-2048.der        the certificate for SPC version 2, as Apple issued it
+              [ ] fairplay/certificate-1024.der        the same for version 1; or both in one file: see "certificateBundle"
+              [ ] fairplay/application-secret.hex      secret: the application secret key (ASk), 32 hexadecimal digits. Apple
+                                                       shows it once. Newer deployments have none: see "module"
+            Your own, made before you asked Apple for the certificates:
+              [ ] fairplay/private-key-2048.pem        secret: the key of the signing request for 2048 bits
+              [ ] fairplay/private-key-1024.pem        secret: the key of the signing request for 1024 bits
+
+            For clients on the Internet:
+              [ ] tls/certificate.pem                  the server's certificate with its chain
+              [ ] tls/private-key.pem                  secret
+
+            From the service that decides who may watch (it signs the tokens):
+              [ ] issuers/portal.pem                   its public key; then set issuer, audience and kid in the configuration
+
+            Then:
+              [ ] read \(file): each choice is explained there
+              [ ] keep a copy of \(folder)/secrets in a safe place, apart from the copies of the database. Without
+                  secrets/key-encryption-key all content keys are lost
+              [ ] sudo -u latchkey latchkeyd --config \(file) --check
+              [ ] sudo -u latchkey latchkey credentials check --config \(file)
+              [ ] systemctl enable --now latchkey.socket latchkey.service
+
+            """
+    }
+
+    static let configuration = """
+        // Latchkey: the configuration of a production node, made by `latchkey init --production`. CHECKLIST.txt beside this
+        // file says what is still missing. `latchkeyd --config FILE --check` names every mistake, and every file that is not
+        // there yet. Paths are relative to this file.
+        //
+        // This has the choices that an operator must make. Every other field, with its default, is in latchkey.json5.example
+        // of the package (Config/latchkey.json5 of the sources).
+        {
+            listeners: {
+                public: [
+                    {
+                        // The sockets of latchkey.socket: ports 443 of all addresses unless that unit says otherwise. systemd
+                        // keeps them while the daemon restarts, so no connection is refused. Without systemd: "0.0.0.0:8443".
+                        address: "systemd:public",
+
+                        // A reload puts new files in force without ending a connection. Behind a proxy that ends TLS on this
+                        // machine, leave it out, and listen on loopback.
+                        tls: { certificate: "tls/certificate.pem", privateKey: "tls/private-key.pem" },
+
+                        // Proxies whose X-Forwarded-For counts. Without it all their clients share one rate.
+                        // trustedProxies: ["10.0.0.0/8"],
+                    },
+                ],
+
+                // Health, metrics, revocations, drain. Keep it off the Internet: loopback, or "unix:/run/latchkey/admin".
+                // Each operator can have a token of a name, which the ledger then shows: tokens: [{ name, file }].
+                admin: [{ address: "127.0.0.1:9443", tokenFile: "secrets/admin-token" }],
+            },
+
+            // Where clients reach the public listener. Key URLs and token URLs begin with it, if you use them.
+            // publicURL: "https://keys.example.com",
+
+            fairplay: {
+                credentials: [
+                    {
+                        name: "main",
+                        // Devices choose by the certificate that the app was given: version 1 of their messages (SPC) goes with
+                        // 1024 bits, version 2 with 2048. Leave out a pair that you do not have. If Apple issued both
+                        // certificates in one file: certificateBundle: "fairplay/bundle.bin", in place of the two.
+                        certificate1024: "fairplay/certificate-1024.der",
+                        privateKey1024: "fairplay/private-key-1024.pem",
+                        certificate2048: "fairplay/certificate-2048.der",
+                        privateKey2048: "fairplay/private-key-2048.pem",
+                        // privateKeyPassphrase: "secrets/fairplay-passphrase", // if the keys are encrypted
+
+                        // The application secret key (ASk). A deployment without one needs a library over Apple's own:
+                        // module: { library: "/usr/lib/latchkey/ladder.so", data: "secrets/module-data" }.
+                        applicationSecret: "fairplay/application-secret.hex",
+                    },
+                ],
+            },
+
+            keys: {
+                // Seals the content keys in the database. Without it they are lost: keep a copy apart from the database.
+                keyEncryptionKey: "secrets/key-encryption-key",
+
+                // Random keys exist in the database alone. "derived" makes them from a secret (keys.masterSecret), so that they
+                // can be made again; who has that secret has all keys.
+                material: "random",
+
+                // A file on another disk than the database, if there is one: it shows that a database was restored from an
+                // older copy, so that no content gets a second key.
+                // generationFile: "/var/lib/latchkey-keys/last-key",
+            },
+
+            // One node. Several nodes share a PostgreSQL database: "postgresql://latchkey@db.example.com/latchkey". They have
+            // the same secrets but for the admin token.
+            storage: { url: "sqlite:/var/lib/latchkey/latchkey.db" },
+
+            ledger: {
+                // Every licence is recorded before it is given. "best-effort" gives it even if the disk is full.
+                mode: "required",
+                key: "secrets/ledger-key", // seals the record
+                pseudonymKey: "secrets/pseudonym-key", // makes the names of devices and subjects in it; never change it
+                retention: "400d", // how long entries are kept
+            },
+
+            entitlement: {
+                issuers: [
+                    {
+                        // What the tokens of your own service say: their `iss`, their `aud`, and the `kid` of their header. The
+                        // key fixes the algorithm: ES256, EdDSA, RS256, or HS256 with a secret.
+                        issuer: "https://portal.example.com",
+                        audience: "latchkey",
+                        keys: [{ kid: "portal-1", algorithm: "ES256", key: "issuers/portal.pem" }],
+                        // The longest time from a token's issue to its end. A stolen token is good for no longer.
+                        maximumLife: "24h",
+                    },
+                ],
+
+                // Signs the tokens that renew a lease.
+                sessions: { key: "secrets/session-key" },
+            },
+
+            // Programs that may ask for content keys over HTTP; none. `openssl rand -hex 32` makes a secret.
+            // packagers: [{ name: "packager-1", secret: "secrets/packager-1", scopes: ["read", "create"] }],
+
+            // "debug" logs every licence, "info" refusals and what happens to the daemon.
+            logging: { level: "info" },
+
+            // How long a load balancer takes to see that the node is not ready. Behind latchkey.socket alone none is needed.
+            // drain: { delay: "15s" },
+        }
+
+        """
+}
