@@ -11,6 +11,7 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
     // Safe to send: only this value has the handle, and every use that changes the connection is `mutating`. SQLite in
     // its multi-thread mode (checked in `open`) lets different threads use a connection one after the other.
     private let handle: OpaquePointer
+    private var busyTimeoutMilliseconds: Int32 = 0
 
     @unsafe
     private init(owning handle: OpaquePointer) {
@@ -156,17 +157,26 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
     /// Moves the content of the write-ahead log into the database file, and syncs both. Returns how many pages the log
     /// still has.
     ///
-    /// - Parameter mode: `passive` does not wait, and may leave pages in the log. The other modes wait for readers
-    ///   until the busy time-out, and restart the log. `truncate` also empties the log's file.
-    mutating func checkpoint(_ mode: CheckpointMode) throws(StoreError) -> Int {
+    /// - Parameters:
+    ///   - mode: `passive` does not wait, and may leave pages in the log. The other modes wait for readers, and restart
+    ///     the log. `truncate` also empties the log's file.
+    ///   - patienceMilliseconds: How long readers are waited for; nil for the busy time-out.
+    mutating func checkpoint(
+        _ mode: CheckpointMode, patienceMilliseconds: Int32? = nil
+    ) throws(StoreError) -> Int {
         var logged: Int32 = 0
         var moved: Int32 = 0
+        if let patienceMilliseconds { _ = unsafe sqlite3_busy_timeout(handle, patienceMilliseconds) }
+        defer {
+            if patienceMilliseconds != nil { _ = unsafe sqlite3_busy_timeout(handle, busyTimeoutMilliseconds) }
+        }
         // Both are local variables.
         try check(unsafe sqlite3_wal_checkpoint_v2(handle, nil, mode.code, &logged, &moved))
         return Int(logged)
     }
 
     private mutating func configure(busyTimeoutMilliseconds: Int32) throws(StoreError) {
+        self.busyTimeoutMilliseconds = busyTimeoutMilliseconds
         try check(unsafe sqlite3_busy_timeout(handle, busyTimeoutMilliseconds))
         try check(unsafe latchkey_sqlite3_set_defensive(handle))
         try execute("PRAGMA trusted_schema = OFF; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON")

@@ -399,6 +399,35 @@ import Testing
         #expect(other.status == 1 && other.messages.contains("listeners.admin[0].tokenFile"), "\(other.messages)")
     }
 
+    /// As `LoadCredential=` of systemd gives them to the daemon, and `CREDENTIALS_DIRECTORY` to a command.
+    @Test func putsCredentialsIntoTheirFolder() async throws {
+        try configure("\"secrets/ledger-key\"", "\"credential:ledger-key\"")
+        let recipient = try makeRecipient()
+        func run(_ words: String..., folder: String) async throws -> LatchkeyProcess {
+            try await LatchkeyProcess(arguments: words, environment: ["CREDENTIALS_DIRECTORY": folder])
+        }
+        let secrets = fixture.folder.path("secrets")
+        let made = try await run(
+            "keys", "create", "--config", fixture.configuration, "--content", "movie-1", folder: secrets)
+        try #require(made.status == 0, "\(made.messages)")
+        let created = try await run(
+            "backup", "create", "--config", fixture.configuration, "--output", backup, "--recipient",
+            recipient.certificate, folder: secrets)
+        #expect(created.status == 0, "\(created.messages)")
+        let words = [
+            "backup", "restore", backup, "--config", elsewhere.path("host/latchkey.json5"), "--recipient-key",
+            recipient.key,
+        ]
+        let homeless = try await LatchkeyProcess(arguments: words)
+        #expect(homeless.status == 1 && homeless.messages.contains("CREDENTIALS_DIRECTORY"), "\(homeless.messages)")
+        #expect(!FileManager.default.fileExists(atPath: elsewhere.path("host")))
+        let restored = try await LatchkeyProcess(
+            arguments: words, environment: ["CREDENTIALS_DIRECTORY": elsewhere.path("credentials")])
+        #expect(restored.status == 0, "\(restored.messages)")
+        #expect(try elsewhere.read("credentials/ledger-key") == fixture.folder.read("secrets/ledger-key"))
+        #expect(try elsewhere.mode("credentials/ledger-key") == 0o600)
+    }
+
     // MARK: Random keys
 
     private func watchKeys() throws {

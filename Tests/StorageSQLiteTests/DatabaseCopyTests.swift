@@ -89,6 +89,48 @@ import Testing
     }
 }
 
+/// A backup reads for as long as its copy takes, and the writer of licences goes on meanwhile.
+@Suite(.timeLimit(.minutes(1))) struct LongReaderTests {
+    @Test func isNotWaitedForByTheWriter() throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(1..<10)
+        var reader = try LedgerReader.open(path: fixture.path)
+        try reader.beginSnapshot()
+        #expect(try reader.sequences() == 1...9)
+        // The writer would wait for locks for ten minutes.
+        var writer = try BatchWriter(
+            SQLiteConnection.open(path: fixture.path, busyTimeoutMilliseconds: 600_000), fixture.chain,
+            settledTime: { .undeleted })
+        for number in 10..<60 as Range<Int64> {
+            _ = try writer.run([.entry(LedgerFixture.entry(number).encoded(), at: LedgerFixture.start + number)])
+            try writer.checkpointIfDue(after: 1, logPagesMaximum: 1)
+        }
+        reader.endSnapshot()
+        #expect(try reader.sequences() == 1...59)
+    }
+
+    @Test func leavesTheTimeOutOfTheConnectionAsItWas() throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(1..<10)
+        var reader = try LedgerReader.open(path: fixture.path)
+        try reader.beginSnapshot()
+        _ = try reader.sequences()
+        try fixture.append(10..<20)
+        var connection = try SQLiteConnection.open(path: fixture.path, busyTimeoutMilliseconds: 600_000)
+        _ = try connection.readInteger("SELECT count(*) FROM ledger_entry")
+        var isBusy = false
+        do throws(StoreError) {
+            _ = try connection.checkpoint(.restart, patienceMilliseconds: 1)
+        } catch .unavailable(.busy) {
+            isBusy = true
+        }
+        #expect(isBusy)
+        #expect(try connection.readInteger("PRAGMA busy_timeout") == 600_000)
+        reader.endSnapshot()
+        #expect(try connection.checkpoint(.restart, patienceMilliseconds: 1) >= 0)
+    }
+}
+
 @Suite struct DatabaseReplacementTests {
     let fixture: LedgerFixture
     let folder: TemporaryFolder

@@ -95,8 +95,12 @@ struct BackupRestoration {
                 + "place, and that one will never run again: --replaces \(manifest.label)")
     }
 
+    /// Files that are there must be those of the backup, and each other one must have a place.
     private func refuseOtherFiles(_ configured: ConfiguredFiles) throws(CommandError) {
         guard let sealed else { return }
+        for file in configured.files where file.isMissing {
+            _ = try wrap(CommandError.file, try file.named.path(environment: context.environment))
+        }
         for file in configured.files where !file.isMissing {
             guard let substitute = file.named.choose(from: sealed.substitutes) else { continue }
             if let error = file.error { throw .failed("\(file.named.field): \(error.description)") }

@@ -7,6 +7,9 @@ struct BatchWriter: ~Copyable {
     static let checkpointPages = 1000
     /// The size of the log, in pages, from which a checkpoint waits for readers and restarts the log.
     static let logPagesMaximum = 16_384
+    /// How long such a checkpoint waits. Requests read for microseconds. A backup may read for minutes, and licences
+    /// must not wait for it: the log grows until it is done.
+    private static let readerPatienceMilliseconds: Int32 = 20
 
     private var tables: DecisionTables
     private var ledger: LedgerWriter
@@ -98,12 +101,17 @@ struct BatchWriter: ~Copyable {
 
     /// Moves the log into the database if the log is long.
     mutating func checkpointIfDue() throws(StoreError) {
+        try checkpointIfDue(after: Self.checkpointPages, logPagesMaximum: Self.logPagesMaximum)
+    }
+
+    mutating func checkpointIfDue(after pages: Int, logPagesMaximum: Int) throws(StoreError) {
         let written = connection.takeWrittenPageCount()
-        pagesWritten = written == .max ? Self.checkpointPages : pagesWritten + written
-        guard pagesWritten >= Self.checkpointPages else { return }
+        pagesWritten = written == .max ? pages : pagesWritten + written
+        guard pagesWritten >= pages else { return }
         pagesWritten = 0
         do throws(StoreError) {
-            if try connection.checkpoint(.passive) > Self.logPagesMaximum { _ = try connection.checkpoint(.restart) }
+            guard try connection.checkpoint(.passive) > logPagesMaximum else { return }
+            _ = try connection.checkpoint(.restart, patienceMilliseconds: Self.readerPatienceMilliseconds)
         } catch .unavailable(.busy) {
             // A reader is active, or another process runs a checkpoint. The next call tries again.
         }
