@@ -53,7 +53,7 @@ package struct ArgumentParser {
             preconditionFailure("the path ends with a command that is not a group")
         }
         let optionWords = words.prefix { $0 != "--" }
-        if optionWords.contains(where: asksForHelp) { return .text(CommandHelp(path).text) }
+        if optionWords.contains(where: Self.asksForHelp) { return .text(CommandHelp(path).text) }
         // A program without commands has these among its options.
         if path.count == 1 {
             if optionWords.contains(CommandOption.version.name) { return .text(version + "\n") }

@@ -745,8 +745,32 @@ extension APIDescription {
         nents/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/\#
         responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/respon\#
         ses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Pr\#
-        oblem501"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_\#
-        limited"]}},\#
+        oblem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem5\#
+        05"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable"]}},\#
+        "/v1/drain":{"x-listeners":["admin"],\#
+        "post":{"operationId":"drain","tags":["administration"],"summary":"Orders that the node is not ready, whil\#
+        e it serves","security":[{"adminToken":[]}],"responses":{"200":{"description":"The node is not ready. Reques\#
+        ts that come are served.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control\#
+        ":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/component\#
+        s/schemas/Readiness"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/resp\#
+        onses/Problem401"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/\#
+        Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Proble\#
+        m417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"}\#
+        ,"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503"\#
+        :{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-c\#
+        odes":["admin_token_invalid","rate_limited","storage_unavailable"]}},\#
+        "/v1/ready":{"x-listeners":["admin"],\#
+        "post":{"operationId":"endDrain","tags":["administration"],"summary":"Ends the order that the node is not re\#
+        ady","security":[{"adminToken":[]}],"responses":{"200":{"description":"The node is ready again, if nothing e\#
+        lse keeps it from that.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control"\#
+        :{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components\#
+        /schemas/Readiness"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/respo\#
+        nses/Problem401"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/P\#
+        roblem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem\#
+        417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},\#
+        "500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":\#
+        {"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-co\#
+        des":["admin_token_invalid","rate_limited","storage_unavailable"]}},\#
         "/v1/revocations":{"x-listeners":["admin"],\#
         "get":{"operationId":"listRevocations","tags":["administration"],"summary":"What is revoked, the latest firs\#
         t","security":[{"adminToken":[]}],"responses":{"200":{"description":"At most 1,000 revocations.","headers":{\#
@@ -807,8 +831,8 @@ extension APIDescription {
         onents/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components\#
         /responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/respo\#
         nses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/P\#
-        roblem501"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate\#
-        _limited","not_found"]},\#
+        roblem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem\#
+        505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable","not_found"]},\#
         "head":{"operationId":"headGetRefusal","tags":["administration"],"summary":"The fields of the answer to GET"\#
         ,"security":[{"adminToken":[]}],"responses":{"200":{"description":"The refusal, if it is among the last 10,0\#
         00.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/componen\#
@@ -818,8 +842,9 @@ extension APIDescription {
         ef":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#\#
         /components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/compo\#
         nents/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/\#
-        responses/Problem501"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_inv\#
-        alid","rate_limited","not_found"]}},\#
+        responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/respon\#
+        ses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable","not_found"]}}\#
+        ,\#
         "/v1/devices":{"x-listeners":["admin"],\#
         "get":{"operationId":"listDevices","tags":["administration"],"summary":"The devices of a subject","security"\#
         :[{"adminToken":[]}],"parameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#/components/paramete\#
@@ -1740,6 +1765,9 @@ extension APIDescription {
         type":"string"}},"example":{"kind":"sub","issuer":"https://portal.example","value":"pseudonym:00000000000000\#
         00000000000000000000000000000000000000000000000000","until":null,"revokedAt":"2026-01-31T12:00:00Z","reason"\#
         :""}},\#
+        "Readiness":{"type":"object","required":["ready","changed"],"properties":{"ready":{"type":"boolean","descrip\#
+        tion":"Whether no order keeps the node from being ready."},"changed":{"type":"boolean","description":"Whethe\#
+        r this request changed that."}},"additionalProperties":false},\#
         "Revocations":{"type":"object","required":["revocations","isComplete"],"properties":{"revocations":{"type":"\#
         array","maxItems":1000,"items":{"$ref":"#/components/schemas/Revocation"}},"isComplete":{"type":"boolean","d\#
         escription":"False if there are more than 1,000."}},"additionalProperties":false},\#
