@@ -292,7 +292,7 @@ def test_a_restore_that_was_killed_lets_no_daemon_start_and_goes_on(filled: Path
     assert not (filled / "latchkey.db").exists()
     daemon = start_daemon(filled, tmp_path / "daemon.log")
     assert daemon.wait(WAIT_SECONDS) != 0
-    assert "the file is gone" in (tmp_path / "daemon.log").read_text()
+    assert "latchkeyd --new-database" in (tmp_path / "daemon.log").read_text()
     done(*arguments)
     assert not (filled / "latchkey.db.restoring").exists()
     assert json.loads(run_latchkey(filled, "store", "check", "--json"))["keys"] == 20
