@@ -56,7 +56,7 @@ var targets: [Target] = [
     module("DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
     module("HTTPMessages", ["ByteCoding"]),
     module("PlayerMessages", ["ByteCoding"]),
-    module("Entitlements", ["ByteCoding", "KeyCrypto", "POSIXSockets"]),
+    module("Entitlements", ["ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets"]),
     module("ContentKeys", ["ByteCoding", "KeyCrypto"]),
     module("Records", ["ByteCoding", "KeyCrypto", "ContentKeys"]),
 
@@ -163,7 +163,7 @@ var targets: [Target] = [
     tests(of: "DeviceSimulation", ["ByteCoding", "KeyCrypto", "FairPlay"]),
     tests(of: "HTTPMessages"),
     tests(of: "PlayerMessages", ["ByteCoding"]),
-    tests(of: "Entitlements", ["ByteCoding", "KeyCrypto", "POSIXSockets"]),
+    tests(of: "Entitlements", ["ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets"]),
     tests(of: "ContentKeys", ["ByteCoding", "KeyCrypto"]),
     tests(of: "Records", ["ByteCoding", "KeyCrypto", "ContentKeys", "StoreConformance"]),
     tests(

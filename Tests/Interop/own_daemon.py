@@ -19,7 +19,7 @@ START_SECONDS = 30
 STOP_SECONDS = 35
 LOG_SECONDS = 10
 # The number of the user without rights.
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 @dataclass(frozen=True)
@@ -124,12 +124,12 @@ def without_locked_memory(folder: Path) -> Iterator[OwnDaemon]:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
         if is_root:
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
+            os.setgid(UNPRIVILEGED)
+            os.setuid(UNPRIVILEGED)
 
     if is_root:
         for path in [setup, *setup.rglob("*")]:
-            os.chown(path, NOBODY, NOBODY)
+            os.chown(path, UNPRIVILEGED, UNPRIVILEGED)
         for parent in [folder, *list(folder.parents)[:3]]:
             if parent.stat().st_uid == 0:
                 parent.chmod(parent.stat().st_mode | 0o711)

@@ -75,7 +75,8 @@ package final class MetricsRegistry: Sendable {
     package func histograms<Labels>(
         _ name: String, help: String, bounds: [Double], by: Labels.Type
     ) -> MetricFamily<Labels, Histogram> {
-        registerFamily(name, .histogram, help, makeMetric: { Histogram(bounds: bounds) }) { .histogram($0) }
+        registerFamily(
+            name, .histogram, help, makeMetric: { Histogram(bounds: bounds) }, source: { .histogram($0) })
     }
 
     /// Registers a histogram that is there already.
