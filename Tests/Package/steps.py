@@ -360,7 +360,7 @@ def back_up_and_restore() -> None:
 
 
 def clean_journal() -> None:
-    """Every line of the daemon in the journal is one of its log."""
+    """Every line of the daemon in the journal is one of its log. The older programs have not run yet."""
     lines = run("journalctl", "--unit", "latchkey.service", "--output", "json", "--no-pager").splitlines()
     entries = [json.loads(line) for line in lines]
     daemons = {entry["_PID"] for entry in entries if '"event":"ready"' in str(entry["MESSAGE"])}
@@ -391,7 +391,7 @@ def journal(unit: str = "latchkey.service") -> str:
 
 STEPS = [
     install, set_up, start, one_licence, reload, five_kills, a_stuck_process, restarts_under_load, drain, credentials,
-    roll_back_and_upgrade, upgrade_older_data, back_up_and_restore, clean_journal, remove,
+    clean_journal, roll_back_and_upgrade, upgrade_older_data, back_up_and_restore, remove,
 ]
 
 
