@@ -22,7 +22,16 @@ struct CredentialReport {
         let lines =
             certificates.map { "  \($0.name): \(Self.validity($0.certificate))\(Self.sdkVersion($0.certificate))" }
             + keys.map(Self.line) + warnings.map { "  warning: \($0)" }
-        return (["\(name): \(kind.words)"] + lines).joined(separator: "\n")
+        return (["\(name): \(kind.words)\(stage)"] + lines).joined(separator: "\n")
+    }
+
+    /// Nothing for the usual one.
+    private var stage: String {
+        switch credential.stage {
+        case .staged: ", staged: apps get its certificates by name alone"
+        case .serving: ""
+        case .draining: ", draining: no app gets its certificates"
+        }
     }
 
     private var certificates: [(name: String, certificate: Certificate)] {
@@ -55,6 +64,7 @@ struct CredentialReport {
     func write(_ writer: inout JSONWriter) {
         writer.member("name", name)
         writer.member("kind", kind.rawValue)
+        writer.member("stage", credential.stage.rawValue)
         writer.member("spcVersion3", credential.servesVersion3)
         writer.name("certificates")
         writer.array { writer in

@@ -54,6 +54,7 @@ import Testing
         #expect(credential["name"]?.string == "main")
         #expect(credential["kind"]?.string == "applicationSecret")
         #expect(credential["spcVersion3"]?.bool == true)
+        #expect(credential["stage"]?.string == "serving")
         let rows = try #require(credential["hashes"]?.array).compactMap(\.object).map { hash in
             [
                 hash["spcVersion"]?.number?.signed.map { "\($0)" }, hash["of"]?.string, hash["algorithm"]?.string,
@@ -100,13 +101,14 @@ import Testing
         try folder.write("data.bin", [1])
         let module = Self.bundle + #", module: { library: "ladder.so", data: "data.bin" }"#
         let fixed = ConfigurationText.credential.replacingOccurrences(of: "applicationSecret", with: "fixedDASk")
-            .replacingOccurrences(of: "main", with: "vectors")
+            .replacingOccurrences(of: "name: \"main\"", with: "name: \"vectors\", stage: \"draining\"")
         try configure(module + " }, { " + fixed, fairplay: "allowTestCredentials: true")
         let run = try await run("list", "--json")
         #expect(run.status == 0, "\(run.messages)")
         let credentials = try #require(try run.object()["credentials"]?.array).compactMap(\.object)
         #expect(credentials.map { $0["kind"]?.string } == ["module", "fixedDASk"])
         #expect(credentials.map { $0["spcVersion3"]?.bool } == [false, false])
+        #expect(credentials.map { $0["stage"]?.string } == ["serving", "draining"])
         let warnings = credentials.last?["warnings"]?.array?.compactMap { $0.object?["code"]?.string }
         #expect(warnings == ["development_material"])
     }

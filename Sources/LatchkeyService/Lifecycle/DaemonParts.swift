@@ -81,6 +81,7 @@ struct DaemonParts: Sendable {
         let listeners = try ServingListeners(
             servers.public, admin: servers.admin, sockets: sockets, logger: logger)
         watchCertificates(of: listeners, book.cell, group, metrics, clock, logger, &running)
+        watchCredentials(book.cell, group, metrics, clock, &running)
         // Nothing that is started from here on would be stopped.
         let parts = DaemonParts(
             metrics: metrics, health: Health(degradations: degradations), listeners: listeners,
@@ -320,6 +321,16 @@ struct DaemonParts: Sendable {
         }
         metrics.register(certificates: served)
         let watch = CertificateWatch(served, logger: logger, clock: clock)
+        watch.start(on: group.loops[0])
+        running.add(.loops) { watch.stop() }
+    }
+
+    private static func watchCredentials(
+        _ cell: LiveRulesCell, _ group: EventLoopGroup, _ metrics: ServiceMetrics, _ clock: TrustedClock,
+        _ running: inout RunningParts
+    ) {
+        let watch = CredentialUseWatch({ cell.current.license.fairplay.credentials }, clock: clock)
+        watch.register(in: metrics.registry)
         watch.start(on: group.loops[0])
         running.add(.loops) { watch.stop() }
     }

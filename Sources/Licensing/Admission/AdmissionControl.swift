@@ -1,6 +1,7 @@
 import ByteCoding
 package import Entitlements
 import EventLoops
+import FairPlay
 import KeyCrypto
 package import POSIXSockets
 import Telemetry
@@ -65,6 +66,7 @@ package final class AdmissionControl {
     /// Admits the one SPC of a sender. The container comes first: no rate is used up by a request without an SPC.
     package func admit(_ request: LicenseRequest, of sender: LicenseSender) throws(LicenseError) -> Admission {
         let admission = try Admission(request, by: sender.token, sender.standing, under: sender.rules)
+        admission.credentialKey.use.note()
         try count(admission, of: sender)
         return admission
     }
@@ -85,6 +87,7 @@ package final class AdmissionControl {
                 admissions.append(.failure(error))
                 continue
             }
+            admission.credentialKey.use.note()
             guard hasPlace else {
                 try count(admission, of: sender)
                 hasPlace = true
