@@ -1,13 +1,16 @@
-# The daemon and the command-line tool in a small image: no compiler, no Swift runtime, no root.
+# A small image with the daemon and the command-line tool. It has no compiler and no Swift runtime, and does not run as
+# root.
 #
 #   docker build --tag latchkey .
 #   docker run --read-only --network host \
 #       --volume /etc/latchkey:/etc/latchkey:ro --volume latchkey:/var/lib/latchkey latchkey
 #
-# The configuration names the database as "sqlite:/var/lib/latchkey/latchkey.db": /etc/latchkey cannot be written.
+# The configuration must name the database as "sqlite:/var/lib/latchkey/latchkey.db", because /etc/latchkey is
+# read-only.
 #
-# Beyond loopback the daemon refuses to serve plain HTTP, unless the listener has `allowPlaintext`. So give the listener
-# a certificate (`tls`), or let a proxy end TLS that shares its network (`--network host`, or one pod) or a unix socket.
+# On addresses that other machines can reach, the daemon refuses plain HTTP, unless the listener has `allowPlaintext`.
+# So give the listener a certificate (`tls`), or let a proxy end TLS. The proxy must share the daemon's network
+# (`--network host`, or one pod) or a unix socket.
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
@@ -15,7 +18,7 @@ RUN apt-get update \
         libssl-dev libxml2-dev pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
-# SwiftPM wants the folder of every target that Package.swift names, those of the tests included.
+# SwiftPM needs the folder of every target in Package.swift, also those of the tests.
 COPY Package.swift ./
 COPY Sources Sources
 COPY Tests Tests
@@ -30,10 +33,10 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && install --directory --owner 65532 --group 65532 --mode 0700 /var/lib/latchkey
 COPY --from=build /programs/ /usr/bin/
-# By number, so that an orchestrator can see that it is not root. Secrets are files of this user with mode 0400 or 0600,
-# or of its group with mode 0640; the daemon refuses wider ones.
+# The user is a number, so that an orchestrator can see that it is not root. Secrets are files of this user with mode
+# 0400 or 0600, or of its group with mode 0640. The daemon refuses wider permissions.
 USER 65532:65532
-# The only place that is written, beside standard output and error.
+# The daemon writes only here, and to standard output and error.
 VOLUME /var/lib/latchkey
 WORKDIR /var/lib/latchkey
 # A crash must not start a program that reads the memory with the keys.

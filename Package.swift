@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The floors of the architecture (Sources/LatchkeyService/LatchkeyService.docc/Architecture.md): a target may depend on
-// targets of lower floors, and on floors 2 and 3 on a neighbour; targets of floor 4 never import one another.
-// `Scripts/check` compares the imports of every file with this list.
+// The targets are on the floors of the architecture (Sources/LatchkeyService/LatchkeyService.docc/Architecture.md). A
+// target may depend on targets of lower floors. Only targets of floors 2 and 3 may also depend on targets of their own
+// floor. `Scripts/check` compares the imports of every file with this list.
 
 let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
@@ -13,7 +13,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// libFuzzer looks for ways through the code that it counts. `Scripts/fuzz` asks for the counters.
+// libFuzzer needs counters in the code. `Scripts/fuzz` turns them on.
 let isFuzzing = Context.environment["LATCHKEY_FUZZ"] != nil
 let counters: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
 
@@ -124,7 +124,8 @@ var targets: [Target] = [
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements",
             "ContentKeys",
-            "Records", "Licensing", "PackagerAPI", "StorageSQLite", "StoragePostgreSQL", "ServiceConfiguration",
+            "Records", "Licensing", "PackagerAPI", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL",
+            "ServiceConfiguration", "DeviceSimulation", "HTTPMessages", "HTTPServing",
             "Administration",
         ]),
 
@@ -224,8 +225,8 @@ var targets: [Target] = [
         ]),
 ]
 
-// Benchmarks are targets of this package, because `package` access does not reach a nested one; they are there only
-// when asked for, so that a normal build does not carry them. `Scripts/bench` asks.
+// Benchmarks are targets of this package, because a nested package has no `package` access. They exist only with this
+// variable, so that a normal build does not build them. `Scripts/bench` sets it.
 if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
     targets.append(
         .executableTarget(
@@ -242,8 +243,8 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
             path: "Tests/Benchmarks", exclude: ["wsgi_speke.py"], swiftSettings: settings))
 }
 
-// The fuzz targets are part of the tests. For libFuzzer they are a module of their own, with a program for each of
-// them; only the toolchain's own linker reads what the counters need.
+// The fuzz targets are part of the tests. For libFuzzer they are a module of their own, with a program for each target.
+// Only the toolchain's own linker supports the sections of the counters.
 let fuzzed: [Target.Dependency] = [
     "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "FairPlay", "DeviceSimulation", "HTTPMessages",
     "PlayerMessages", "Entitlements", "HTTPServing", "LadderWorkers", "ContentKeys", "PackagerAPI", "TestSupport",

@@ -1,9 +1,9 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// A sample of an app's side. `LatchkeyLicenses` needs Foundation alone. `LatchkeyPlayback` is for Apple's systems; on
-// Linux it is compiled and tested against declarations in Tests/Declarations. `license-client` asks for licences from a
-// command line.
+// A sample of an app's side. `LatchkeyLicenses` needs only Foundation. `LatchkeyPlayback` is for Apple's systems. On
+// Linux it is compiled and tested against the declarations in Tests/Declarations. `license-client` is a command-line
+// program that asks for licences.
 var playbackDependencies: [Target.Dependency] = ["LatchkeyLicenses"]
 var linuxTargets: [Target] = []
 #if os(Linux)
@@ -25,7 +25,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "LatchkeyLicenses"),
-        // AVFoundation hands its requests from queue to queue, which Swift 6 mode does not know to be safe.
+        // AVFoundation passes its requests from queue to queue. Swift 6 mode cannot see that this is safe.
         .target(
             name: "LatchkeyPlayback", dependencies: playbackDependencies, swiftSettings: [.swiftLanguageMode(.v5)]),
         .executableTarget(name: "license-client", dependencies: ["LatchkeyLicenses"]),

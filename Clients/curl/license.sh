@@ -1,14 +1,14 @@
 #!/bin/bash
-# Asks a Latchkey server for one licence, with an SPC from a file: to see what a player would hear.
+# Asks a Latchkey server for one licence with an SPC from a file, and shows the answer that a player would get.
 #
 #   LATCHKEY_TOKEN=… Clients/curl/license.sh URL SPC CKC [renew|offline]
 #   Clients/curl/license.sh URL certificate FILE
 #
-# URL is where the server is, such as https://keys.example.com. SPC is the file to send, CKC the one that gets the
-# licence. What the server says of the licence is printed, or what it says of the refusal.
+# URL is the server's, such as https://keys.example.com. SPC is the file to send. CKC is the file for the licence. The
+# script prints the facts about the licence or the refusal.
 #
-# The status is 0 for a licence, 1 for a refusal, 2 for wrong arguments, 3 if asking again later may help (429, 503, no
-# answer), and 4 if the token is the reason (401).
+# The status is 0 for a licence, 1 for a refusal, 2 for wrong arguments, 3 if another attempt later may help (429, 503,
+# no answer), and 4 if the token is the cause (401).
 set -euo pipefail
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
@@ -27,7 +27,7 @@ common=(--silent --show-error --max-time 20 --write-out '%{http_code}')
 common+=(--dump-header "$answer/head" --output "$answer/body")
 
 field() {
-    # The fields of an interim answer, and of what a proxy has answered, stand before those of the last one.
+    # The file may begin with the fields of interim answers or of a proxy's answer. The last field of this name counts.
     sed --quiet "s/^$1: \([^\r]*\)\r*\$/\1/Ip" "$answer/head" | tail --lines 1
 }
 
@@ -49,7 +49,7 @@ else
         echo "license.sh: LATCHKEY_TOKEN has no token" >&2
         exit 2
     }
-    # The token goes in by a file descriptor: other users of this machine can read arguments.
+    # The token is passed through a file descriptor, because other users of this machine can read arguments.
     status=$(curl "${common[@]}" --header "@/dev/fd/3" --header 'Content-Type: application/octet-stream' \
         --data-binary "@$2" "$url/fps/license$query" 3<<<"Authorization: Bearer $LATCHKEY_TOKEN") || exit 3
 fi

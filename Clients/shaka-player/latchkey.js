@@ -3,7 +3,7 @@
 //   configure(player, {
 //     base: "https://keys.example.com",
 //     getToken: () => shop.token("movie-42"),
-//     lease: 300, // the lease that the token grants, in seconds; leave it out for tokens without one
+//     lease: 300, // the lease that the token grants, in seconds; leave it out for tokens without a lease
 //     onProblem: ({ status, code, detail, hint }) => show(code),
 //   });
 export function configure(player, { base, getToken, lease, onProblem }) {
@@ -15,8 +15,8 @@ export function configure(player, { base, getToken, lease, onProblem }) {
     drm: {
       servers: { "com.apple.fps": `${server}/fps/license` },
       advanced: { "com.apple.fps": { serverCertificateUri: `${server}/fps/certificate` } },
-      // Shaka tells the module "renew" at this interval. X-License-Renew-After lies at 57 to 67 % of the lease, or
-      // before, if the token says so.
+      // Shaka tells the module to renew at this interval. X-License-Renew-After is at 57 to 67 % of the lease, or
+      // earlier if the token says so.
       ...(lease && { renewalIntervalSec: Math.max(1, 0.57 * lease) }),
     },
   });
@@ -24,7 +24,8 @@ export function configure(player, { base, getToken, lease, onProblem }) {
   const { RequestType } = shaka.net.NetworkingEngine;
   const network = player.getNetworkingEngine();
 
-  // The body stays as the browser's module made it: a raw SPC. A renewal goes with the session token, if there is one.
+  // The body is not changed: it is the raw SPC of the browser's module. A renewal has the session token, if there is
+  // one.
   network.registerRequestFilter(async (type, request) => {
     if (type !== RequestType.LICENSE) return;
     const isRenewal = request.licenseRequestType === "license-renewal";
@@ -35,13 +36,13 @@ export function configure(player, { base, getToken, lease, onProblem }) {
     request.headers["Content-Type"] = "application/octet-stream";
   });
 
-  // The names of header fields are in lower case here. The server lets pages read these without configuration.
+  // Shaka gives the names of header fields in lower case. By default the server lets pages read these fields.
   network.registerResponseFilter((type, { headers, originalRequest }) => {
     if (type !== RequestType.LICENSE) return;
     sessions.set(originalRequest.sessionId, headers["x-session-token"]);
   });
 
-  // Error 6007: the server has refused. Its data[0] is the error of the network, with status, body and header fields.
+  // Error 6007: the server has refused. data[0] is the network error, with status, body and header fields.
   player.addEventListener("error", ({ detail: error }) => {
     if (error.code !== shaka.util.Error.Code.LICENSE_REQUEST_FAILED) return;
     const [, status, body, headers] = error.data[0].data;
@@ -50,7 +51,7 @@ export function configure(player, { base, getToken, lease, onProblem }) {
     try {
       problem = JSON.parse(body);
     } catch {
-      // Something before the server has answered.
+      // A proxy has answered instead of the server.
     }
     onProblem({ status, code: headers?.["x-error-code"] ?? problem.code, detail: problem.detail, hint: problem.hint });
   });

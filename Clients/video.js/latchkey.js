@@ -1,4 +1,4 @@
-// FairPlay with video.js, videojs-contrib-eme 5 and Latchkey. Safari alone has FairPlay.
+// FairPlay with video.js, videojs-contrib-eme 5 and Latchkey. Only Safari has FairPlay.
 //
 //   player.eme();
 //   player.src(latchkeySource("https://cdn.example.com/movie-42.m3u8", { base: "https://keys.example.com", token }));
@@ -11,17 +11,17 @@ export function latchkeySource(playlist, { base, token }) {
       "com.apple.fps.1_0": {
         certificateUri: `${server}/fps/certificate`,
         licenseUri: `${server}/fps/license`,
-        // The plug-in posts the raw SPC as application/octet-stream, and wants the raw CKC: what Latchkey does by
-        // itself.
+        // The plug-in posts the raw SPC as application/octet-stream, and expects the raw CKC. This is Latchkey's
+        // default.
         licenseHeaders: { Authorization: `Bearer ${token}` },
-        // What the SPC says of the key: the key URI without its scheme.
+        // The asset id in the SPC: the key URI without its scheme.
         getContentId: (emeOptions, contentId) => contentId.replace(/^skd:\/\//i, ""),
       },
     },
   };
 }
 
-// The plug-in asks once. Its error has the body of the answer, which is Latchkey's problem+json.
+// The plug-in makes one attempt. Its error has the body of the answer, which is Latchkey's problem+json.
 export function latchkeyProblem(player) {
   try {
     return JSON.parse(player.error()?.cause ?? player.error()?.metadata?.error?.cause ?? "null");

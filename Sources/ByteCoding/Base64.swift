@@ -5,15 +5,16 @@ package enum Base64 {
         Base64Alphabet.standard.encode(Array(bytes), padded: true)
     }
 
-    /// The number of characters that encode so many bytes.
+    /// The number of characters in the padded encoding of `byteCount` bytes.
     package static func encodedSize(of byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
-    /// Appends the padded encoding of bytes to a text, without a string between.
+    /// Appends the padded encoding of bytes to a text, without making a `String` first.
     package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
         Base64Alphabet.standard.append(bytes, to: &text, padded: true)
     }
 
-    /// Decodes the canonical encoding only: full padding, no white space, no bits set behind the last byte.
+    /// Decodes the canonical encoding only: full padding, no white space, and zeros in the unused bits of the last
+    /// digit.
     package static func decode(_ text: String) throws(TextCodingError) -> [UInt8] {
         try decode(Array(text.utf8)[...])
     }
@@ -36,9 +37,9 @@ package enum Base64URL {
         Base64Alphabet.urlSafe.encode(Array(bytes), padded: false)
     }
 
-    /// Decodes the canonical encoding only: no padding, no white space, no bits set behind the last byte.
+    /// Decodes the canonical encoding only: no padding, no white space, and zeros in the unused bits of the last digit.
     ///
-    /// So two different texts never decode to the same bytes, and a token has one spelling.
+    /// So two different texts never decode to the same bytes, and there is only one way to write a token.
     package static func decode(_ text: String) throws(TextCodingError) -> [UInt8] {
         try decode(Array(text.utf8)[...])
     }
@@ -86,7 +87,7 @@ struct Base64Alphabet: Sendable {
         text.append(addingCapacity: (bytes.count + 2) / 3 * 4) { text in append(bytes.span, to: &text, padded: padded) }
     }
 
-    /// `text` has room for four characters for each three bytes that are begun.
+    /// `text` must have room for four characters for each group of three bytes; an incomplete last group counts too.
     private func append(_ bytes: Span<UInt8>, to text: inout OutputSpan<UInt8>, padded: Bool) {
         let digits = digits.span
         var index = 0
@@ -107,7 +108,7 @@ struct Base64Alphabet: Sendable {
         if padded { text.append(repeating: Self.padding, count: 3 - rest) }
     }
 
-    /// Decodes the one canonical encoding of some bytes; every other text is refused.
+    /// Decodes a text only if it is the canonical encoding of its bytes; refuses every other text.
     func decode(_ text: ArraySlice<UInt8>, padded: Bool) throws(TextCodingError) -> [UInt8] {
         let digitCount = try digitCount(of: text, padded: padded)
         var bytes: [UInt8] = []
@@ -133,7 +134,7 @@ struct Base64Alphabet: Sendable {
         return bytes
     }
 
-    /// The number of digits before the padding, after a check that this many can encode whole bytes.
+    /// The number of digits before the padding. Throws if the text has a length that cannot encode whole bytes.
     private func digitCount(of text: ArraySlice<UInt8>, padded: Bool) throws(TextCodingError) -> Int {
         guard padded else {
             guard text.count % 4 != 1 else { throw .invalidLength(text.count) }
@@ -143,7 +144,7 @@ struct Base64Alphabet: Sendable {
         return text.count - text.suffix(2).reversed().prefix { $0 == Self.padding }.count
     }
 
-    /// Two digits encode one byte and three encode two; what is left of their bits must be zero.
+    /// Decodes the last two or three digits: two encode one byte, three encode two. Their unused bits must be zero.
     private func decodeTail(
         of text: ArraySlice<UInt8>, at offset: Int, count: Int, into bytes: inout [UInt8]
     ) throws(TextCodingError) {
@@ -154,7 +155,7 @@ struct Base64Alphabet: Sendable {
         if count == 3 { bytes.append(UInt8(truncatingIfNeeded: group >> 8)) }
     }
 
-    /// The error for the first byte from here on that is not a digit; one of the next four is not.
+    /// The error for the first byte from `offset` on that is not a digit. The caller knows that one of four is not.
     private func notADigit(in text: ArraySlice<UInt8>, from offset: Int) -> TextCodingError {
         let rest = text[(text.startIndex + offset)...]
         let found = rest.firstIndex { values[Int($0)] == Self.notADigit } ?? rest.startIndex

@@ -1,22 +1,22 @@
 /// Why bytes from outside could not be read.
 public enum ByteReaderError: Error, Equatable, Sendable {
-    /// The named field wants more bytes than remain.
+    /// The named field needs more bytes than remain.
     case truncated(field: String, needed: Int, available: Int)
     /// Bytes remain after the last field.
     case trailingBytes(count: Int)
 }
 
-/// A cursor over bytes from outside; each read is compared with what remains before anything else happens.
+/// A cursor over bytes from outside. Each read first checks that enough bytes remain.
 ///
-/// Integers are big-endian. Reads name their field, so that an error says which one was missing. End with `finish()`,
-/// which refuses trailing bytes. The reader copies nothing but what it returns; variable-size fields come as ranges
-/// into `bytes`.
+/// Integers are big-endian. Each read names its field, so that an error says which field was cut off. Call `finish()`
+/// at the end: it refuses trailing bytes. The reader copies only what it returns; fields of variable size are returned
+/// as ranges into `bytes`.
 public struct ByteReader: Sendable {
     public let bytes: [UInt8]
     @usableFromInline let end: Int
     @usableFromInline var cursor: Int
 
-    /// Where the next read begins, counted in `bytes`.
+    /// The index in `bytes` at which the next read begins.
     @inlinable
     public var offset: Int { cursor }
 
@@ -40,14 +40,14 @@ public struct ByteReader: Sendable {
     @inlinable
     public mutating func readUInt32(_ field: StaticString) throws(ByteReaderError) -> UInt32 {
         let start = try advance(by: 4, field)
-        // `advance` has shown that 4 bytes are there.
+        // Safe: `advance` has checked that 4 bytes remain.
         return UInt32(bigEndian: unsafe bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt32.self))
     }
 
     @inlinable
     public mutating func readUInt64(_ field: StaticString) throws(ByteReaderError) -> UInt64 {
         let start = try advance(by: 8, field)
-        // `advance` has shown that 8 bytes are there.
+        // Safe: `advance` has checked that 8 bytes remain.
         return UInt64(bigEndian: unsafe bytes.span.bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt64.self))
     }
 
@@ -58,14 +58,14 @@ public struct ByteReader: Sendable {
         return Bytes16(high: high, low: low)
     }
 
-    /// The next `count` bytes as a range into `bytes`. A negative count is a caller's bug.
+    /// The next `count` bytes as a range into `bytes`. A negative count is a bug in the caller and ends the process.
     @inlinable
     public mutating func readRange(count: Int, _ field: StaticString) throws(ByteReaderError) -> Range<Int> {
         let start = try advance(by: count, field)
         return start..<start + count
     }
 
-    /// Refuses bytes after the last field.
+    /// Throws `trailingBytes` if bytes remain after the last field.
     @inlinable
     public func finish() throws(ByteReaderError) {
         guard cursor == end else { throw .trailingBytes(count: end - cursor) }

@@ -2,7 +2,7 @@
 public struct ByteWriter: Sendable {
     @usableFromInline var storage: [UInt8]
 
-    /// What has been written.
+    /// All bytes that have been written.
     @inlinable
     public var bytes: [UInt8] { storage }
 
@@ -19,13 +19,13 @@ public struct ByteWriter: Sendable {
 
     @inlinable
     public mutating func write(_ value: UInt32) {
-        // The bytes of an integer, which live as long as the call.
+        // Safe: the bytes belong to an integer that exists until the call returns.
         unsafe withUnsafeBytes(of: value.bigEndian) { unsafe storage.append(contentsOf: $0) }
     }
 
     @inlinable
     public mutating func write(_ value: UInt64) {
-        // The bytes of an integer, which live as long as the call.
+        // Safe: the bytes belong to an integer that exists until the call returns.
         unsafe withUnsafeBytes(of: value.bigEndian) { unsafe storage.append(contentsOf: $0) }
     }
 

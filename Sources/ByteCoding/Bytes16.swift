@@ -1,4 +1,4 @@
-/// Sixteen bytes as two big-endian words: an AES block, an initialization vector, a seed. Nothing secret.
+/// Sixteen bytes as two big-endian words: an AES block, an initialization vector or a seed. Not for secrets.
 public struct Bytes16: Hashable, Sendable {
     public var high: UInt64
     public var low: UInt64
@@ -16,11 +16,11 @@ public struct Bytes16: Hashable, Sendable {
         self.init(bytes, at: 0)
     }
 
-    /// The 16 bytes from `offset`, which must all be there.
+    /// The 16 bytes from `offset`; the process ends if there are fewer.
     @inlinable
     public init(_ bytes: [UInt8], at offset: Int) {
         let part = unsafe bytes.span.bytes.extracting(offset..<offset + 16)
-        // `extracting` has shown that 16 bytes are there.
+        // Safe: `extracting` has checked that there are 16 bytes.
         self.init(
             high: UInt64(bigEndian: unsafe part.unsafeLoadUnaligned(as: UInt64.self)),
             low: UInt64(bigEndian: unsafe part.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self)))

@@ -1,12 +1,12 @@
-// Each layer throws one closed enum of its own (style: typed throws). These functions carry an error of a lower layer
-// into a case of the caller's enum:
+// The functions of each layer throw one enum, which belongs to this layer (style: typed throws). These functions turn
+// an error of a lower layer into a case of the caller's enum:
 //
 //     let claims = try wrap(LicenseError.entitlement, try tokens.verify(token, now: now))
 //
 //     return try await wrapAsync(LicenseError.store, try await store.take(challenge))
 //
-// An expression needs no type. A closure of several statements names the error that it throws, because Swift 6.3 does
-// not infer it:
+// A single expression needs no type. A closure of several statements must name the error that it throws, because
+// Swift 6.3 does not infer it:
 //
 //     try wrap(LicenseError.spc) { () throws(SPCError) in … }
 
@@ -34,7 +34,7 @@ public func wrap<Inner: Error, Outer: Error, Value: ~Copyable>(
     }
 }
 
-/// Awaits an expression and throws its error as an error of the caller's layer. It stays where the caller runs.
+/// Awaits an expression and throws its error as an error of the caller's layer. It runs on the caller's executor.
 @inlinable
 public nonisolated(nonsending) func wrapAsync<Inner: Error, Outer: Error, Value: ~Copyable>(
     _ outer: (Inner) -> Outer, _ body: nonisolated(nonsending) @autoclosure () async throws(Inner) -> Value

@@ -1,6 +1,7 @@
-/// Base 16 (RFC 4648 section 8): two digits for a byte, most significant first, and nothing else.
+/// Base 16 (RFC 4648 section 8): two digits for each byte, the most significant first, and nothing else.
 ///
-/// Neither direction runs in constant time: use it on secrets only if no stranger can measure it, as at start-up.
+/// Neither direction runs in constant time. Use it on secrets only where no outsider can measure the time, such as at
+/// start-up.
 public enum Hexadecimal {
     /// Encodes bytes as lower-case digits.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
@@ -14,7 +15,7 @@ public enum Hexadecimal {
         try decode(Array(text.utf8))
     }
 
-    /// Decodes digits that are still bytes, for secrets that must not become a `String`; otherwise as for text.
+    /// Decodes digits that are given as bytes, for secrets that must not become a `String`. Otherwise as for text.
     package static func decode(_ text: [UInt8]) throws(TextCodingError) -> [UInt8] {
         guard text.count.isMultiple(of: 2) else { throw .invalidLength(text.count) }
         var bytes: [UInt8] = []
@@ -43,8 +44,8 @@ public enum Hexadecimal {
         }
     }
 
-    // The work is done over a concrete type: a generic loop costs about 100 ns a byte when it is called from another
-    // module, while copying an array into an array costs nothing worth counting.
+    // Works on a concrete type: a generic loop costs about 100 ns per byte when it is called from another module,
+    // while the cost of copying an array into an array is negligible.
     private static func encodeArray(_ bytes: [UInt8]) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity(bytes.count * 2)

@@ -1,11 +1,11 @@
-/// A value of a JSON text, and where it begins.
+/// A value of a JSON text, and its position.
 package struct JSONNode: Sendable {
-    /// What the text says here.
+    /// The value itself.
     package let value: JSONValue
     /// The place of the value's first character.
     package let position: TextPosition
 
-    /// A value and its place, for values that do not come from a text as well.
+    /// A value and its place. Also for values that do not come from a text.
     package init(value: JSONValue, position: TextPosition) {
         self.value = value
         self.position = position
@@ -22,7 +22,7 @@ package enum JSONValue: Sendable {
     case object(JSONObject)
 }
 
-/// The value as one Swift type each: nil when it is of another kind, and never a conversion.
+/// The value as a Swift type: nil when it is of another kind. Values are never converted.
 extension JSONNode {
     /// Whether the value is `null`.
     package var isNull: Bool {
@@ -34,12 +34,12 @@ extension JSONNode {
         if case .bool(let bool) = value { bool } else { nil }
     }
 
-    /// The number, with its own exact conversions.
+    /// The number; `JSONNumber` has the exact conversions.
     package var number: JSONNumber? {
         if case .number(let number) = value { number } else { nil }
     }
 
-    /// The text; compare it by its UTF-8 if canonically equivalent spellings must not pass for equal.
+    /// The text. Compare it with `hasSameUTF8(as:)` if canonically equivalent strings must not count as equal.
     package var string: String? {
         if case .string(let string) = value { string } else { nil }
     }
@@ -67,15 +67,16 @@ package struct JSONMember: Sendable {
 
 /// The members of a JSON object in the order of the text; no name occurs twice.
 ///
-/// Names are equal when their UTF-8 is. Swift's own comparison follows canonical equivalence, by which U+212A (the
-/// Kelvin sign) equals "K": a token could then carry a claim that only some readers see.
+/// Names are equal when their UTF-8 is equal. Swift's own comparison uses canonical equivalence, under which U+212A
+/// (the Kelvin sign) equals "K": a token could then carry a claim that only some readers see.
 package struct JSONObject: Sendable {
-    /// From this many members on a set finds duplicates, so that a body full of names costs linear time.
+    /// From this many members on, a set finds duplicates, so that a body with many names takes linear time.
     private static let searchedMemberCountMaximum = 16
-    /// Room for more would let a text of small objects take too much memory.
+    /// How many members an object first reserves room for. With more room, a text of many small objects would take too
+    /// much memory.
     private static let roomAtFirst = 4
 
-    /// The members as the text has them.
+    /// The members, in the order of the text.
     package private(set) var members: [JSONMember] = []
     private var names: Set<[UInt8]> = []
 
@@ -84,13 +85,15 @@ package struct JSONObject: Sendable {
         index(of: name).map { members[$0].node }
     }
 
-    /// Whether a member of this name is there already.
+    /// Whether the object already has a member of this name.
     func contains(_ name: String) -> Bool {
         names.isEmpty ? index(of: name) != nil : names.contains(Array(name.utf8))
     }
 
-    /// Whether every name is among these. Swift compares them by canonical equivalence: a name of ASCII has no other
-    /// spelling of as many bytes, and no reader finds a member by a spelling of more.
+    /// Whether every name is in the vocabulary, whose names are ASCII.
+    ///
+    /// The set compares by canonical equivalence, so a longer string may pass for an ASCII name. That does no harm:
+    /// `subscript(name:)` compares bytes, so no reader finds a member by such a name.
     package func isWithin(_ vocabulary: Set<String>) -> Bool {
         for index in members.indices where !vocabulary.contains(members[index].name) { return false }
         return true
@@ -105,7 +108,7 @@ package struct JSONObject: Sendable {
         return nil
     }
 
-    /// Adds a member whose name is not there yet.
+    /// Adds a member. The object must not have a member of this name yet.
     mutating func append(_ member: JSONMember) {
         if members.isEmpty { members.reserveCapacity(Self.roomAtFirst) }
         members.append(member)
@@ -116,7 +119,7 @@ package struct JSONObject: Sendable {
         }
     }
 
-    /// Forgets what only reading needed.
+    /// Frees the set of names, which is needed only during parsing.
     mutating func finish() {
         names = []
     }

@@ -1,29 +1,29 @@
 /// A JSON number, kept exactly as its digits.
 package struct JSONNumber: Sendable {
-    /// So many digits always fit into 64 bits.
+    /// The most digits that always fit into 64 bits.
     static let plainSizeMaximum = 18
 
-    /// The number in the grammar of RFC 8259 section 6, in every dialect.
+    /// The number in the grammar of RFC 8259 section 6, also if the text was JSON5.
     package let text: String
 
     init(text: String) {
         self.text = text
     }
 
-    /// The value, if it is a whole number from 0 to 2^64-1, however it is spelled ("1e3" and "1.0" are whole).
+    /// The value, if it is a whole number from 0 to 2^64-1, in any notation ("1e3" and "1.0" are whole numbers).
     package var unsigned: UInt64? {
         guard let (isNegative, magnitude) = whole else { return nil }
         return isNegative && magnitude != 0 ? nil : magnitude
     }
 
-    /// The value, if it is a whole number from -2^63 to 2^63-1, however it is spelled.
+    /// The value, if it is a whole number from -2^63 to 2^63-1, in any notation.
     package var signed: Int64? {
         guard let (isNegative, magnitude) = whole else { return nil }
         if !isNegative { return Int64(exactly: magnitude) }
         return magnitude <= Int64.min.magnitude ? Int64(truncatingIfNeeded: 0 &- magnitude) : nil
     }
 
-    /// The nearest binary fraction, or nil if that is not finite.
+    /// The nearest `Double`, or nil if that is not finite.
     package var double: Double? {
         guard let value = Double(text), value.isFinite else { return nil }
         return value
@@ -57,7 +57,7 @@ package struct JSONNumber: Sendable {
         return Self.magnitude(digits + repeatElement(0, count: exponent)).map { (isNegative, $0) }
     }
 
-    /// The value of digits and nothing else; nil for any other spelling.
+    /// The value, if the text consists only of digits and has at most 18 of them; nil otherwise.
     private var plain: UInt64? {
         guard text.utf8.count <= Self.plainSizeMaximum else { return nil }
         var value: UInt64 = 0
@@ -68,7 +68,8 @@ package struct JSONNumber: Sendable {
         return value
     }
 
-    /// The exponent, or a value that is far out of every range: texts are short, so digits cannot make up for it.
+    /// The exponent, limited to a million in either direction. That is far out of every range: a number has at most 128
+    /// bytes, so its digits cannot bring it back into range.
     private static func exponent(_ digits: ArraySlice<UInt8>) -> Int {
         guard !digits.isEmpty else { return 0 }
         let limit = 1_000_000

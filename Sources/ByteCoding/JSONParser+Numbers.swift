@@ -1,6 +1,6 @@
-/// Numbers (RFC 8259 section 6, and the JSON5 spellings of them).
+/// Numbers (RFC 8259 section 6, and the additional notations of JSON5).
 extension JSONParser {
-    /// The most bytes that a number may have, so that none takes long to convert.
+    /// The most bytes that a number may have, so that no conversion takes long.
     private static let numberSizeMaximum = 128
 
     /// Reads the number that begins here and puts it in the form of RFC 8259.
@@ -25,7 +25,8 @@ extension JSONParser {
         return JSONNumber(text: String(decoding: text, as: UTF8.self))
     }
 
-    /// Most numbers are a few digits and nothing else; nil, and nothing is taken, for any other.
+    /// Takes a number that consists of a few digits and nothing else, as most do; nil for any other number, and then
+    /// nothing is taken.
     private mutating func takePlainNumber() -> JSONNumber? {
         let start = cursor.offset
         var count = 0
@@ -90,7 +91,7 @@ extension JSONParser {
         return isDigit(byte) || byte == UInt8(ascii: "-") || isJSON5 && isJSON5Start
     }
 
-    /// Whether this byte right behind a number shows that the number was meant to go on.
+    /// Whether a byte directly after a number still belongs to it, so that the number is invalid.
     private func isNumberByte(_ byte: UInt8?) -> Bool {
         guard let byte else { return false }
         return switch byte {

@@ -6,7 +6,7 @@ extension JSONParser {
         cursor.advance()
         var start = cursor.offset
         cursor.advanceOverPlainText(upTo: quote)
-        // Most strings are whole here, and are copied once.
+        // Most strings have no escapes: they end here, and are copied only once.
         if cursor.byte == quote {
             let text = String(decoding: cursor.bytes(since: start), as: UTF8.self)
             cursor.advance()

@@ -1,5 +1,5 @@
-/// One pass over a text that is known to be UTF-8: values, arrays and objects. Its extensions read what these consist
-/// of.
+/// Parses a text that is known to be UTF-8, in one pass. This file has values, arrays and objects; extensions in other
+/// files parse strings and numbers.
 struct JSONParser {
     let dialect: JSONDialect
     private let depthMaximum: Int
@@ -103,7 +103,7 @@ struct JSONParser {
         try skipTrivia()
     }
 
-    /// After an element: true if another one begins here, false if the container has ended.
+    /// To be called after an element: true if another one begins here, false if the container has ended.
     private mutating func continuesContainer(closedBy close: Unicode.Scalar) throws(JSONError) -> Bool {
         try skipTrivia()
         if skip(close) { return false }
@@ -118,7 +118,7 @@ struct JSONParser {
         return true
     }
 
-    /// The error for a character that has no place here, or for the end of the text.
+    /// The error for a character that is not allowed here, or for the end of the text.
     func unexpected() -> JSONError {
         cursor.byte == nil ? .unexpectedEnd(at: cursor.position) : .unexpectedCharacter(at: cursor.position)
     }
@@ -137,7 +137,7 @@ struct JSONParser {
 
 /// White space and comments.
 extension JSONParser {
-    /// Steps over what has no meaning between two tokens.
+    /// Skips white space, and in JSON5 also comments and a byte order mark at the start.
     mutating func skipTrivia() throws(JSONError) {
         if isJSON5, cursor.offset == 0, startsWithByteOrderMark { cursor.advance(by: 3) }
         while let byte = cursor.byte {

@@ -1,4 +1,4 @@
-/// Which grammar a text follows.
+/// The grammar that a text follows.
 package enum JSONDialect: Sendable {
     /// RFC 8259 and nothing else, for everything that comes from outside.
     case strict
@@ -6,33 +6,33 @@ package enum JSONDialect: Sendable {
     /// The part of JSON5 (spec.json5.org) that people need in a configuration file: comments, trailing commas, unquoted
     /// ASCII names, single quotes, hexadecimal numbers, a leading "+" or ".", a trailing ".".
     ///
-    /// Left out, because a typing error must not pass: `Infinity` and `NaN`, strings over several lines, escapes that
-    /// stand for themselves, raw control characters.
+    /// Left out, so that typing errors are found: `Infinity` and `NaN`, strings over several lines, a backslash before
+    /// a character that needs no escape, and raw control characters.
     case json5
 }
 
-/// What a text may cost.
+/// Limits on the size and depth of a text.
 package struct JSONLimits: Sendable {
-    /// The most bytes that a text may have; memory stays below about 60 times as many.
+    /// The most bytes that a text may have. Parsing needs at most about 60 times as much memory.
     package var sizeMaximum: Int
 
-    /// The most arrays and objects that may lie within one another, at most 128.
+    /// The most arrays and objects that may be nested in one another; at most 128.
     package var depthMaximum: Int
 
-    /// 64 KiB and 16 levels, which is plenty for claims and bodies, unless told otherwise.
+    /// Without arguments 64 KiB and 16 levels, which is plenty for claims and request bodies.
     package init(sizeMaximum: Int = 65_536, depthMaximum: Int = 16) {
         self.sizeMaximum = sizeMaximum
         self.depthMaximum = depthMaximum
     }
 }
 
-/// The one reader of JSON: every text has one meaning or none.
+/// The only reader of JSON in the project. It refuses texts that other readers could understand differently.
 package enum JSONReader {
     /// Reads a text that is one value, of any kind, with white space around it.
     ///
-    /// Refused beyond the grammar: repeated member names, bytes that are not UTF-8, escapes of half a surrogate pair,
-    /// numbers of more than 128 bytes, and everything that exceeds the limits. A byte order mark is refused in strict
-    /// texts.
+    /// It is stricter than the grammar: it also refuses repeated member names, bytes that are not UTF-8, escapes of
+    /// half a surrogate pair, numbers of more than 128 bytes, and everything that exceeds the limits. In strict texts
+    /// it refuses a byte order mark.
     package static func parse(
         _ bytes: [UInt8], dialect: JSONDialect = .strict, limits: JSONLimits = JSONLimits()
     ) throws(JSONError) -> JSONNode {
@@ -45,7 +45,7 @@ package enum JSONReader {
         return try parser.parseDocument()
     }
 
-    /// Checks the whole text at once, so that the parser may take strings out of it as they are.
+    /// Checks the whole text first, so that the parser can copy strings without checking them.
     private static func requireUTF8(_ bytes: [UInt8]) throws(JSONError) {
         do throws(UTF8.ValidationError) {
             _ = try UTF8Span(validating: bytes.span)
@@ -61,34 +61,34 @@ package enum JSONReader {
 ///
 /// No case carries any part of the text, because the text may hold secrets.
 package enum JSONError: Error, Equatable, Sendable {
-    /// The text has more bytes than the limits allow; nothing of it was read.
+    /// The text has more bytes than the limits allow. It was not parsed.
     case tooLarge(size: Int, maximum: Int)
 
     /// The bytes from here on are not UTF-8.
     case invalidUTF8(at: TextPosition)
 
-    /// The text ends within a value; the position is its end, or where a comment that never ends begins.
+    /// The text ends within a value or a comment. The position is the end of the text, or the beginning of the comment.
     case unexpectedEnd(at: TextPosition)
 
-    /// The grammar has no place for this character.
+    /// The grammar does not allow this character here.
     case unexpectedCharacter(at: TextPosition)
 
-    /// The value is complete, and something other than white space follows.
+    /// Something other than white space follows the complete value.
     case trailingContent(at: TextPosition)
 
     /// This array or object is nested deeper than the limits allow.
     case tooDeep(at: TextPosition)
 
-    /// The object has a member of this name already; the position is the second name.
+    /// The object already has a member of this name. The position is where the second name begins.
     case duplicateMember(at: TextPosition)
 
-    /// The text here begins like a number but is not one, or it is longer than a number may be.
+    /// The text begins like a number here, but is not a valid one, or is too long.
     case invalidNumber(at: TextPosition)
 
     /// A string has a control character that is not escaped, or does not end on its line.
     case controlCharacter(at: TextPosition)
 
-    /// There is no such escape sequence, or it names half a surrogate pair.
+    /// The escape sequence does not exist, or stands for half a surrogate pair.
     case invalidEscape(at: TextPosition)
 }
 
@@ -96,13 +96,13 @@ extension JSONError: CustomStringConvertible {
     /// One line for people, with line and column and no part of the text.
     package var description: String {
         switch self {
-        case .tooLarge(let size, let maximum): "\(size) bytes are more than the \(maximum) that are allowed"
+        case .tooLarge(let size, let maximum): "\(size) bytes, but at most \(maximum) are allowed"
         case .invalidUTF8(let position): "\(position): not UTF-8"
         case .unexpectedEnd(let position): "\(position): the text ends too early"
         case .unexpectedCharacter(let position): "\(position): unexpected character"
         case .trailingContent(let position): "\(position): something follows the value"
         case .tooDeep(let position): "\(position): nested too deep"
-        case .duplicateMember(let position): "\(position): this member is there already"
+        case .duplicateMember(let position): "\(position): the object already has a member of this name"
         case .invalidNumber(let position): "\(position): not a number"
         case .controlCharacter(let position): "\(position): control character in a string"
         case .invalidEscape(let position): "\(position): invalid escape sequence"

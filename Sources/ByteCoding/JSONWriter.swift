@@ -1,10 +1,10 @@
 /// Appends one JSON value to a buffer, member by member.
 ///
-/// There is no tree: what is written is bytes at once, and commas and brackets come of themselves, so the result is
-/// always well formed as long as every object gets distinct names. Strings are escaped so that the text is one line and
-/// has no control character, the ones from U+007F to U+009F included, which some terminals obey.
+/// There is no tree: each call appends bytes at once. The writer adds commas and brackets itself, so the result is
+/// well formed if every object gets distinct names. Strings are escaped so that the text is one line without control
+/// characters. That includes U+007F to U+009F, because some terminals act on them.
 package struct JSONWriter: Sendable {
-    /// What has been written so far.
+    /// The bytes that have been written so far.
     package private(set) var bytes: [UInt8] = []
 
     /// Whether the next value or name follows another one in the same container.
@@ -74,7 +74,7 @@ package struct JSONWriter: Sendable {
         append("null")
     }
 
-    /// Writes a value that was read, its numbers with the digits that they had.
+    /// Writes a value that was read from a text. Its numbers keep their digits.
     package mutating func node(_ node: JSONNode) {
         switch node.value {
         case .null: null()
@@ -110,7 +110,8 @@ package struct JSONWriter: Sendable {
         string(value)
     }
 
-    /// Writes a member of text that is the Base64 of these bytes. Base64 needs no escapes, so no string is made.
+    /// Writes a member whose value is the Base64 text of these bytes. Base64 needs no escapes, so this makes no
+    /// `String`.
     package mutating func member(_ name: String, base64 value: [UInt8]) {
         self.name(name)
         beginValue()
@@ -183,7 +184,8 @@ package struct JSONWriter: Sendable {
         append("\"")
     }
 
-    /// The scalars from U+0080 to U+00BF are two bytes in UTF-8, 0xC2 and their own value.
+    /// Appends the scalar whose UTF-8 is 0xC2 and this byte. In UTF-8, the scalars from U+0080 to U+00BF are 0xC2 and a
+    /// byte that equals their value.
     private mutating func appendScalar(withC2Before byte: UInt8) {
         if byte < 0xA0 {
             appendEscape(byte)

@@ -1,6 +1,7 @@
 /// The 16-byte identifier of a content key (ISO/IEC 23001-7: KID).
 ///
-/// The bytes are the UUID's in its printed order. Identifiers sort as their bytes, and so as their descriptions.
+/// The bytes have the order of the printed UUID. Identifiers sort by their bytes, which is also the order of their
+/// descriptions.
 package struct KeyID: Hashable, Sendable {
     /// The size of an identifier in bytes.
     package static let size = 16
@@ -13,13 +14,13 @@ package struct KeyID: Hashable, Sendable {
         self.words = words
     }
 
-    /// Takes exactly 16 bytes; nil for any other number of them.
+    /// An identifier of exactly 16 bytes; nil for any other number of bytes.
     package init?(bytes: some Sequence<UInt8>) {
         guard let words = Bytes16(Array(bytes)) else { return nil }
         self.init(words: words)
     }
 
-    /// Parses a UUID with its hyphens, or 32 hexadecimal digits; either case, nothing around it.
+    /// Parses a UUID with its hyphens, or 32 hexadecimal digits. Either case is accepted, but no white space or braces.
     ///
     /// Throws `invalidLength` unless the text has 36 or 32 bytes, and `invalidCharacter` with an offset in the text.
     package init(parsing text: String) throws(TextCodingError) {
@@ -33,7 +34,7 @@ package struct KeyID: Hashable, Sendable {
             for offset in Self.hyphenOffsets.reversed() { digits.remove(at: offset) }
         }
         do {
-            // Thirty-two digits are sixteen bytes.
+            // 32 digits decode to 16 bytes.
             self.init(words: Bytes16(try Hexadecimal.decode(digits), at: 0))
         } catch .invalidCharacter(let offset) where isHyphenated {
             throw .invalidCharacter(offset: offset + Self.hyphenCount(beforeDigit: offset))
@@ -46,7 +47,7 @@ package struct KeyID: Hashable, Sendable {
     /// The 32 lower-case hexadecimal digits, without hyphens.
     package var hexadecimal: String { Hexadecimal.encode(bytes) }
 
-    /// Where the hyphens of a UUID stand in its text (RFC 9562 section 4).
+    /// The offsets of the hyphens in the text of a UUID (RFC 9562 section 4).
     private static let hyphenOffsets = [8, 13, 18, 23]
 
     /// How many hyphens a UUID has before the digit at this offset among its 32 digits.
@@ -56,7 +57,7 @@ package struct KeyID: Hashable, Sendable {
 }
 
 extension KeyID: Comparable {
-    /// Orders identifiers as their bytes.
+    /// Orders identifiers by their bytes.
     package static func < (left: KeyID, right: KeyID) -> Bool {
         (left.words.high, left.words.low) < (right.words.high, right.words.low)
     }

@@ -1,14 +1,15 @@
-/// Finds the name that was probably meant.
+/// Finds the name that a misspelled word was probably meant to be.
 package enum NearestName {
-    /// The known name with the fewest differences from `name`, if they are few for its length; the first of equals.
+    /// The known name with the fewest differences from `name`; nil if there are too many differences for its length. If
+    /// several names are equally near, the first of them.
     package static func of(_ name: String, among known: [String]) -> String? {
         let distances = known.map { (name: $0, distance: distance(name.lowercased(), $0.lowercased())) }
         guard let nearest = distances.min(by: { $0.distance < $1.distance }) else { return nil }
         return nearest.distance <= max(1, nearest.name.utf8.count / 3) ? nearest.name : nil
     }
 
-    /// How many bytes must be inserted, removed, replaced, or swapped with their neighbour, to make one text the other
-    /// (optimal string alignment). Of long texts only the beginning counts, which bounds the work.
+    /// How many bytes must be inserted, removed, replaced, or swapped with their neighbour to turn one text into the
+    /// other (optimal string alignment). Only the first 64 bytes of each text count, which limits the work.
     package static func distance(_ one: String, _ other: String) -> Int {
         let one = Array(one.utf8.prefix(64))
         let other = Array(other.utf8.prefix(64))

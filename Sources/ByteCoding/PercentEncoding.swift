@@ -1,18 +1,19 @@
 /// Percent-encoded text (RFC 3986 section 2.1).
 ///
-/// A percent sign without two hexadecimal digits behind it is no escape. How strict a reader is about it depends on the
-/// text:
+/// A percent sign that is not followed by two hexadecimal digits is not an escape. The two readers treat it
+/// differently:
 ///
 /// - `decode` is for names that are looked up, and for configuration. It refuses the whole text. An asset id that is
-///   not well encoded may still be a name as it stands, and is never half decoded.
-/// - `decodeLeniently` is for queries, forms and headers of clients. The sign stands for itself, as in browsers (URL
-///   Standard, section 1.3, "percent-decode"). A token with such a sign in it is refused for what it is, and not for
-///   its encoding.
+///   not well encoded may still be a name as it is, so it is never decoded in part.
+/// - `decodeLeniently` is for queries, forms and headers of clients. It keeps the percent sign, as browsers do (URL
+///   Standard, section 1.3, "percent-decode"). A token with such a sign in it is then refused as an invalid token, and
+///   not because of its encoding.
 ///
-/// `encode` writes what both read. Both decode once, take digits of either case, and give every byte, zero too. Both
-/// keep "+": only forms (`application/x-www-form-urlencoded`) mean a space by it, and their reader replaces it first.
+/// Both readers accept what `encode` writes. Both decode once, accept digits of either case, and can return any byte,
+/// zero included. Both keep "+": it means a space only in forms (`application/x-www-form-urlencoded`), and the reader
+/// of forms replaces it first.
 package enum PercentEncoding {
-    /// Nil if a percent sign in the text begins no escape.
+    /// Decodes every escape; nil if a percent sign in the text is not the beginning of an escape.
     package static func decode(_ text: [UInt8]) -> [UInt8]? {
         decode(text, isLenient: false)
     }
@@ -22,7 +23,7 @@ package enum PercentEncoding {
         decode(text, isLenient: true) ?? text
     }
 
-    /// Encodes every byte but the unreserved characters of RFC 3986, section 2.3, with digits in upper case.
+    /// Encodes every byte except the unreserved characters of RFC 3986, section 2.3, with upper-case digits.
     package static func encode(_ text: String) -> String {
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.utf8.count)
@@ -56,7 +57,7 @@ package enum PercentEncoding {
         decoded.reserveCapacity(text.count)
         var rest = text[...]
         while true {
-            // Most bytes are no escape: what lies between two of them is copied at once.
+            // Most bytes do not belong to an escape: all bytes between two escapes are copied at once.
             decoded += rest[..<escape]
             if let byte = escapedByte(in: text, at: escape) {
                 decoded.append(byte)
@@ -73,7 +74,7 @@ package enum PercentEncoding {
         return decoded
     }
 
-    /// The byte of the escape that begins at an offset; nil if none does.
+    /// The byte of the escape that begins at an offset; nil if no escape begins there.
     private static func escapedByte(in text: [UInt8], at offset: Int) -> UInt8? {
         guard text[offset] == sign, text.count - offset >= 3,
             let high = Hexadecimal.value(ofDigit: text[offset + 1]),

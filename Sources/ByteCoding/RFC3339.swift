@@ -1,6 +1,7 @@
 /// Times as text (RFC 3339 section 5.6).
 package enum RFC3339 {
-    /// How much of the fraction is printed; the rest is cut off, so that no time is printed before it has come.
+    /// How much of the fraction is printed. The rest is cut off and not rounded, so that a printed time is never later
+    /// than the real one.
     package enum Precision: Sendable {
         case seconds
         case milliseconds
@@ -26,13 +27,15 @@ package enum RFC3339 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Reads a time with any offset and any number of fraction digits, of which the tenth and later ones are cut off.
+    /// Reads a time with any offset. Fraction digits from the tenth on are ignored.
     ///
-    /// Second 60 is read only at the times of the standard (section 5.7): at 23:59 UTC of 30 June or 31 December. It is
-    /// the first second of the next day, as POSIX counts. "T" and "Z" may be lower case; a space for "T" may not be.
+    /// Second 60 is accepted only at the times that the standard names (section 5.7): at 23:59 UTC on 30 June or
+    /// 31 December. As in POSIX, it counts as the first second of the next day. "T" and "Z" may be lower case; a space
+    /// in place of "T" is refused.
     ///
-    /// Throws `invalidLength` for a text of under 20 or over 64 bytes, `invalidCharacter` if the grammar is broken, and
-    /// `outOfRange` for a date, time or offset that does not exist or lies, in UTC, outside of the years 0000 to 9999.
+    /// Throws `invalidLength` for a text of under 20 or over 64 bytes, `invalidCharacter` if the text breaks the
+    /// grammar, and `outOfRange` for a date, time or offset that does not exist, or a time that is, in UTC, outside of
+    /// the years 0000 to 9999.
     package static func parse(_ text: String) throws(TextCodingError) -> UnixTime {
         let size = text.utf8.count
         guard (20...64).contains(size) else { throw .invalidLength(size) }
@@ -53,27 +56,27 @@ package enum RFC3339 {
 }
 
 extension Int64 {
-    /// Quotient and remainder such that the remainder is never negative.
+    /// The quotient rounded down, and the remainder, which is therefore never negative.
     fileprivate func quotientAndRemainderRoundingDown(dividingBy divisor: Int64) -> (Int, Int) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (Int(quotient - 1), Int(remainder + divisor)) : (Int(quotient), Int(remainder))
     }
 }
 
-/// A day of the proleptic Gregorian calendar, as RFC 3339 counts days.
+/// A day of the proleptic Gregorian calendar, which RFC 3339 uses.
 ///
-/// The arithmetic is Howard Hinnant's "days_from_civil" and "civil_from_days": years begin in March, so that the leap
-/// day is the last one of its year, and repeat every 400 years, which are 146,097 days.
+/// The arithmetic is from Howard Hinnant's "days_from_civil" and "civil_from_days". Years begin in March there, so
+/// that the leap day is the last day of its year. The calendar repeats every 400 years, which are 146,097 days.
 struct CivilDate: Equatable, Sendable {
     private static let daysOfEra = 146_097
-    /// From 0000-03-01 to 1970-01-01.
+    /// Days from 0000-03-01 to 1970-01-01.
     private static let daysToEpoch = 719_468
 
     let year: Int
     let month: Int
     let day: Int
 
-    /// Nil unless the month and the day exist; the year is any that four digits can name.
+    /// Nil unless the date exists and its year is from 0 to 9999.
     init?(year: Int, month: Int, day: Int) {
         guard (0...9999).contains(year), (1...12).contains(month), day >= 1,
             day <= Self.dayCount(ofMonth: month, year: year)
@@ -83,7 +86,7 @@ struct CivilDate: Equatable, Sendable {
         self.day = day
     }
 
-    /// The date so many days after 1970-01-01; the caller keeps within the years that a time may have.
+    /// The date this many days after 1970-01-01. The caller makes sure that its year is one that a time may have.
     init(daysSinceEpoch: Int) {
         let days = daysSinceEpoch + Self.daysToEpoch
         let era = (days >= 0 ? days : days - Self.daysOfEra + 1) / Self.daysOfEra

@@ -1,4 +1,4 @@
-/// One pass over a `date-time` (RFC 3339 section 5.6).
+/// Parses a `date-time` (RFC 3339 section 5.6) in one pass.
 struct RFC3339Parser {
     private static let leapSecond = 60
 
@@ -31,7 +31,7 @@ struct RFC3339Parser {
         return time
     }
 
-    /// Whether leap seconds have been inserted right before this second: it is the first of January or July in UTC.
+    /// Whether a leap second may directly precede this second: it must be the first second of January or July in UTC.
     private static func isBehindLeapSecond(_ seconds: Int) -> Bool {
         guard seconds.isMultiple(of: 86_400) else { return false }
         let date = CivilDate(daysSinceEpoch: seconds / 86_400)
@@ -50,7 +50,7 @@ struct RFC3339Parser {
         return nanoseconds
     }
 
-    /// Seconds that the local time is ahead of UTC; "-00:00", the unknown offset, is UTC (section 4.3).
+    /// By how many seconds the local time is ahead of UTC. "-00:00", the unknown offset, is UTC (section 4.3).
     private mutating func takeOffset() throws(TextCodingError) -> Int {
         if take("Z") || take("z") { return 0 }
         let isAhead = take("+")

@@ -1,8 +1,9 @@
 extension String {
-    /// Whether both are the same bytes.
+    /// Whether both strings have the same UTF-8 bytes.
     ///
-    /// `==` follows canonical equivalence, by which U+212A (the Kelvin sign) equals "K"; identifiers from outside are
-    /// never compared so. It is quick to tell most texts apart, and so comes before the comparison of bytes.
+    /// `==` uses canonical equivalence, under which U+212A (the Kelvin sign) equals "K". Identifiers from outside must
+    /// never be compared by it alone. It comes before the comparison of bytes because it is fast for most strings that
+    /// differ.
     package func hasSameUTF8(as other: String) -> Bool {
         utf8.count == other.utf8.count && self == other && utf8.elementsEqual(other.utf8)
     }

@@ -1,16 +1,16 @@
-/// Why a text is not what it claims to encode.
+/// Why a text could not be decoded.
 ///
 /// No case carries any part of the text, because the text may be a secret.
 package enum TextCodingError: Error, Equatable, Sendable {
-    /// The text has a length, in bytes, that no value of this encoding has.
+    /// No value is encoded as a text of this length, in bytes.
     case invalidLength(Int)
 
-    /// The byte at this offset does not belong to the alphabet, or stands where another one is required.
+    /// The byte at this offset is not in the alphabet, or another one is required there.
     case invalidCharacter(offset: Int)
 
-    /// The last Base64 digit has bits set that belong to no byte, so the text is not the one encoding of its bytes.
+    /// The last Base64 digit has unused bits that are not zero, so the text is not the canonical encoding of its bytes.
     case trailingBitsNotZero
 
-    /// The text is well formed, and names a value that does not exist or cannot be represented.
+    /// The text is well formed, but its value does not exist or cannot be represented.
     case outOfRange
 }

@@ -4,7 +4,8 @@ struct TextCursor {
     private(set) var offset = 0
     private var line = 1
     private var lineStart = 0
-    /// Bytes on this line that continue a scalar, so that columns count scalars without going back over the line.
+    /// How many bytes on this line are continuation bytes of UTF-8. With it, a column in scalars is known without
+    /// reading the line again.
     private var continuationCount = 0
 
     init(bytes: [UInt8]) {
@@ -18,15 +19,15 @@ struct TextCursor {
     /// The byte here, or nil at the end.
     var byte: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
-    /// The byte so far ahead, or nil beyond the end.
+    /// The byte at this distance after the cursor, or nil beyond the end.
     func byte(ahead distance: Int) -> UInt8? {
         distance < bytes.count - offset ? bytes[offset + distance] : nil
     }
 
-    /// The bytes from an offset that was passed up to here.
+    /// The bytes from an earlier offset up to the cursor.
     func bytes(since start: Int) -> ArraySlice<UInt8> { bytes[start..<offset] }
 
-    /// Steps over one byte; stays at the end.
+    /// Moves past one byte; at the end it does nothing.
     mutating func advance() {
         guard let passed = byte else { return }
         offset += 1
@@ -39,7 +40,7 @@ struct TextCursor {
         }
     }
 
-    /// Steps over what stands for itself in a string: up to the quote, a backslash or a control character.
+    /// Moves past the plain text of a string, up to the quote, a backslash or a control character.
     mutating func advanceOverPlainText(upTo quote: UInt8) {
         let bytes = bytes
         let text = bytes.span
@@ -76,7 +77,7 @@ package struct TextPosition: Hashable, Sendable, CustomStringConvertible {
     /// The number of bytes before this place.
     package let byteOffset: Int
 
-    /// The place with these coordinates; they are not checked against one another.
+    /// The place with these coordinates. It is not checked that they belong together.
     package init(line: Int, column: Int, byteOffset: Int) {
         self.line = line
         self.column = column

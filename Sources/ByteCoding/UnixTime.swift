@@ -1,6 +1,6 @@
 /// A moment in UTC: POSIX seconds since 1970-01-01T00:00:00Z, which do not count leap seconds, and a fraction.
 ///
-/// Only moments that RFC 3339 can name exist, years 0000 to 9999, so that every one can be printed.
+/// Its year is always from 0000 to 9999, so that RFC 3339 can express every value.
 package struct UnixTime: Hashable, Sendable {
     /// 0000-01-01T00:00:00Z.
     package static let secondsMinimum: Int64 = -62_167_219_200
@@ -11,10 +11,10 @@ package struct UnixTime: Hashable, Sendable {
     /// Seconds since the epoch, rounded down.
     package let seconds: Int64
 
-    /// What has passed of the next second, from 0 to 999,999,999.
+    /// The fraction of the second in nanoseconds, from 0 to 999,999,999.
     package let nanoseconds: UInt32
 
-    /// Nil for a second outside of the years 0000 to 9999, and for a whole second or more of nanoseconds.
+    /// Nil if the year is outside of 0000 to 9999, or if there are 1,000,000,000 nanoseconds or more.
     package init?(seconds: Int64, nanoseconds: UInt32 = 0) {
         guard (Self.secondsMinimum...Self.secondsMaximum).contains(seconds), nanoseconds < 1_000_000_000 else {
             return nil
@@ -25,13 +25,13 @@ package struct UnixTime: Hashable, Sendable {
 }
 
 extension UnixTime: Comparable {
-    /// Orders moments as they follow one another.
+    /// Orders moments by time.
     package static func < (left: UnixTime, right: UnixTime) -> Bool {
         (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
     }
 }
 
 extension UnixTime: CustomStringConvertible {
-    /// The moment as RFC 3339 in UTC, to the second.
+    /// The moment in the format of RFC 3339, in UTC, to the second.
     package var description: String { RFC3339.format(self) }
 }

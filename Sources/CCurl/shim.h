@@ -1,8 +1,8 @@
-// libcurl's headers, and static inline wrappers of its variadic functions, which Swift cannot call.
+// libcurl's headers, and static inline wrappers for its variadic functions, which Swift cannot call.
 #ifndef LATCHKEY_CCURL_SHIM_H
 #define LATCHKEY_CCURL_SHIM_H
 
-// The header's own checks of argument types are macros around those functions.
+// Switches off the header's checks of argument types, which are macros around those functions.
 #define CURL_DISABLE_TYPECHECK 1
 #include <curl/curl.h>
 #include <netinet/in.h>
@@ -34,7 +34,7 @@ static inline CURLcode latchkey_curl_set_body(CURL *handle, const void *bytes, s
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_COPYPOSTFIELDS, bytes) : code;
 }
 
-// The list is not copied: it outlives the transfer.
+// libcurl does not copy the list: the caller keeps it until the transfer has ended.
 static inline CURLcode latchkey_curl_set_fields(CURL *handle, struct curl_slist *fields) {
     return curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
 }
@@ -52,7 +52,7 @@ static inline CURLMcode latchkey_curl_multi_set_long(CURLM *multi, CURLMoption o
     return curl_multi_setopt(multi, option, value);
 }
 
-// The handle of the next transfer that has ended, and its result; NULL if no more have ended.
+// Returns the handle of the next transfer that has ended, and sets its result; NULL if no further transfer has ended.
 static inline CURL *latchkey_curl_multi_ended(CURLM *multi, CURLcode *result) {
     int left;
     CURLMsg *message;
@@ -68,17 +68,17 @@ static inline CURLcode latchkey_curl_status(CURL *handle, long *status) {
     return curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, status);
 }
 
-// The version of HTTP that was spoken, one of CURL_HTTP_VERSION_*.
+// The version of HTTP that was used, one of CURL_HTTP_VERSION_*.
 static inline CURLcode latchkey_curl_version(CURL *handle, long *version) {
     return curl_easy_getinfo(handle, CURLINFO_HTTP_VERSION, version);
 }
 
-// The status of a proxy's answer to CONNECT; 0 if no proxy was asked.
+// The status of a proxy's answer to CONNECT; 0 if no proxy was used.
 static inline CURLcode latchkey_curl_connect_status(CURL *handle, long *status) {
     return curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, status);
 }
 
-// From the beginning of the transfer to its end, in microseconds.
+// The time from the beginning of the transfer to its end, in microseconds.
 static inline CURLcode latchkey_curl_total_time(CURL *handle, int64_t *microseconds) {
     curl_off_t time = 0;
     CURLcode code = curl_easy_getinfo(handle, CURLINFO_TOTAL_TIME_T, &time);
@@ -86,12 +86,25 @@ static inline CURLcode latchkey_curl_total_time(CURL *handle, int64_t *microseco
     return code;
 }
 
-// The field behind `previous`, or the first one, of the last answer of the server itself; NULL if there are no more.
+// The header field after `previous`, or the first one if `previous` is NULL. Returns NULL if there are no more. The
+// fields are from the last answer of the server itself, not of a proxy.
 static inline struct curl_header *latchkey_curl_next_field(CURL *handle, struct curl_header *previous) {
     return curl_easy_nextheader(handle, CURLH_HEADER, -1, previous);
 }
 
-// The buffer is not copied: it has CURL_ERROR_SIZE bytes, and outlives the transfer.
+// Returns the leaf certificate of the server in PEM, for a transfer with CURLOPT_CERTINFO, or NULL. libcurl keeps the
+// text until the handle is used again.
+static inline const char *latchkey_curl_served_certificate(CURL *handle) {
+    struct curl_certinfo *info = NULL;
+    if (curl_easy_getinfo(handle, CURLINFO_CERTINFO, &info) != CURLE_OK || info == NULL || info->num_of_certs < 1)
+        return NULL;
+    for (struct curl_slist *item = info->certinfo[0]; item != NULL; item = item->next)
+        if (strncmp(item->data, "Cert:", 5) == 0) return item->data + 5;
+    return NULL;
+}
+
+// libcurl does not copy the buffer: it must have CURL_ERROR_SIZE bytes, and the caller keeps it until the transfer has
+// ended.
 static inline CURLcode latchkey_curl_set_error_buffer(CURL *handle, char *buffer) {
     return curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, buffer);
 }
@@ -101,8 +114,8 @@ static inline CURLcode latchkey_curl_set_writer(CURL *handle, curl_write_callbac
     return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_WRITEDATA, context) : code;
 }
 
-// The address that a connection would go to, in network order: gives its size in bytes, 4 or 16, or 0 for another
-// family.
+// Copies the address to which a connection would go, in network order. Returns its size in bytes, 4 or 16, or 0 for
+// another address family.
 static inline size_t latchkey_curl_address(const struct curl_sockaddr *target, uint8_t bytes[16]) {
     if (target->family == AF_INET && target->addrlen >= sizeof(struct sockaddr_in)) {
         struct sockaddr_in address;
@@ -112,7 +125,7 @@ static inline size_t latchkey_curl_address(const struct curl_sockaddr *target, u
     }
     if (target->family == AF_INET6 && target->addrlen >= sizeof(struct sockaddr_in6)) {
         struct sockaddr_in6 address;
-        // libcurl's structure ends with a plain sockaddr and has the rest of a longer one behind it.
+        // libcurl's structure ends with a plain sockaddr; the rest of a longer address follows it in memory.
         memcpy(&address, (const char *)&target->addr, sizeof address);
         memcpy(bytes, &address.sin6_addr, 16);
         return 16;

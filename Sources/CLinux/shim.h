@@ -1,4 +1,4 @@
-// Linux system calls that Swift's Glibc module does not import: each a static inline wrapper of one call.
+// Static inline wrappers for Linux system calls that Swift's Glibc module does not import.
 #ifndef LATCHKEY_CLINUX_SHIM_H
 #define LATCHKEY_CLINUX_SHIM_H
 
@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/timex.h>
 
-// glibc declares these only under _GNU_SOURCE, which a module that shares its headers with Glibc's cannot set.
+// glibc declares these only under _GNU_SOURCE. A module that shares headers with the Glibc module cannot define it.
 extern long syscall(long number, ...);
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
 extern int pthread_setname_np(pthread_t thread, const char *name);
@@ -24,7 +24,7 @@ extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *
 
 extern int malloc_trim(size_t pad);
 
-// Gives free memory back to the system; 1 if there was some.
+// Returns free memory to the system; 1 if some memory was returned.
 static inline int latchkey_trim_memory(void) {
     return malloc_trim(0);
 }
@@ -39,9 +39,9 @@ static inline int latchkey_socket_nonblocking(int family, int type) {
     return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-// Lets the kernel drop each packet that would begin a TCP connection to a listening socket: SYN without ACK, in byte 13
-// of the TCP header, where the data of the filter begins (RFC 9293, section 3.1). Handshakes that have begun go on. -1
-// and errno on failure.
+// Makes the kernel drop each packet that would begin a TCP connection to a listening socket. Such a packet has SYN
+// without ACK in byte 13 of the TCP header (RFC 9293, section 3.1), and the filter's data begins with this header.
+// Handshakes that have already begun continue. -1 and errno on failure.
 static inline int latchkey_drop_new_connections(int socket) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 13),
@@ -74,12 +74,12 @@ static inline int latchkey_eventfd(void) {
     return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-// Memory without a name, as a descriptor; close-on-exec.
+// Creates shared memory that has no name in any folder, as a close-on-exec descriptor.
 static inline int latchkey_shared_memory(void) {
     return (int)syscall(SYS_memfd_create, "latchkey", 1u);
 }
 
-// One word that another process reads or writes at the same time.
+// Atomic access to a word that another process may read or write at the same time.
 static inline uint64_t latchkey_load(const uint64_t *word) {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
@@ -88,12 +88,12 @@ static inline void latchkey_store(uint64_t *word, uint64_t value) {
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
-// Names the calling thread; at most 15 bytes and the terminator count.
+// Names the calling thread. The name may have at most 15 bytes and the terminator.
 static inline int latchkey_name_this_thread(const char *name) {
     return pthread_setname_np(pthread_self(), name);
 }
 
-// On how many processors the calling thread may run, of at most 8192; -1 and errno on failure.
+// The number of processors on which the calling thread may run; -1 and errno on failure. Works up to 8192 processors.
 static inline int latchkey_allowed_processor_count(void) {
     unsigned long set[8192 / 8 / sizeof(unsigned long)];
     long size = syscall(SYS_sched_getaffinity, 0, sizeof set, set);
@@ -102,26 +102,28 @@ static inline int latchkey_allowed_processor_count(void) {
     return size < 0 ? -1 : count;
 }
 
-// PR_SET_DUMPABLE 0: no core file, and no ptrace or /proc/PID/mem by the same user.
+// Sets PR_SET_DUMPABLE to 0: the process writes no core file, and the same user cannot use ptrace or /proc/PID/mem on
+// it.
 static inline int latchkey_forbid_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 // Whether the kernel reports the wall clock as synchronised, with a maximum error under one second (adjtimex(2)); 0 if
-// it says nothing.
+// it reports nothing.
 static inline int latchkey_clock_is_synchronised(void) {
     struct timex state = {0};
     int result = adjtimex(&state);
     return result >= 0 && result != TIME_ERROR && !(state.status & STA_UNSYNC) && state.maxerror < 1000000;
 }
 
-// The day on which this header was compiled, as "Jan 31 2026" in local time. Two builds need not have the same bytes.
+// The date on which this header was compiled, in local time and in the form "Jan 31 2026". It makes builds differ,
+// which is accepted, so the warning about it is switched off.
 #pragma clang diagnostic ignored "-Wpch-date-time"
 static inline const char *latchkey_build_date(void) {
     return __DATE__;
 }
 
-// Closes all descriptors of the program from this number on.
+// Closes all descriptors from this number on in the program that is started.
 static inline int latchkey_spawn_closing_from(posix_spawn_file_actions_t *actions, int from) {
     return posix_spawn_file_actions_addclosefrom_np(actions, from);
 }

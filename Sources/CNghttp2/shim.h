@@ -1,4 +1,4 @@
-// nghttp2's header. All of it that is used here can be imported, so there is nothing to wrap.
+// nghttp2's header. Swift can import everything that is used of it, so there are no wrappers.
 #ifndef LATCHKEY_CNGHTTP2_SHIM_H
 #define LATCHKEY_CNGHTTP2_SHIM_H
 

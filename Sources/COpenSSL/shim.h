@@ -1,4 +1,4 @@
-// OpenSSL 3 headers, and static inline wrappers of those macros that Swift cannot import.
+// The headers of OpenSSL 3, and static inline wrappers for macros and variadic functions that Swift cannot import.
 #ifndef LATCHKEY_COPENSSL_SHIM_H
 #define LATCHKEY_COPENSSL_SHIM_H
 
@@ -17,7 +17,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-// EVP_PKEY_Q_keygen is variadic; the uses of it are fixed here.
+// EVP_PKEY_Q_keygen is variadic. These functions are the calls of it that are needed.
 static inline EVP_PKEY *latchkey_rsa_generate(size_t bits) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
 }
@@ -30,12 +30,13 @@ static inline EVP_PKEY *latchkey_ed25519_generate(void) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
 }
 
-// BIO_get_mem_data is a macro over BIO_ctrl.
+// BIO_get_mem_data is a macro that calls BIO_ctrl.
 static inline long latchkey_bio_memory(BIO *bio, char **bytes) {
     return BIO_get_mem_data(bio, bytes);
 }
 
-// A parameter list refers to its names and values, which a temporary string of another language would not outlive.
+// A parameter list refers to its names and values by pointers. A temporary C string that Swift makes would be freed too
+// early.
 static inline int latchkey_hmac_sha256_init(EVP_MAC_CTX *context, const unsigned char *key, size_t count) {
     char digest[] = "SHA256";
     OSSL_PARAM parameters[2];
@@ -44,7 +45,7 @@ static inline int latchkey_hmac_sha256_init(EVP_MAC_CTX *context, const unsigned
     return EVP_MAC_init(context, key, count, parameters);
 }
 
-// The cipher goes with every key: what a context keeps of it from one key to the next is not documented.
+// The cipher is set with every key, because it is not documented whether a context keeps it from one key to the next.
 static inline int latchkey_cmac_aes128_init(EVP_MAC_CTX *context, const unsigned char *key, size_t count) {
     char cipher[] = "AES-128-CBC";
     OSSL_PARAM parameters[2];
@@ -53,7 +54,7 @@ static inline int latchkey_cmac_aes128_init(EVP_MAC_CTX *context, const unsigned
     return EVP_MAC_init(context, key, count, parameters);
 }
 
-// The parameter list refers to its values while the call lasts. Gives 1 when `output` was filled.
+// Returns 1 if `output` was filled. The parameter list refers to its values only during the call.
 static inline int latchkey_hkdf_sha256(
     const unsigned char *secret, size_t secret_count, const unsigned char *info, size_t info_count, unsigned char *output,
     size_t count) {
@@ -71,7 +72,7 @@ static inline int latchkey_hkdf_sha256(
     return derived;
 }
 
-// OPENSSL_malloc and its relatives are macros that add file and line.
+// OPENSSL_malloc and similar functions are macros that add file and line.
 static inline void *latchkey_secure_malloc(size_t count) {
     return OPENSSL_secure_zalloc(count);
 }
@@ -80,7 +81,7 @@ static inline void *latchkey_zalloc(size_t count) {
     return OPENSSL_zalloc(count);
 }
 
-// Wipes and frees memory of either kind.
+// Wipes and frees memory that one of the two functions above returned.
 static inline void latchkey_secure_clear_free(void *bytes, size_t count) {
     OPENSSL_secure_clear_free(bytes, count);
 }
@@ -97,12 +98,12 @@ static inline void latchkey_bio_retry_write(BIO *bio) {
     BIO_set_retry_write(bio);
 }
 
-// A name as RFC 4514 (which replaced RFC 2253) writes it.
+// Prints a name in the format of RFC 4514, which replaced RFC 2253.
 static inline int latchkey_print_name(BIO *bio, const X509_NAME *name) {
     return X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253);
 }
 
-// TLS: what ssl.h offers as macros over SSL_CTX_ctrl, SSL_ctrl and typed stacks only.
+// TLS: wrappers for functions that ssl.h offers only as macros over SSL_CTX_ctrl, SSL_ctrl and typed stacks.
 
 static inline int latchkey_tls_set_versions(SSL_CTX *context, int minimum, int maximum) {
     return SSL_CTX_set_min_proto_version(context, minimum) == 1 && SSL_CTX_set_max_proto_version(context, maximum) == 1;
@@ -112,13 +113,14 @@ static inline long latchkey_tls_set_groups(SSL_CTX *context, const char *groups)
     return SSL_CTX_set1_groups_list(context, groups);
 }
 
-// A client that ends without saying so has only ended: the protocol above knows by itself where a message ends.
+// Sets the options and modes of a server. A connection that ends without close_notify is not an error, because the
+// protocol above TLS knows where each message ends.
 static inline void latchkey_tls_set_modes(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE |
                                      SSL_OP_PRIORITIZE_CHACHA | SSL_OP_IGNORE_UNEXPECTED_EOF);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // A record without data ends a read, so that a client's key updates do not hold the thread.
+    // A read returns after a record without data, so that a client cannot keep the thread busy with key updates.
     SSL_CTX_clear_mode(context, SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_read_ahead(context, 1);
@@ -128,7 +130,7 @@ static inline void latchkey_tls_limit_client_chain(SSL_CTX *context, long bytes)
     SSL_CTX_set_max_cert_list(context, bytes);
 }
 
-// Makes the certificate that was set last send `certificate` along.
+// Adds `certificate` to the chain that is sent with the certificate that was set last.
 static inline int latchkey_tls_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
     return SSL_CTX_add1_chain_cert(context, certificate) == 1;
 }
@@ -150,7 +152,7 @@ static inline void *latchkey_tls_ticket_keys(const SSL *session) {
     return SSL_CTX_get_app_data(SSL_get_SSL_CTX(session));
 }
 
-// The subject alternative names of a certificate; null when it has none. Freed with GENERAL_NAMES_free.
+// The subject alternative names of a certificate; null if it has no such names. Free them with GENERAL_NAMES_free.
 static inline GENERAL_NAMES *latchkey_alternative_names(const X509 *certificate) {
     return (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
 }
@@ -159,7 +161,7 @@ static inline int latchkey_alternative_name_count(const GENERAL_NAMES *names) {
     return sk_GENERAL_NAME_num(names);
 }
 
-// The name at a position when it is a DNS name, which is not terminated; null otherwise.
+// The name at a position if it is a DNS name; null otherwise. The name has no terminating zero byte.
 static inline const unsigned char *latchkey_dns_name(const GENERAL_NAMES *names, int position, int *count) {
     const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, position);
     if (name == NULL || name->type != GEN_DNS) return NULL;
@@ -167,7 +169,7 @@ static inline const unsigned char *latchkey_dns_name(const GENERAL_NAMES *names,
     return ASN1_STRING_get0_data(name->d.dNSName);
 }
 
-// The client's side, for tests.
+// Functions for TLS clients, used by tests.
 
 static inline int latchkey_tls_set_client_versions(SSL *session, int minimum, int maximum) {
     return SSL_set_min_proto_version(session, minimum) == 1 && SSL_set_max_proto_version(session, maximum) == 1;

@@ -1,18 +1,18 @@
 import ByteCoding
 
-/// What a command line asks for.
+/// What to do for a command line.
 package enum Invocation: Sendable {
-    /// The text that `--help` or `--version` prints.
+    /// Print this text, for `--help` or `--version`.
     case text(String)
-    /// A command to be run; `path` is the program's name and the names of the commands that lead to it.
+    /// Run a command; `path` is the program's name and the names of the commands that lead to this one.
     case run(path: String, Command.Action, Arguments)
 }
 
 /// Finds the command that a command line names and checks its arguments.
 ///
-/// Options and operands may come in any order. A value follows its option as the next word or behind `=`; a value that
-/// begins with two hyphens needs the latter. What follows `--` is no option. `--help` or `-h` wins over everything else
-/// that is right or wrong.
+/// Options and operands may come in any order. The value of an option is the next word, or follows `=` in the same
+/// word; a value that begins with two hyphens must follow `=`. Words after `--` are not options. With `--help` or `-h`,
+/// the rest of the command line is ignored and not checked.
 package struct ArgumentParser {
     private let root: Command
     private let version: String
@@ -43,11 +43,11 @@ package struct ArgumentParser {
         _ words: ArraySlice<String>, of path: [Command], version: String
     ) throws(UsageError) -> Invocation {
         guard let command = path.last, case .action(let operands, let options, let run) = command.content else {
-            preconditionFailure("the path ends with a command that is no group")
+            preconditionFailure("the path ends with a command that is not a group")
         }
         let optionWords = words.prefix { $0 != "--" }
         if optionWords.contains(where: asksForHelp) { return .text(CommandHelp(path).text) }
-        // A program without commands has its version among its options.
+        // A program without commands has `--version` as an option.
         if path.count == 1, optionWords.contains("--version") { return .text(version + "\n") }
         let location = path.map(\.name).joined(separator: " ")
         do throws(UsageProblem) {
@@ -69,7 +69,7 @@ package struct ArgumentParser {
     }
 }
 
-/// One reading of the words behind a command's name.
+/// Reads the words after a command's name, once.
 private struct ArgumentReading {
     let operands: [CommandOperand]
     let options: [CommandOption]
@@ -87,7 +87,7 @@ private struct ArgumentReading {
                 for operand in rest { try append(operand: operand) }
                 return
             }
-            // A hyphen alone is a value: standard input.
+            // A single hyphen is a value: it stands for standard input.
             if word.hasPrefix("-"), word != "-" {
                 try read(option: word, &rest)
             } else {
@@ -111,7 +111,7 @@ private struct ArgumentReading {
         return arguments
     }
 
-    /// The part of a word before `=`, so that no message repeats a value.
+    /// The part of a word before `=`, so that no message contains a value.
     static func name(of word: String) -> String {
         String(word.prefix { $0 != "=" })
     }
@@ -152,9 +152,9 @@ private struct ArgumentReading {
     }
 }
 
-/// Why a command line means nothing; never holds the value of an option, which may be a secret.
+/// Why a command line was not understood. It never contains the value of an option, which may be a secret.
 package struct UsageError: Error, Equatable, Sendable {
-    /// The program and the commands that were recognised, `latchkey keys import`.
+    /// The program and the commands that were recognised, such as `latchkey keys import`.
     package let path: String
     package let problem: UsageProblem
 
@@ -166,7 +166,7 @@ package struct UsageError: Error, Equatable, Sendable {
 
 /// What is wrong with a command line.
 package enum UsageProblem: Error, Equatable, Sendable {
-    /// The program or a group of commands was named alone.
+    /// The command line ends with the program or a group of commands.
     case commandMissing
     case unknownCommand(String, nearest: String?)
     case unknownOption(String, nearest: String?)
@@ -174,14 +174,14 @@ package enum UsageProblem: Error, Equatable, Sendable {
     case valueMissing(String)
     /// A flag has `=` and a value.
     case valueUnexpected(String)
-    /// A flag has another word behind `=` than the one that it knows; as help shows the flag.
+    /// A flag is followed by `=` and a word other than the one that it allows. Holds the flag as the help shows it.
     case valueUnknown(String)
     case givenTwice(String)
     case optionMissing(String)
     case operandMissing(String)
-    /// There are more words than the command takes; counted from 1 without options.
+    /// The command takes fewer operands. `position` counts operands from 1, without options.
     case unexpectedArgument(position: Int)
-    /// Two options want to read standard input.
+    /// Two options both ask for standard input.
     case inputTakenTwice(String, String)
 }
 
@@ -192,14 +192,14 @@ extension UsageProblem: CustomStringConvertible {
         case .unknownCommand(let name, let nearest): "unknown command \(name)" + Self.proposal(nearest)
         case .unknownOption(let name, let nearest): "unknown option \(name)" + Self.proposal(nearest)
         case .valueMissing(let option):
-            "the value of \(option) is missing (one that begins with two hyphens is written behind \"=\")"
+            "the value of \(option) is missing (write a value that begins with two hyphens after \"=\")"
         case .valueUnexpected(let option): "\(option) takes no value"
-        case .valueUnknown(let option): "there is \(option), and no other value"
+        case .valueUnknown(let option): "the value is unknown; use \(option)"
         case .givenTwice(let option): "\(option) is given twice"
         case .optionMissing(let option): "\(option) is missing"
         case .operandMissing(let placeholder): "\(placeholder) is missing"
         case .unexpectedArgument(let position):
-            "argument \(position) is one too many; do all options have their two hyphens?"
+            "argument \(position) is not expected; does every option begin with two hyphens?"
         case .inputTakenTwice(let first, let second):
             "\(first) and \(second) cannot both read standard input; use @FILE for one of them"
         }

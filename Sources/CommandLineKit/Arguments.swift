@@ -1,7 +1,8 @@
-/// What was given on the command line to one command: only options that it has, with everything that it requires.
+/// The options and operands that one command was given. All options are known to the command, and all that it requires
+/// are present.
 package struct Arguments: Equatable, Sendable {
     private var valuesByName: [String: [String]] = [:]
-    /// As many as the command has.
+    /// The operands, as many as the command declares.
     package internal(set) var operands: [String] = []
 
     init() {}
@@ -16,7 +17,7 @@ package struct Arguments: Equatable, Sendable {
         valuesByName[option.name]?.first
     }
 
-    /// All values of an option that may be repeated, in their order.
+    /// All values of an option that may be repeated, in the order of the command line.
     package func values(_ option: CommandOption) -> [String] {
         valuesByName[option.name] ?? []
     }
@@ -33,7 +34,7 @@ package struct Arguments: Equatable, Sendable {
         return operands[index]
     }
 
-    /// The option's value as a number of seconds within the range; nil if it was not given.
+    /// The option's value as a number of seconds within the range; nil if the option was not given.
     package func seconds(
         _ option: CommandOption, in range: ClosedRange<Int64>
     ) throws(CommandError) -> Int64? {
@@ -45,7 +46,7 @@ package struct Arguments: Equatable, Sendable {
         return seconds
     }
 
-    /// The option's value as one of a closed list of words; nil if it was not given.
+    /// The option's value as one of a fixed list of words; nil if the option was not given.
     package func word<Word: RawRepresentable & CaseIterable>(
         _ option: CommandOption
     ) throws(CommandError) -> Word? where Word.RawValue == String {

@@ -1,6 +1,6 @@
-/// A command of a program: a group of further commands, or something to be done.
+/// A command of a program: an action, or a group of further commands.
 ///
-/// Commands are values, so that one tree serves the parser, the help texts and the tests.
+/// Commands are values, so that the parser, the help texts and the tests use the same tree.
 package struct Command: Sendable {
     package typealias Action = @Sendable (Arguments, CommandContext) async throws(CommandError) -> Void
 
@@ -13,9 +13,9 @@ package struct Command: Sendable {
     package let name: String
     /// One line, for lists.
     package let summary: String
-    /// Whole sentences for the command's own help; empty if the summary says it all.
+    /// Whole sentences for the command's own help; empty if the summary is enough.
     package let details: String
-    /// Command lines to copy, complete with the program's name; at least one.
+    /// Command lines that can be copied, with the program's name; at least one.
     package let examples: [String]
     package let content: Content
 
@@ -42,11 +42,11 @@ package struct Command: Sendable {
     }
 }
 
-/// A word that a command needs, without a name of its own on the command line.
+/// A word that a command requires, and that has no option name before it.
 package struct CommandOperand: Equatable, Sendable {
-    /// In capitals, for help and messages.
+    /// The operand's name for help and messages, in capitals.
     package let placeholder: String
-    /// One line.
+    /// What the operand is, in one line.
     package let help: String
 
     package init(_ placeholder: String, help: String) {
@@ -59,18 +59,18 @@ package struct CommandOperand: Equatable, Sendable {
 package struct CommandOption: Equatable, Sendable {
     package enum Form: Equatable, Sendable {
         case flag
-        /// A flag that may have this one word behind `=`, which asks for more.
+        /// A flag that may be followed by `=` and this word, which extends its effect.
         case flagOrWord(String)
-        /// The placeholder of the value, in capitals.
+        /// An option with a value. The text is the placeholder of the value, in capitals.
         case value(String)
-        /// The same for a value that may also be `@FILE`, or `-` for standard input.
+        /// The same, but the value may also be `@FILE`, or `-` for standard input.
         case secret(String)
     }
 
-    /// With its two hyphens.
+    /// The name, with its two hyphens.
     package let name: String
     package let form: Form
-    /// One line.
+    /// What the option does, in one line.
     package let help: String
     package let isRequired: Bool
     /// Whether it may be given more than once.
@@ -85,7 +85,7 @@ package struct CommandOption: Equatable, Sendable {
         self.repeats = repeats
     }
 
-    /// `--name VALUE`, as help and messages have it.
+    /// The option as help and messages show it, such as `--name VALUE`.
     package var usage: String {
         switch form {
         case .flag: name
@@ -101,11 +101,11 @@ extension CommandOption {
     package static let json = CommandOption("--json", .flag, help: "print one JSON object")
 }
 
-/// Why a command that was understood did not do its work.
+/// Why a command failed although its command line was parsed.
 ///
-/// The texts are for a person at a terminal: they name what was wrong and what to do, and hold no secret.
+/// The texts are for a person at a terminal: they say what was wrong and what to do, and contain no secrets.
 package enum CommandError: Error, Equatable, Sendable {
-    /// The arguments do not fit one another, or the option does not take a value: exit status 2.
+    /// The arguments do not fit together, or an option does not accept its value: exit status 2.
     case usage(String)
     /// The work failed: exit status 1.
     case failed(String)

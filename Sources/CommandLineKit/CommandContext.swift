@@ -2,7 +2,7 @@ package import ByteCoding
 package import Foundation
 package import KeyCrypto
 
-/// What a command has of the process around it.
+/// What a command uses of its process: environment, time and standard streams.
 package struct CommandContext: Sendable {
     /// The environment variables.
     package let environment: [String: String]
@@ -12,7 +12,7 @@ package struct CommandContext: Sendable {
     private let output: FileHandle
     private let messages: FileHandle
 
-    /// The process's own unless told otherwise.
+    /// Without arguments, it uses the environment, the time and the standard streams of the process.
     package init(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         now: Int64 = Int64(Date().timeIntervalSince1970), input: FileHandle = .standardInput,
@@ -25,12 +25,12 @@ package struct CommandContext: Sendable {
         self.messages = messages
     }
 
-    /// Writes a result to standard output, with a line feed behind it.
+    /// Writes a result and a line feed to standard output.
     package func print(_ text: String) throws(CommandError) {
         try printPart(Array(text.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Writes a part of a result to standard output as it is, for results that are too long to be held in memory.
+    /// Writes a part of a result to standard output unchanged, for results that are too long to be held in memory.
     package func printPart(_ bytes: [UInt8]) throws(CommandError) {
         do {
             try output.write(contentsOf: bytes)
@@ -39,30 +39,30 @@ package struct CommandContext: Sendable {
         }
     }
 
-    /// Writes one JSON object to standard output, in one line.
+    /// Writes one JSON object to standard output, on one line.
     package func printObject(_ write: (inout JSONWriter) -> Void) throws(CommandError) {
         try print(String(decoding: JSONWriter.object(write), as: UTF8.self))
     }
 
-    /// Writes a word to the person at the terminal: to standard error, apart from the output.
+    /// Writes a message for the person at the terminal to standard error, separate from the output.
     package func note(_ text: String) {
-        // If even this cannot be written, there is no other place to say so.
+        // If this cannot be written, there is no other place to report it.
         try? messages.write(contentsOf: Array(text.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Standard input, for texts that are read line by line.
+    /// Standard input, for reading line by line.
     package var inputHandle: FileHandle { input }
 
-    /// Whether a person looks on at a terminal.
+    /// Whether messages go to a terminal, so that a person may be watching.
     var isWatched: Bool { isatty(messages.fileDescriptor) == 1 }
 
-    /// Writes a line for the person at the terminal over the one before; an empty one takes it away.
+    /// Replaces the last line on the terminal; an empty text removes it.
     func noteInPlace(_ text: String) {
-        // Back to the first column, and nothing left to the right of it (ECMA-48: CR, EL).
+        // Returns to the first column and clears the line (ECMA-48: CR, EL).
         try? messages.write(contentsOf: Array("\r\u{1B}[K\(text)".utf8))
     }
 
-    /// Everything that standard input has; at least one byte and at most `sizeMaximum`.
+    /// Reads standard input to its end; fails unless there are from 1 to `sizeMaximum` bytes.
     package func readInput(sizeMaximum: Int) throws(CommandError) -> SecretBytes {
         var bytes: [UInt8] = []
         defer { bytes.wipe() }
@@ -79,15 +79,15 @@ package struct CommandContext: Sendable {
     }
 }
 
-/// Tells the person at the terminal how far a long piece of work has come, in one line that is written over.
+/// Shows the progress of long work on the terminal, in one line that is replaced again and again.
 ///
-/// Says nothing if standard error is not a terminal.
+/// Shows nothing if standard error is not a terminal.
 package struct CommandProgress {
     private static let barWidth = 30
     private static let interval: TimeInterval = 0.2
 
     private let context: CommandContext
-    /// What is counted: "keys", "entries".
+    /// What is counted, such as "keys" or "entries".
     private let unit: String
     /// Nil if the total is not known.
     private let total: Int?
@@ -102,7 +102,7 @@ package struct CommandProgress {
 
     /// Shows the count, unless it was shown a moment ago.
     ///
-    /// `share` says which part of the whole it is if the total is not known, from 0 to 1.
+    /// `share` is the part of the work that is done, from 0 to 1, for work whose total count is not known.
     package mutating func show(_ count: Int, share: Double? = nil) {
         guard context.isWatched, Date().timeIntervalSince(shownAt) >= Self.interval else { return }
         shownAt = Date()
@@ -111,7 +111,7 @@ package struct CommandProgress {
             Self.line(count, share: share ?? total.map { Double(count) / Double(max($0, 1)) }, of: total, unit))
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     package mutating func clear() {
         if isShown { context.noteInPlace("") }
         isShown = false

@@ -4,13 +4,13 @@ struct CommandHelp {
 
     private let path: [Command]
 
-    /// The commands from the program to the one that needs help; at least one.
+    /// The commands from the program down to the one that the help is about; at least one.
     init(_ path: [Command]) {
         precondition(!path.isEmpty, "help is about a command")
         self.path = path
     }
 
-    /// Ends with a line feed.
+    /// The help text; it ends with a line feed.
     var text: String {
         guard let command = path.last else { return "" }
         var sections = [command.summary + ".", usage(of: command)]
@@ -57,7 +57,7 @@ struct CommandHelp {
     private static func table(_ title: String, _ rows: [(name: String, help: String)]) -> String {
         guard !rows.isEmpty else { return "" }
         let width = rows.map(\.name.count).max() ?? 0
-        // A name that would push all others far to the right has a line of its own.
+        // A long name gets a line of its own, because it would move the texts of all other rows far to the right.
         let column = min(width, 30) + 4
         let lines = rows.map { row in
             let name = "  " + row.name
@@ -70,7 +70,7 @@ struct CommandHelp {
         return "\(title):\n" + lines.joined(separator: "\n")
     }
 
-    /// Breaks a line at its spaces; further lines are indented.
+    /// Wraps a line at its spaces and indents all lines but the first.
     private static func wrap(_ line: some StringProtocol, indentation: Int, startsAt start: Int = 0) -> String {
         var text = ""
         var column = start

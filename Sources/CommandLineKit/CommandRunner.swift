@@ -1,4 +1,4 @@
-/// Runs a program's commands: from the words of the command line to an exit status.
+/// Runs the command that a command line names, and returns the exit status.
 package struct CommandRunner: Sendable {
     private let root: Command
     private let context: CommandContext
@@ -8,7 +8,7 @@ package struct CommandRunner: Sendable {
         self.context = context
     }
 
-    /// `words` are the command line without the program's name. What went wrong is said on standard error.
+    /// `words` are the command line without the program's name. Errors are reported on standard error.
     package func run(_ words: [String]) async -> ExitStatus {
         let invocation: Invocation
         do throws(UsageError) {
@@ -49,6 +49,6 @@ package struct CommandRunner: Sendable {
     }
 
     private func explain(_ message: String, misuseOf path: String) {
-        context.note("\(path): \(message)\nRun \"\(path) --help\" for what it takes, with examples.")
+        context.note("\(path): \(message)\nRun \"\(path) --help\" for its arguments and for examples.")
     }
 }

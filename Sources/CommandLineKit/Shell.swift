@@ -1,6 +1,6 @@
-/// Words of a command line, for messages that say what to run.
+/// Quotes words of a command line, for messages that say what to run.
 package enum Shell {
-    /// The word as a POSIX shell reads it unchanged.
+    /// The word, quoted if necessary, so that a POSIX shell passes it on unchanged.
     package static func quote(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             switch byte {

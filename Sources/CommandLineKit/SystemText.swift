@@ -1,12 +1,12 @@
 import Glibc
 
-/// The system's own words for its errors.
+/// The system's texts for its errors.
 package enum SystemText {
-    /// What `errno` says now.
+    /// The text for the current `errno`.
     package static var lastError: String { description(of: errno) }
 
     package static func description(of error: Int32) -> String {
-        // The text is copied before another call could replace it.
+        // Safe: the text is copied before another call can replace it.
         unsafe String(cString: strerror(error))
     }
 }

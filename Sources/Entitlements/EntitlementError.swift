@@ -1,37 +1,37 @@
 package import ByteCoding
 
-/// Why a token, or what it grants, does not allow a licence.
+/// Why a token does not allow a licence.
 ///
-/// No case carries text of the token: names of claims are those of Latchkey's own vocabulary. `Licensing` has the one
-/// table of what a client hears of each case (`ProblemCode`).
+/// No case contains text of the token: names of claims come from Latchkey's own vocabularies. `ProblemCode` in
+/// `Licensing` has the table of the answers that clients get.
 package enum EntitlementError: Error, Equatable, Sendable {
     /// The bytes are not a token of the accepted form.
     case tokenMalformed(TokenFault)
-    /// Several tokens were presented, and it is not clear which one was meant.
+    /// The request has several different tokens, and it is unclear which one counts.
     case tokenAmbiguous
-    /// The token's algorithm is not one that a key can be pinned to, or not the one that this key is pinned to.
+    /// The token's algorithm is unknown, or is not the one that is pinned to its key.
     case algorithmNotPinned
     /// No key has the token's key id, or the token names none.
     case keyUnknown
     /// The key that the token names was revoked.
     case keyRevoked
-    /// The key that the token names no longer verifies: its retirement has ended.
+    /// The key that the token names verifies no more tokens, because its time as a retiring key has ended.
     case keyRetired
     /// The signature was not made by the pinned key over these bytes.
     case signatureInvalid
-    /// `exp` has passed, the leeway included.
+    /// `exp` and the leeway after it have passed.
     case tokenExpired(agoSeconds: Int64)
     /// `nbf` or `iat` lies in the future by more than the leeway.
     case tokenNotYetValid(inSeconds: Int64)
-    /// The token lives longer than its issuer may grant, or does not say when its life began.
+    /// The token is valid for longer than its issuer may grant, or does not say from when on.
     case lifeTooLong
-    /// `iss` is not the issuer that the key belongs to.
+    /// `iss` is not the issuer to which the key belongs.
     case issuerMismatch
     /// `aud` does not name this server.
     case audienceMismatch
     /// A claim is missing, or its value has the wrong type, form or size.
     case claimInvalid(String)
-    /// The token carries a restriction that this server cannot enforce.
+    /// The token has a restriction that this server cannot enforce.
     case claimUnsupported(String)
     /// No right covers the content.
     case contentNotCovered
@@ -39,9 +39,9 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case streamingNotGranted
     /// The right covers the content for streaming only.
     case offlineNotGranted
-    /// The right grants offline use, but has a lease, which a licence that the device keeps would outlive.
+    /// The right grants offline use, but also has a lease. A licence that the device keeps would outlast the lease.
     case offlineOutlivesLease
-    /// The right begins later; FairPlay cannot delay a licence, so the client must ask again.
+    /// The right begins later. FairPlay cannot delay a licence, so the client must ask again.
     case rightNotStarted(retryAfterSeconds: Int64)
     /// The right has ended.
     case rightEnded
@@ -49,34 +49,36 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case profileUnknown
     /// The token was revoked.
     case tokenRevoked
-    /// The token's subject or issuer may have nothing.
+    /// The token's subject or issuer is disabled.
     case subjectDisabled
-    /// The device may have nothing.
+    /// The device is revoked.
     case deviceRevoked
     /// The content is revoked for all viewers.
     case contentRevoked
     /// The session was ended.
     case sessionKilled
-    /// The session token renews nothing any more.
+    /// The session token can no longer renew a licence.
     case sessionEnded(SessionEnd)
-    /// The token is of a kind that another server makes for itself.
+    /// The token is of a kind that another server makes for its own use.
     case tokenOfAnotherServer
-    /// The same, of a session. It may stand beside a content token, which then decides.
+    /// The token is a session token that another server makes for its own use.
+    ///
+    /// If the request also has a content token, that one counts.
     case sessionOfAnotherServer
     /// The token is pinned to another device, or the device is not known.
     case deviceMismatch
-    /// The client's address is not among the token's, or not known.
+    /// The token does not allow the client's address, or the address is unknown.
     case addressDenied
-    /// The client's country is not among the token's, or not known.
+    /// The token does not allow the client's country, or the country is unknown.
     case countryDenied
-    /// The pictures go to an AirPlay receiver or an adapter, which the right forbids.
+    /// The content would go to an AirPlay receiver or an AV adapter, which the right forbids.
     case outputNotAllowed
-    /// The device is known to be weaker than the right demands.
+    /// The security level of the device is known, and is lower than the right demands.
     case securityLevelTooLow
-    /// A digest could not be computed; the fault is ours.
+    /// A digest could not be computed. The fault is in this server.
     case cryptoFailed
 
-    /// After how many seconds the same request can succeed, if it lacks nothing but time.
+    /// The number of seconds after which the same request can succeed; nil if time alone does not help.
     package var retryAfterSeconds: Int64? {
         switch self {
         case .rightNotStarted(let seconds): seconds
@@ -97,21 +99,22 @@ package enum EntitlementError: Error, Equatable, Sendable {
 
 /// What is wrong with the form of a token.
 package enum TokenFault: Error, Equatable, Sendable {
-    /// The token has more than `Token.sizeMaximum` bytes; nothing of it was read.
+    /// The token has more than `Token.sizeMaximum` bytes and was not parsed.
     case tooLarge(size: Int)
-    /// A compact token is a header, a payload and a signature with dots between; the first two are never empty.
+    /// The token does not have three parts separated by dots: a header, a payload and a signature. The header and the
+    /// payload must not be empty.
     case notThreeParts
-    /// A part is not the one canonical base64url text of its bytes.
+    /// A part is not canonical base64url.
     case notBase64URL(TextCodingError)
-    /// A sealed token's fields are not in order.
+    /// The fields of a sealed token are truncated.
     case fieldsMalformed(ByteReaderError)
-    /// The header or the payload is not strict JSON, repeated member names included.
+    /// The header or the payload is not strict JSON. JSON with repeated member names is not strict.
     case notJSON(JSONError)
-    /// The header or the payload is JSON, but no object.
+    /// The header or the payload is JSON, but not an object.
     case notAnObject
     /// A header member has the wrong type, size or value.
     case headerInvalid(String)
-    /// The header has a member that a token must not have: the keys are the server's, and no extension is known.
+    /// The header has a member that a token must not have: one that brings a key along, or names an extension.
     case headerForbidden(String)
 }
 
@@ -125,18 +128,18 @@ extension EntitlementError: CustomStringConvertible {
         case .keyUnknown: "no key has the token's key id"
         case .keyRevoked: "the token's key was revoked"
         case .keyRetired: "the token's key has been retired"
-        case .signatureInvalid: "the token's signature does not hold"
+        case .signatureInvalid: "the token's signature is not valid"
         case .tokenExpired(let seconds): "the token expired \(seconds) s ago"
         case .tokenNotYetValid(let seconds): "the token becomes valid in \(seconds) s"
-        case .lifeTooLong: "the token's life is longer than its issuer may grant, or has no beginning"
-        case .issuerMismatch: "the token's issuer is not the one its key belongs to"
+        case .lifeTooLong: "the token is valid for longer than its issuer may grant, or does not say from when on"
+        case .issuerMismatch: "the token's issuer is not the one to which its key belongs"
         case .audienceMismatch: "the token is not meant for this server"
         case .claimInvalid(let name): "the claim \(name) is missing or invalid"
-        case .claimUnsupported(let name): "the claim \(name) restricts what this server cannot enforce"
+        case .claimUnsupported(let name): "this server cannot enforce the claim \(name)"
         case .contentNotCovered: "no right of the token covers the content"
         case .streamingNotGranted: "the right is for offline use only"
         case .offlineNotGranted: "the right is for streaming only"
-        case .offlineOutlivesLease: "the right has a lease, which an offline licence would outlive"
+        case .offlineOutlivesLease: "the right has a lease, which an offline licence would outlast"
         case .rightNotStarted(let seconds): "the right begins in \(seconds) s"
         case .rightEnded: "the right has ended"
         case .profileUnknown: "the right names a profile that is not configured"
@@ -145,12 +148,12 @@ extension EntitlementError: CustomStringConvertible {
         case .deviceRevoked: "the device is revoked"
         case .contentRevoked: "the content is revoked"
         case .sessionKilled: "the session was ended"
-        case .sessionEnded(let end): "the session token renews nothing any more: \(end)"
-        case .tokenOfAnotherServer: "the token is another server's"
-        case .sessionOfAnotherServer: "the session token is another server's, and no content token is beside it"
+        case .sessionEnded(let end): "the session token can no longer renew a licence: \(end)"
+        case .tokenOfAnotherServer: "the token was made by another server for its own use"
+        case .sessionOfAnotherServer: "the session token was made by another server, and there is no content token"
         case .deviceMismatch: "the device is not the one that the token is pinned to"
-        case .addressDenied: "the client's address is not among the token's"
-        case .countryDenied: "the client's country is not among the token's"
+        case .addressDenied: "the token does not allow the client's address"
+        case .countryDenied: "the token does not allow the client's country"
         case .outputNotAllowed: "the right forbids the output that the device uses"
         case .securityLevelTooLow: "the device is weaker than the right demands"
         case .cryptoFailed: "a digest could not be computed"
@@ -162,8 +165,8 @@ extension TokenFault: CustomStringConvertible {
     /// One line for the log, without any text of the token.
     package var description: String {
         switch self {
-        case .tooLarge(let size): "\(size) bytes are more than the \(Token.sizeMaximum) that are allowed"
-        case .notThreeParts: "not three parts with dots between"
+        case .tooLarge(let size): "it has \(size) bytes, more than the limit of \(Token.sizeMaximum)"
+        case .notThreeParts: "it does not have three parts separated by dots"
         case .notBase64URL: "a part is not canonical base64url"
         case .fieldsMalformed(let error): "the sealed fields are malformed: \(error)"
         case .notJSON(let error): "not strict JSON: \(error)"

@@ -1,8 +1,8 @@
-/// How often something may happen: steadily, and at once after a rest.
+/// A rate limit: a steady rate, and a burst that is allowed after a pause.
 package struct Rate: Equatable, Sendable {
-    /// At least 1.
+    /// The steady rate per second; at least 1.
     package let perSecond: Int
-    /// At least 1.
+    /// The most that may come together after a pause; at least 1.
     package let burst: Int
 
     package init(perSecond: Int, burst: Int) {

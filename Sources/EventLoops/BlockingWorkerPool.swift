@@ -1,10 +1,10 @@
 import Synchronization
 import Telemetry
 
-/// Threads for calls that block: a database that missed the cache, a call-back over the network.
+/// Threads for blocking calls, such as reads from a database.
 ///
-/// Bounded on purpose: so many threads, so many waiting calls, and a deadline for each. A call that is refused or late
-/// is an answer to give, not a reason to wait longer.
+/// The number of threads, the number of waiting calls and the time of each call are limited on purpose. If a call is
+/// refused or too late, its caller must answer without the result, and not wait longer.
 package final class BlockingWorkerPool: Sendable {
     private struct State {
         var waiting: [Call] = []
@@ -39,21 +39,22 @@ package final class BlockingWorkerPool: Sendable {
     }
 
     deinit {
-        // Without waiting: this may be a loop's thread. The threads hold only the state, and end by themselves.
+        // It does not wait, because this may run on a loop's thread. The threads own only the state, and end by
+        // themselves.
         state.update { $0.isStopped = true }
     }
 
-    /// Runs `body` on a thread of the pool and returns to the caller's loop with its result.
+    /// Runs `body` on a thread of the pool, and returns its result on the caller's loop.
     ///
-    /// Called from a task on `loop`, on whose clock `limit` runs: waiting and running together may take that long. A
-    /// body that has begun runs to its end even if its caller does not wait any more.
+    /// It is called from a task on `loop`. Waiting and running together may take `limit` on the clock of the loop. If
+    /// `body` has begun, it runs to its end even if its caller no longer waits.
     package func run<Result: Sendable>(
         on loop: LoopContext, within limit: Duration, _ body: @escaping @Sendable () -> Result
     ) async throws(WorkerPoolError) -> Result {
         let outcome = await withCheckedContinuation { (continuation: AnswerContinuation<Result>) in
             let answer = OneAnswer(continuation)
             let timer = loop.schedule(after: limit) { answer.give(.failure(.deadlineExceeded)) }
-            // The timer belongs to the loop, the body's end to a worker: the loop learns of it and forgets the timer.
+            // The body ends on a thread of the pool, but only the loop may cancel its timer.
             answer.atEnd { loop.execute { loop.cancel(timer) } }
             let call = Call(
                 isWanted: { answer.isWanted }, body: { answer.give(.success(body())) },
@@ -63,7 +64,7 @@ package final class BlockingWorkerPool: Sendable {
         return try outcome.get()
     }
 
-    /// Refuses new calls and those that wait, and waits for those that run. Not to be called on a thread of the pool.
+    /// Refuses new and waiting calls, and waits for the running ones. It must not be called on a thread of the pool.
     package func stop() {
         let waiting = state.update { state in
             state.isStopped = true
@@ -73,7 +74,7 @@ package final class BlockingWorkerPool: Sendable {
         for thread in threads.withLock({ $0 }) { thread.join() }
     }
 
-    /// Calls that wait for a thread.
+    /// The number of calls that wait for a thread.
     package var queueLength: Int { state.update { $0.waiting.count } }
 
     private func enqueue(_ call: Call) -> WorkerPoolError? {
@@ -98,11 +99,11 @@ package final class BlockingWorkerPool: Sendable {
     }
 }
 
-/// Why a blocking call brought no result.
+/// Why a blocking call has no result.
 package enum WorkerPoolError: Error, Equatable, Sendable {
-    /// As many calls wait as may.
+    /// Too many calls wait.
     case queueFull
-    /// The result was not there in time.
+    /// The result did not arrive within the limit.
     case deadlineExceeded
     /// The pool has stopped.
     case stopped
@@ -133,7 +134,7 @@ private final class OneAnswer<Value: Sendable>: Sendable {
     /// Whether no answer was given yet.
     var isWanted: Bool { state.withLock { $0.continuation != nil } }
 
-    /// Sets what runs with the first answer; before any answer can be given.
+    /// Sets a closure that runs with the first answer. It must be called before any answer can be given.
     func atEnd(_ body: @escaping @Sendable () -> Void) {
         state.withLock { $0.end = body }
     }

@@ -7,26 +7,27 @@ import Telemetry
 ///
 /// # A turn
 ///
-/// 1. **Poll.** `epoll_wait`, without sleeping if anything below is left over, else until the next timer.
-/// 2. **Channels.** Each ready channel is called once; at most 256 per turn. If there are so many, the channels that
-///    come first are called before them. Then the channels that asked for another go.
-/// 3. **Timers** whose deadline has come, at most 32: what a timer ends costs as much as a request.
+/// 1. **Poll.** `epoll_wait`. It does not sleep if work of the steps below is left over; otherwise it sleeps until the
+///    next timer.
+/// 2. **Channels.** Each ready channel is called once; at most 256 per turn. If 256 are ready, the channels with
+///    `comesFirst` are called before the others. Then the channels that asked for a turn are resumed.
+/// 3. **Timers** whose deadline has passed, at most 32 per turn, because the work of a timer can cost as much as a
+///    request.
 /// 4. **Jobs** of tasks, and closures from other threads, in the order in which they were enqueued; at most 512 per
 ///    turn.
-/// 5. **Turn-end hooks**, which run batches. What they make ready runs at once, before the next poll, within step 4's
-///    limit.
+/// 5. **Turn-end hooks**, which run batches. Jobs that they make ready run immediately, before the next poll, within
+///    the limit of step 4.
 ///
-/// What exceeds a limit comes first in the next turn, after a poll, so a busy connection or a busy task does not shut
-/// out others.
+/// Work beyond a limit runs in the next turn, after a poll. So a busy connection or a busy task does not block others.
 ///
 /// # Executor
 ///
-/// The loop is a `TaskExecutor` and not a `SerialExecutor`: with both, one `enqueue` could not tell the jobs apart. A
-/// job enqueued from the loop's own thread goes to its run queue, any other into an inbox behind a lock, with one wake
-/// per time that the inbox stops being empty.
+/// The loop is a `TaskExecutor` and not a `SerialExecutor`: if it were both, `enqueue` could not distinguish the jobs.
+/// A job from the loop's own thread goes to the run queue. Any other job goes to an inbox with a lock, and wakes the
+/// loop if the inbox was empty.
 ///
-/// Safe to share between threads: `inbox`, `wake`, the counters and `clock` are; everything else belongs to the loop's
-/// thread, and each way to it checks that.
+/// Safe to share between threads: `inbox`, `wake`, the counters and `clock` may be used on any thread. Everything else
+/// belongs to the loop's thread, and the methods that use it check the thread.
 final class EventLoop: TaskExecutor, @unchecked Sendable {
     static let eventsPerTurnMaximum = 256
     static let timersPerTurnMaximum = 32
@@ -44,10 +45,10 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     let droppedJobs = Atomic<Int>(0)
     let load = LoopLoad()
 
-    // From here on: only on the loop's thread.
+    // The following properties are used only on the loop's thread.
     private var epoll: EpollSet
     private var registrations = RegistrationTable()
-    /// The channels that come first: listeners, so only a few.
+    /// The channels with `comesFirst`. They are listeners, so there are only a few.
     private var firstChannels: [RegistrationID] = []
     private var resumingChannels: [any LoopChannel] = []
     private var spareResumingChannels: [any LoopChannel] = []
@@ -71,30 +72,29 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// A token that no registration has: its slot would be the last of four billion.
+    /// The token of the wake counter. No registration can have it, because its slot would be the last of four billion.
     private static let wakeToken = UInt64.max
 
     var context: LoopContext { LoopContext(loop: self) }
 
-    // MARK: From any thread
+    // MARK: Methods for any thread
 
     /// Whether the caller runs on this loop's thread.
     var isCurrent: Bool { threadHandle.load(ordering: .relaxed) == UInt(pthread_self()) }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        // A job that comes after the loop's thread has ended can never run; its task's memory is the price of being
-        // abandoned.
+        // A job that is enqueued after the loop's thread has ended never runs, and the memory of its task is not freed.
         if !enqueue(.job(UnownedJob(job))) { droppedJobs.add(1, ordering: .relaxed) }
     }
 
-    /// Queues work; `false` when the loop has stopped and will not do it.
+    /// Queues work. Returns `false` if the loop has stopped and will not do it.
     func enqueue(_ work: LoopWork) -> Bool {
         guard isCurrent else { return post(work) }
         runQueue.append(work)
         return true
     }
 
-    /// Makes a sleeping loop look at its clock and inbox.
+    /// Wakes a sleeping loop, so that it checks its clock and inbox.
     func wake() {
         wakeCounter.wake()
     }
@@ -130,7 +130,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         var budget = Self.jobsPerTurnMaximum
         if runJobs(&budget) { broughtWork = true }
         runHooks(afterWork: broughtWork)
-        // What a batch has resumed may have joined the next batch: its hook must be asked again before the loop sleeps.
+        // Resumed jobs may have added work to the next batch, so the hooks must run again before the loop sleeps.
         if runJobs(&budget) && !hooks.isEmpty { mustPollAgain = true }
     }
 
@@ -141,7 +141,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         if deadline == .distantFuture { return -1 }
         let wait = deadline.nanoseconds.subtractingReportingOverflow(clock.monotonicTime.nanoseconds)
         guard !wait.overflow, wait.partialValue > 0 else { return 0 }
-        // Rounded up: a loop that woke a fraction of a millisecond early would spin.
+        // The time is rounded up: a loop that woke a fraction of a millisecond too early would poll without a pause.
         return Int32(min((wait.partialValue - 1) / 1_000_000 + 1, 3_600_000))
     }
 
@@ -185,7 +185,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Runs queued work within a budget; whether there was any.
+    /// Runs queued work within a budget. Returns whether there was any.
     private func runJobs(_ budget: inout Int) -> Bool {
         inbox.withLock { inbox in
             if !inbox.work.isEmpty { runQueue.takeAll(from: &inbox.work) }
@@ -224,7 +224,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
         return isIdle || clock.monotonicTime >= stopDeadline
     }
 
-    /// Ends all channels and takes no new ones; tasks may go on until `deadline`.
+    /// Ends all channels, and accepts no new ones. Tasks may continue until `deadline`.
     func beginStop(deadline: MonotonicTime) {
         checkThread()
         guard stopDeadline == nil else { return }
@@ -237,7 +237,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
             inbox.isOpen = false
             runQueue.takeAll(from: &inbox.work)
         }
-        // A caller may wait for a closure that was accepted, so it runs; a task whose time is up does not.
+        // Accepted closures still run, because their callers may wait for them. Jobs of tasks do not run any more.
         while let work = runQueue.next() {
             switch work {
             case .job: droppedJobs.add(1, ordering: .relaxed)
@@ -259,7 +259,7 @@ final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 }
 
-// MARK: What LoopContext offers
+// MARK: Implementation of LoopContext
 
 extension EventLoop {
     func register(
@@ -333,7 +333,7 @@ extension EventLoop {
     }
 }
 
-/// What other threads have left for a loop.
+/// The work that other threads have enqueued for a loop.
 private struct Inbox {
     var work: [LoopWork] = []
     var isOpen = true

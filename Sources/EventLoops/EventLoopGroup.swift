@@ -2,14 +2,14 @@ package import POSIXSockets
 import Synchronization
 package import Telemetry
 
-/// The event loops of a process: as a rule one per core.
+/// A group of event loops, usually one per core.
 package final class EventLoopGroup: Sendable {
     /// The loops, in the order of their index.
     package let loops: [LoopContext]
     private let threads: Mutex<[JoinableThread]>
 
-    /// Makes `count` loops and starts a thread for each, named `NAME-INDEX`. Indexes begin at `firstIndex`, so that
-    /// loops of two groups differ.
+    /// Makes `count` loops, and starts a thread for each one with the name `NAME-INDEX`. Indexes begin at `firstIndex`,
+    /// so that the loops of two groups can have different ones.
     package init(
         count: Int, clock: any MonotonicClock = SystemMonotonicClock(), name: String = "loop", firstIndex: Int = 0
     ) throws(EventLoopError) {
@@ -30,11 +30,11 @@ package final class EventLoopGroup: Sendable {
         self.threads = Mutex(threads)
     }
 
-    /// Stops all loops and waits for their threads; a second call returns at once.
+    /// Stops all loops, and waits for their threads. A second call returns immediately.
     ///
-    /// Channels are told to end and no new ones are taken. Tasks in flight go on, awaits included, until they have
-    /// ended or `limit` is over on the loops' clock. Not to be called on a loop. What is enqueued on a stopped loop is
-    /// dropped.
+    /// Channels are ended, and new ones are refused. Running tasks continue until they end, but at most until `limit`
+    /// has passed on the loops' clock. Work that is enqueued on a stopped loop is dropped. The method must not be
+    /// called on a loop.
     @discardableResult
     package func stop(within limit: Duration) -> StopReport {
         precondition(!loops.contains(where: \.isCurrent), "a loop cannot wait for itself")
@@ -51,31 +51,32 @@ package final class EventLoopGroup: Sendable {
         return StopReport(abandonedTaskCount: liveTaskCount)
     }
 
-    /// Makes all loops look at their clocks, after a clock that is not the machine's has moved.
+    /// Makes all loops check their clocks. Tests call it after they have moved a clock.
     package func wakeAll() {
         for context in loops { context.loop.wake() }
     }
 
-    /// Tasks that were spawned on any loop and have not ended.
+    /// The number of tasks that were spawned on any loop and have not ended.
     package var liveTaskCount: Int { loops.reduce(0) { $0 + $1.liveTaskCount } }
 
-    /// Channels that are registered with any loop.
+    /// The number of channels that are registered on any loop.
     package var registrationCount: Int { loops.reduce(0) { $0 + $1.registrationCount } }
 }
 
-/// How a group of loops ended.
+/// The result of stopping a group of loops.
 package struct StopReport: Equatable, Sendable {
-    /// Tasks that had not ended when time was up. They never run again, and their memory is not freed.
+    /// The number of tasks that had not ended when the limit was reached. They never run again, and their memory is not
+    /// freed.
     package let abandonedTaskCount: Int
 }
 
-/// Why a loop or one of its services could not do what it was asked.
+/// Why an operation of a loop failed.
 package enum EventLoopError: Error, Equatable, Sendable {
     /// A descriptor could not be made or watched.
     case socket(SocketError)
-    /// The operating system gave no thread.
+    /// The operating system could not start a thread.
     case threadNotStarted(errno: Int32)
-    /// The loop stops and takes nothing new.
+    /// The loop is stopping, and accepts nothing new.
     case stopping
 }
 

@@ -1,29 +1,29 @@
 package import POSIXSockets
 
-/// Something with a descriptor that lives on one loop: a listener, a connection, a database socket.
+/// An object with a descriptor on one loop, such as a listener, a connection or a database socket.
 ///
-/// All methods are called on the loop's thread.
+/// The loop calls all methods on its thread.
 package protocol LoopChannel: AnyObject {
     /// The descriptor is ready. Called at most once per turn.
     func ready(_ readiness: EpollReadiness, on loop: LoopContext)
 
-    /// The turn after `LoopContext.resumeNextTurn` was called for this channel has come.
+    /// The channel's turn has come, which it requested with `LoopContext.resumeNextTurn`.
     func resume(on loop: LoopContext)
 
-    /// The loop stops: end everything, and resume every task that waits for this channel.
+    /// The loop is stopping. The channel must end, and resume every task that waits for it.
     func loopStops(_ loop: LoopContext)
 }
 
-/// Names a registered channel; stale names are recognised.
+/// Identifies a registered channel. The ID of a removed channel is recognised as invalid.
 package struct RegistrationID: Hashable, Sendable {
     let token: UInt64
 }
 
-/// The channels of a loop by the token that epoll gives back: slot in the lower half, the slot's generation in the
-/// upper.
+/// The channels of a loop by the token that epoll returns. The lower half of a token is the slot, the upper half is the
+/// slot's generation.
 ///
-/// The generation makes an event of a channel that was removed earlier in the same turn go nowhere, even when its slot
-/// has a new channel already.
+/// If a channel was removed earlier in the same turn, its events are ignored because of the generation, even if its
+/// slot has a new channel already.
 struct RegistrationTable {
     private var slots: [(generation: UInt32, channel: (any LoopChannel)?)] = []
     private var freeSlots: [UInt32] = []
@@ -43,7 +43,7 @@ struct RegistrationTable {
         return RegistrationID(token: UInt64(slots.count - 1))
     }
 
-    /// Forgets a channel; `false` when it was not there any more.
+    /// Removes a channel. Returns `false` if it was removed before.
     mutating func remove(_ id: RegistrationID) -> Bool {
         guard self[id.token] != nil else { return false }
         let slot = UInt32(truncatingIfNeeded: id.token)

@@ -2,11 +2,11 @@ package import POSIXSockets
 import Synchronization
 package import Telemetry
 
-/// A loop as handlers and channels see it.
+/// The interface of a loop for handlers and channels.
 ///
-/// A context may be passed anywhere. `spawn`, `execute`, `now`, `index`, `lag`, `longestTurn` and the counters work
-/// from any thread. Everything else belongs to the loop's thread, and using it elsewhere is a bug that stops the
-/// process.
+/// A context may be passed to any thread. `spawn`, `execute`, `runAndWait`, `now`, `index`, `isCurrent`, `lag`,
+/// `longestTurn` and the counters work on any thread. Everything else may be used only on the loop's thread; any other
+/// use is a bug that ends the process.
 package struct LoopContext: Sendable {
     let loop: EventLoop
 
@@ -16,10 +16,10 @@ package struct LoopContext: Sendable {
     /// Whether the caller runs on the loop's thread.
     package var isCurrent: Bool { loop.isCurrent }
 
-    /// The time on the loop's clock, read afresh.
+    /// The present time on the loop's clock.
     package var now: MonotonicTime { loop.clock.monotonicTime }
 
-    /// For how long work that comes now waits already: the age of the turn that is running.
+    /// The age of the running turn: new work has to wait until this turn has ended.
     package var lag: Duration { loop.load.lag(at: now) }
 
     /// The longest turn of the last 30 to 60 seconds.
@@ -27,9 +27,9 @@ package struct LoopContext: Sendable {
 
     // MARK: Work
 
-    /// Starts a task that runs on this loop, awaits included; the loop does not stop before it has ended.
+    /// Starts a task that runs on this loop, also after each `await`. The loop does not stop before the task has ended.
     ///
-    /// Use this instead of `Task {}`, which would leave the loop for the global pool.
+    /// Use this instead of `Task {}`, which would run on the global pool.
     package func spawn(_ body: @escaping @Sendable () async -> Void) {
         let loop = loop
         loop.liveTasks.add(1, ordering: .relaxed)
@@ -39,14 +39,15 @@ package struct LoopContext: Sendable {
         }
     }
 
-    /// Runs a closure on the loop, after what is queued already; `false` when the loop has stopped and will not run it.
+    /// Runs a closure on the loop, after the work that is queued already. Returns `false` if the loop has stopped and
+    /// will not run it.
     @discardableResult
     package func execute(_ body: @escaping @Sendable () -> Void) -> Bool {
         loop.enqueue(.call(body))
     }
 
-    /// Runs a closure on the loop and waits for its result; `nil` when the loop has stopped. Blocks, so not for loops
-    /// and tasks.
+    /// Runs a closure on the loop, and waits for its result; `nil` if the loop has stopped. It blocks, so it must not
+    /// be called on loops and in tasks.
     package func runAndWait<Result: Sendable>(_ body: @escaping @Sendable () -> Result) -> Result? {
         precondition(!isCurrent, "a loop cannot wait for itself")
         let answer = Monitor<Result?>(nil)
@@ -62,33 +63,33 @@ package struct LoopContext: Sendable {
 
     /// Watches a descriptor for a channel, which the loop keeps alive until it is unregistered.
     ///
-    /// Events come in the order in which they happened, at most 256 per turn. A channel that `comesFirst` is called in
-    /// each turn that has so many, before the others and without an event of its own: it does not wait until thousands
-    /// of others had theirs.
+    /// Events come in the order in which they happened, at most 256 per turn. In a turn with 256 events, channels with
+    /// `comesFirst` are called before the others, even without an event. So they do not have to wait for the events of
+    /// thousands of other channels.
     package func register(
         _ channel: any LoopChannel, descriptor: Int32, interest: EpollInterest, comesFirst: Bool = false
     ) throws(EventLoopError) -> RegistrationID {
         try loop.register(channel, descriptor, interest, comesFirst: comesFirst)
     }
 
-    /// Changes what a registered descriptor is watched for.
+    /// Changes the events for which a registered descriptor is watched.
     package func modify(_ id: RegistrationID, descriptor: Int32, interest: EpollInterest) throws(EventLoopError) {
         try loop.modify(id, descriptor, interest)
     }
 
-    /// Stops watching; call it before the descriptor is closed. Events that wait already are dropped.
+    /// Stops watching a descriptor. It must be called before the descriptor is closed. Waiting events are dropped.
     package func unregister(_ id: RegistrationID, descriptor: Int32) {
         loop.unregister(id, descriptor)
     }
 
-    /// Calls the channel's `resume(on:)` in the next turn, after the other channels had their go.
+    /// Calls the channel's `resume(on:)` in the next turn, after the ready channels.
     package func resumeNextTurn(_ channel: any LoopChannel) {
         loop.resumeNextTurn(channel)
     }
 
     // MARK: Timers
 
-    /// Runs `action` on the loop once `deadline` has come; deadlines are met to the millisecond, never early.
+    /// Runs `action` on the loop when `deadline` has passed: up to about a millisecond late, and never early.
     package func schedule(at deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerID {
         loop.schedule(at: deadline, action)
     }
@@ -98,48 +99,48 @@ package struct LoopContext: Sendable {
         loop.schedule(at: now + delay, action)
     }
 
-    /// Moves a timer; `false` when it has fired or was cancelled.
+    /// Moves a timer. Returns `false` if it has fired or was cancelled.
     @discardableResult
     package func reschedule(_ id: TimerID, at deadline: MonotonicTime) -> Bool {
         loop.reschedule(id, at: deadline)
     }
 
-    /// Forgets a timer; nothing happens when it has fired or was cancelled.
+    /// Cancels a timer. Does nothing if it has fired or was cancelled.
     package func cancel(_ id: TimerID) {
         loop.cancel(id)
     }
 
     // MARK: Batches and loop-locals
 
-    /// Adds a closure that runs at the end of every turn, for as long as the loop lives.
+    /// Adds a closure that runs at the end of every turn until the loop ends.
     ///
-    /// A hook that holds work back to fill a batch answers `.pollAgain`; after at most eight polls in a row, or as soon
-    /// as one brings nothing new, it is called with `isQuiet` and must do the work.
+    /// A hook that delays work to fill a batch returns `.pollAgain`. After at most eight polls in a row, or when a poll
+    /// brings no new work, the hook is called with `isQuiet` and must do the work.
     package func atTurnEnd(_ hook: @escaping (TurnEnd) -> TurnEndVerdict) {
         loop.addHook(hook)
     }
 
-    /// This loop's own instance of a loop-local value.
+    /// Returns this loop's instance of a loop-local value.
     package func value<Value>(of local: LoopLocal<Value>) -> Value {
         loop.value(of: local)
     }
 
     // MARK: Counters
 
-    /// Tasks that were spawned and have not ended.
+    /// The number of tasks that were spawned and have not ended.
     package var liveTaskCount: Int { loop.liveTasks.load(ordering: .relaxed) }
 
-    /// Channels that are registered.
+    /// The number of registered channels.
     package var registrationCount: Int { loop.liveRegistrations.load(ordering: .relaxed) }
 
-    /// Timers that wait.
+    /// The number of waiting timers.
     package var timerCount: Int { loop.liveTimers.load(ordering: .relaxed) }
 }
 
-/// A value that every loop has its own instance of, made when the loop first asks for it.
+/// A value of which every loop has its own instance, such as a cipher context, a reader of the database or a buffer.
 ///
-/// The instance is made, used and released on the loop's thread, so it needs no lock and need not be `Sendable`: a
-/// reused cipher context, a reader of the database, a scratch buffer. Read it with `LoopContext.value(of:)`.
+/// The instance is made when the loop first needs it. It is made, used and released on the loop's thread, so it needs
+/// no lock and need not be `Sendable`. Read it with `LoopContext.value(of:)`.
 package final class LoopLocal<Value>: Sendable {
     let index: Int
     let make: @Sendable (LoopContext) -> Value
@@ -151,7 +152,7 @@ package final class LoopLocal<Value>: Sendable {
     }
 }
 
-/// Every `LoopLocal` of the process has a place of its own in the loops' tables.
+/// The index of the next `LoopLocal`. Each one has its own index in the loops' tables.
 private let nextLoopLocalIndex = Atomic<Int>(0)
 
 /// The instances of one loop, by the index of their `LoopLocal`.
@@ -168,7 +169,7 @@ struct LoopLocalTable {
 
     func value<Value>(of local: LoopLocal<Value>) -> Value? {
         guard local.index < boxes.count, let box = boxes[local.index] else { return nil }
-        // Safe: an index belongs to one LoopLocal, and `store` puts only boxes of its Value there.
+        // Safe: an index belongs to one LoopLocal, and `store` stores only boxes of its Value there.
         return unsafe unsafeDowncast(box, to: Box<Value>.self).value
     }
 
@@ -180,10 +181,10 @@ struct LoopLocalTable {
     }
 }
 
-/// What a turn-end hook learns about the turn.
+/// The facts about a turn that a turn-end hook gets.
 package struct TurnEnd: Sendable {
-    /// Whether the loop has looked for new work and found none (or has looked often enough): work that was held back to
-    /// fill a batch must be done now, because the loop may sleep after this.
+    /// Whether the last poll found no new work, or there were enough polls. Work that was delayed to fill a batch must
+    /// be done now, because the loop may sleep after this.
     package let isQuiet: Bool
 
     package init(isQuiet: Bool) {
@@ -191,30 +192,31 @@ package struct TurnEnd: Sendable {
     }
 }
 
-/// What a turn-end hook wants.
+/// What a turn-end hook asks the loop to do.
 package enum TurnEndVerdict: Equatable, Sendable {
-    /// Nothing is held back.
+    /// No work is delayed.
     case done
-    /// Something is held back: poll once more without sleeping, then call again. Ignored when the turn end was quiet.
+    /// Work is delayed: the loop must poll once more without sleeping, then call the hook again. Ignored if the turn
+    /// end was quiet.
     case pollAgain
-    /// A group of work has been done and more is left: look at the sockets without sleeping, then call again, however
-    /// often it takes.
+    /// A part of the work is done, and more is left: the loop must poll without sleeping, then call the hook again.
+    /// There is no limit on how often.
     case workLeft
 }
 
-/// Counts the polls that hooks ask for, so that a hook can put a batch off only for so long.
+/// Counts the polls that hooks ask for, so that a hook cannot delay a batch for too long.
 struct PollAgainBudget: Equatable {
-    /// At most so many polls in a row before the turn end counts as quiet.
+    /// The most polls in a row before the turn end counts as quiet.
     static let pollsMaximum = 8
 
     private var pollsLeft = Self.pollsMaximum
 
-    /// Whether the turn end is quiet: the poll brought nothing, or there were enough polls.
+    /// Whether the turn end is quiet: the poll brought no work, or there were enough polls.
     func isQuiet(broughtWork: Bool) -> Bool {
         !broughtWork || pollsLeft == 0
     }
 
-    /// Notes the hooks' verdict and tells whether to poll again without sleeping.
+    /// Notes the hooks' verdict. Returns whether to poll again without sleeping.
     mutating func mustPollAgain(asked: Bool, wasQuiet: Bool) -> Bool {
         guard asked, !wasQuiet else {
             pollsLeft = Self.pollsMaximum

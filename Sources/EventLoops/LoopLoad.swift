@@ -1,11 +1,11 @@
 import Synchronization
 import Telemetry
 
-/// How busy a loop is, for other threads to look at: the loop writes two words for each turn.
+/// Measures the load of a loop. Other threads can read it, and the loop writes two words for each turn.
 ///
-/// A turn is all that runs between two looks at the sockets. While it runs, everything else on the loop waits.
+/// A turn is the work between two polls of the sockets. While a turn runs, all other work of the loop waits.
 final class LoopLoad: Sendable {
-    /// The longest turn is that of the last one to two windows, so that every reader sees each peak.
+    /// The length of a window. The longest turn is kept for one to two windows, so that every reader sees each peak.
     static let window: Duration = .seconds(30)
 
     private let turnStart = Atomic<Int64>(.min)
@@ -13,12 +13,12 @@ final class LoopLoad: Sendable {
     private let longest = Atomic<Int64>(0)
     private let longestBefore = Atomic<Int64>(0)
 
-    /// The loop has woken.
+    /// Notes that the loop has woken.
     func turnBegan(at time: MonotonicTime) {
         turnStart.store(time.nanoseconds, ordering: .relaxed)
     }
 
-    /// The loop is about to look at its sockets.
+    /// Notes that the loop is about to poll its sockets.
     func turnEnded(at time: MonotonicTime) {
         let start = turnStart.exchange(.min, ordering: .relaxed)
         guard start != .min else { return }
@@ -34,7 +34,7 @@ final class LoopLoad: Sendable {
         longestBefore.store(longest.exchange(0, ordering: .relaxed), ordering: .relaxed)
     }
 
-    /// For how long what came now, or had come before, waits already: the age of the turn that is running, or zero.
+    /// Returns the age of the running turn, which delays all other work of the loop; zero if no turn is running.
     func lag(at time: MonotonicTime) -> Duration {
         let start = turnStart.load(ordering: .relaxed)
         return start == .min ? .zero : .nanoseconds(max(0, time.nanoseconds - start))

@@ -2,16 +2,16 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// A thread of the operating system that is joined, not detached.
+/// A thread of the operating system. Its owner must join or detach it.
 @safe
 package struct NativeThread: ~Copyable, Sendable {
     private let thread: pthread_t
 
-    /// Starts a thread under a name (the first 15 bytes count).
+    /// Starts a thread with a name, of which the first 15 bytes are used.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(EventLoopError) {
         let start = unsafe Unmanaged.passRetained(ThreadStart(name: String(name.utf8.prefix(15)) ?? "", body: body))
         var thread = pthread_t()
-        // Safe: the retained box is what `runThread` takes back, exactly once.
+        // Safe: `runThread` releases the retained box exactly once.
         let result = unsafe pthread_create(&thread, nil, runThread, start.toOpaque())
         guard result == 0 else {
             unsafe start.release()
@@ -22,18 +22,18 @@ package struct NativeThread: ~Copyable, Sendable {
 
     /// Waits until the thread's body has returned.
     package consuming func join() {
-        // The handle is valid until this one join, which consumes it.
+        // Safe: the handle is valid until it is joined or detached, and both consume it.
         _ = pthread_join(thread, nil)
     }
 
-    /// Lets the thread end by itself: nothing waits for it.
+    /// Lets the thread end by itself, without a thread that waits for it.
     package consuming func detach() {
-        // As for `join`.
+        // Safe: see `join`.
         _ = pthread_detach(thread)
     }
 }
 
-/// A thread in an array, which cannot hold what is not copyable.
+/// A reference to a thread, for arrays, which cannot contain types that are not copyable.
 package final class JoinableThread: Sendable {
     private let thread: Mutex<NativeThread?>
 
@@ -41,7 +41,7 @@ package final class JoinableThread: Sendable {
         self.thread = Mutex(thread)
     }
 
-    /// Waits for the thread's end; a second call returns at once.
+    /// Waits for the thread's end. A second call returns immediately.
     package func join() {
         if let thread = thread.withLock({ $0.take() }) { thread.join() }
     }

@@ -1,12 +1,13 @@
 /// One piece of work for a loop.
 enum LoopWork {
-    /// The next stretch of a task.
+    /// The next part of a task.
     case job(UnownedJob)
     /// A closure from another thread.
     case call(@Sendable () -> Void)
 }
 
-/// Work in the order of its arrival: two arrays that change roles, so that neither moves its elements.
+/// A queue of work in the order of its arrival. It has two arrays that exchange their roles, so that no elements are
+/// moved.
 struct RunQueue {
     private var taking: [LoopWork] = []
     private var position = 0
@@ -20,7 +21,7 @@ struct RunQueue {
         filling.append(work)
     }
 
-    /// Moves another queue's work behind this one's, leaving it empty with its storage.
+    /// Appends all work of another array, which then is empty but keeps its storage.
     mutating func takeAll(from other: inout [LoopWork]) {
         if filling.isEmpty {
             swap(&filling, &other)

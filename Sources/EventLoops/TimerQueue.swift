@@ -1,12 +1,12 @@
 import Telemetry
 
-/// Names a scheduled timer. A timer that has fired or was cancelled is never named again.
+/// Identifies a scheduled timer. The ID of a timer that has fired or was cancelled is not used again.
 package struct TimerID: Hashable, Sendable {
     let slot: UInt32
     let generation: UInt32
 }
 
-/// Timers in order of their deadline: a binary heap that knows where each timer lies.
+/// Timers in the order of their deadlines: a binary heap that knows the position of each timer.
 ///
 /// Schedule, cancel and reschedule cost O(log n). Timers with equal deadlines fire in the order in which they were
 /// scheduled.
@@ -24,10 +24,10 @@ struct TimerQueue {
     private var heap: [UInt32] = []
     private var nextOrder: UInt64 = 0
 
-    /// The number of timers that wait.
+    /// The number of waiting timers.
     var count: Int { heap.count }
 
-    /// The earliest deadline, if any timer waits.
+    /// The earliest deadline; nil if no timer waits.
     var earliest: MonotonicTime? { heap.first.map { timers[Int($0)].deadline } }
 
     mutating func schedule(at deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerID {
@@ -41,7 +41,7 @@ struct TimerQueue {
         return TimerID(slot: slot, generation: timers[Int(slot)].generation)
     }
 
-    /// Moves a waiting timer; `false` when it has fired or was cancelled.
+    /// Moves a waiting timer. Returns `false` if it has fired or was cancelled.
     mutating func reschedule(_ id: TimerID, at deadline: MonotonicTime) -> Bool {
         guard isWaiting(id) else { return false }
         timers[Int(id.slot)].deadline = deadline
@@ -52,12 +52,12 @@ struct TimerQueue {
         return true
     }
 
-    /// Forgets a timer; nothing happens when it has fired or was cancelled.
+    /// Cancels a timer. Does nothing if it has fired or was cancelled.
     mutating func cancel(_ id: TimerID) {
         if isWaiting(id) { _ = remove(at: timers[Int(id.slot)].heapPosition) }
     }
 
-    /// Takes the first timer whose deadline is not after `now`, if there is one.
+    /// Removes the first timer whose deadline is not after `now`, and returns its action; nil if no timer is due.
     mutating func popExpired(at now: MonotonicTime) -> (() -> Void)? {
         guard let earliest, earliest <= now else { return nil }
         return remove(at: 0)

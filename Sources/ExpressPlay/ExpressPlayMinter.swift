@@ -7,7 +7,7 @@ package import Licensing
 import Records
 package import Telemetry
 
-/// Makes tokens for customers: finds the stored key, seals, and records before anything is answered.
+/// Makes tokens for customers: finds the stored key, seals the token, and records it before the answer is sent.
 package struct ExpressPlayMinter: Sendable {
     private let recorder: DecisionRecorder
     private let keys: RecentContentKeys
@@ -24,10 +24,10 @@ package struct ExpressPlayMinter: Sendable {
             "latchkey_tokens_minted_total", help: "Tokens that were made for customers.")
     }
 
-    /// In seconds since 1970.
+    /// The time in seconds since 1970.
     var now: Int64 { clock.wallTime.seconds }
 
-    /// The text of the token that a customer asks for.
+    /// Makes and records the token that a customer asks for, and returns its text.
     func mint(
         _ request: ExpressPlayTokenRequest, for customer: ExpressPlayCustomer
     ) async throws(ExpressPlayRefusal) -> String {
@@ -73,19 +73,20 @@ package struct ExpressPlayMinter: Sendable {
     private static func refusal(of error: LicenseError, at now: Int64) -> ExpressPlayRefusal {
         switch error {
         case .denied:
-            // The quota begins again with the next day.
+            // The next day, in UTC, has a new quota.
             ExpressPlayRefusal(
-                .quotaExhausted, RefusalCause("the customer's tokens of this day are used up"),
+                .quotaExhausted, RefusalCause("the customer has used all tokens of this day"),
                 retryAfterSeconds: 86_400 - now % 86_400)
         case .store(.unavailable):
             ExpressPlayRefusal(.serviceUnavailable, error.cause, retryAfterSeconds: 2)
-        default: ExpressPlayRefusal(.licenseNotMade, error.cause)  // Recording fails in no other way that is not ours.
+        default: ExpressPlayRefusal(.licenseNotMade, error.cause)  // Every other error is a fault of this server.
         }
     }
 
     // MARK: Stored keys
 
-    /// What a stored key is called in a token: its content if that was asked for, else its own id.
+    /// Returns the name by which a token mentions a stored key: its content if the request names the content, otherwise
+    /// the ID of the key.
     ///
     /// A content that the customer may not open is refused, whether or not a key is stored for it.
     func storedName(
@@ -98,7 +99,7 @@ package struct ExpressPlayMinter: Sendable {
         }
         guard customer.mayOpen(asked, record) else { throw .outsideContents(of: customer) }
         guard let record else {
-            // One initialization vector cannot be that of several keys.
+            // The content has several keys, and they do not share one initialization vector.
             guard iv == nil else { throw ExpressPlayRefusal(.ivInvalid) }
             return asked
         }
@@ -107,11 +108,11 @@ package struct ExpressPlayMinter: Sendable {
         return .keyID(record.keyID)
     }
 
-    /// Nil for a content with several keys.
+    /// Finds the stored key; nil for a content with several keys. Throws `keyNotFound` if there is no such key.
     private func storedKey(
         _ asked: ExpressPlayTokenRequest.KeyName
     ) async throws(ExpressPlayRefusal) -> ContentKeyRecord? {
-        // A name of one character is no asset id, so no key has it.
+        // A name that cannot be an asset ID, such as one character, has no key.
         guard let assetID = try? AssetID(bytes: asked.bytes) else { throw ExpressPlayRefusal(.keyNotFound) }
         let record: ContentKeyRecord?
         do throws(StoreError) {
@@ -126,15 +127,17 @@ package struct ExpressPlayMinter: Sendable {
                 .keyNotFound, .serviceUnavailable, RefusalCause("store: \(error)"), retryAfterSeconds: 2)
         }
         guard let record else { throw ExpressPlayRefusal(.keyNotFound) }
-        // Sixteen bytes can be another key's alias.
+        // The 16 bytes could also be the alias of another key.
         if case .keyID(let keyID) = asked, record.keyID != keyID { throw ExpressPlayRefusal(.keyNotFound) }
         return record
     }
 }
 
 extension ExpressPlayCustomer {
-    /// Whether a key is among the customer's contents. Without a record the name that was asked for is the content's,
-    /// or nothing is known.
+    /// Whether a key is among the customer's contents.
+    ///
+    /// Without a record, a name is taken for the content ID. The content of a key ID is then unknown, and the key is
+    /// refused.
     fileprivate func mayOpen(_ asked: ExpressPlayTokenRequest.KeyName, _ record: ContentKeyRecord?) -> Bool {
         guard let contents else { return true }
         if let record { return contents.covers(record.contentID.text) }

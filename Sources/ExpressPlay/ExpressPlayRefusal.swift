@@ -4,24 +4,24 @@ import HTTPMessages
 import KeyCrypto
 import Licensing
 
-/// Why a token is not made.
+/// The refusal of a token request.
 struct ExpressPlayRefusal: Error {
     package let code: ExpressPlayCode
     let status: HTTPStatus
     let cause: RefusalCause
     var retryAfterSeconds: Int64?
-    /// The parameter or member of the request that is at fault, if it is one.
+    /// The faulty parameter or member of the request, if it is known.
     var member: String?
 
-    /// A refusal with the status that its code has if nothing else is wrong.
+    /// Makes a refusal with the usual status of its code.
     init(_ code: ExpressPlayCode, _ cause: RefusalCause? = nil, retryAfterSeconds: Int64? = nil) {
         self.init(code, code.status, cause, retryAfterSeconds: retryAfterSeconds)
     }
 
-    /// The code's sentence, and which part of the request is meant.
+    /// The sentence of the code and, after a colon, the faulty member.
     var message: String { member.map { "\(code.message): \($0)" } ?? code.message }
 
-    /// The same refusal, which names the member of the request that is at fault.
+    /// Returns the same refusal with the faulty member of the request.
     func naming(_ member: String?) -> ExpressPlayRefusal {
         var refusal = self
         refusal.member = member
@@ -50,14 +50,15 @@ extension ExpressPlayCode {
         case .quotaExhausted: .tooManyRequests
         case .serviceUnavailable: .serviceUnavailable
         case .licenseNotMade: .internalServerError
-        default: .badRequest  // Everything else is an argument.
+        default: .badRequest  // Every other code is about an argument of the request.
         }
     }
 }
 
-/// An error as ExpressPlay's callers read it: a page, or an object with `errorCode`, `errorMessage` and `eventId`.
+/// The body of an error in ExpressPlay's formats: an HTML page, or a JSON object with `errorCode`, `errorMessage` and
+/// `eventId`.
 package struct ExpressPlayErrorBody {
-    /// Nil for what ExpressPlay has no code for.
+    /// The error code; nil if ExpressPlay has no code for the error.
     package let code: Int?
     let message: String
     let requestID: String
@@ -78,7 +79,8 @@ package struct ExpressPlayErrorBody {
     package func bytes(_ format: ExpressPlayForm.ErrorFormat) -> [UInt8] {
         switch format {
         case .html:
-            // All that can come from the request is a parameter's name, without a character that HTML knows.
+            // The only text that can come from the request is a parameter's name. It has letters, digits, dots, hyphens
+            // and underscores only, so it needs no escaping.
             Array(
                 """
                 <!DOCTYPE html>

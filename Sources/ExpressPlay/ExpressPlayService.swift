@@ -7,8 +7,7 @@ package import Licensing
 import POSIXSockets
 package import Telemetry
 
-/// What the routes in ExpressPlay's manner share: the settings in force, the minter, and how refusals are told and
-/// logged.
+/// The parts that the ExpressPlay routes share: the minter, the rate limits, and the log of refusals.
 package final class ExpressPlayService: Sendable {
     let minter: ExpressPlayMinter
     private let pipelines: LicensePipelines
@@ -31,7 +30,7 @@ package final class ExpressPlayService: Sendable {
             "latchkey_token_requests_refused_total", help: "Requests for tokens that were refused.")
     }
 
-    /// Refuses an address that asks too often, before anything of the request is looked at.
+    /// Refuses an address that asks too often. The parameters of the request are not read before that.
     func admit(
         _ request: HTTPRequest, under rules: LicenseRules, on loop: LoopContext
     ) throws(ExpressPlayRefusal) {
@@ -39,27 +38,28 @@ package final class ExpressPlayService: Sendable {
             try pipelines.pipeline(on: loop).admissionControl.admit(from: request.peer.address.ip, under: rules)
         } catch {
             guard case .rateLimited(_, let seconds) = error else {
-                throw ExpressPlayRefusal(.licenseNotMade, error.cause)  // The loop's cryptography failed at its start.
+                // The cryptography of the loop failed to start.
+                throw ExpressPlayRefusal(.licenseNotMade, error.cause)
             }
             throw ExpressPlayRefusal(.quotaExhausted, error.cause, retryAfterSeconds: seconds)
         }
     }
 
-    /// Refuses a customer that may not, or asks too often.
+    /// Refuses a customer that is disabled or asks too often.
     func admit(_ customer: ExpressPlayCustomer) throws(ExpressPlayRefusal) {
         guard !customer.isDisabled else {
             throw ExpressPlayRefusal(.accountDisabled, RefusalCause("the customer \(customer.name) is disabled"))
         }
         guard let rate = customer.rate, let wait = customers.take(customer.name, at: rate) else { return }
-        // Rounded up: a customer that comes back too early is refused again.
+        // The wait is rounded up, because a customer that asks again too early is refused again.
         throw ExpressPlayRefusal(
-            .quotaExhausted, RefusalCause("too many requests of the customer \(customer.name)"),
+            .quotaExhausted, RefusalCause("too many requests from the customer \(customer.name)"),
             retryAfterSeconds: wait.components.seconds + 1)
     }
 
     // MARK: The log
 
-    /// These lines hold no token and nothing of the request.
+    /// Logs a token. The lines of this class contain no token and no text of the request.
     func logMinted(by customer: ExpressPlayCustomer, _ id: RequestID) {
         logger.log(
             .debug, "token_minted", from: .client,

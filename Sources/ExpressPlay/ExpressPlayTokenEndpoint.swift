@@ -5,9 +5,10 @@ import HTTPMessages
 package import HTTPServing
 package import Licensing
 
-/// `GET` and `POST /hms/fp/token`: a customer's parameters in, a URL with a token out (entitlement, section 1.1.1).
+/// `GET` and `POST /hms/fp/token`: takes a customer's parameters and returns a URL with a token (entitlement, section
+/// 1.1.1).
 package struct ExpressPlayTokenEndpoint: Sendable {
-    /// The most bytes of a form.
+    /// The most bytes that a form may have.
     private static let bodySizeMaximum = 16_384
 
     private let service: ExpressPlayService
@@ -16,7 +17,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
         self.service = service
     }
 
-    /// Everything but the store is asked at once, whose request it is first.
+    /// Checks the request immediately, the address and the customer first, and makes the token later.
     package func answer(
         _ request: HTTPRequest, _ settings: ExpressPlaySettings, under rules: LicenseRules, id: RequestID,
         on loop: LoopContext
@@ -69,7 +70,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
         case .otherEnvironment(let customer):
             throw ExpressPlayRefusal(
                 .authenticatorInvalid,
-                RefusalCause("the authenticator that the customer \(customer.name) has for another environment"))
+                RefusalCause("the authenticator is the one of customer \(customer.name) for the other environment"))
         case .unknown:
             throw ExpressPlayRefusal(.authenticatorInvalid, RefusalCause("no customer has this authenticator"))
         }
@@ -79,7 +80,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
         in form: ExpressPlayForm, of customer: ExpressPlayCustomer, _ settings: ExpressPlaySettings, now: Int64
     ) throws(ExpressPlayRefusal) -> ExpressPlayTokenRequest {
         if let name = form.unknownOwnName {
-            throw ExpressPlayRefusal(.valueUnknown, RefusalCause("a parameter that is not known")).naming(name)
+            throw ExpressPlayRefusal(.valueUnknown, RefusalCause("a parameter is unknown")).naming(name)
         }
         return try wrap(
             { (code: ExpressPlayCode) in ExpressPlayRefusal(code) },

@@ -5,10 +5,12 @@ import HTTPMessages
 package import HTTPServing
 package import Licensing
 
-/// `POST /sees/SEESServlet`: a content in, a token URL out, for the app's back end (entitlement, section 1.1.6).
+/// `POST /sees/SEESServlet`: takes the name of a content and returns a token URL, for the back end of an app
+/// (entitlement, section 1.1.6).
 ///
-/// A back end that is let in may have every stored content: that the viewer has paid is for the caller to know.
-/// Every request that was understood is answered with 200, and `isAllowed` says whether there is a token.
+/// An authenticated back end may ask for every stored content of its customer: the back end itself must check whether
+/// the viewer has paid. A request that could be read is answered with status 200, and `isAllowed` says whether the
+/// answer has a token. Only failures of this server have another status.
 package struct SEESEndpoint: Sendable {
     private let service: ExpressPlayService
 
@@ -38,7 +40,7 @@ package struct SEESEndpoint: Sendable {
         }
     }
 
-    /// Whether the request comes from a client of the settings, by its head alone.
+    /// Whether the head of a request shows that it comes from an allowed client.
     package func isAuthentic(_ request: HTTPRequest, _ settings: SEESSettings) -> Bool {
         do throws(ExpressPlayRefusal) {
             try authenticate(request, settings)
@@ -48,7 +50,7 @@ package struct SEESEndpoint: Sendable {
         }
     }
 
-    /// By the certificate of the connection, or by what the request presents.
+    /// Authenticates a client by the certificate of its connection, or by the authenticator in the request.
     private func authenticate(
         _ request: HTTPRequest, _ settings: SEESSettings
     ) throws(ExpressPlayRefusal) {
@@ -81,12 +83,12 @@ package struct SEESEndpoint: Sendable {
         }
     }
 
-    /// What a question that was read well can still be wrong about is its content.
+    /// Returns the faulty member of a request whose form is right: only its content can still be wrong.
     private static func member(behind code: ExpressPlayCode) -> String? {
         code == .keyNotFound || code == .ivInvalid ? SEESRequest.Member.contentID.rawValue : nil
     }
 
-    /// The devices of a cookie are those of one subject.
+    /// Returns the contents of the token. All devices of a cookie belong to one subject.
     private func contents(
         for question: SEESRequest, _ settings: SEESSettings
     ) async throws(ExpressPlayRefusal) -> SealedTokenContents {

@@ -1,11 +1,10 @@
 import ByteCoding
 package import KeyCrypto
 
-/// Opens SK..R1 blocks with what the server and the device share: the application secret key (ASk) that Apple issues
-/// with a certificate.
+/// Opens SK..R1 blocks with the application secret key (ASk), which Apple issues with a certificate.
 ///
-/// DASk = AES-ECB(ASk, D(R2)); SK..R1 = AES-CBC(DASk) (protocol, sections 3.1 and 3.2). The published test vectors come
-/// with a fixed DASk in place of an ASk; such a ladder is for tests and marked so.
+/// DASk = AES-ECB(ASk, D(R2)); SK..R1 = AES-CBC(DASk) (protocol, sections 3.1 and 3.2). The published test vectors have
+/// a fixed DASk instead of an ASk. A ladder with a fixed DASk has the kind `fixedDASk` and is for tests only.
 package final class ApplicationSecretKeyLadder: Sendable {
     /// The size of ASk and DASk in bytes.
     package static let secretSize = 16
@@ -36,7 +35,8 @@ package final class ApplicationSecretKeyLadder: Sendable {
         }
     }
 
-    /// Opens the SK..R1 value (112 bytes: a vector of 16 and six encrypted blocks) in `range` of `payload`.
+    /// Decrypts the SK..R1 value in `range` of `payload`. The value has 112 bytes: a vector of 16 bytes and six
+    /// encrypted blocks.
     package func open(
         _ payload: [UInt8], sessionKeyBlock range: Range<Int>, r2: Range<Int>, using crypto: CryptoContext
     ) throws(CryptoError) -> SessionKeys {
@@ -47,14 +47,15 @@ package final class ApplicationSecretKeyLadder: Sendable {
     }
 }
 
-/// The D function: from R2 to the block that the application secret encrypts into DASk (protocol, section 3.1).
+/// The D function, which computes from R2 the block that the application secret encrypts to DASk (protocol, section
+/// 3.1).
 package enum DFunction {
-    /// R2 has 21 bytes in an SPC; the function takes 1 to 55.
+    /// The allowed sizes of R2 in bytes. R2 has 21 bytes in an SPC.
     package static let inputSizes = 1...55
 
     private static let prime: UInt32 = 813_416_437
 
-    /// The first 16 bytes of the SHA-1 of R2, its padding and the two scrambled sums.
+    /// Returns the first 16 bytes of the SHA-1 of R2, its padding and the two scrambled sums.
     package static func hash(
         _ r2: ArraySlice<UInt8>, using crypto: CryptoContext
     ) throws(CryptoError) -> [UInt8] {
@@ -79,7 +80,8 @@ package enum DFunction {
         return sum
     }
 
-    /// Sixteen rounds: halve an odd number; triple an even one and add one, wrapping at 32 bits before the prime.
+    /// Runs 16 rounds. An odd number is halved. An even number is tripled and increased by one, modulo 2³², and then
+    /// reduced modulo the prime.
     private static func scramble(_ value: UInt32) -> UInt32 {
         var value = value
         for _ in 0..<16 {

@@ -8,13 +8,13 @@ package import KeyCrypto
 ///          4     4  reserved, 0
 ///          8    16  initialization vector, fresh for each CKC
 ///         24     4  payload length n, a multiple of 16
-///         28     n  AES-CBC encrypted payload: our own blocks in random order, then the echoes in the order of
-///                  the request
+///         28     n  AES-CBC encrypted payload: the server's own blocks in random order, then the echoes in the
+///                  order of the request
 package enum CKCWriter {
     package static let headerSize = 28
 
-    /// The CKC for `spc`, with its content key as the ladder wrapped it. The terms must have been checked against the
-    /// device.
+    /// Returns the CKC for `spc` with a content key that the ladder has wrapped. The caller has checked the terms
+    /// against the device.
     package static func write(
         for spc: SPC, contentKey: WrappedContentKey, terms: LicenseTerms, using crypto: CryptoContext
     ) throws(CryptoError) -> [UInt8] {
@@ -48,7 +48,8 @@ package enum CKCWriter {
         return message.bytes
     }
 
-    /// An order by chance; up to 16 blocks. The order carries no meaning, so the slight unevenness does not matter.
+    /// Shuffles at most 16 blocks. The order has no meaning, so it does not matter that some orders are slightly more
+    /// likely than others.
     private static func shuffle(
         _ blocks: inout [LicenseBlock], using crypto: CryptoContext
     ) throws(CryptoError) {

@@ -6,8 +6,9 @@ package struct CertificateBundle: Sendable {
     package let certificate1024: Certificate
     package let certificate2048: Certificate
 
-    /// The two DER encodings with nothing around them, or a PEM text with both certificates; the smaller one comes
-    /// first either way, because the hash of the whole depends on the order.
+    /// Reads two concatenated DER encodings, or a PEM text with two certificates.
+    ///
+    /// The 1024-bit certificate must come first, because the hash of the bundle depends on the order.
     package init(parsing bytes: [UInt8]) throws(CertificateBundleError) {
         let certificates: [Certificate]
         do throws(CryptoError) {
@@ -24,11 +25,11 @@ package struct CertificateBundle: Sendable {
     }
 }
 
-/// Why a file is no bundle.
+/// Why a file is not a bundle.
 package enum CertificateBundleError: Error, Equatable, Sendable {
-    /// The file holds something that is no certificate of an RSA key.
+    /// The file contains something that is not a certificate with an RSA key.
     case notCertificates
-    /// It holds another number of certificates than two.
+    /// The file does not contain exactly two certificates.
     case wrongCount(Int)
     /// The 2048-bit certificate comes first.
     case swapped

@@ -3,7 +3,7 @@ package import KeyCrypto
 
 /// The hash of an application certificate, or of a bundle file, by which an SPC names its credential.
 package struct CertificateHash: Hashable, Sendable, CustomStringConvertible {
-    /// Which digest it is, as the SPC's version says (protocol, sections 1.1 and 1.2).
+    /// The digest of a hash, which depends on the version of the SPC (protocol, sections 1.1 and 1.2).
     package enum Algorithm: Sendable, CaseIterable {
         case sha1
         case sha256
@@ -18,17 +18,17 @@ package struct CertificateHash: Hashable, Sendable, CustomStringConvertible {
     }
 
     package let algorithm: Algorithm
-    /// As many as the algorithm's size.
+    /// The bytes of the hash. Their number is the size of the algorithm.
     package let bytes: [UInt8]
 
-    /// A hash that a message or a tool gives; nil unless there are exactly 20 or 32 bytes.
+    /// Takes a hash from a message or a tool; nil unless there are exactly 20 or 32 bytes.
     package init?(_ bytes: some Collection<UInt8>) {
         guard let algorithm = Algorithm.allCases.first(where: { $0.size == bytes.count }) else { return nil }
         self.algorithm = algorithm
         self.bytes = Array(bytes)
     }
 
-    /// The hash of the whole of `contents`.
+    /// Computes the hash of `contents`.
     package init(
         _ algorithm: Algorithm, of contents: [UInt8], using crypto: CryptoContext
     ) throws(CryptoError) {
@@ -40,7 +40,7 @@ package struct CertificateHash: Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// Lower-case hexadecimal digits, two for each byte, as tools print certificate hashes.
+    /// The hash as lower-case hexadecimal digits, as tools print certificate hashes.
     package var description: String {
         Hexadecimal.encode(bytes)
     }

@@ -1,16 +1,17 @@
 import ByteCoding
 package import KeyCrypto
 
-/// What Apple issues for one deployment: certificates, their private keys, and what opens SK..R1 blocks.
+/// The credential that Apple issues for one deployment: certificates, their private keys, and the ladder that opens
+/// SK..R1 blocks.
 package final class Credential: Sendable {
     package let name: String
     package let stage: CredentialStage
     package let certificate1024: Certificate?
     package let certificate2048: Certificate?
     package let ladder: SessionKeyLadder
-    /// Whether SPCs of version 3 are opened, which no vector from outside proves (protocol, section 1.2).
+    /// Whether SPCs of version 3 are opened. No published test vector proves this version (protocol, section 1.2).
     package let servesVersion3: Bool
-    /// What the hashes of this credential select.
+    /// The keys that the certificate hashes of this credential select.
     package let keys: [CredentialKey]
     /// Counts the SPCs that name this credential.
     package let use: CredentialUse
@@ -28,8 +29,9 @@ package final class Credential: Sendable {
         }
     }
 
-    /// Either pair may be absent, but not both. Throws `noCertificate`, `wrongKeySize`, `version3WithoutKey2048` or
-    /// `cryptography`.
+    /// Makes a credential with one or two key pairs.
+    ///
+    /// Throws `noCertificate`, `wrongKeySize`, `version3WithoutKey2048` or `cryptography`.
     package init(
         name: String, stage: CredentialStage = .serving, pair1024: KeyPair?, pair2048: KeyPair?,
         ladder: SessionKeyLadder, servesVersion3: Bool = false
@@ -53,7 +55,7 @@ package final class Credential: Sendable {
         keys = try wrap(CredentialError.cryptography, try subjects.keys())
     }
 
-    /// A copy of `other` on another ladder, or with another count.
+    /// Makes a copy of `other` with another ladder or another count.
     private init(_ other: Credential, ladder: SessionKeyLadder, use: CredentialUse) {
         name = other.name
         stage = other.stage
@@ -65,7 +67,7 @@ package final class Credential: Sendable {
         keys = other.keys.map { $0.with(ladder: ladder, use: use) }
     }
 
-    /// The same credential on another ladder.
+    /// Returns the same credential with another ladder.
     package func climbing(_ ladder: SessionKeyLadder) -> Credential {
         Credential(self, ladder: ladder, use: use)
     }
@@ -75,8 +77,8 @@ package final class Credential: Sendable {
         Credential(self, ladder: ladder, use: use)
     }
 
-    /// The 1024-bit certificate followed by the 2048-bit one, or the only one there is: what an app gives to its
-    /// player.
+    /// The file that an app gives to its player: the 1024-bit certificate followed by the 2048-bit one, or the only
+    /// certificate.
     package var bundle: [UInt8] {
         (certificate1024?.der ?? []) + (certificate2048?.der ?? [])
     }
@@ -93,20 +95,20 @@ package final class Credential: Sendable {
     }
 }
 
-/// Why files do not make a credential.
+/// Why files cannot be used as a credential.
 package enum CredentialError: Error, Equatable, Sendable {
     case noCertificate
     case wrongKeySize(expected: Int, actual: Int)
     case keyMismatch(bits: Int)
-    /// SPC version 3 is enabled, and there is no 2048-bit key that could open it.
+    /// SPC version 3 is enabled, but there is no 2048-bit key for it.
     case version3WithoutKey2048
     case cryptography(CryptoError)
     /// Two credentials have the same certificate hash for the same version.
     case duplicateHash(first: String, second: String)
 }
 
-/// What opens the SK..R1 blocks of a credential: a secret in this process, or a module outside it (protocol, sections
-/// 3.1 and 3.5).
+/// The means to open the SK..R1 blocks of a credential: a secret in this process, or a module outside it (protocol,
+/// sections 3.1 and 3.5).
 package enum SessionKeyLadder: Sendable {
     case applicationSecret(ApplicationSecretKeyLadder)
     case module(any LadderModule)
@@ -120,11 +122,11 @@ package struct CredentialSet: Sendable {
     }
 
     package let credentials: [Credential]
-    /// The container versions that are read at all: 1 and 2, and 3 if a credential enables it.
+    /// The supported container versions: 1 and 2, and also 3 if a credential enables it.
     package let servedVersions: Set<SPCVersion>
     private let keys: [Selector: CredentialKey]
 
-    /// Throws `duplicateHash` if an SPC could mean two credentials.
+    /// Throws `duplicateHash` if two credentials have the same hash for the same version.
     package init(_ credentials: [Credential]) throws(CredentialError) {
         var keys: [Selector: CredentialKey] = [:]
         for key in credentials.flatMap(\.keys) {
@@ -142,7 +144,7 @@ package struct CredentialSet: Sendable {
         servedVersions = credentials.contains(where: \.servesVersion3) ? [.v1, .v2, .v3] : [.v1, .v2]
     }
 
-    /// Throws `unknownCertificate`.
+    /// Returns the key for an SPC. Throws `unknownCertificate`.
     package func key(for envelope: SPCEnvelope) throws(SPCError) -> CredentialKey {
         guard let key = key(version: envelope.version, hash: envelope.certificateHash) else {
             throw .unknownCertificate(hash: envelope.certificateHash)
@@ -150,17 +152,17 @@ package struct CredentialSet: Sendable {
         return key
     }
 
-    /// What opens an SPC of this version and certificate hash, or nil.
+    /// Returns the key for SPCs of this version and certificate hash; nil if the credential has no such key.
     package func key(version: SPCVersion, hash: CertificateHash) -> CredentialKey? {
         keys[Selector(version: version, hash: hash)]
     }
 
-    /// The certificate hashes by which SPCs of a version name these credentials, in the order of the credentials.
+    /// Returns the certificate hashes that SPCs of a version can have, in the order of the credentials.
     package func hashes(for version: SPCVersion) -> [CertificateHash] {
         credentials.flatMap(\.keys).filter { $0.version == version }.map(\.hash)
     }
 
-    /// The same set, but the credentials of these names climb their ladders in these modules.
+    /// Returns the same set, in which the credentials with these names use these modules as their ladders.
     package func connecting(_ modules: [String: any LadderModule]) -> CredentialSet {
         replacing { credential in
             modules[credential.name].map { credential.climbing(.module($0)) } ?? credential

@@ -1,30 +1,30 @@
 package import KeyCrypto
 
-/// What opens the SPCs of one version and one certificate hash.
+/// The private key and the ladder that open the SPCs of one version and one certificate hash.
 package struct CredentialKey: Sendable {
-    /// The byte string whose hash an SPC names.
+    /// The byte string whose hash an SPC contains.
     package enum Subject: String, Sendable, CaseIterable {
         /// The DER encoding of the 1024-bit certificate.
         case certificate1024
         /// The DER encoding of the 2048-bit certificate.
         case certificate2048
-        /// The one followed by the other: the file that apps are given.
+        /// The 1024-bit certificate followed by the 2048-bit one: the file that apps get.
         case bundle
     }
 
     package let credentialName: String
     package let version: SPCVersion
     package let subject: Subject
-    /// By the digest of the version.
+    /// The hash of the byte string, with the digest of the SPC's version.
     package let hash: CertificateHash
-    /// The SHA-1 of the same byte string, by which an external module knows it; `hash` itself but in version 3.
+    /// The SHA-1 of the same byte string, which external modules use. It equals `hash`, except in version 3.
     package let sha1: CertificateHash
     package let privateKey: RSAPrivateKey
     package let ladder: SessionKeyLadder
     /// Of the whole credential.
     package let use: CredentialUse
 
-    /// The same key on another ladder, and with another count.
+    /// Returns the same key with another ladder and another count.
     func with(ladder: SessionKeyLadder, use: CredentialUse) -> CredentialKey {
         CredentialKey(
             credentialName: credentialName, version: version, subject: subject, hash: hash, sha1: sha1,
@@ -32,7 +32,7 @@ package struct CredentialKey: Sendable {
     }
 }
 
-/// The byte strings of one credential by whose hashes SPCs name it, and the keys that those select.
+/// The byte strings of one credential whose hashes SPCs contain, and the keys that these hashes select.
 struct CredentialSubjects {
     let name: String
     let pair1024: Credential.KeyPair?
@@ -41,8 +41,10 @@ struct CredentialSubjects {
     let use: CredentialUse
     let servesVersion3: Bool
 
-    /// Version 1 with the hash of the 1024-bit certificate or of the bundle, version 2 with that of the 2048-bit
-    /// certificate, version 3 with that of any of the three, for the 2048-bit key (protocol, sections 1.1 and 1.2).
+    /// Returns a key for each version and hash (protocol, sections 1.1 and 1.2).
+    ///
+    /// Version 1 has the hash of the 1024-bit certificate or of the bundle. Version 2 has the hash of the 2048-bit
+    /// certificate. Version 3 has the hash of any of the three, and always uses the 2048-bit key.
     func keys() throws(CryptoError) -> [CredentialKey] {
         let crypto = try CryptoContext()
         var keys: [CredentialKey] = []
@@ -69,7 +71,7 @@ struct CredentialSubjects {
         return subjects
     }
 
-    /// The version below 3 in which devices name this byte string, with the key that they wrap for.
+    /// Returns the version below 3 in which SPCs contain the hash of this byte string, and the private key for it.
     private func classicKey(for subject: CredentialKey.Subject) -> (SPCVersion, RSAPrivateKey)? {
         switch subject {
         case .certificate1024, .bundle: pair1024.map { (.v1, $0.privateKey) }

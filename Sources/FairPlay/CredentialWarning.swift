@@ -1,25 +1,24 @@
 package import KeyCrypto
 
-/// What an operator should know of a credential that works all the same.
+/// A warning about a credential. The credential works nevertheless.
 package enum CredentialWarning: Equatable, Sendable {
-    /// The certificate of this size ended at this time (seconds since 1970). Devices do not mind, and neither does this
-    /// server.
+    /// The certificate of this size expired at this time (seconds since 1970). Devices and this server still accept it.
     case certificateExpired(bits: Int, notAfter: Int64)
-    /// The certificate of this size ends soon.
+    /// The certificate of this size expires soon.
     case certificateExpiring(bits: Int, notAfter: Int64)
     /// The certificate was issued for a newer SDK than this server knows.
     case sdkVersionUnknown(SDKVersion)
     /// The certificate's SDK version cannot be read.
     case sdkVersionUnreadable
-    /// For development only: `latchkey init` made a certificate of it, or it has a fixed DASk.
+    /// The credential is for development only: `latchkey init` made one of its certificates, or it has a fixed DASk.
     case developmentMaterial
 
-    /// How long before its end a certificate is warned about, in seconds: 30 days.
+    /// How many seconds before a certificate expires the warning begins: 30 days.
     package static let expiryNotice: Int64 = 30 * 86_400
 }
 
 extension Credential {
-    /// Everything worth a warning at `now`, in seconds since 1970.
+    /// Returns all warnings at `now`, in seconds since 1970.
     package func warnings(now: Int64) -> [CredentialWarning] {
         let certificates = [certificate1024, certificate2048].compactMap(\.self)
         var warnings = certificates.compactMap { $0.expiryWarning(now: now) }
@@ -37,18 +36,18 @@ extension Certificate {
     fileprivate func expiryWarning(now: Int64) -> CredentialWarning? {
         guard let notAfter else { return nil }
         if notAfter < now { return .certificateExpired(bits: keyBits, notAfter: notAfter) }
-        // No overflow: times of certificates have four-digit years.
+        // This cannot overflow, because the years of certificates have four digits.
         return notAfter - now <= CredentialWarning.expiryNotice
             ? .certificateExpiring(bits: keyBits, notAfter: notAfter) : nil
     }
 }
 
-/// The version of Apple's server SDK that a certificate was issued for.
+/// The version of Apple's server SDK for which a certificate was issued.
 package struct SDKVersion: Equatable, Sendable, CustomStringConvertible {
     package let major: UInt8
     package let minor: UInt8
 
-    /// The newest major version that this server knows of.
+    /// The newest major version that this server knows.
     package static let newestKnownMajor: UInt8 = 26
 
     package init(major: UInt8, minor: UInt8) {
@@ -61,12 +60,12 @@ package struct SDKVersion: Equatable, Sendable, CustomStringConvertible {
     package var description: String { "\(major).\(minor)" }
 }
 
-/// What a certificate says about the SDK version.
+/// The result of reading the SDK version of a certificate.
 package enum SDKVersionReading: Equatable, Sendable {
-    /// It has no such extension, as all older certificates.
+    /// The certificate does not have the extension, like all older certificates.
     case absent
     case version(SDKVersion)
-    /// It has the extension, and in it something else than a version.
+    /// The certificate has the extension, but its value is not a version.
     case unreadable
 
     /// The version, if there is one.
@@ -79,10 +78,10 @@ package enum SDKVersionReading: Equatable, Sendable {
 }
 
 extension Certificate {
-    /// Where the 2048-bit certificates of newer deployments hold the SDK version (protocol, section 3.5).
+    /// The extension with the SDK version in the 2048-bit certificates of newer deployments (protocol, section 3.5).
     package static let sdkVersionIdentifier = "1.2.840.113635.100.6.13.1.22"
 
-    /// The SDK version: a DER INTEGER of two bytes, major and minor.
+    /// The SDK version, which is a DER INTEGER of two bytes: major and minor.
     package var sdkVersion: SDKVersionReading {
         guard let value = extensionValue(Self.sdkVersionIdentifier) else { return .absent }
         guard value.count == 4, value[0] == 0x02, value[1] == 0x02 else { return .unreadable }

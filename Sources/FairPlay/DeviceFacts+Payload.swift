@@ -1,7 +1,7 @@
 import ByteCoding
 
 extension DeviceFacts {
-    /// Reads what a payload says, whose checks have run.
+    /// Reads the facts in a payload that was checked before.
     init(_ payload: SPCPayload) {
         let bytes = payload.bytes
         let blocks = payload.optional

@@ -1,31 +1,32 @@
 import ByteCoding
 
-/// What a device says of itself in an SPC (protocol, sections 2.1, 4.5 and 4.6).
+/// The facts that a device states about itself in an SPC (protocol, sections 2.1, 4.5 and 4.6).
 ///
-/// The payload has no MAC: the sender of an SPC can alter all of it, so it is fit for refusing and for the log, and
-/// never loosens a check.
+/// The payload has no MAC, so the sender of an SPC can change all of it. These facts may lead to a refusal and may be
+/// logged, but never make a check less strict.
 package struct DeviceFacts: Sendable, Equatable {
-    /// Whether the device sent its capabilities; without them it has none.
+    /// Whether the SPC has a block of capabilities. Without the block, `capabilities` is empty.
     package let hasCapabilities: Bool
     package let capabilities: Capabilities
-    /// What the device reports; nil if it does not, or only in a form that this server cannot read.
+    /// The report of the security level; nil if it is missing, or has a form that this server cannot read.
     package let securityReport: SecurityLevelReport?
     package let identity: DeviceIdentity?
     package let info: DeviceInfo?
-    /// The version of the kext deny list of a Mac, from its own block or else from the report. The block counts even if
-    /// it says 0, and 0 is not an old version (protocol, section 4.6).
+    /// The version of the kext deny list of a Mac. It comes from its own block or, without that block, from the report.
+    ///
+    /// The block counts even if its value is 0. The value 0 is not an old version (protocol, section 4.6).
     package let denyListVersion: UInt32?
     package let virtualMachine: VirtualMachineInfo?
-    /// Whether the device says something of virtual machines in a form that this server cannot read.
+    /// Whether the SPC has virtual machine info in a form that this server cannot read.
     package let hasUnreadableVirtualMachineInfo: Bool
     package let output: PlaybackOutput
     package let playbackState: MediaPlaybackState?
     package let protocolVersionUsed: UInt32
     package let protocolVersionsSupported: [UInt32]
-    /// At least one.
+    /// The supported key formats, at least one.
     package let keyFormats: [UInt64]
 
-    /// What a device supports that does not say: a content key of 16 bytes.
+    /// The key format of a device that does not list any: a content key of 16 bytes.
     package static let keyFormatDefault = TLLVTag.contentKey
 
     package var hasOldDenyList: Bool {
@@ -33,8 +34,9 @@ package struct DeviceFacts: Sendable, Equatable {
         return denyListVersion > 0 && denyListVersion < DevicePolicy.denyListVersionMinimum
     }
 
-    /// The strongest known level that the device reaches. Nil if nothing is known, or if it reaches none:
-    /// `falls(below:)` tells these apart.
+    /// The highest level that the device is known to have.
+    ///
+    /// Nil if the SPC states no level, or a level below all of them. Only `falls(below:)` distinguishes these cases.
     package var securityLevel: SecurityLevel? { securityNumber.flatMap { SecurityLevel(reported: $0) } }
 
     /// Whether the device is known to be weaker than `level`.
@@ -43,8 +45,8 @@ package struct DeviceFacts: Sendable, Equatable {
         return securityNumber < level.rawValue
     }
 
-    /// As reported, else by the capability bits, and Baseline at most with an old deny list; in the numbers of the
-    /// levels. Nil if nothing is known.
+    /// The level as a number: from the report or, without a report, from the capability bits. With an old deny list, it
+    /// is Baseline at most. Nil if the SPC states no level.
     private var securityNumber: UInt64? {
         guard hasOldDenyList else { return reportedNumber }
         return min(reportedNumber ?? .max, SecurityLevel.baseline.rawValue)
@@ -56,20 +58,20 @@ package struct DeviceFacts: Sendable, Equatable {
         return capabilities.contains(.securityLevelBaseline) ? SecurityLevel.baseline.rawValue : nil
     }
 
-    /// Whether the device may be sent an offline key block at all.
+    /// Whether the device can be sent an offline key block.
     package func supportsOfflineKey(by policy: DevicePolicy) -> Bool {
         if hasCapabilities { return !capabilities.isDisjoint(with: [.offlineKey, .offlineKeyVersion2]) }
         return policy.assumesOfflineKeySupport
     }
 }
 
-/// Where the pictures go (streaming indicator).
+/// The output to which the content is sent (streaming indicator).
 package enum PlaybackOutput: Sendable, Equatable {
-    /// The device's own screen: any value but the two below; real devices send random ones.
+    /// The device's own screen. It is meant by every value except the two below; real devices send random values.
     case local
     /// AirPlay to a television or set-top box.
     case airPlay
-    /// Apple's digital AV adapter, which the SPC's HU then names in place of the device.
+    /// Apple's digital AV adapter. The HU in the SPC then belongs to the adapter.
     case avAdapter
 
     package static let airPlayIndicator: UInt64 = 0xabb0_256a_3184_3974
@@ -85,7 +87,7 @@ package enum PlaybackOutput: Sendable, Equatable {
     }
 }
 
-/// The capability bits of a device (protocol, section 4.5); a device without the block has none.
+/// The capability bits of a device (protocol, section 4.5).
 package struct Capabilities: OptionSet, Sendable, Equatable {
     package static let size = 16
 
@@ -111,14 +113,14 @@ package struct Capabilities: OptionSet, Sendable, Equatable {
 ///          8     8  level
 ///         16     4  version of the kext deny list
 ///
-/// A value of 32 bytes is the encrypted form. It is passed over, as are other versions and shorter values. A level of 0
-/// is a report: it is below every level (protocol, section 4.6).
+/// A value of 32 bytes is the encrypted form. It is ignored, like other versions and shorter values. A level of 0 is a
+/// report too: it is below every level (protocol, section 4.6).
 package struct SecurityLevelReport: Sendable, Equatable {
     package static let size = 20
     package static let encryptedSize = 32
     static let version: UInt32 = 1
 
-    /// The number as reported.
+    /// The level in the report.
     package let rawLevel: UInt64
     package let denyListVersion: UInt32
 
@@ -128,20 +130,20 @@ package struct SecurityLevelReport: Sendable, Equatable {
     }
 }
 
-/// What a device says of its playback (protocol, sections 2.1 and 4.1).
+/// The state of a playback as its device states it (protocol, sections 2.1 and 4.1).
 ///
 ///     offset  size  field
 ///          0     4  creation date of the SPC, seconds since 1970 by the device's clock
 ///          4     4  state
 ///          8     8  playback session
 ///
-/// The sender of an SPC can alter it, so it never loosens a check.
+/// The sender of an SPC can change the state, so it never makes a check less strict.
 package struct MediaPlaybackState: Sendable, Equatable {
     package static let size = 16
 
     package let createdAt: UInt32
     package let state: PlaybackState
-    /// The same for one playback across its keys and bit rates.
+    /// The number of the playback, which is the same for all its keys and bit rates.
     package let sessionID: UInt64
 
     package init(createdAt: UInt32, state: PlaybackState, sessionID: UInt64) {
@@ -150,7 +152,7 @@ package struct MediaPlaybackState: Sendable, Equatable {
         self.sessionID = sessionID
     }
 
-    /// `offset` is where a value of at least 16 bytes begins.
+    /// Reads a value of at least 16 bytes that begins at `offset`.
     init(_ payload: [UInt8], at offset: Int) {
         let fields = Bytes16(payload, at: offset)
         createdAt = UInt32(truncatingIfNeeded: fields.high >> 32)

@@ -1,4 +1,4 @@
-/// What newer devices say they are.
+/// The identity block of newer devices.
 ///
 ///     offset  size  field
 ///          0     4  version
@@ -33,7 +33,7 @@ package struct DeviceIdentity: Sendable, Equatable {
     }
 }
 
-/// What older devices say they are.
+/// The device info block of older devices.
 ///
 ///     offset  size  field
 ///          0     8  type
@@ -42,7 +42,7 @@ package struct DeviceIdentity: Sendable, Equatable {
 package struct DeviceInfo: Sendable, Equatable {
     package static let size = 16
 
-    /// Known types are those of `DeviceType`.
+    /// The type as a number. `DeviceType` has the known types.
     package let rawType: UInt64
     package let operatingSystem: OperatingSystemVersion
 
@@ -73,7 +73,7 @@ package enum DeviceClass: Sendable, Equatable {
     case appleUnknown
     case partnerLivingRoom
     case partnerUnknown
-    /// A number without a meaning yet.
+    /// A number that is not known.
     case other(UInt32)
 
     package init(_ number: UInt32) {
@@ -92,7 +92,7 @@ package enum DeviceClass: Sendable, Equatable {
             }
     }
 
-    /// As a device writes it.
+    /// The number of the class in an SPC.
     package var number: UInt32 {
         switch self {
         case .unknown: 0
@@ -109,7 +109,7 @@ package enum DeviceClass: Sendable, Equatable {
     }
 }
 
-/// An operating system's version as a device writes it.
+/// The version of an operating system: three bytes for major, minor and patch.
 package struct OperatingSystemVersion: Sendable, Equatable, CustomStringConvertible {
     package let rawValue: UInt32
 
@@ -122,15 +122,13 @@ package struct OperatingSystemVersion: Sendable, Equatable, CustomStringConverti
     }
 }
 
-/// What a device says of running in a virtual machine: seven words, 28 bytes.
-///
-/// A statement of another version than these is not read.
+/// The virtual machine info of a device: seven words, 28 bytes.
 package struct VirtualMachineInfo: Sendable, Equatable {
     package static let size = 28
-    /// 0: not a virtual machine.
+    /// The versions that are read. Version 0 means that the device is not a virtual machine.
     package static let versions: ClosedRange<UInt32> = 0...1
 
-    /// One of the two sides.
+    /// The host or the guest.
     package struct Side: Sendable, Equatable {
         package let deviceClass: DeviceClass
         package let operatingSystem: OperatingSystemVersion
@@ -143,7 +141,7 @@ package struct VirtualMachineInfo: Sendable, Equatable {
         }
     }
 
-    /// 0: not a virtual machine.
+    /// The version of the block; 0 if the device is not a virtual machine.
     package let version: UInt32
     package let host: Side
     package let guest: Side

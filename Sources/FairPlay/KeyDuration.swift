@@ -8,12 +8,12 @@
 package enum KeyDuration: Sendable, Equatable {
     /// Playback stops when the lease ends, unless it is renewed.
     case lease(LicenseSeconds)
-    /// Playback does not start after the end; one that has begun may finish.
+    /// Playback cannot start after the end of the rental. A playback that has begun may finish.
     case rental(LicenseSeconds)
     case leaseAndRental(lease: LicenseSeconds, rental: LicenseSeconds)
     /// The device may keep the key, without an end.
     case persistent
-    /// The device may keep the key for so long after it was acquired.
+    /// The device may keep the key for this many seconds after it got the key.
     case persistentLimited(LicenseSeconds)
 
     package static let reservedWord: UInt32 = 0x86d3_4a3a
@@ -35,7 +35,7 @@ package enum KeyDuration: Sendable, Equatable {
         }
     }
 
-    /// What the rental field says: for a limited persistent key, how long it is good.
+    /// The value of the rental field. For a limited persistent key, it is the time for which the key is valid.
     package var rental: LicenseSeconds? {
         switch self {
         case .rental(let rental), .leaseAndRental(_, let rental), .persistentLimited(let rental): rental
@@ -44,18 +44,20 @@ package enum KeyDuration: Sendable, Equatable {
     }
 }
 
-/// A limit that a device can be told: 1 to 0xFFFFFFFE seconds. To a device 0 means "no limit", and 0xFFFFFFFF has been
-/// used for "none".
+/// A limit in a licence: 1 to 0xFFFFFFFE seconds.
+///
+/// To a device, 0 means "no limit". 0xFFFFFFFF is left out, because it has been used for "no limit" too.
 package struct LicenseSeconds: Sendable, Hashable, Comparable {
     package let value: UInt32
 
-    /// Nil for 0; larger values are clamped to the maximum.
+    /// Makes a limit; nil for 0. Values above the maximum are clamped to it.
     package init?(_ value: UInt64) {
         guard value > 0 else { return nil }
         self.value = UInt32(min(value, 0xFFFF_FFFE))
     }
 
-    /// A limit that was checked before. A 0, which should not occur, becomes the shortest limit, and never no limit.
+    /// Makes a limit from a value that was checked before. A 0, which should not occur, becomes the shortest limit, and
+    /// never "no limit".
     package init(atLeastOne value: UInt32) {
         self.value = min(max(value, 1), 0xFFFF_FFFE)
     }

@@ -1,50 +1,51 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// A module outside this process that opens SK..R1 blocks where only Apple's own library can (protocol, section 3.5).
+/// A module outside this process that opens SK..R1 blocks which only Apple's own library can open (protocol, section
+/// 3.5).
 ///
-/// The session key never leaves the module, so key and terms of the ladder come in one call: the content key goes in,
-/// and HU, R1 and the finished content key block come out.
+/// The session key never leaves the module. So a single call sends the content key to the module, and returns HU, R1
+/// and the finished content key block.
 package protocol LadderModule: Sendable {
-    /// Answers one call; returns on the caller's executor.
+    /// Answers one call, and returns on the caller's executor.
     func answer(_ call: LadderCall) async throws(LadderModuleError) -> LadderAnswer
 }
 
 /// Why a module gave no answer.
 package enum LadderModuleError: Error, Equatable, Sendable {
-    /// The module refuses the SK..R1 block: its integrity fails, or it is for another credential. `status` is the
-    /// module's own, for the log.
+    /// The module refuses the SK..R1 block: its integrity is wrong, or it is for another credential. `status` is the
+    /// module's own number, for the log.
     case refused(status: Int32)
-    /// The module cannot do what is asked for, for any device; `status` is its own, for the log.
+    /// The module cannot do the call, for any device. `status` is the module's own number, for the log.
     case failed(status: Int32)
-    /// What came back is not an answer.
+    /// The data from the module is not a valid answer.
     case answerMalformed
-    /// The worker with this call died, or ran past its deadline and was ended.
+    /// The worker with this call died, or was ended because the call exceeded its deadline.
     case workerLost
-    /// No worker is alive.
+    /// No worker is running.
     case unavailable
-    /// Workers are alive, but too many calls wait for them, or this one has waited too long.
+    /// Workers are running, but too many calls wait for them, or this call has waited too long.
     case overloaded
 }
 
-/// Which of a device's two session keys and R1 are meant.
+/// One of a device's two session keys, or one of its two R1.
 package enum SessionKeyVersion: UInt64, Sendable, Equatable, CaseIterable {
     case generic = 0x182b_0bb9_f373_83d1
     case video = 0x02a6_9d25_f4b9_4c7c
 }
 
-/// What a module is asked. Sizes in bytes.
+/// The arguments of a call to a module. Sizes are in bytes.
 package struct LadderCall: Sendable {
-    /// What the content key is for, as the module wants to know it.
+    /// The kind of content that the key is for.
     package enum ContentKind: UInt32, Sendable, CaseIterable {
         case unknown = 0
         case video = 1
         case audio = 2
     }
 
-    /// The content key as it is to be wrapped.
+    /// The content key that is to be wrapped.
     package struct Content: Sendable {
-        /// 16.
+        /// The key; 16 bytes.
         package let key: SharedSecret
         package let iv: Bytes16
         package let kind: ContentKind
@@ -56,11 +57,11 @@ package struct LadderCall: Sendable {
         }
     }
 
-    /// The blocks of the SPC that only the module can open, as they came.
+    /// The values of the SPC that only the module can use, unchanged.
     package struct SessionBlocks: Sendable {
-        /// The SK..R1 value, 112.
+        /// The SK..R1 value; 112 bytes.
         package let sessionKeyBlock: [UInt8]
-        /// 21.
+        /// The R2 value; 21 bytes.
         package let r2: [UInt8]
         /// The SK..R1 integrity value.
         package let integrity: Bytes16
@@ -74,11 +75,11 @@ package struct LadderCall: Sendable {
         }
     }
 
-    /// The blocks of newer devices for the video session key, as they came.
+    /// The values for the video session key, which newer devices send, unchanged.
     package struct VideoBlocks: Sendable, Equatable {
-        /// At most 256.
+        /// The SK..R1 value for video; at most 256 bytes.
         package let sessionKeyBlock: [UInt8]
-        /// At most 64.
+        /// The R2 value for video; at most 64 bytes.
         package let r2: [UInt8]
 
         package init(sessionKeyBlock: [UInt8], r2: [UInt8]) {
@@ -92,9 +93,9 @@ package struct LadderCall: Sendable {
     /// The key formats that the device supports, 1 to 64.
     package let keyFormats: [UInt64]
     package let protocolVersionUsed: UInt32
-    /// SHA-1 of the certificate or bundle that the SPC names, 20.
+    /// The SHA-1 of the certificate or bundle that the SPC names; 20 bytes.
     package let certificateHash: [UInt8]
-    /// Which session key is asked for; `.video` only if the blocks for it are there.
+    /// The requested session key. It is `.video` only if `blocks` has the values for video.
     package let wanted: SessionKeyVersion
 
     package init(
@@ -110,17 +111,18 @@ package struct LadderCall: Sendable {
     }
 }
 
-/// What a module answers.
+/// The answer of a module.
 package struct LadderAnswer: Sendable {
-    /// The finished content key block: its tag, and 17 to 1,024 bytes.
+    /// The tag of the finished content key block.
     package let contentKeyTag: UInt64
+    /// The value of the finished content key block; 17 to 1,024 bytes.
     package let contentKeyValue: [UInt8]
     package let deviceID: DeviceID
-    /// R1, 44 bytes: the CKC's payload key is derived from it.
+    /// R1, 44 bytes. The payload key of the CKC is derived from it.
     package let r1: SharedSecret
     /// The session key that wraps the content key.
     package let sessionKeyVersion: SessionKeyVersion
-    /// The R1 that was given out; `.video` makes the CKC one of version 2.
+    /// Which of the two R1 was returned. With `.video`, the CKC has version 2.
     package let r1Version: SessionKeyVersion
 
     /// The sizes of a content key block's value.

@@ -1,10 +1,10 @@
 import ByteCoding
 package import KeyCrypto
 
-/// A block that a CKC carries of its own (protocol, section 2.2).
+/// A block that the server writes into a CKC, in contrast to an echo (protocol, section 2.2).
 enum LicenseBlock {
     case contentKey(tag: UInt64, value: [UInt8])
-    /// 44 bytes.
+    /// R1; 44 bytes.
     case r1([UInt8])
     case duration(KeyDuration)
     case offlineKey(OfflineKey)
@@ -64,7 +64,7 @@ enum LicenseBlock {
         return value.bytes
     }
 
-    /// Version 1, a reserved word and one number of 8 bytes: 16 bytes.
+    /// Returns a value of 16 bytes: version 1, a reserved word, and one number of 8 bytes.
     private static func versioned(_ number: UInt64) -> [UInt8] {
         var value = ByteWriter(capacity: 16)
         value.write(UInt32(1))
@@ -75,7 +75,7 @@ enum LicenseBlock {
 }
 
 extension LicenseTerms {
-    /// The blocks that tell a device these terms: the one place where terms become bytes.
+    /// The blocks of a CKC that carry these terms.
     var blocks: [LicenseBlock] {
         var blocks: [LicenseBlock] = []
         switch validity {
@@ -88,7 +88,7 @@ extension LicenseTerms {
         return blocks
     }
 
-    /// The same as tags and values, for a person who asks what a device would be told.
+    /// Returns the same blocks as tags and values, so that an operator can see what a device would get.
     package func describedBlocks(using crypto: CryptoContext) throws(CryptoError) -> [(tag: UInt64, value: [UInt8])] {
         var described: [(tag: UInt64, value: [UInt8])] = []
         for block in blocks { described.append((block.tag, try block.value(using: crypto))) }

@@ -1,22 +1,22 @@
-/// What a licence allows a device: one value for every block of a CKC that says so.
+/// The terms of a licence, from which the blocks of a CKC are written.
 ///
-/// That a lease is offline, or that both the duration block and the offline key block are sent (which a client takes
-/// for an invalid CKC), cannot be said with it.
+/// The type cannot express terms that FairPlay does not allow: an offline key with a lease, or a CKC with both a
+/// duration block and an offline key block, which a device refuses.
 package struct LicenseTerms: Sendable, Equatable {
-    /// How long the key lives, and whether the device may keep it.
+    /// For how long the key is valid, and whether the device may keep it.
     package enum Validity: Sendable, Equatable {
-        /// For the playback session: no block says more.
+        /// The key is valid for the playback session. No block is sent for it.
         case session
-        /// As the content key duration block says.
+        /// The key is valid as a content key duration block states.
         case duration(KeyDuration)
-        /// As the offline key block says.
+        /// The key is valid as an offline key block states.
         case offlineKey(OfflineKey)
     }
 
     package var validity: Validity
-    /// Nil: no block is sent, and the device enforces HDCP Type 0.
+    /// The HDCP level. If it is nil, no block is sent, and the device enforces HDCP Type 0.
     package var hdcp: HDCPLevel?
-    /// The least level that the device must have; nil: no block is sent.
+    /// The minimum security level that the device must have. If it is nil, no block is sent.
     package var securityLevel: SecurityLevel?
 
     package init(validity: Validity = .session, hdcp: HDCPLevel? = nil, securityLevel: SecurityLevel? = nil) {
@@ -46,20 +46,21 @@ package struct LicenseTerms: Sendable, Equatable {
     }
 }
 
-/// Why a device cannot be told the terms that the rights demand, or is not fit for them. The answer is a refusal, never
-/// a longer licence.
+/// Why the terms of a licence cannot be sent to a device, or why the device is not suitable for them.
+///
+/// The request is then refused. The server never issues a less strict licence instead.
 package enum LicenseTermsError: Error, Equatable, Sendable {
-    /// A limit in time, for an SPC without a media playback state.
+    /// The terms have a time limit, but the SPC has no media playback state.
     case durationNeedsPlaybackState
-    /// An offline key block, for a device whose capabilities lack it.
+    /// The terms need an offline key block, but the device does not support it.
     case offlineKeyUnsupported
-    /// An offline key block of version 2, for a device whose capabilities lack it.
+    /// The terms need an offline key block of version 2, but the device does not support it.
     case offlineKeyVersion2Unsupported
-    /// One end before the first use and another after it, for a device that knows only one.
+    /// The terms have one limit until the first play and another one after it, but the device supports only one limit.
     case dualExpiryUnsupported
-    /// HDCP Type 1, for a device whose capabilities lack it.
+    /// The terms need HDCP Type 1, but the device does not support it.
     case hdcpTypeUnsupported
-    /// The device is known to be below the level; nil is below all of them.
+    /// The device is known to be below the required level. `device` is nil if it is below all levels.
     case securityLevelTooLow(required: SecurityLevel, device: SecurityLevel?)
     /// The device's deny list is too old, and the policy refuses that.
     case denyListOutdated(version: UInt32)
@@ -70,25 +71,26 @@ package enum LicenseTermsError: Error, Equatable, Sendable {
 }
 
 extension LicenseTermsError: CustomStringConvertible {
-    /// Words for the log.
+    /// One line for the log.
     package var description: String {
         switch self {
-        case .durationNeedsPlaybackState: "a limit in time needs a media playback state in the SPC"
-        case .offlineKeyUnsupported: "the device knows no offline keys"
-        case .offlineKeyVersion2Unsupported: "the device knows no offline keys of version 2"
-        case .dualExpiryUnsupported: "the device knows one end of a kept key only"
+        case .durationNeedsPlaybackState: "a time limit needs a media playback state in the SPC"
+        case .offlineKeyUnsupported: "the device does not support offline keys"
+        case .offlineKeyVersion2Unsupported: "the device does not support offline keys of version 2"
+        case .dualExpiryUnsupported: "the device supports only one limit of an offline key, not storage and playback"
         case .hdcpTypeUnsupported: "the device cannot enforce HDCP Type 1"
         case .securityLevelTooLow(let required, let device):
             "the content demands the security level \(required), the device has \(device.map { "\($0)" } ?? "less than audio")"
         case .denyListOutdated(let version): "the device's deny list has version \(version)"
         case .virtualMachine: "the device is a virtual machine"
-        case .virtualMachineUnknown: "the device describes its virtual machine in a form that is not known"
+        case .virtualMachineUnknown: "the virtual machine info of the device has an unknown form"
         }
     }
 }
 
 extension LicenseTerms {
-    /// Whether the device can be told these terms and is fit for them (protocol, sections 2.2, 4.2, 4.3 and 4.6).
+    /// Checks that the terms can be sent to the device, and that the device is suitable for them (protocol, sections
+    /// 2.2, 4.2, 4.3 and 4.6).
     package func check(for device: DeviceFacts, by policy: DevicePolicy) throws(LicenseTermsError) {
         switch validity {
         case .session: break
@@ -112,9 +114,9 @@ extension LicenseTerms {
     }
 }
 
-/// The HDCP enforcement block's first word (protocol, section 4.6); eight random bytes follow it.
+/// The level in an HDCP enforcement block (protocol, section 4.6). In the block, eight random bytes follow it.
 ///
-/// Levels are ordered by how much they protect.
+/// A stronger level is greater.
 package enum HDCPLevel: UInt64, Sendable, CaseIterable, Comparable {
     case none = 0xef72_894c_a789_5b78
     case type0 = 0x4079_1ac7_8bd5_c571
@@ -131,19 +133,20 @@ package enum HDCPLevel: UInt64, Sendable, CaseIterable, Comparable {
     package static func < (one: HDCPLevel, other: HDCPLevel) -> Bool { one.rank < other.rank }
 }
 
-/// What is believed of devices that do not say, and what is always refused to some (protocol, sections
-/// 4.3 and 4.6).
+/// The operator's rules for devices: what is assumed about devices that do not state it, and which devices are refused
+/// (protocol, sections 4.3 and 4.6).
 package struct DevicePolicy: Sendable, Equatable {
-    /// Whether a device without a capabilities block is given offline keys of version 1: the first systems with dual
-    /// expiry sent none.
+    /// Whether a device without a capabilities block gets offline keys of version 1.
+    ///
+    /// The first operating systems with offline keys sent no such block.
     package var assumesOfflineKeySupport = false
     /// Whether a Mac whose kext deny list is older than `denyListVersionMinimum` is refused. Otherwise it counts as
     /// Baseline.
     package var refusesOldDenyLists = false
-    /// Whether virtual machines are refused, and devices whose virtual machine info cannot be read.
+    /// Whether the server refuses virtual machines, and devices whose virtual machine info it cannot read.
     package var refusesVirtualMachines = false
 
-    /// The first version of the deny list that is not too old.
+    /// The oldest version of the deny list that is not too old.
     package static let denyListVersionMinimum: UInt32 = 31
 
     package init() {}

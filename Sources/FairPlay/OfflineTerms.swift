@@ -1,21 +1,21 @@
 package import ByteCoding
 
-/// What an offline licence may not exceed, and the names that it gives its key.
+/// The limits of an offline licence, and the IDs of its key.
 package struct OfflineTerms: Sendable, Equatable {
-    /// When the key ends.
+    /// When the key expires.
     package enum Expiry: Sendable, Equatable {
         case never
-        /// So long after it is acquired, played or not.
+        /// The key expires this many seconds after the device got it, whether it is played or not.
         case hardEnd(LicenseSeconds)
-        /// So long after it is acquired until its first play, and so long from then on; nil is no limit, and one of
-        /// them is set.
+        /// `storage` is the time until the first play, and `playback` is the time after it. Nil means no limit; at
+        /// least one of them is set.
         case aroundFirstPlay(storage: LicenseSeconds?, playback: LicenseSeconds?)
     }
 
     package var expiry: Expiry
-    /// Belongs to this key alone.
+    /// The ID of this key.
     package var streamID: Bytes16
-    /// Belongs to all keys of one title.
+    /// The ID of the title, which all keys of the title share.
     package var titleID: Bytes16
 
     package init(_ expiry: Expiry, streamID: Bytes16, titleID: Bytes16) {
@@ -24,13 +24,15 @@ package struct OfflineTerms: Sendable, Equatable {
         self.titleID = titleID
     }
 
-    /// How the device is told of it (protocol, section 4.3): by an offline key of version 2 if it knows that, else
-    /// of version 1, else by a persistent key, which has one end at most.
+    /// Chooses the form of the terms for a device (protocol, section 4.3).
     ///
-    /// An offline key has no hard end, so its two expiries share the time: the first half is for the first play, the
-    /// second half begins with it. The key then never outlives the end, and it can be reported and invalidated, as a
-    /// persistent key cannot. A single second has no halves. Throws `dualExpiryUnsupported` and
-    /// `durationNeedsPlaybackState` if a limit would be lost.
+    /// The form is an offline key of version 2 if the device supports it, otherwise one of version 1, otherwise a
+    /// persistent key, which has at most one limit.
+    ///
+    /// An offline key has no hard end. A hard end is therefore divided into two halves: one for storage and one for
+    /// playback. The key then never outlives the hard end. In contrast to a persistent key, it can be reported and
+    /// invalidated. A hard end of one second cannot be divided and becomes a persistent key. Throws
+    /// `dualExpiryUnsupported` and `durationNeedsPlaybackState` if a limit would be lost.
     package func validity(
         for device: DeviceFacts, by policy: DevicePolicy
     ) throws(LicenseTermsError) -> LicenseTerms.Validity {
@@ -51,7 +53,7 @@ package struct OfflineTerms: Sendable, Equatable {
         }
     }
 
-    /// The key's name in the newest offline key block that the device knows; nil if it knows none.
+    /// Returns the name of the key in the newest offline key block that the device supports; nil if it supports none.
     private func name(for device: DeviceFacts, by policy: DevicePolicy) -> OfflineKey.Name? {
         if device.capabilities.contains(.offlineKeyVersion2) {
             return .version2(streamID: streamID, titleID: titleID)
@@ -59,7 +61,8 @@ package struct OfflineTerms: Sendable, Equatable {
         return device.supportsOfflineKey(by: policy) ? .version1(contentID: streamID) : nil
     }
 
-    /// For a device that knows no offline key: its one end may come early, and never late.
+    /// The terms as a persistent key, for a device without support for offline keys. The key may expire too early, but
+    /// never too late.
     private var persistentKey: KeyDuration {
         get throws(LicenseTermsError) {
             switch expiry {
@@ -71,8 +74,8 @@ package struct OfflineTerms: Sendable, Equatable {
     }
 }
 
-/// The offline key block: a key that a device keeps, with an end before its first use and another one after it
-/// (protocol, section 4.3).
+/// The offline key block: a key that a device keeps, with one limit until its first play and one after it (protocol,
+/// section 4.3).
 ///
 ///     offset  size  version 1          version 2
 ///          0     4  1                  2
@@ -82,18 +85,18 @@ package struct OfflineTerms: Sendable, Equatable {
 ///         28     4  playback seconds   playback seconds
 ///         32    16                     title id
 package struct OfflineKey: Sendable, Equatable {
-    /// What names the key in later reports of the device.
+    /// The IDs of the key in later reports of the device.
     package enum Name: Sendable, Equatable {
         case version1(contentID: Bytes16)
-        /// The stream id belongs to this key alone; the title id to all keys of one title, which can then be reported
-        /// and invalidated at once.
+        /// The stream ID belongs to this key only. The title ID belongs to all keys of one title, so that they can be
+        /// reported and invalidated together.
         case version2(streamID: Bytes16, titleID: Bytes16)
     }
 
     package let name: Name
-    /// How long the key is good until it is first used, counted from its acquisition; nil is no limit.
+    /// The time until the first play, counted from the moment when the device got the key; nil means no limit.
     package let storage: LicenseSeconds?
-    /// How long it is good from its first use; nil is no limit.
+    /// The time after the first play; nil means no limit.
     package let playback: LicenseSeconds?
 
     package init(_ name: Name, storage: LicenseSeconds?, playback: LicenseSeconds?) {

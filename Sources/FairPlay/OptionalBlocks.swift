@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// Where the optional blocks lie that the server reads, and what is wrong with them.
+/// The positions of the optional blocks that the server reads, and their faults.
 struct OptionalBlocks: Sendable {
     private(set) var playbackState: Range<Int>?
     private(set) var capabilities: Range<Int>?
@@ -19,7 +19,7 @@ struct OptionalBlocks: Sendable {
     static let videoSessionKeyBlockSizeMaximum = 256
     static let videoR2SizeMaximum = 64
 
-    /// Notes the block if it is one of these.
+    /// Notes the position of a block if the server reads it.
     mutating func take(_ block: TLLVBlock) {
         switch block.tag {
         case TLLVTag.mediaPlaybackState: playbackState = block.value
@@ -38,11 +38,12 @@ struct OptionalBlocks: Sendable {
         }
     }
 
-    /// The first thing that is wrong: sizes (at least the listed one; more is passed over) and reserved words.
+    /// Returns the first fault: a wrong size or a reserved word that is not zero; nil if there is no fault.
     ///
-    /// Newer systems may send other versions and layouts of the blocks that carry a version. Such a block is passed
-    /// over, as if the device had not sent it, because refusing it would refuse every device with that system. Only a
-    /// sync block of a known version must be sound: the answer depends on it.
+    /// Blocks of device facts may be longer than their layout; the additional bytes are ignored. Newer systems may send
+    /// other versions and layouts of blocks that have a version. Such a block is ignored, because otherwise every
+    /// device with that system would be refused. Only a sync block of a known version must be valid, because the
+    /// answer depends on it.
     func fault(in payload: [UInt8]) -> SPCRejection? {
         let sizes: [(UInt64, Range<Int>?, ClosedRange<Int>)] = [
             (TLLVTag.mediaPlaybackState, playbackState, MediaPlaybackState.size...Int.max),
@@ -60,7 +61,7 @@ struct OptionalBlocks: Sendable {
         return securityLevelReportFault(in: payload) ?? syncFault(in: payload)
     }
 
-    /// A report of version 1; nil for the encrypted form and every other layout.
+    /// Returns the position of a report of version 1; nil for the encrypted form and all other layouts.
     func readableSecurityLevelReport(in payload: [UInt8]) -> Range<Int>? {
         guard let value = securityLevelReport, value.count >= SecurityLevelReport.size,
             value.count != SecurityLevelReport.encryptedSize,
@@ -75,8 +76,8 @@ struct OptionalBlocks: Sendable {
         return .reservedWord(tag: TLLVTag.securityLevelReport)
     }
 
-    /// How many formats a list of version 1 has; 0 for every other layout, and for a list that is longer than its
-    /// block.
+    /// Returns the number of formats in a list of version 1; 0 for all other layouts, and for a list that does not fit
+    /// into its block.
     ///
     ///     offset  size  field
     ///          0     4  version, 1
@@ -89,12 +90,12 @@ struct OptionalBlocks: Sendable {
         return count <= Self.keyFormatCountMaximum && 12 + count * 8 <= value.count ? count : 0
     }
 
-    /// One of the formats that `readableKeyFormatCount` has counted.
+    /// Returns one format. `index` is below `readableKeyFormatCount`.
     func keyFormat(at index: Int, in payload: [UInt8]) -> UInt64 {
         keyFormats.map { payload.readUInt64(at: $0.lowerBound + 12 + index * 8) } ?? 0
     }
 
-    /// A statement of version 0, which is no virtual machine, or of version 1; nil for every other layout.
+    /// Returns the position of virtual machine info of version 0 or 1; nil for all other layouts.
     func readableVirtualMachineInfo(in payload: [UInt8]) -> Range<Int>? {
         guard let value = virtualMachine, value.count >= VirtualMachineInfo.size,
             VirtualMachineInfo.versions.contains(payload.readUInt32(at: value.lowerBound))
@@ -102,14 +103,16 @@ struct OptionalBlocks: Sendable {
         return value
     }
 
-    /// Whether the device says something of virtual machines that this server cannot read. Version 0 means the same in
-    /// every layout.
+    /// Whether the virtual machine info has a form that this server cannot read.
+    ///
+    /// Version 0 means "not a virtual machine" in every layout, so it is always readable.
     func hasUnreadableVirtualMachineInfo(in payload: [UInt8]) -> Bool {
         guard let value = virtualMachine, readableVirtualMachineInfo(in: payload) == nil else { return false }
         return value.count < 4 || payload.readUInt32(at: value.lowerBound) != 0
     }
 
-    /// Whether a module may give the content key block this tag. False if the list of formats cannot be read.
+    /// Whether the device lists this tag as a key format, so that a module can use it for the content key block. False
+    /// if the list cannot be read.
     func namesKeyFormat(_ tag: UInt64, in payload: [UInt8]) -> Bool {
         (0..<readableKeyFormatCount(in: payload)).contains { keyFormat(at: $0, in: payload) == tag }
     }
@@ -126,17 +129,19 @@ struct OptionalBlocks: Sendable {
 }
 
 extension [UInt8] {
-    /// A big-endian word; the checks that it is there have run before, and `extracting` traps on a mistake of ours.
+    /// Reads a big-endian word of 4 bytes.
+    ///
+    /// The caller has checked that the bytes exist. If it has not, `extracting` traps.
     func readUInt32(at offset: Int) -> UInt32 {
         let field = unsafe span.bytes.extracting(offset..<offset + 4)
-        // `extracting` has shown that the bytes are there.
+        // Safe: `extracting` has checked the bounds.
         return UInt32(bigEndian: unsafe field.unsafeLoadUnaligned(as: UInt32.self))
     }
 
-    /// Two big-endian words as one, under the same conditions.
+    /// Reads a big-endian word of 8 bytes, under the same conditions as `readUInt32`.
     func readUInt64(at offset: Int) -> UInt64 {
         let field = unsafe span.bytes.extracting(offset..<offset + 8)
-        // `extracting` has shown that the bytes are there.
+        // Safe: `extracting` has checked the bounds.
         return UInt64(bigEndian: unsafe field.unsafeLoadUnaligned(as: UInt64.self))
     }
 }

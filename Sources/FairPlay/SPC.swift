@@ -3,19 +3,20 @@ import KeyCrypto
 
 /// An opened Server Playback Context.
 ///
-/// With an application secret its integrity has been checked. Behind an external module the module does that, when the
-/// content key is wrapped (`wrap`) or the SPC is verified (`verify`). Either way it proves only that the sender knew a
-/// valid SK..R1: the payload of versions 1 and 2 has no MAC, so all but HU can be altered by the sender.
+/// With an application secret, the integrity of SK..R1 has been checked. With an external module, the module checks it
+/// when the content key is wrapped (`wrap`) or the SPC is verified (`verify`). The check only proves that the sender
+/// had a valid SK..R1 block. The payload of versions 1 and 2 has no MAC, so the sender can change everything except HU.
 package final class SPC: Sendable {
     package let version: SPCVersion
     package let certificateHash: CertificateHash
     let sessionLadder: SessionLadder
     private let payload: SPCPayload
 
-    /// How far up the ladder this SPC has come.
+    /// Whether the SK..R1 block is open.
     enum SessionLadder: Sendable {
         case opened(SessionKeys)
-        /// The SK..R1 block is still closed. The hash is the SHA-1 of the certificate or bundle that the SPC names.
+        /// The SK..R1 block is not open yet: the module will open it. The hash is the SHA-1 of the certificate or
+        /// bundle that the SPC names.
         case atModule(any LadderModule, certificateHash: [UInt8])
     }
 
@@ -28,7 +29,7 @@ package final class SPC: Sendable {
         self.sessionLadder = sessionLadder
     }
 
-    /// The opened SK..R1 block; nil behind an external module.
+    /// The opened SK..R1 block; nil with an external module.
     package var sessionKeys: SessionKeys? {
         switch sessionLadder {
         case .opened(let keys): keys
@@ -36,18 +37,18 @@ package final class SPC: Sendable {
         }
     }
 
-    /// What the device says of itself.
+    /// The facts that the device states about itself.
     package var device: DeviceFacts { DeviceFacts(payload) }
 
-    /// 2 to 1,024 bytes, not text. The authority on which key is asked for.
+    /// The asset ID: 2 to 1,024 bytes, which need not be text. It determines which key is requested.
     package var assetID: ArraySlice<UInt8> { payload.bytes[payload.assetID] }
 
-    /// For the log alone.
+    /// The transaction ID, which is only logged.
     package var transactionID: UInt64 { payload.bytes.readUInt64(at: payload.transactionID.lowerBound) }
 
     package var antiReplaySeed: Bytes16 { Bytes16(payload.bytes, at: payload.antiReplaySeed.lowerBound) }
 
-    /// What a sync SPC reports of a key that its device keeps; nil in an ordinary SPC.
+    /// The report in a sync SPC about a key that the device keeps; nil in an ordinary SPC.
     package var syncReport: SyncReport? {
         guard let value = payload.optional.sync else { return nil }
         do throws(SPCRejection) {
@@ -58,7 +59,7 @@ package final class SPC: Sendable {
         }
     }
 
-    /// Every block, for inspection.
+    /// All blocks, for inspection.
     package var blocks: [TLLVBlock] { payload.blocks }
 
     package func bytes(in range: Range<Int>) -> ArraySlice<UInt8> { payload.bytes[range] }
@@ -68,10 +69,10 @@ package final class SPC: Sendable {
         payload.returnedBlocks.map { payload.bytes[$0.range] }
     }
 
-    /// Their tags.
+    /// The tags of the blocks that the CKC must echo.
     var returnedTags: [UInt64] { payload.returnedBlocks.map(\.tag) }
 
-    /// What an external module is asked for this SPC.
+    /// Returns the call to an external module for this SPC.
     func ladderCall(
         _ contentKey: SharedSecret, iv: Bytes16, use: ContentKeyUse, certificateHash: [UInt8]
     ) -> LadderCall {
@@ -87,7 +88,7 @@ package final class SPC: Sendable {
             certificateHash: certificateHash, wanted: wantsVideo ? .video : .generic)
     }
 
-    /// The blocks for the video session key, if both are there and hold something.
+    /// The values for the video session key; nil unless both are present and not empty.
     private var videoBlocks: LadderCall.VideoBlocks? {
         guard let sessionKeyBlock = payload.optional.videoSessionKeyBlock, !sessionKeyBlock.isEmpty,
             let r2 = payload.optional.videoR2, !r2.isEmpty

@@ -12,9 +12,9 @@ package import ByteCoding
 ///        176     N  AES-CBC encrypted payload                at 304       N  at 328
 ///                                                                        16  AES-CMAC, after the payload
 ///
-/// The message ends there. The envelope keeps the message and copies nothing out of it but small fields.
+/// The message must end there. The envelope keeps the message, and copies only small fields.
 package struct SPCEnvelope: Sendable {
-    /// The largest message that is looked at, in bytes. Real ones have 800 to 4,200.
+    /// The largest message that is accepted, in bytes. Real messages have 800 to 4,200 bytes.
     package static let sizeMaximum = 64 * 1024
 
     package let message: [UInt8]
@@ -24,18 +24,18 @@ package struct SPCEnvelope: Sendable {
     package let payload: Range<Int>
     package let protection: Protection
 
-    /// How the payload is protected beside its encryption.
+    /// The protection of the payload in addition to its encryption.
     package enum Protection: Sendable, Equatable {
-        /// Versions 1 and 2: by nothing. The vector of the encryption is part of the message.
+        /// Versions 1 and 2 have no further protection. The initialization vector is part of the message.
         case none(iv: Bytes16)
-        /// Version 3: by an authentication tag. The vector is derived, as the keys are.
+        /// Version 3 has an authentication tag. The initialization vector is derived from the master key.
         case authenticated(tag: Bytes16)
     }
 
     /// The identifier of the one known transport of version 3.
     package static let transportIdentifier = Bytes16(high: 0x6644_ff2b_a87c_99b6, low: 0xff96_5527_0cd0_68a6)
 
-    /// `served` are the versions that a credential answers: another one is refused before its container is looked at.
+    /// Parses a message. A version that is not in `served` is refused before the rest of the message is read.
     ///
     /// Throws `empty`, `isCertificate`, `unsupportedVersion` or `malformed`.
     package init(parsing message: [UInt8], served: Set<SPCVersion> = [.v1, .v2]) throws(SPCError) {
@@ -53,7 +53,7 @@ package struct SPCEnvelope: Sendable {
         }
     }
 
-    /// The version, once it is plain that the message could be an SPC at all.
+    /// Reads the version. Throws if the message is empty or is a certificate, or if the version is not served.
     private static func version(of message: [UInt8], served: Set<SPCVersion>) throws(SPCError) -> SPCVersion {
         guard !message.isEmpty else { throw .empty }
         if message.starts(with: [0x30, 0x82]) { throw .isCertificate }

@@ -1,41 +1,42 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Why an SPC is not answered, sorted by what the sender may learn (architecture, "The uniform refusal").
+/// Why an SPC is refused. The cases differ in what the sender may learn (architecture, "The uniform refusal").
 package enum SPCError: Error, Equatable, Sendable {
-    /// Nothing was sent.
+    /// The message is empty.
     case empty
-    /// The bytes are an X.509 certificate: a common mistake that deserves its own words.
+    /// The message is an X.509 certificate. This mistake is common, so it has its own case.
     case isCertificate
-    /// The first word is no version that is served.
+    /// The first word is not a version that is served.
     case unsupportedVersion(UInt32)
     /// The container's lengths do not agree. No key was used.
     case malformed(SPCContainerFault)
-    /// No credential has this certificate hash for this version. The hash is public, so this may be said.
+    /// No credential has this certificate hash for this version. The hash is public, so the sender may be told.
     case unknownCertificate(hash: CertificateHash)
-    /// Everything that fails after the hash. The cause is for the log; the sender gets one answer for all of them.
+    /// A check after the certificate hash failed. The cause is for the log; the sender gets the same answer for all
+    /// causes.
     case rejected(SPCRejection)
-    /// Ours: the cryptographic library failed.
+    /// The cryptographic library failed. The fault is in this server.
     case internalFailure(CryptoError)
 }
 
-/// What is wrong with a container, before any key is used.
+/// A fault of the container, which is found before any key is used.
 package enum SPCContainerFault: Error, Equatable, Sendable {
     case tooLarge(maximum: Int)
     case truncated(ByteReaderError)
     case payloadLength(declared: UInt32, available: Int)
     case payloadEmpty
     case payloadUnaligned
-    /// The transport identifier of version 3 is not the one that is known.
+    /// The transport identifier of version 3 is unknown.
     case transportIdentifier
-    /// The length of version 3 has 16 bytes, of which the first twelve must be zero: the authentication tag does not
-    /// cover them.
+    /// The first twelve of the 16 length bytes of version 3 are not zero. They must be, because the server computes the
+    /// authentication tag over the length and not over these bytes.
     case payloadLengthHigh
 }
 
-/// Why an SPC was rejected after its certificate hash was known. Only ever written to the log and shown by `explain`.
+/// Why an SPC was rejected after its certificate hash was known. It is only written to the log and shown by `explain`.
 package enum SPCRejection: Error, Equatable, Sendable {
-    /// RSA gave no session key of 16 bytes.
+    /// The result of RSA is not a session key of 16 bytes.
     case sessionKey
     /// The authentication tag of version 3 does not match.
     case authenticationTag
@@ -48,15 +49,17 @@ package enum SPCRejection: Error, Equatable, Sendable {
     case protocolVersion(used: UInt32)
     /// A word that must be zero is not.
     case reservedWord(tag: UInt64)
-    /// A sync block with too many records, or with no flag that says what it reports.
+    /// A sync block has too many records, or no flag that tells what it reports.
     case syncContradictory
-    /// An external module refuses the SK..R1 block; the status is its own.
+    /// An external module refuses the SK..R1 block. The status is the module's own number.
     case moduleRefused(status: Int32)
-    /// SK..R1 does not hold the integrity bytes: a wrong application secret or certificate, or altered bytes.
+    /// The integrity bytes in SK..R1 are wrong: the application secret or the certificate is a wrong one, or the bytes
+    /// were changed.
     case integrity
 
-    /// What the log says of it: always one constant and two numbers, for every cause, because the line is written
-    /// before the answer is sent and must not take longer for one cause than for another.
+    /// The fields of the log line: one constant and two numbers for every cause.
+    ///
+    /// The line is written before the answer is sent, so it must take the same time for all causes.
     package var logged: (name: StaticString, tag: UInt64, number: UInt64) {
         switch self {
         case .sessionKey: ("session_key", 0, 0)

@@ -1,13 +1,13 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Opens SPCs on one loop: from an envelope and its unwrapped session key to an `SPC`.
+/// Opens SPCs on one loop: makes an `SPC` from an envelope and its unwrapped session key.
 ///
-/// If anything after the certificate hash is wrong, the ladder is still climbed and one error comes out at the end. A
-/// decoy takes the place of what could not be read. So the answer and its time do not tell whether a wrapped key was
-/// good: under a bad one and under a good one that its sender does not know, the payload is unreadable alike
-/// (architecture, "The uniform refusal"). A sender who knows the payload key can make the payload longer and the
-/// refusal slower; that tells nothing that such a sender does not know.
+/// If anything after the certificate hash is wrong, all later steps still run with a decoy payload, and one error is
+/// thrown at the end. So the answer and its time do not tell whether a wrapped key was valid. With an invalid key, and
+/// with a valid key that the sender does not know, the payload is unreadable in the same way (architecture, "The
+/// uniform refusal"). A sender that knows the payload key can make the payload longer and so the refusal slower, but
+/// learns nothing new from that.
 package final class SPCOpener {
     private let crypto: CryptoContext
     private let decoyBytes: [UInt8]
@@ -19,10 +19,10 @@ package final class SPCOpener {
         var fault: TLLVError?
         let blocks = TLLVBlocks(parsing: decoyBytes, elseDecoy: [], fault: &fault).blocks
         decoy = SPCPayload(decoyBytes, blocks: blocks, servedVersions: [1])
-        precondition(fault == nil && decoy.fault == nil, "the decoy is a payload that would be accepted")
+        precondition(fault == nil && decoy.fault == nil, "the decoy is a valid payload")
     }
 
-    /// One lane for the RSA backend: the wrapped key of `envelope`, to be unwrapped with `key`.
+    /// Returns the job that unwraps the wrapped key of `envelope` with `key`.
     package func unwrapJob(for envelope: SPCEnvelope, with key: CredentialKey) throws(SPCError) -> RSAUnwrapJob {
         try wrap(
             SPCError.internalFailure,
@@ -31,10 +31,10 @@ package final class SPCOpener {
                 range: envelope.wrappedKey, decoy: try crypto.randomSecret(count: RSAUnwrapJob.sessionKeySize)))
     }
 
-    /// Opens the payload with the job's key. Behind an external module the SK..R1 block stays closed. Throws `rejected`
-    /// or `internalFailure`.
+    /// Opens the payload with the key of `job`. With an external module, the SK..R1 block is not opened here.
     ///
-    /// `servedVersions` are the protocol versions of the playlists' `KEYFORMATVERSIONS`.
+    /// `servedVersions` are the protocol versions in the playlists' `KEYFORMATVERSIONS`. Throws `rejected` or
+    /// `internalFailure`.
     package func open(
         _ envelope: SPCEnvelope, with key: CredentialKey, unwrapped job: RSAUnwrapJob, servedVersions: Set<UInt32>
     ) throws(SPCError) -> SPC {
@@ -72,8 +72,9 @@ package final class SPCOpener {
         return payload
     }
 
-    /// The plain payload; the decoy's if an authentication tag does not match, which is checked before anything is
-    /// decrypted.
+    /// Returns the decrypted payload; the decoy if the authentication tag is wrong.
+    ///
+    /// The tag of version 3 is checked before anything is decrypted.
     private func decryptPayload(
         of envelope: SPCEnvelope, key: borrowing SecretBytes, rejection: inout SPCRejection?
     ) throws(CryptoError) -> [UInt8] {
@@ -90,7 +91,7 @@ package final class SPCOpener {
         }
     }
 
-    /// Climbs the ladder, with the decoy's blocks if the payload was rejected before.
+    /// Opens the SK..R1 block of the payload, or of the decoy if the payload was rejected before.
     private func openSessionKeys(
         of payload: SPCPayload, with ladder: ApplicationSecretKeyLadder, rejection: inout SPCRejection?
     ) throws(CryptoError) -> SessionKeys {
@@ -103,16 +104,16 @@ package final class SPCOpener {
     }
 }
 
-/// A payload that stands in for one that cannot be read: well formed, of a usual size, with random contents.
+/// Makes the payload that is used in place of an unreadable one: well formed, of a usual size, with random contents.
 private enum DecoyPayload {
-    /// Eighteen blocks in all: what devices send.
+    /// Together with the nine required blocks, there are 18 blocks, as devices send.
     private static let unknownBlockCount = 9
 
     static func make(using crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
         let version: [UInt8] = [0, 0, 0, 1]
         var writer = TLLVWriter(using: crypto)
         for _ in 0..<unknownBlockCount {
-            // A random tag is as unknown as those that devices send.
+            // A random tag is unknown to this server, like many tags that devices send.
             let tag = try crypto.randomBytes16()
             try writer.write(tag.high, tag.bytes, extraBlocks: 1)
         }
@@ -139,10 +140,10 @@ private enum DecoyPayload {
     }
 }
 
-/// The keys of an SPC of version 3: AES-ECB under the master key makes each of them from a fixed seed (protocol,
+/// The keys of an SPC of version 3. Each one is the AES-ECB encryption of a fixed seed under the master key (protocol,
 /// section 1.2).
 ///
-/// Unverified outside one source: no public vector of version 3 exists.
+/// The rules come from one source only: no public vector of version 3 exists.
 package struct AuthenticatedPayloadKeys: ~Copyable {
     package static let payloadSeed = Bytes16(high: 0x70d1_e6c3_4f07_e849, low: 0xb3a6_2434_0f4f_176d)
     package static let ivSeed = Bytes16(high: 0xc11b_3ed1_a380_3f4e, low: 0x1322_a088_0314_5ac6)
@@ -152,7 +153,7 @@ package struct AuthenticatedPayloadKeys: ~Copyable {
     package let iv: Bytes16
     private let authentication: SecretBytes
 
-    /// `master` has 16 bytes.
+    /// Derives the keys. `master` has 16 bytes.
     package init(master: borrowing SecretBytes, using crypto: CryptoContext) throws(CryptoError) {
         let payload = try crypto.deriveKey(from: Self.payloadSeed, key: master)
         let iv = try crypto.deriveKey(from: Self.ivSeed, key: master).revealedBytes16()
@@ -162,8 +163,10 @@ package struct AuthenticatedPayloadKeys: ~Copyable {
         self.authentication = authentication
     }
 
-    /// The tag: AES-CMAC over the wrapped key, the certificate hash, the payload's length in 16 bytes and the encrypted
-    /// payload. Version, reserved word and transport identifier are not covered.
+    /// Returns the authentication tag: the AES-CMAC of the wrapped key, the certificate hash, the payload's length in
+    /// 16 bytes and the encrypted payload.
+    ///
+    /// The tag does not cover version, reserved word and transport identifier.
     package borrowing func tag(
         wrappedKey: ArraySlice<UInt8>, certificateHash: [UInt8], payload: ArraySlice<UInt8>,
         using crypto: CryptoContext
@@ -173,7 +176,7 @@ package struct AuthenticatedPayloadKeys: ~Copyable {
             of: [wrappedKey, certificateHash[...], length.bytes[...], payload], key: authentication)
     }
 
-    /// Whether `tag` is the envelope's, compared in constant time.
+    /// Whether `tag` is the right tag for the envelope. The comparison takes constant time.
     borrowing func authenticates(
         _ envelope: SPCEnvelope, by tag: Bytes16, using crypto: CryptoContext
     ) throws(CryptoError) -> Bool {

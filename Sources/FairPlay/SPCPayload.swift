@@ -1,9 +1,9 @@
 import ByteCoding
 
-/// The decrypted payload of an SPC: its blocks, and where the required ones lie.
+/// The decrypted payload of an SPC: its blocks, and the positions of the required ones.
 ///
-/// Building one never stops at the first fault: every check runs and the first fault is kept, so
-/// that refusing costs what accepting costs.
+/// The initializer runs every check, even after a fault, and keeps the first fault. So a refusal takes as long as a
+/// success.
 struct SPCPayload: Sendable {
     let bytes: [UInt8]
     let blocks: [TLLVBlock]
@@ -20,13 +20,14 @@ struct SPCPayload: Sendable {
     private(set) var versionUsed: Range<Int>
     private(set) var optional = OptionalBlocks()
 
-    /// Sizes of values in bytes: required blocks exact, others at least (protocol, section 2.1).
+    // Sizes of values in bytes, and limits of counts (protocol, section 2.1).
+
     static let assetIDSizes = 2...1024
     static let r2Size = 21
     static let versionCountMaximum = 99
     static let returnRequestCountMaximum = 64
 
-    /// Reads `bytes`, whose blocks are known; `servedVersions` are the protocol versions that may be used.
+    /// Reads `bytes`, which were parsed into `blocks`. `servedVersions` are the allowed protocol versions.
     init(_ bytes: [UInt8], blocks: [TLLVBlock], servedVersions: Set<UInt32>) {
         self.bytes = bytes
         self.blocks = blocks
@@ -67,7 +68,7 @@ struct SPCPayload: Sendable {
         }
     }
 
-    /// In the order of the bits in `locateBlocks`.
+    /// The tags of the required blocks, in the order of the bits in `locateBlocks`.
     static let requiredTags: [UInt64] = [
         TLLVTag.sessionKeyBlock, TLLVTag.sessionKeyIntegrity, TLLVTag.antiReplaySeed, TLLVTag.r2,
         TLLVTag.tagReturnRequest, TLLVTag.assetID, TLLVTag.transactionID, TLLVTag.protocolVersionsSupported,
@@ -93,8 +94,10 @@ struct SPCPayload: Sendable {
         if !sizes.contains(value.count) { note(.wrongSize(tag: tag, size: value.count)) }
     }
 
-    /// Section 2.3: whole tags, not too many, each of them there, and none that the CKC has already or that must not
-    /// leave.
+    /// Checks the return request (protocol, section 2.3).
+    ///
+    /// It must consist of whole tags, must not be too long, and all its tags must be in the SPC. It must not name a tag
+    /// that the server writes into the CKC, its own tag, or SK..R1.
     private mutating func checkReturnRequest() {
         guard returnRequest.count % 8 == 0 else {
             return note(.wrongSize(tag: TLLVTag.tagReturnRequest, size: returnRequest.count))
@@ -117,7 +120,7 @@ struct SPCPayload: Sendable {
         bytes.readUInt64(at: returnRequest.lowerBound + index * 8)
     }
 
-    /// The blocks to be echoed, in the order of the request, each once.
+    /// The blocks that the CKC must echo, in the order of the request, each once.
     var returnedBlocks: [TLLVBlock] {
         var returned: [TLLVBlock] = []
         for index in 0..<returnRequest.count / 8 {
@@ -131,7 +134,7 @@ struct SPCPayload: Sendable {
         return returned
     }
 
-    /// Section 2.4: the version used is one of those supported and one of those served.
+    /// Checks that the protocol version used is supported by the device and served (protocol, section 2.4).
     private mutating func checkProtocolVersion(served: Set<UInt32>) {
         guard versionUsed.count == 4, versionsSupported.count % 4 == 0 else { return }
         let used = bytes.readUInt32(at: versionUsed.lowerBound)

@@ -6,8 +6,8 @@ package enum SPCVersion: UInt32, Sendable, Hashable, CaseIterable {
     case v2 = 2
     case v3 = 3
 
-    /// The size of the wrapped key (the session key of versions 1 and 2, the master key of version 3) in bytes: one RSA
-    /// modulus.
+    /// The size in bytes of the wrapped key, which is the size of the RSA modulus. Versions 1 and 2 wrap a session key,
+    /// version 3 wraps a master key.
     package var wrappedKeySize: Int {
         switch self {
         case .v1: 128
@@ -23,7 +23,7 @@ package enum SPCVersion: UInt32, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The digest by which an SPC names its certificate.
+    /// The digest of the certificate hash.
     package var certificateHash: CertificateHash.Algorithm {
         switch self {
         case .v1, .v2: .sha1

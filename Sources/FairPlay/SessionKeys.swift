@@ -1,16 +1,16 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// The plain SK..R1 block: what one device and this server share for one request (protocol, section 3.2).
+/// The decrypted SK..R1 block: the secrets that a device and this server share for one request (protocol, section 3.2).
 ///
 ///     offset  size  field
 ///          0    16  SK, the session key that wraps the content key
 ///         16    20  HU, the anonymized device id
-///         36    44  R1, which the CKC returns and whose hash keys it
+///         36    44  R1, which the CKC returns, and from whose hash the CKC's payload key is derived
 ///         80    16  integrity
 package final class SessionKeys: Sendable {
     package static let size = 96
-    /// The size of the encrypted block: the same with a vector before it.
+    /// The size of the encrypted block, which has an initialization vector before it.
     package static let encryptedSize = 112
 
     private static let deviceIDRange = 16..<36
@@ -39,36 +39,35 @@ package final class SessionKeys: Sendable {
         return ConstantTime.areEqual(own[...], integrity)
     }
 
-    /// The content key, wrapped for the device: AES-ECB(SK, key) (section 3.4).
+    /// Wraps a content key for the device: AES-ECB(SK, key) (protocol, section 3.4).
     package func wrap(_ contentKey: borrowing SecretBytes, using crypto: CryptoContext) throws(CryptoError) -> Bytes16 {
         try crypto.encryptBlock(secret: contentKey, key: plain)
     }
 
-    /// The key of the CKC's payload: AES-ECB(SHA-1(R1)[0..<16], anti-replay seed) (section 3.3).
+    /// Returns the key of the CKC's payload: AES-ECB(SHA-1(R1)[0..<16], anti-replay seed) (protocol, section 3.3).
     package func payloadKey(seed: Bytes16, using crypto: CryptoContext) throws(CryptoError) -> SecretBytes {
         let antiReplayKey = try crypto.sha1Key(of: plain, in: Self.r1Range)
         return try crypto.deriveKey(from: seed, key: antiReplayKey)
     }
 
-    /// SK, for the test vectors alone.
+    /// Returns SK. Only tests use it, with the published vectors.
     package func revealedSessionKey() -> Bytes16 {
         plain.revealedBytes16()
     }
 }
 
-/// HU: the 20 bytes by which a device stays recognisable without being named.
+/// HU: the 20 bytes by which the server recognises a device without knowing its identity.
 package struct DeviceID: Hashable, Sendable, CustomStringConvertible {
     package static let size = 20
 
     package let bytes: [UInt8]
 
-    /// `bytes` are the 20 bytes of a HU.
     package init(_ bytes: [UInt8]) {
         precondition(bytes.count == Self.size, "a HU has 20 bytes")
         self.bytes = bytes
     }
 
-    /// Forty upper-case hexadecimal digits, as Apple's tools print it.
+    /// The HU as forty upper-case hexadecimal digits, as Apple's tools print it.
     package var description: String {
         bytes.map { byte in
             let digits = String(byte, radix: 16, uppercase: true)
@@ -79,7 +78,7 @@ package struct DeviceID: Hashable, Sendable, CustomStringConvertible {
 
 extension RawSpan {
     fileprivate var array: [UInt8] {
-        // The bytes are copied before the span ends.
+        // Safe: the bytes are copied while the span exists.
         unsafe withUnsafeBytes { unsafe [UInt8]($0) }
     }
 }

@@ -12,12 +12,13 @@ import ByteCoding
 ///         44                             4  number of records n, at most 250
 ///         48                          16 n  stream ids
 ///
-/// A value of another version, such as the 28 zero bytes that ordinary SPCs carry, is no sync, and neither is one
-/// without a whole version.
+/// A value of another version is ignored, such as the 28 zero bytes in ordinary SPCs. A value of fewer than 4 bytes is
+/// ignored too.
 enum SyncBlock {
-    /// The report, or nil if the value is no sync. Throws what is wrong with one that is: sizes that do not agree
-    /// (`wrongSize`), a reserved word (`reservedWord`), more records than may be, or no flag that says what the report
-    /// is about (`syncContradictory`).
+    /// Reads the report; nil if the value is to be ignored.
+    ///
+    /// Throws `wrongSize` if the sizes do not agree, and `reservedWord` if the reserved word of version 1 is not zero.
+    /// Throws `syncContradictory` if a report has too many records, or no flag that tells what it reports.
     static func parse(_ payload: [UInt8], in value: Range<Int>) throws(SPCRejection) -> SyncReport? {
         guard value.count >= 4 else { return nil }
         var reader = ByteReader(payload, in: value)
@@ -63,7 +64,7 @@ enum SyncBlock {
             let titleID = try reader.readBytes16("title id")
             let duration = try reader.readUInt32("seconds to expiry")
             let count = try reader.readUInt32("number of records")
-            // One more than the maximum is enough to see that there are too many, however many there are said to be.
+            // If the count is too large, one record more than the maximum is enough to refuse the report.
             let read = min(Int(count), SyncReportVersion2.streamIDCountMaximum + 1)
             var streamIDs: [Bytes16] = []
             for _ in 0..<read { streamIDs.append(try reader.readBytes16("stream id")) }

@@ -1,14 +1,14 @@
 package import ByteCoding
 
-/// What a sync SPC reports of a key that its device keeps (protocol, section 4.4). It is answered with data and no CKC.
+/// The report in a sync SPC about a key that the device keeps (protocol, section 4.4). The answer to it has no CKC.
 package struct SyncReport: Sendable, Equatable {
-    /// The keys that are meant, and what only newer devices say.
+    /// The keys that the report is about, and the further fields that only newer devices send.
     package enum Subject: Sendable, Equatable {
         case version1(contentID: Bytes16)
         case version2(SyncReportVersion2)
     }
 
-    /// How long the key is good still.
+    /// The time until the key expires.
     package enum Remaining: Sendable, Equatable {
         case expired
         case seconds(UInt32)
@@ -40,7 +40,8 @@ package struct SyncReport: Sendable, Equatable {
         self.remaining = remaining
     }
 
-    /// The number that this server gave out to prove that the report is fresh; nil if the device was given none.
+    /// The number that this server sent to the device, which proves that the report is fresh; nil if the report has
+    /// none.
     package var challenge: UInt64? {
         switch subject {
         case .version1: nil
@@ -51,7 +52,7 @@ package struct SyncReport: Sendable, Equatable {
 
 /// The further fields of a sync report of version 2.
 package struct SyncReportVersion2: Sendable, Equatable {
-    /// 0: none.
+    /// The challenge; 0 if the report has none.
     package let challenge: UInt64
     package let flags: SyncFlags
     package let titleID: Bytes16
@@ -68,7 +69,7 @@ package struct SyncReportVersion2: Sendable, Equatable {
     }
 }
 
-/// What was asked of a device, and how it went.
+/// The flags of a sync report: what the server asked for, and the result.
 package struct SyncFlags: OptionSet, Sendable, Equatable {
     package let rawValue: UInt64
 
@@ -79,7 +80,7 @@ package struct SyncFlags: OptionSet, Sendable, Equatable {
     package static let report = SyncFlags(rawValue: 1 << 0)
     package static let secureInvalidation = SyncFlags(rawValue: 1 << 1)
     package static let secureInvalidationOfAll = SyncFlags(rawValue: 1 << 2)
-    /// Unverified outside one source.
+    /// The meaning of this bit comes from one source only.
     package static let titleIDIsValid = SyncFlags(rawValue: 1 << 3)
     package static let success = SyncFlags(rawValue: 1 << 16)
     package static let objectNotFound = SyncFlags(rawValue: 1 << 17)

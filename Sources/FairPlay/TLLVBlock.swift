@@ -1,7 +1,7 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Where one TLLV block lies in a payload (protocol, section 2).
+/// The position of one TLLV block in a payload (protocol, section 2).
 ///
 ///     offset  size  field
 ///          0     8  tag
@@ -13,12 +13,12 @@ package struct TLLVBlock: Sendable, Equatable {
     package static let headerSize = 16
 
     package let tag: UInt64
-    /// The whole block, header and padding included: what a return request echoes.
+    /// The position of the whole block with its header and padding, as a CKC echoes it.
     package let range: Range<Int>
     package let value: Range<Int>
 }
 
-/// Why a payload is not a row of TLLV blocks.
+/// Why a payload is not a sequence of TLLV blocks.
 package enum TLLVError: Error, Equatable, Sendable {
     case truncatedHeader(offset: Int)
     case blockUnaligned(tag: UInt64, length: UInt32)
@@ -28,9 +28,9 @@ package enum TLLVError: Error, Equatable, Sendable {
     case duplicateTag(UInt64)
 }
 
-/// The blocks of a payload in their order, packed from its first byte to its last, each tag at most once.
+/// The blocks of a payload in their order. They fill the payload without gaps, and each tag occurs at most once.
 package struct TLLVBlocks: Sendable {
-    /// No SPC that was ever seen has 40 blocks.
+    /// The most blocks that a payload may have. All known SPCs have fewer than 40.
     package static let countMaximum = 128
 
     package private(set) var blocks: [TLLVBlock] = []
@@ -40,8 +40,10 @@ package struct TLLVBlocks: Sendable {
         if let error = append(from: payload, skipping: 0) { throw error }
     }
 
-    /// Parses `payload`; at a fault goes on with `decoy` from the block that would have come next, so that a good
-    /// payload and a bad one cost about the same. Gives the fault, and the blocks that were read last.
+    /// Parses `payload`. After a fault, reports the fault and parses `decoy` instead, whose blocks are then the result.
+    ///
+    /// As many blocks of the decoy as `payload` had before the fault are read without the search for duplicates. So a
+    /// valid and an invalid payload take about the same time.
     init(parsing payload: [UInt8], elseDecoy decoy: [UInt8], fault: inout TLLVError?) {
         guard let error = append(from: payload, skipping: 0) else { return }
         fault = error
@@ -50,8 +52,9 @@ package struct TLLVBlocks: Sendable {
         _ = append(from: decoy, skipping: parsedCount)
     }
 
-    /// Reads blocks up to the end or the first fault. The first `skippedCount` are walked over without the search for
-    /// duplicates, which is where the time goes.
+    /// Reads blocks until the end or the first fault.
+    ///
+    /// The first `skippedCount` blocks are read without the search for duplicates, which takes most of the time.
     private mutating func append(from payload: [UInt8], skipping skippedCount: Int) -> TLLVError? {
         blocks.reserveCapacity(40)
         var reader = ByteReader(payload)
@@ -107,7 +110,8 @@ package struct TLLVWriter {
         self.crypto = crypto
     }
 
-    /// A block whose value is filled up to 16 bytes and followed by `extraBlocks` times 16 random bytes.
+    /// Writes a block. Its value is padded to a multiple of 16 bytes, and then with `extraBlocks` times 16 bytes; all
+    /// padding is random.
     package mutating func write(_ tag: UInt64, _ value: [UInt8], extraBlocks: Int) throws(CryptoError) {
         let blockLength = (value.count + 15) & ~15 + extraBlocks * 16
         payload.write(tag)
@@ -117,12 +121,12 @@ package struct TLLVWriter {
         payload.write(try crypto.randomBytes(count: blockLength - value.count))
     }
 
-    /// A block with none to three extra blocks of padding, as many as chance says.
+    /// Writes a block with a random number of extra padding blocks, from 0 to 3.
     package mutating func write(_ tag: UInt64, _ value: [UInt8]) throws(CryptoError) {
         try write(tag, value, extraBlocks: try crypto.randomIndex(below: 4))
     }
 
-    /// Bytes that are blocks already: the echo of a return request.
+    /// Writes bytes that are whole blocks already, for the echoes of a return request.
     package mutating func writeVerbatim(_ blocks: ArraySlice<UInt8>) {
         payload.write(blocks)
     }

@@ -1,6 +1,7 @@
-/// The tags of TLLV blocks, in the hexadecimal of protocol section 2.
+/// The tags of TLLV blocks, in hexadecimal as in protocol, section 2.
 ///
-/// A tag is not an enumeration: unknown tags are normal, are kept, and may be asked back.
+/// They are not the cases of an enumeration, because unknown tags are normal: they are kept, and a return request may
+/// name them.
 package enum TLLVTag {
     // MARK: - In an SPC (section 2.1)
 
@@ -35,15 +36,16 @@ package enum TLLVTag {
     package static let hdcpEnforcement: UInt64 = 0x2e52_f153_0d8d_db4a
     package static let requiredSecurityLevel: UInt64 = 0x644c_b1da_c031_3250
     package static let sessionKeyVersionUsed: UInt64 = 0x42ca_089e_8e9f_a924
-    /// In some of Apple's sample CKCs, 8 bytes; no device needs it, and this server never sends it.
+    /// A block of 8 bytes in some of Apple's sample CKCs. No device needs it, and this server never sends it.
     package static let unnamedInSamples: UInt64 = 0xe6d0_a3e7_2c92_a4ef
 
-    /// The tags that a CKC carries of its own: a device that asks one of them back would make a duplicate.
+    /// The tags of the blocks that the server writes into a CKC. A return request must not name them, because the CKC
+    /// would then have duplicate tags.
     package static let carriedByCKC: [UInt64] = [
         contentKey, r1, contentKeyDuration, offlineKey, hdcpEnforcement, requiredSecurityLevel, sessionKeyVersionUsed,
     ]
 
-    /// The block's name for a person, or nil for a tag that is not known.
+    /// Returns the name of a block for people; nil for an unknown tag.
     package static func name(of tag: UInt64) -> String? {
         names[tag]
     }

@@ -1,11 +1,11 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// A content key that only the device of one SPC can open, and what else the ladder gives away with it.
+/// A content key that only the device of one SPC can open, with the other values that the ladder returns.
 package enum WrappedContentKey: Sendable {
-    /// Wrapped here, with the application secret: `wrapped` is AES-ECB(SK, key).
+    /// The key was wrapped in this process, with the application secret: `wrapped` is AES-ECB(SK, key).
     case here(SessionKeys, iv: Bytes16, wrapped: Bytes16)
-    /// Wrapped by an external module.
+    /// The key was wrapped by an external module.
     case module(LadderAnswer)
 
     package var deviceID: DeviceID {
@@ -15,7 +15,7 @@ package enum WrappedContentKey: Sendable {
         }
     }
 
-    /// The version of the CKC: 2 only if a module gave out the R1 for video.
+    /// The version of the CKC: 2 if a module returned the R1 for video, otherwise 1.
     package var licenseVersion: UInt32 {
         switch self {
         case .here: 1
@@ -23,8 +23,8 @@ package enum WrappedContentKey: Sendable {
         }
     }
 
-    /// The blocks of a CKC that come from the ladder (protocol, section 2.2); the session key version only from a
-    /// module.
+    /// The blocks of a CKC that come from the ladder (protocol, section 2.2). Only a module adds the session key
+    /// version.
     var blocks: [LicenseBlock] {
         switch self {
         case .here(let keys, let iv, let wrapped):
@@ -38,7 +38,7 @@ package enum WrappedContentKey: Sendable {
         }
     }
 
-    /// The key of the CKC's payload: AES-ECB(SHA-1(R1)[0..<16], anti-replay seed) (section 3.3).
+    /// Returns the key of the CKC's payload: AES-ECB(SHA-1(R1)[0..<16], anti-replay seed) (protocol, section 3.3).
     func payloadKey(seed: Bytes16, using crypto: CryptoContext) throws(CryptoError) -> SecretBytes {
         switch self {
         case .here(let keys, _, _): return try keys.payloadKey(seed: seed, using: crypto)
@@ -49,11 +49,11 @@ package enum WrappedContentKey: Sendable {
     }
 }
 
-/// What a ladder wants to know of a content key beside the key itself.
+/// The facts about a content key that a ladder needs in addition to the key.
 package struct ContentKeyUse: Sendable, Equatable {
     package let kind: LadderCall.ContentKind
-    /// Whether the key may be wrapped for the device's video session key: a video key of the scheme `cbcs` (protocol,
-    /// section 3.5).
+    /// Whether the key may be wrapped with the device's video session key. Only video keys with the scheme `cbcs` may
+    /// (protocol, section 3.5).
     package let allowsVideoSessionKey: Bool
 
     package init(kind: LadderCall.ContentKind, allowsVideoSessionKey: Bool) {
@@ -61,7 +61,7 @@ package struct ContentKeyUse: Sendable, Equatable {
         self.allowsVideoSessionKey = allowsVideoSessionKey
     }
 
-    /// For an SPC that is verified and gets no key.
+    /// The use for an SPC that is only verified and gets no key.
     static let none = ContentKeyUse(kind: .unknown, allowsVideoSessionKey: false)
 }
 
@@ -72,8 +72,10 @@ package enum LadderError: Error, Equatable, Sendable {
 }
 
 extension SPC {
-    /// Wraps a content key (16 bytes) with its vector for the device. Waits if an external module does it, which may
-    /// still refuse the SPC: only then is its integrity known.
+    /// Wraps a content key (16 bytes) with its initialization vector for the device.
+    ///
+    /// With an external module, this call waits for the module. The module can still refuse the SPC, because only the
+    /// module checks its integrity.
     package func wrap(
         _ contentKey: borrowing SecretBytes, iv: Bytes16, for use: ContentKeyUse, using crypto: CryptoContext
     ) async throws(LadderError) -> WrappedContentKey {
@@ -95,14 +97,16 @@ extension SPC {
         }
     }
 
-    /// Whether no other block of a CKC for this SPC has the tag that a module gives the content key block.
+    /// Whether the tag that a module gives to the content key block differs from the tags of all other blocks of the
+    /// CKC.
     private func leavesRoom(for contentKeyTag: UInt64) -> Bool {
         let isOwn = contentKeyTag != TLLVTag.contentKey && TLLVTag.carriedByCKC.contains(contentKeyTag)
         return !isOwn && !returnedTags.contains(contentKeyTag)
     }
 
-    /// Shows that the SK..R1 block is genuine, without a key to give; gives the device's id. At a module this costs a
-    /// call.
+    /// Checks that the SK..R1 block is genuine, for an SPC that gets no key, and returns the device's ID.
+    ///
+    /// With an external module, this costs a call, because only the module checks the integrity.
     package func verify(using crypto: CryptoContext) async throws(LadderError) -> DeviceID {
         if case .opened(let keys) = sessionLadder { return keys.deviceID }
         let key: SharedSecret

@@ -1,7 +1,7 @@
 import Telemetry
 
-/// The thread of the calls: starts those that wait, moves all that are under way together, and answers those that have
-/// ended.
+/// The body of the thread that carries out the calls: it starts waiting calls, moves all running calls, and returns the
+/// results of calls that have ended.
 final class CallLoop {
     private struct Running {
         let handle: CurlHandle
@@ -16,7 +16,7 @@ final class CallLoop {
     private let multi: CurlMulti
     private let clock = SystemMonotonicClock()
     private var running: [CurlHandleID: Running] = [:]
-    /// Handles without a call; with those of `running` no more than there are places.
+    /// The handles without a call. Together with those in `running`, there are at most as many as places.
     private var idle: [CurlHandle] = []
 
     init(_ settings: HTTPCallSettings, _ queue: HTTPCallQueue, _ multi: CurlMulti) {
@@ -25,7 +25,7 @@ final class CallLoop {
         self.multi = multi
     }
 
-    /// Returns once the queue is stopped and no call is under way.
+    /// Runs until the queue is stopped and no call is running.
     func run() {
         while true {
             let turn = queue.turn(now: clock.monotonicTime)
@@ -33,7 +33,7 @@ final class CallLoop {
             for call in turn.started { start(call) }
             let hasEnded = move()
             if turn.isStopped, running.isEmpty { return }
-            // A call that has ended leaves its place to one that waits.
+            // If a call has ended, its place is free for a waiting call, so the thread does not sleep.
             if !hasEnded { multi.wait(atMost: sleep(until: turn.nextDeadline)) }
         }
     }
@@ -50,12 +50,12 @@ final class CallLoop {
         }
     }
 
-    /// Whether a call has ended.
+    /// Moves all running calls. Returns whether a call has ended.
     private func move() -> Bool {
         do throws(HTTPCallError) {
             try multi.perform()
         } catch {
-            // libcurl can do nothing with these any more.
+            // libcurl cannot continue any of the running calls.
             for id in Array(running.keys) { end(id, .failure(error)) }
             return true
         }
@@ -75,7 +75,7 @@ final class CallLoop {
 
     private func sleep(until deadline: MonotonicTime?) -> Int32 {
         let rest = deadline.map { min($0 - clock.monotonicTime, Self.sleepMaximum) } ?? Self.sleepMaximum
-        // Rounded up, so that the deadline has passed after it.
+        // The time is rounded up, so that the deadline has passed after the sleep.
         return Int32(max(0, rest / .milliseconds(1))) + 1
     }
 }

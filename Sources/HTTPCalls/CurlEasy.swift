@@ -1,16 +1,16 @@
 import CCurl
 import KeyCrypto
 
-/// One easy handle of libcurl and its options. One thread uses it.
+/// One easy handle of libcurl with its options. Only one thread may use it.
 ///
-/// Every option throws `failed` with libcurl's code if libcurl does not know it or its value.
+/// Setting an option throws `failed` with libcurl's code if libcurl does not know the option or its value.
 @safe
 final class CurlEasy {
     let handle: UnsafeMutableRawPointer
-    /// The header fields of the transfer under way, which libcurl reads until it has ended.
+    /// The header fields of the running transfer. libcurl reads them until the transfer has ended.
     private var fields: UnsafeMutablePointer<curl_slist>?
 
-    /// libcurl's own start, which must come before everything else and is not repeated.
+    /// The result of the global initialisation of libcurl, which must happen once, before everything else.
     private static let library: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
     static var isLibraryReady: Bool { library == CURLE_OK }
@@ -48,18 +48,18 @@ final class CurlEasy {
         }
     }
 
-    /// Trusts these authorities, in PEM, and no others.
+    /// Trusts only these authorities, in PEM.
     func trust(_ authorities: [UInt8]) throws(HTTPCallError) {
         try set(CURLOPT_CAINFO_BLOB, authorities)
-        // The system's folder of authorities would still count beside them.
+        // Without this, the authorities in the system's folder would be trusted too.
         try check(unsafe latchkey_curl_set_text(handle, CURLOPT_CAPATH, nil))
     }
 
-    /// Sends these header fields: complete lines without an end. A line without a value takes libcurl's own field away.
+    /// Sets the header fields: complete lines without a line end. A line without a value removes libcurl's own field.
     func setFields(_ lines: [String]) throws(HTTPCallError) {
         var list = UnsafeMutablePointer<curl_slist>(nil)
         for line in lines { unsafe list = curl_slist_append(list, line) }
-        // The list of the transfer before has no reader any more.
+        // The previous list can be freed, because its transfer has ended.
         let before = unsafe fields
         unsafe fields = list
         try check(unsafe latchkey_curl_set_fields(handle, list))
@@ -71,7 +71,7 @@ final class CurlEasy {
         try check(unsafe body.withUnsafeBytes { unsafe latchkey_curl_set_body(handle, $0.baseAddress, $0.count) })
     }
 
-    /// The status of the answer that has come.
+    /// Returns the status of the received answer.
     func status() throws(HTTPCallError) -> Int {
         var status = 0
         try check(unsafe latchkey_curl_status(handle, &status))

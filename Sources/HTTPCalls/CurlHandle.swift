@@ -2,8 +2,7 @@ private import CCurl
 import KeyCrypto
 import POSIXSockets
 
-/// One easy handle of libcurl: one call at a time, on the thread of the calls. The connections are those of
-/// `CurlMulti`.
+/// One easy handle of libcurl for one call at a time, on the thread of the calls. `CurlMulti` has the connections.
 @safe
 final class CurlHandle {
     private let easy: CurlEasy
@@ -12,10 +11,10 @@ final class CurlHandle {
 
     var handle: UnsafeMutableRawPointer { unsafe easy.handle }
 
-    /// Names the handle among those of one thread.
+    /// Identifies the handle.
     var id: CurlHandleID { unsafe CurlHandleID(handle) }
 
-    /// Throws `failed` if libcurl does not know an option.
+    /// Makes a handle. Throws `failed` if libcurl does not know an option.
     init(_ settings: HTTPCallSettings) throws(HTTPCallError) {
         easy = try CurlEasy()
         self.settings = settings
@@ -29,7 +28,7 @@ final class CurlHandle {
         try easy.set(CURLOPT_URL, settings.url)
         try easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
         try easy.set(CURLOPT_FOLLOWLOCATION, 0)
-        // An empty proxy and "*" keep what the environment says out.
+        // An empty proxy and "*" make libcurl ignore the environment.
         try easy.set(CURLOPT_PROXY, "")
         try easy.set(CURLOPT_NOPROXY, "*")
         try easy.set(CURLOPT_NOSIGNAL, 1)
@@ -40,10 +39,10 @@ final class CurlHandle {
         try easy.set(CURLOPT_SSL_VERIFYHOST, 2)
         try easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if let authorities = settings.authorities { try easy.trust(authorities) }
-        // A resolver that does not answer holds no thread beyond the time-out.
+        // libcurl then does not wait for its resolver thread after the timeout.
         try easy.set(CURLOPT_QUICK_EXIT, 1)
         if let identity = settings.identity { try present(identity) }
-        // The transfer lives as long as the handle that calls back with it.
+        // Safe: the transfer exists as long as the handle whose callbacks use it.
         let context = unsafe Unmanaged.passUnretained(transfer).toOpaque()
         try easy.check(unsafe latchkey_curl_set_callbacks(handle, takeAnswer, openSocket, context))
     }
@@ -57,18 +56,18 @@ final class CurlHandle {
 
     // MARK: A call
 
-    /// Makes the handle ready for a call that may take this long.
+    /// Prepares the handle for a call that may take `limit`.
     func begin(_ body: [UInt8], fields lines: [String], within limit: Duration) throws(HTTPCallError) {
         let milliseconds = max(1, Int(limit / .milliseconds(1)))
         try easy.set(CURLOPT_TIMEOUT_MS, milliseconds)
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
         transfer.begin()
-        // An empty Expect keeps libcurl from waiting for a "100 Continue" that few services send.
+        // With an empty Expect, libcurl does not wait for a "100 Continue", which few services send.
         try easy.setFields(lines + ["Content-Type: application/json", "Accept: application/json", "Expect:"])
         try easy.setBody(body)
     }
 
-    /// What the call that has ended has brought; `code` is libcurl's.
+    /// Returns the result of a call that has ended. `code` is libcurl's result code.
     func end(_ code: UInt32) -> Result<[UInt8], HTTPCallError> {
         Result { () throws(HTTPCallError) in try answer(CURLcode(rawValue: code)) }
     }
@@ -84,7 +83,7 @@ final class CurlHandle {
     }
 }
 
-/// What libcurl's call-backs of one handle see; they come on the thread that performs the call.
+/// The state of libcurl's callbacks for one handle. They run on the thread that performs the call.
 private final class Transfer {
     private let reach: HTTPCallSettings.Reach
     private let sizeMaximum: Int
@@ -103,7 +102,7 @@ private final class Transfer {
         isAddressRefused = false
     }
 
-    /// False if the answer becomes too large.
+    /// Appends a part of the answer. Returns false if the answer becomes too large.
     func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= sizeMaximum - answer.count else {
             isTooLarge = true
@@ -120,19 +119,20 @@ private final class Transfer {
             case .anyAddress: address != nil
             case .loopback: address?.isLoopback ?? false
             }
-        // Another address of the same name may do.
+        // The flag can become false again, because the name may have another address, which is allowed.
         isAddressRefused = !isAllowed
         return isAllowed
     }
 }
 
-// The call-backs are free functions: a closure could belong to an actor, and libcurl calls them on its caller's thread.
+// The callbacks are free functions, because a closure could be isolated to an actor. libcurl calls them on the thread
+// that performs the call.
 
 private func takeAnswer(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let context = unsafe context else { return 0 }
-    // The context is the handle's transfer, and the bytes are there until this function returns.
+    // Safe: the context is the handle's transfer, and the bytes exist until this function returns.
     let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
     let chunk = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
     return unsafe transfer.take(chunk) ? size * count : 0
@@ -142,7 +142,7 @@ private func openSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ target: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
     guard let context = unsafe context, let target = unsafe target else { return -1 }
-    // As above; the target is there until this function returns.
+    // Safe: the context is the handle's transfer, and the target exists until this function returns.
     let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
     guard transfer.mayConnect(to: unsafe address(of: target)) else { return -1 }
     return unsafe latchkey_curl_open_socket(target)

@@ -1,16 +1,15 @@
 private import CCurl
 
-/// The calls of one service that are under way together, and the connections that they share (libcurl's multi
-/// interface).
+/// The running calls to one service, and their connections (libcurl's multi interface).
 ///
-/// One thread uses it. Only `wake` may be called by any thread.
+/// Only one thread may use it. Any thread may call `wake`.
 @safe
 final class CurlMulti: @unchecked Sendable {
-    // Safe to send: libcurl allows `curl_multi_wakeup` on any thread while the handle exists, and `deinit` is the end
-    // of the last owner.
+    // Safe to send: libcurl allows `curl_multi_wakeup` on any thread while the handle exists, and `deinit` runs when no
+    // owner is left.
     private let multi: UnsafeMutableRawPointer
 
-    /// At most `connectionMaximum` connections are open. Each of them is kept for the next call.
+    /// Makes a multi handle with at most `connectionMaximum` open connections. Connections are kept for later calls.
     init(connectionMaximum: Int) throws(HTTPCallError) {
         guard CurlEasy.isLibraryReady, let multi = unsafe curl_multi_init() else {
             throw .failed(code: CURLE_FAILED_INIT.rawValue)
@@ -19,7 +18,7 @@ final class CurlMulti: @unchecked Sendable {
         for option in [CURLMOPT_MAX_TOTAL_CONNECTIONS, CURLMOPT_MAXCONNECTS] {
             try Self.check(unsafe latchkey_curl_multi_set_long(multi, option, connectionMaximum))
         }
-        // Each call has a connection of its own: one that is slow holds up no other.
+        // Each call has its own connection, so that a slow call does not delay others.
         try Self.check(unsafe latchkey_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)))
     }
 
@@ -35,13 +34,13 @@ final class CurlMulti: @unchecked Sendable {
         unsafe curl_multi_remove_handle(multi, handle.handle)
     }
 
-    /// Moves every call as far as it goes without waiting.
+    /// Moves every call as far as possible without waiting.
     func perform() throws(HTTPCallError) {
         var count: Int32 = 0
         try Self.check(unsafe curl_multi_perform(multi, &count))
     }
 
-    /// Gives the calls that have ended, by the names of their handles, to `end`.
+    /// Calls `end` for each call that has ended, with the ID of its handle.
     func forEachEnded(_ end: (CurlHandleID, _ code: UInt32) -> Void) {
         var code = CURLE_OK
         while let handle = unsafe latchkey_curl_multi_ended(multi, &code) {
@@ -49,7 +48,7 @@ final class CurlMulti: @unchecked Sendable {
         }
     }
 
-    /// Waits until a connection is ready, a call's time is over, `wake` is called, or the limit has passed.
+    /// Waits until a connection is ready, a call's timeout is reached, `wake` is called, or the limit has passed.
     func wait(atMost milliseconds: Int32) {
         unsafe curl_multi_poll(multi, nil, 0, milliseconds, nil)
     }
@@ -63,7 +62,7 @@ final class CurlMulti: @unchecked Sendable {
     }
 }
 
-/// Tells handles apart, and is never read as a pointer.
+/// Identifies a handle by its address, which is never used as a pointer.
 struct CurlHandleID: Hashable {
     private let address: UInt
 

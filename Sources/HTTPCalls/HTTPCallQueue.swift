@@ -9,20 +9,20 @@ struct QueuedCall: Sendable {
     let caller: CheckedContinuation<Result<[UInt8], HTTPCallError>, Never>
 }
 
-/// The calls that wait for the thread of the calls, bounded. Any thread may use it.
+/// The bounded queue of calls that wait for the thread of the calls. Any thread may use it.
 final class HTTPCallQueue: Sendable {
     private struct State {
-        /// The oldest first.
+        /// The waiting calls, the oldest first.
         var waiting: [QueuedCall] = []
         var underWay = 0
         var isStopped = false
     }
 
-    /// What the thread does next.
+    /// The next work of the thread.
     struct Turn {
-        /// To be started now; each has a place.
+        /// The calls to start now. Each has a place.
         var started: [QueuedCall] = []
-        /// Never started: their time is over, or the server goes down.
+        /// The calls that are not started, because their timeout is reached or the server is shutting down.
         var refused: [(QueuedCall, HTTPCallError)] = []
         /// The deadline of the oldest call that still waits.
         var nextDeadline: MonotonicTime?
@@ -38,18 +38,19 @@ final class HTTPCallQueue: Sendable {
         self.waitingMaximum = waitingMaximum
     }
 
-    /// Takes a call in, or says why not.
+    /// Adds a call. Returns the error if the call is refused.
     func append(_ call: QueuedCall) -> HTTPCallError? {
         state.withLock { state in
             if state.isStopped { return .stopped }
-            // A call for which there is a place does not wait.
+            // Calls for free places do not count as waiting.
             guard state.waiting.count < waitingMaximum + placeCount - state.underWay else { return .busy }
             state.waiting.append(call)
             return nil
         }
     }
 
-    /// Hands out the calls that have a place. All calls have the same time-out, so that the oldest ends first.
+    /// Returns the calls that have a place, and those to refuse. All calls have the same timeout, so the oldest call
+    /// reaches it first.
     func turn(now: MonotonicTime) -> Turn {
         state.withLock { state in
             var turn = Turn(isStopped: state.isStopped)
@@ -59,7 +60,7 @@ final class HTTPCallQueue: Sendable {
                 return turn
             }
             let late = state.waiting.prefix { $0.deadline <= now }
-            // That a call waited too long tells nothing of the service.
+            // The error is `busy` and not `timedOut`, because the service was not asked.
             turn.refused = late.map { ($0, .busy) }
             let fresh = state.waiting.dropFirst(late.count).prefix(placeCount - state.underWay)
             turn.started = Array(fresh)
@@ -70,7 +71,7 @@ final class HTTPCallQueue: Sendable {
         }
     }
 
-    /// A call that was started has ended.
+    /// Notes that a started call has ended.
     func noteEnd() {
         state.withLock { $0.underWay -= 1 }
     }

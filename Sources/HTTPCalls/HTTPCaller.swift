@@ -3,11 +3,11 @@ import Glibc
 package import KeyCrypto
 import Telemetry
 
-/// Calls one HTTP service from the tasks of loops, many at once, on one thread of its own.
+/// Calls one HTTP service for the tasks of loops. It makes many calls concurrently, on its own thread.
 ///
-/// No redirect is followed, no proxy is taken from the environment, and where a connection goes is decided once its
-/// address is known. A connection is kept open for the next call. So many calls are under way as the settings allow,
-/// each on a connection of its own.
+/// Redirects are not followed, and proxies in the environment are ignored. The address is checked before a connection
+/// is opened. Connections are kept open for later calls. The settings limit the number of concurrent calls, and each
+/// call has its own connection.
 package final class HTTPCaller: Sendable {
     private let settings: HTTPCallSettings
     private let queue: HTTPCallQueue
@@ -31,13 +31,16 @@ package final class HTTPCaller: Sendable {
     }
 
     deinit {
-        // Without waiting: this may be a loop's thread. The thread holds all that it needs, and ends by itself.
+        // It does not wait, because this may run on a loop's thread. The thread owns everything that it needs, and ends
+        // by itself.
         queue.stop()
         multi.wake()
     }
 
-    /// Posts a JSON body and gives the body of the answer, which had the status 200. Fields are complete lines without
-    /// an end. The caller's task returns to its own executor.
+    /// Posts a JSON body, and returns the body of the answer with status 200. Throws `HTTPCallError` for any other
+    /// status.
+    ///
+    /// `fields` are complete lines without a line end. The caller's task returns to its own executor.
     package func post(_ body: [UInt8], fields: [String]) async throws(HTTPCallError) -> [UInt8] {
         let deadline = SystemMonotonicClock().monotonicTime + settings.timeout
         let result = await withCheckedContinuation { caller in
@@ -51,7 +54,7 @@ package final class HTTPCaller: Sendable {
         return try result.get()
     }
 
-    /// Refuses what waits, and waits for what is under way. Not to be called on a loop.
+    /// Refuses the waiting calls, and waits for the running ones. It must not be called on a loop.
     package func stop() {
         queue.stop()
         multi.wake()
@@ -59,19 +62,19 @@ package final class HTTPCaller: Sendable {
     }
 }
 
-/// A service that is called, and how.
+/// The settings of a service that is called.
 package struct HTTPCallSettings: Sendable {
-    /// Which addresses the service's name may lead to.
+    /// The addresses to which the service's name may resolve.
     package enum Reach: Equatable, Sendable {
-        /// The public internet alone.
+        /// Only addresses of the public internet.
         case publicAddresses
-        /// Any address: the operator has named the host as one inside.
+        /// Any address, because the operator has listed the host as an internal one.
         case anyAddress
-        /// This machine alone.
+        /// Only addresses of this machine.
         case loopback
     }
 
-    /// A certificate and its key, both in PEM, by which the service knows this server.
+    /// A certificate and its key, both in PEM, by which this server authenticates to the service.
     package struct Identity: Sendable {
         package let certificates: SharedSecret
         package let privateKey: SharedSecret
@@ -84,17 +87,18 @@ package struct HTTPCallSettings: Sendable {
 
     package let url: String
     package let reach: Reach
-    /// Authorities in PEM that alone may vouch for the service; nil for those of the system.
+    /// The only authorities, in PEM, that are trusted for the service; nil for the system's authorities.
     package var authorities: [UInt8]?
     package var identity: Identity?
-    /// From the question to the whole answer, waiting for a place included.
+    /// The time from the call to the whole answer, including the wait for a place.
     package var timeout: Duration = .milliseconds(800)
     package var answerSizeMaximum = 64 * 1024
-    /// How many calls may be under way at once, unless configured: at 100 ms each they are 640 in a second.
+    /// The default of `callMaximum`. If each call takes 100 ms, it allows 640 calls per second.
     package static let callMaximumDefault = 64
 
-    /// How many calls may be under way at once, each on a connection of its own, and how many more may wait.
+    /// The most concurrent calls, each on its own connection.
     package var callMaximum = callMaximumDefault
+    /// The most calls that wait for a place.
     package var waitingMaximum = 256
 
     package init(url: String, reach: Reach) {
@@ -103,18 +107,18 @@ package struct HTTPCallSettings: Sendable {
     }
 }
 
-/// Why a call brought no answer.
+/// Why a call failed.
 package enum HTTPCallError: Error, Equatable, Sendable {
-    /// As many calls wait as may: the fault is not the service's.
+    /// Too many calls wait, or the call has waited too long for a place. The service is not at fault.
     case busy
     case timedOut
-    /// The name leads to an address that the service may not have.
+    /// The service's name resolves to a forbidden address.
     case addressForbidden
-    /// The name, the connection or TLS failed; the number is libcurl's.
+    /// The name look-up, the connection or TLS failed. The number is libcurl's.
     case failed(code: UInt32)
-    /// Another status than 200; a redirection is one of these, and is not followed.
+    /// The status is not 200. Redirects are among these.
     case status(Int)
     case answerTooLarge
-    /// The server goes down.
+    /// The server is shutting down.
     case stopped
 }

@@ -1,16 +1,16 @@
 private import CCurl
 
-/// One request, for programs that ask one thing at a time and want to see the whole answer.
+/// One request, for programs that send one request at a time and need the whole answer.
 package struct HTTPRoundTripRequest: Sendable {
     package enum Method: Sendable {
         case get
-        /// With this body.
+        /// POST with this body.
         case post([UInt8])
     }
 
     package let method: Method
     package let url: String
-    /// Complete lines without an end. libcurl's own `Content-Type`, `Accept` and `User-Agent` are not sent.
+    /// Complete lines without a line end. libcurl's own `Content-Type`, `Accept` and `User-Agent` are not sent.
     package var fields: [String]
 
     package init(_ method: Method, _ url: String, fields: [String] = []) {
@@ -20,24 +20,26 @@ package struct HTTPRoundTripRequest: Sendable {
     }
 }
 
-/// The path from this program to the server.
+/// The settings for the way from this program to the server.
 package struct HTTPRoundTripSettings: Sendable {
     package enum Proxy: Equatable, Sendable {
-        /// As `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy` say, which libcurl reads.
+        /// The proxy in `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy`, which libcurl reads.
         case environment
         case none
-        /// This one for every address.
+        /// This proxy for every address.
         case url(String)
     }
 
     package var proxy: Proxy = .environment
-    /// Authorities in PEM that alone may vouch for the server; nil for those of the system.
+    /// The path of the server's unix socket; nil for a server that is reached by name or address.
+    package var unixSocket: String?
+    /// The only authorities, in PEM, that are trusted for the server; nil for the system's authorities.
     package var authorities: [UInt8]?
-    /// Whether HTTP/2 is offered over TLS (by ALPN). Without TLS it is always HTTP/1.1.
+    /// Whether HTTP/2 is offered with TLS (by ALPN). Without TLS, HTTP/1.1 is used.
     package var offersHTTP2 = true
-    /// From the look-up of the name to the whole answer; whole milliseconds, at least one.
+    /// The time from the name look-up to the whole answer, in whole milliseconds, at least one.
     package var timeout: Duration = .seconds(30)
-    /// In bytes, after a content encoding was taken off.
+    /// The most bytes of an answer, after its content encoding was removed.
     package var answerSizeMaximum = 256 * 1024
 
     package init() {}
@@ -46,46 +48,46 @@ package struct HTTPRoundTripSettings: Sendable {
 /// The answer of a server, with any status.
 package struct HTTPRoundTripAnswer: Sendable {
     package let status: Int
-    /// "1.0", "1.1", "2" or "3".
+    /// The HTTP version: "1.0", "1.1", "2" or "3".
     package let version: String
-    /// In the order of the answer; names in any case.
+    /// The fields in the order of the answer. The case of names is unchanged.
     package let fields: [(name: String, value: String)]
     package let body: [UInt8]
-    /// From the beginning of the connection to the whole answer.
+    /// The time from the beginning of the transfer to the whole answer.
     package let duration: Duration
 
-    /// The value of the first field of a name, which is compared without regard to case.
+    /// Returns the value of the first field with a name, which is compared without regard to case.
     package func value(of name: String) -> String? {
         fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 }
 
-/// Why there is no answer. Texts are libcurl's, in English, for people.
+/// Why there is no answer. Texts come from libcurl, in English, and are for people.
 package enum HTTPRoundTripError: Error, Equatable, Sendable {
     case hostUnknown
     case proxyUnknown
-    /// The server, or its proxy, accepts no connection.
+    /// The server or its proxy accepts no connection.
     case notConnected(String)
     case timedOut
-    /// The server's certificate is not one that the authorities vouch for, or is for another name.
+    /// The authorities do not confirm the server's certificate, or it is for another name.
     case certificateRefused(String)
     /// The given authorities are not certificates in PEM.
     case authoritiesUnusable
-    /// The proxy did not make the connection; its status.
+    /// The proxy refused the connection with this status.
     case proxyRefused(status: Int)
     case answerTooLarge
-    /// The connection ended before the answer.
+    /// The connection ended before the answer was complete.
     case closedEarly
-    /// Something else; the number is libcurl's.
+    /// Another error. The number is libcurl's.
     case failed(code: UInt32, String)
 }
 
-/// Sends a request by libcurl, over a connection of its own.
+/// Sends a request with libcurl, over its own connection.
 ///
-/// The certificate of the server is always checked. No redirect is followed, so that what a request carries goes
-/// nowhere else. Answers may be compressed.
+/// The certificate of the server is always checked. Redirects are not followed, so that the contents of a request only
+/// go to the named server. Answers may be compressed.
 package enum HTTPRoundTrip {
-    /// Blocks the thread until the answer is there or the time is over.
+    /// Sends a request. Blocks the thread until the answer is complete or the timeout is reached.
     package static func perform(
         _ request: HTTPRoundTripRequest, _ settings: HTTPRoundTripSettings
     ) throws(HTTPRoundTripError) -> HTTPRoundTripAnswer {
@@ -97,10 +99,33 @@ package enum HTTPRoundTrip {
             try set(request, on: easy)
             outcome = try transfer.run(easy)
         } catch {
-            // One of the options: libcurl is older than this program, or was built without something.
+            // An option failed: libcurl is too old, or was built without a feature.
             throw .failed(code: CURLE_UNKNOWN_OPTION.rawValue, "\(error)")
         }
         return try outcome.get()
+    }
+
+    /// Returns the certificate that a server presents, in PEM. Returns nil if the server presents none.
+    ///
+    /// The certificate is not checked. The request is a GET without fields of the caller, so that a wrong server learns
+    /// nothing. Blocks the thread.
+    package static func servedCertificate(
+        _ url: String, _ settings: HTTPRoundTripSettings
+    ) throws(HTTPRoundTripError) -> [UInt8]? {
+        let transfer = RoundTripTransfer(sizeMaximum: settings.answerSizeMaximum)
+        do throws(HTTPCallError) {
+            let easy = try CurlEasy()
+            try configure(easy, settings)
+            try easy.set(CURLOPT_SSL_VERIFYPEER, 0)
+            try easy.set(CURLOPT_SSL_VERIFYHOST, 0)
+            try easy.set(CURLOPT_CERTINFO, 1)
+            try set(HTTPRoundTripRequest(.get, url), on: easy)
+            // Also of a server that wants a certificate of its client and ends the connection.
+            _ = try transfer.run(easy)
+            return unsafe latchkey_curl_served_certificate(easy.handle).map { unsafe Array(String(cString: $0).utf8) }
+        } catch {
+            throw .failed(code: CURLE_UNKNOWN_OPTION.rawValue, "\(error)")
+        }
     }
 
     private static func configure(_ easy: CurlEasy, _ settings: HTTPRoundTripSettings) throws(HTTPCallError) {
@@ -112,18 +137,19 @@ package enum HTTPRoundTrip {
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
         let version = settings.offersHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         try easy.set(CURLOPT_HTTP_VERSION, Int(version))
-        // Every encoding that libcurl reads, as browsers and apps offer all of theirs.
+        // An empty text offers every encoding that libcurl supports, as browsers and apps do.
         try easy.set(CURLOPT_ACCEPT_ENCODING, "")
         try easy.set(CURLOPT_SSL_VERIFYPEER, 1)
         try easy.set(CURLOPT_SSL_VERIFYHOST, 2)
         try easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        if let path = settings.unixSocket { try easy.set(CURLOPT_UNIX_SOCKET_PATH, path) }
         if let authorities = settings.authorities { try easy.trust(authorities) }
         switch settings.proxy {
         case .environment: break
         case .none: try easy.set(CURLOPT_PROXY, "")
         case .url(let url):
             try easy.set(CURLOPT_PROXY, url)
-            // What `no_proxy` says does not count then.
+            // Makes libcurl ignore `no_proxy`.
             try easy.set(CURLOPT_NOPROXY, "")
         }
     }
@@ -132,7 +158,7 @@ package enum HTTPRoundTrip {
         try easy.set(CURLOPT_URL, request.url)
         let names = Set(request.fields.map { $0.prefix { $0 != ":" }.lowercased() })
         let unwanted = ["Content-Type", "Accept", "User-Agent"].filter { !names.contains($0.lowercased()) }
-        // Without "Expect:" libcurl would wait for a "100 Continue" before larger bodies.
+        // Without "Expect:", libcurl would wait for a "100 Continue" before larger bodies.
         try easy.setFields(request.fields + unwanted.map { $0 + ":" } + ["Expect:"])
         switch request.method {
         case .get: try easy.set(CURLOPT_HTTPGET, 1)
@@ -143,13 +169,13 @@ package enum HTTPRoundTrip {
     }
 }
 
-/// What libcurl's call-backs of one transfer see; they come on the thread that performs it.
+/// The state of libcurl's callbacks for one transfer. They run on the thread that performs the transfer.
 @safe
 private final class RoundTripTransfer {
     private let sizeMaximum: Int
     private var body: [UInt8] = []
     private var isTooLarge = false
-    /// Where libcurl writes what went wrong.
+    /// The buffer for libcurl's error text.
     private let message: UnsafeMutablePointer<CChar>
 
     init(sizeMaximum: Int) {
@@ -164,7 +190,7 @@ private final class RoundTripTransfer {
 
     func run(_ easy: CurlEasy) throws(HTTPCallError) -> Result<HTTPRoundTripAnswer, HTTPRoundTripError> {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        // This object lives until the function returns, and libcurl is told to forget it before.
+        // Safe: this object exists until the function returns, and the callbacks run only during `curl_easy_perform`.
         try easy.check(unsafe latchkey_curl_set_writer(easy.handle, takeRoundTrip, context))
         try easy.check(unsafe latchkey_curl_set_error_buffer(easy.handle, message))
         let code = unsafe curl_easy_perform(easy.handle)
@@ -173,7 +199,7 @@ private final class RoundTripTransfer {
         return .success(try answer(of: easy))
     }
 
-    /// False if the answer becomes too large.
+    /// Appends a part of the answer. Returns false if the answer becomes too large.
     func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= sizeMaximum - body.count else {
             isTooLarge = true
@@ -196,7 +222,7 @@ private final class RoundTripTransfer {
     private func fields(of easy: CurlEasy) -> [(name: String, value: String)] {
         var fields: [(name: String, value: String)] = []
         var last = UnsafeMutablePointer<curl_header>(nil)
-        // libcurl keeps the fields until the handle is used again, and each has a name and a value that end with 0.
+        // Safe: libcurl keeps the fields until the handle is used again, and their names and values end with 0.
         while let field = unsafe latchkey_curl_next_field(easy.handle, last) {
             unsafe fields.append((String(cString: field.pointee.name), String(cString: field.pointee.value)))
             unsafe last = field
@@ -218,7 +244,7 @@ private final class RoundTripTransfer {
         var proxyStatus = 0
         try easy.check(unsafe latchkey_curl_connect_status(easy.handle, &proxyStatus))
         if proxyStatus != 0, proxyStatus / 100 != 2 { return .proxyRefused(status: proxyStatus) }
-        // libcurl ends its text with 0 within the buffer.
+        // Safe: libcurl ends its text with 0 within the buffer.
         let own = unsafe String(cString: message)
         let text = own.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : own
         return switch code {
@@ -234,12 +260,13 @@ private final class RoundTripTransfer {
     }
 }
 
-// A free function: a closure could belong to an actor, and libcurl calls it on its caller's thread.
+// A free function, because a closure could be isolated to an actor. libcurl calls it on the thread that performs the
+// transfer.
 private func takeRoundTrip(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let context = unsafe context else { return 0 }
-    // The context is the transfer under way, and the bytes are there until this function returns.
+    // Safe: the context is the running transfer, and the bytes exist until this function returns.
     let transfer = unsafe Unmanaged<RoundTripTransfer>.fromOpaque(context).takeUnretainedValue()
     let chunk = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
     return unsafe transfer.take(chunk) ? size * count : 0

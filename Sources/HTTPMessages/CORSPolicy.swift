@@ -1,21 +1,22 @@
-/// Which web pages may read our answers (the Fetch standard's CORS protocol). No access control: what a page sends
-/// arrives anyway.
+/// The web pages that may read this server's answers (CORS protocol of the Fetch standard).
+///
+/// It is no access control: the requests of other pages arrive too.
 package struct CORSPolicy: Equatable, Sendable {
-    /// Where pages may come from.
+    /// The origins of pages that may read answers.
     package enum Origins: Equatable, Sendable {
-        /// Anywhere, as `*` says. Pages cannot send cookies then, which nothing here looks at.
+        /// Any origin, which is sent as `*`. Pages cannot send cookies then, but this server uses none.
         case any
-        /// One of these, as browsers write them: `https://www.example`, or `null` for pages without an origin. May be
-        /// empty.
+        /// One of these origins, as browsers write them: `https://www.example`, or `null` for pages without an origin.
+        /// The set may be empty.
         case listed(Set<String>)
     }
 
     package let origins: Origins
     /// Whether pages of the listed origins may send cookies and client certificates.
     package let allowsCredentials: Bool
-    /// Fields that requests may have beside `allowedFields`.
+    /// Fields that requests may have in addition to `allowedFields`.
     package let otherFields: Set<String>
-    /// How long a browser may remember a preflight's answer, in whole seconds.
+    /// For how long a browser may cache the answer to a preflight, in whole seconds.
     package let maximumAge: Duration
 
     package init(
@@ -28,23 +29,23 @@ package struct CORSPolicy: Equatable, Sendable {
         self.maximumAge = maximumAge
     }
 
-    /// The same policy for pages that also send these fields.
+    /// Returns the same policy with additional fields that requests may have.
     package func allowing(_ fields: Set<String>) -> CORSPolicy {
         CORSPolicy(
             origins: origins, allowsCredentials: allowsCredentials, otherFields: otherFields.union(fields),
             maximumAge: maximumAge)
     }
 
-    /// What players send: the token in each of its forms, and what a legacy player adds to every request.
+    /// The fields that players send: the fields for tokens, and those that a legacy player adds to every request.
     ///
-    /// Each by its name, because `*` does not cover `Authorization`.
+    /// Each one is listed by its name, because `*` does not cover `Authorization`.
     static let allowedFields = [
         "authorization", "cache-control", "content-type", "customdata", "expressplaytoken", "kid", "nv-authorizations",
         "pallycon-customdata-v2", "pragma", "x-axdrm-message", "x-correlation-id", "x-drm-usertoken", "x-dt-auth-token",
         "x-isp-token", "x-license-renew", "x-request-id",
     ]
 
-    /// What an app may read of an answer, beside the fields that every page may read.
+    /// The fields of an answer that an app may read, in addition to those that every page may read.
     static let exposedFields = [
         "X-License-Id", "X-License-Issued", "X-License-Expires", "X-License-Renew-After", "X-License-Type",
         "X-Session-Token", "X-Error-Code", "X-Request-Id", "Retry-After",
@@ -53,14 +54,14 @@ package struct CORSPolicy: Equatable, Sendable {
     private static let exposed: HTTPFields = ["Access-Control-Expose-Headers": exposedFields.joined(separator: ", ")]
     private static let anyOrigin: HTTPFields = ["Access-Control-Allow-Origin": "*"]
 
-    /// Adds to an answer what lets the page that asked for it read it; `origin` is what its browser says of the page.
+    /// Adds the fields to an answer that allow the page to read it. `origin` is the origin that the browser sends.
     package func decorate(_ response: consuming HTTPResponse, for origin: String?) -> HTTPResponse {
         if addOrigin(origin, to: &response.fields) { response.fields.append(contentsOf: Self.exposed) }
         return response
     }
 
-    /// The answer to OPTIONS, which a browser sends by itself and without a token; `methods` are those of the address,
-    /// as `Allow` has them.
+    /// Returns the answer to OPTIONS, which a browser sends by itself and without a token. `methods` are the methods of
+    /// the path, in the format of `Allow`.
     package func preflightResponse(for origin: String?, methods: String) -> HTTPResponse {
         var fields: HTTPFields = ["Allow": methods]
         if addOrigin(origin, to: &fields) {
@@ -73,7 +74,9 @@ package struct CORSPolicy: Equatable, Sendable {
         return HTTPResponse(status: .noContent, fields: fields)
     }
 
-    /// Whether the page may read the answer. A cache must not give one page's answer to another.
+    /// Adds the fields for an origin. Returns whether the page may read the answer.
+    ///
+    /// `Vary` prevents that a cache gives the answer for one origin to another.
     private func addOrigin(_ origin: String?, to fields: inout HTTPFields) -> Bool {
         switch origins {
         case .any:

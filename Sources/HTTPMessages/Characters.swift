@@ -6,15 +6,15 @@ extension UInt8 {
         return bits >> UInt64(self & 63) & 1 == 1
     }
 
-    /// All control characters but the horizontal tab (RFC 9110 section 5.5).
+    /// Whether the byte is a control character other than the horizontal tab (RFC 9110 section 5.5).
     var isForbiddenInFieldValue: Bool { self < 0x20 && self != 0x09 || self == 0x7f }
 
-    /// Space or horizontal tab.
+    /// Whether the byte is a space or a horizontal tab.
     var isWhitespace: Bool { self == 0x20 || self == 0x09 }
 
     var isDigit: Bool { (0x30...0x39).contains(self) }
 
-    /// The value of a hexadecimal digit.
+    /// The value of a hexadecimal digit; nil for other bytes.
     var hexValue: UInt8? {
         switch self {
         case 0x30...0x39: self - 0x30
@@ -24,12 +24,12 @@ extension UInt8 {
         }
     }
 
-    /// ASCII letters in lower case, everything else as it is.
+    /// The byte in lower case if it is an ASCII letter, otherwise unchanged.
     var lowercased: UInt8 { (0x41...0x5a).contains(self) ? self | 0x20 : self }
 }
 
 extension Span<UInt8> {
-    /// Whether the bytes of a range are these.
+    /// Whether the bytes of a range equal a text.
     func matches(_ text: String.UTF8View, in range: Range<Int>) -> Bool {
         guard text.count == range.count else { return false }
         var position = range.lowerBound
@@ -40,7 +40,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// Whether the bytes of a range are these, letters of either case being equal.
+    /// Whether the bytes of a range equal a text, without regard to the case of ASCII letters.
     func matchesIgnoringCase(_ text: String.UTF8View, in range: Range<Int>) -> Bool {
         guard text.count == range.count else { return false }
         var position = range.lowerBound
@@ -51,7 +51,7 @@ extension Span<UInt8> {
         return true
     }
 
-    /// The range without spaces and tabs at its ends.
+    /// Returns the range without spaces and tabs at its ends.
     func trimmingWhitespace(_ range: Range<Int>) -> Range<Int> {
         var (start, end) = (range.lowerBound, range.upperBound)
         while start < end, self[start].isWhitespace { start += 1 }
@@ -59,21 +59,21 @@ extension Span<UInt8> {
         return start..<end
     }
 
-    /// The position of the first such byte in a range.
+    /// Returns the position of the first byte with this value in a range.
     func firstPosition(of byte: UInt8, in range: Range<Int>) -> Int? {
         for position in range where self[position] == byte { return position }
         return nil
     }
 
-    /// A copy of a range.
+    /// Returns a copy of a range.
     package func copy(_ range: Range<Int>) -> [UInt8] {
-        // Safe: the pointer lives for the call, and `extracting` has checked the range.
+        // Safe: the pointer is valid during the call, and `extracting` has checked the range.
         unsafe extracting(range).withUnsafeBufferPointer { unsafe Array($0) }
     }
 
-    /// A range as text; malformed UTF-8 is repaired.
+    /// Returns a range as text. Malformed UTF-8 is replaced.
     func text(_ range: Range<Int>) -> String {
-        // Safe: the pointer lives for the call, and `extracting` has checked the range.
+        // Safe: the pointer is valid during the call, and `extracting` has checked the range.
         unsafe extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -1,8 +1,8 @@
-/// Joins the chunks of a body (RFC 9112 section 7.1), byte by byte as they arrive.
+/// Decodes a chunked body (RFC 9112 section 7.1), as its bytes arrive.
 ///
-/// Strict: one to sixteen hexadecimal digits, no space around them, CRLF alone. Extensions must have their form
-/// without white space, are counted against their limit and ignored; so is the trailer section, whose fields obey the
-/// same rules as a head's.
+/// The decoder is strict. A size has 1 to 16 hexadecimal digits without spaces around them, and lines end with CRLF
+/// only. Extensions must be well-formed, without white space. Extensions and the trailer section have size limits, and
+/// their contents are ignored. The fields of the trailer section obey the same rules as fields of a head.
 package struct ChunkedBodyDecoder: Sendable {
     private enum State: Sendable {
         case size(digits: Int, value: UInt64)
@@ -21,9 +21,9 @@ package struct ChunkedBodyDecoder: Sendable {
         case name(isEmpty: Bool)
         case value(isEmpty: Bool)
         case quotedText
-        /// The character behind a backslash.
+        /// The character after a backslash.
         case quotedPair
-        /// Behind the closing quotation mark.
+        /// The end after the closing quotation mark.
         case end
     }
 
@@ -37,17 +37,17 @@ package struct ChunkedBodyDecoder: Sendable {
     /// How many bytes of the body have been decoded.
     private(set) var bodySize = 0
 
-    /// A decoder before the first chunk of a body for this path.
+    /// Makes a decoder for a body that is sent to this path.
     package init(limits: HTTPLimits, path: String) {
         self.limits = limits
         bodySizeMaximum = limits.bodySizeMaximum(at: path)
     }
 
-    /// Decodes from `position` on and moves it behind what was consumed; whether the body, with its trailer, is
-    /// complete.
+    /// Decodes bytes from `position` on, and moves `position` to the end of the decoded bytes. Returns whether the body
+    /// and its trailer are complete.
     ///
-    /// Data is appended to `body`; all of it together stays within the limit. Bytes behind the body's end are not
-    /// touched.
+    /// The data is appended to `body`; its total size stays within the limit. Bytes after the end of the body are not
+    /// read.
     package mutating func decode(
         _ bytes: Span<UInt8>, from position: inout Int, into body: inout [UInt8]
     ) throws(HTTPProblem) -> Bool {
@@ -130,7 +130,7 @@ package struct ChunkedBodyDecoder: Sendable {
         }
     }
 
-    /// What follows when this byte comes; nil if it must not come.
+    /// Returns the part after this byte; nil if the byte is not allowed.
     private static func part(after part: ExtensionPart, _ byte: UInt8) -> ExtensionPart? {
         if byte == UInt8(ascii: ";"), mayEnd(part) { return .name(isEmpty: true) }
         switch part {
@@ -175,7 +175,7 @@ package struct ChunkedBodyDecoder: Sendable {
 extension Span<UInt8> {
     /// Appends a range to an array.
     func append(_ range: Range<Int>, to array: inout [UInt8]) {
-        // Safe: the pointer lives for the call, and `extracting` has checked the range.
+        // Safe: the pointer is valid during the call, and `extracting` has checked the range.
         unsafe extracting(range).withUnsafeBufferPointer { unsafe array.append(contentsOf: $0) }
     }
 }

@@ -1,44 +1,46 @@
-/// An HTTP/1.1 connection as a server sees it: bytes and answers in, actions out. It has no socket, no clock and no
-/// task.
+/// The state machine of a server's HTTP/1.1 connection. It takes bytes and answers, and returns actions. It has no
+/// socket, no clock and no task.
 ///
-/// One request is in flight at a time. The owner of the socket carries the actions out, stops reading while a request
-/// is being answered, and measures the deadline that `phase` names; input that came early waits in here.
+/// One request is in flight at a time. The owner of the socket carries out the actions, stops reading while a request
+/// is being answered, and sets the deadline of each `phase`. Input that arrives early waits in this type.
 ///
 ///     waiting ─ first byte ─> head ─> body ─> answering ─ respond ─> writing ─ sent ─> waiting
 ///        any of the first three ─ problem ─> writing ─ sent ─> closed
 ///
-/// After a problem nothing is ever read as a request again, so no second response can follow the refusal.
+/// After a problem, further input is never parsed as a request, so no second response can follow the refusal.
 package struct HTTP1Connection: ~Copyable, Sendable {
-    /// What the connection waits for.
+    /// The phase of the connection, by what it waits for.
     package enum Phase: Equatable, Sendable {
-        /// The first byte of a request.
+        /// The connection waits for the first byte of a request.
         case waiting
-        /// The rest of a head.
+        /// The connection waits for the rest of a head.
         case head
-        /// The rest of a body, of which so many bytes have arrived.
+        /// The connection waits for the rest of a body, of which this many bytes have arrived.
         case body(received: Int)
-        /// The handler.
+        /// The connection waits for the handler.
         case answering
-        /// The kernel, to take the response.
+        /// The connection waits until the kernel has taken the response.
         case writing
-        /// Nothing: the connection is over.
+        /// The connection has ended.
         case closed
     }
 
-    /// What the owner of the socket has to do.
+    /// What the owner of the socket must do.
     package enum Action: Equatable, Sendable {
-        /// Read, and pass on what comes.
+        /// Read, and pass the bytes to `received`.
         case read
         /// Write the interim response `100 Continue`, then read.
         case sendContinue
-        /// Have this request answered, then call `respond`. Do not read meanwhile.
+        /// Pass this request to the handler, then call `respond`. Do not read meanwhile.
         case dispatch(HTTPRequestMessage)
-        /// Have this problem answered, then call `respond`. Drop what the peer still sends.
+        /// Make the answer to this problem, then call `respond`. Drop further input.
         case refuse(HTTPProblem)
-        /// Close; nothing is to be written.
+        /// Close without writing anything.
         case close
-        /// Send the end of the stream, and close only after the peer has ended too or the linger limits are reached:
-        /// what it still sends would otherwise reset the connection and could destroy the last response.
+        /// End the output. Close only when the peer has ended too, or when the linger limits are reached.
+        ///
+        /// If the socket were closed immediately, further bytes of the peer would cause a reset, which could destroy
+        /// the last response.
         case linger
     }
 
@@ -52,39 +54,39 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         case closed
     }
 
-    /// What follows a response.
+    /// What happens after a response.
     private enum Ending: Sendable {
-        /// The next request.
+        /// The next request may follow.
         case nextRequest
-        /// The end, which the peer asked for.
+        /// The connection closes, because the peer asked for it.
         case close
-        /// The end, though the peer may go on sending.
+        /// The connection closes, but the peer may still send.
         case linger
     }
 
     private let limits: HTTPLimits
     private var state = State.waiting
     private var body: [UInt8] = []
-    /// How many bytes of the body have arrived, dropped ones included.
+    /// How many bytes of the body have arrived, including dropped ones.
     private var bodySize = 0
-    /// Whether the body is read and not kept.
+    /// Whether the body is read but not kept.
     private var dropsBody = false
-    /// The head of a request whose body is still arriving, until `takeUndecidedHead`.
+    /// The head of a request whose body is still arriving, until `takeUndecidedHead` returns it.
     private var undecidedHead: HTTPRequestHead?
-    /// Input that was not looked at begins at `earlyStart`.
+    /// Early input. The bytes from `earlyStart` on are not parsed yet.
     private var early: [UInt8] = []
     private var earlyStart = 0
     private var requestCount = 0
     private var isDraining = false
-    /// Whether an empty line has come before the request that is awaited.
+    /// Whether an empty line has arrived before the awaited request.
     private var hasSkippedEmptyLine = false
 
-    /// A connection on which nothing has happened.
+    /// Makes the state of a new connection.
     package init(limits: HTTPLimits) {
         self.limits = limits
     }
 
-    /// What the connection waits for, which decides the deadline that runs.
+    /// The present phase, which determines the deadline.
     package var phase: Phase {
         switch state {
         case .waiting: .waiting
@@ -96,11 +98,10 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         }
     }
 
-    /// Whether input is here that has not been looked at; `resume` looks at it.
+    /// Whether there is input that is not parsed yet. `resume` parses it.
     package var hasEarlyInput: Bool { earlyStart < early.count }
 
-    /// What is held of a head, and of input that was not looked at, in bytes. A request that is being answered is not
-    /// counted.
+    /// The memory in bytes that a head and early input occupy. A request that is being answered is not counted.
     package var headMemory: Int {
         switch state {
         case .waiting, .answering, .writing, .closed: early.capacity
@@ -109,12 +110,12 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         }
     }
 
-    /// What is held of a body, in bytes.
+    /// The memory in bytes that a body occupies.
     package var bodyMemory: Int { body.capacity }
 
     // MARK: Events
 
-    /// Bytes have arrived.
+    /// Takes bytes that have arrived.
     package mutating func received(_ bytes: Span<UInt8>) -> Action {
         switch state {
         case .waiting, .head, .sizedBody, .chunkedBody:
@@ -133,7 +134,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         }
     }
 
-    /// It is time to look at input that came early: after a response, once others had their turn.
+    /// Parses early input. It is called after a response, when other connections had their turns.
     package mutating func resume() -> Action {
         switch state {
         case .waiting, .head, .sizedBody, .chunkedBody: break
@@ -144,12 +145,12 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         let (bytes, start) = (early, earlyStart)
         dropEarlyInput()
         let (action, consumed) = process(bytes.span.extracting(start..<bytes.count))
-        // What follows stays where it is: many small requests may have come in one read.
+        // The rest is not copied, because one read may bring many small requests.
         if start + consumed < bytes.count { (early, earlyStart) = (bytes, start + consumed) }
         return action
     }
 
-    /// The peer sends no more. A request that is complete is still answered; half a request is dropped.
+    /// Notes that the peer has ended its output. A complete request is still answered; an incomplete one is dropped.
     package mutating func inputEnded() -> Action {
         switch state {
         case .waiting, .head, .sizedBody, .chunkedBody, .closed:
@@ -161,7 +162,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         }
     }
 
-    /// The deadline of the current phase has passed.
+    /// Notes that the deadline of the present phase has passed.
     package mutating func deadlinePassed() -> Action {
         switch state {
         case .head(let parser) where parser.hasBegun: return refuse(.headTimeout, isHead: false)
@@ -174,7 +175,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         }
     }
 
-    /// There is no memory for what has arrived: refuses the request that is arriving. Nil if none is.
+    /// Refuses the request that is arriving, because there is no memory for it. Returns nil if no request is arriving.
     package mutating func refuseForMemory() -> Action? {
         switch state {
         case .head, .sizedBody, .chunkedBody: refuse(.overloaded, isHead: isHeadRequest)
@@ -182,21 +183,21 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         }
     }
 
-    /// The server is going down, and bytes that came before are still to be received: the next response announces the
-    /// end.
+    /// Notes that the server is shutting down, before earlier bytes are passed to `received`. The next response then
+    /// announces the end of the connection.
     package mutating func announceDrain() {
         isDraining = true
     }
 
-    /// The server is going down: the request that has begun, or the next one, is the last.
+    /// Notes that the server is shutting down. The request that has begun, or the next one, is the last.
     ///
-    /// A connection that waits for a request stays: its client may have sent one already, and would lose it by a
-    /// close. The owner gives it a short time.
+    /// A connection that waits for a request stays open for a short time, which its owner sets. Its client may have
+    /// sent a request already, which would be lost if the connection closed.
     package mutating func drain() {
         isDraining = true
     }
 
-    /// The response is about to be written: tells how. `closing` ends the connection after it.
+    /// Returns how the response must be written. With `closing`, the connection ends after it.
     package mutating func respond(closing: Bool) -> HTTPResponsePlan {
         guard case .answering(let ending, var plan) = state else { preconditionFailure("a response without a request") }
         let mustEnd = closing || isDraining || requestCount >= limits.requestsPerConnectionMaximum
@@ -213,7 +214,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         return plan
     }
 
-    /// The kernel has taken the whole response. `.read` also when early input waits for `resume`.
+    /// Notes that the kernel has taken the whole response. Returns `.read` even if early input waits for `resume`.
     package mutating func responseSent() -> Action {
         guard case .writing(let ending) = state else { preconditionFailure("a response was sent in \(phase)") }
         let action: Action
@@ -226,19 +227,18 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         return action
     }
 
-    // MARK: Bodies that are not wanted
+    // MARK: Bodies that are not needed
 
-    /// The head of a request whose body has not arrived whole, once: its owner may decide by it what becomes of the
-    /// body.
+    /// Returns the head of a request whose body has not arrived completely, once for each request.
     ///
-    /// Until `dropBody` or `refuseBody` the body is kept.
+    /// The owner can then call `dropBody` or `refuseBody`; otherwise the body is kept.
     package mutating func takeUndecidedHead() -> HTTPRequestHead? {
         defer { undecidedHead = nil }
         return undecidedHead
     }
 
-    /// The answer does not depend on the body that is arriving: it is read and dropped, and the request is dispatched
-    /// without it.
+    /// Drops the body that is arriving, because the answer does not depend on it. It is still read, and the request is
+    /// dispatched without it.
     package mutating func dropBody() {
         switch state {
         case .sizedBody, .chunkedBody: (dropsBody, body) = (true, [])
@@ -246,12 +246,12 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         }
     }
 
-    /// The request whose body is arriving is refused by its head: `respond` follows. The rest of the input is dropped.
+    /// Refuses the request whose body is arriving. The owner then calls `respond`. The rest of the input is dropped.
     package mutating func refuseBody() {
         endReading(isHead: isHeadRequest)
     }
 
-    // MARK: Input that came early
+    // MARK: Early input
 
     private mutating func keep(_ bytes: Span<UInt8>) {
         early.removeFirst(earlyStart)
@@ -266,7 +266,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
 
     // MARK: Reading
 
-    /// Reads what the state asks for. After a problem everything counts as consumed.
+    /// Parses bytes as the present state requires. After a problem, all bytes count as consumed.
     private mutating func process(_ bytes: Span<UInt8>) -> (Action, consumed: Int) {
         var position = 0
         do throws(HTTPProblem) {
@@ -320,8 +320,10 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         }
     }
 
-    /// An empty line alone, which some clients send behind a body, is no beginning of a request: it is taken, and the
-    /// wait goes on.
+    /// Keeps an incomplete head, or skips a single empty line.
+    ///
+    /// Some clients send an empty line after a body. It is not the beginning of a request, so the connection still
+    /// waits for one.
     private mutating func noteIncompleteHead(_ parser: HTTPHeadParser, _ size: Int, _ position: inout Int) {
         guard !parser.hasBegun, size > 0, parser.emptyLineSize == size else {
             state = .head(parser)
@@ -332,7 +334,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         state = .waiting
     }
 
-    /// RFC 9110 section 10.1.1: no interim response once the body has begun to arrive.
+    /// Begins to read a body. No interim response is sent if the body has begun to arrive (RFC 9110 section 10.1.1).
     private mutating func startBody(
         _ head: HTTPRequestHead, _ hasBodyBytes: Bool, _ bytes: Span<UInt8>, _ position: inout Int
     ) throws(HTTPProblem) -> Action {

@@ -1,18 +1,18 @@
-/// The fields of a response as HTTP/2 wants them: names in lower case, no fields of a connection (RFC 9113 section
-/// 8.2).
+/// The fields of a response in the form of HTTP/2: names are in lower case, and fields of a connection are left out
+/// (RFC 9113 section 8.2).
 package struct HTTP2FieldBlock: Equatable, Sendable {
     /// All names and values, one after the other.
     package private(set) var storage: [UInt8] = []
-    /// Where they lie in `storage`; `:status` is the first.
+    /// The positions of the fields in `storage`. The first one is `:status`.
     package private(set) var fields: [Field] = []
 
-    /// Where a name and its value lie.
+    /// The positions of a name and its value.
     package struct Field: Equatable, Sendable {
         package let name: Range<Int>
         package let value: Range<Int>
     }
 
-    /// The head of a final response. `date` is the value of the `Date` field (`HTTPDate`).
+    /// Makes the head of a final response. `date` is the value of the `Date` field (`HTTPDate`).
     package init(_ response: HTTPResponse, date: [UInt8]) {
         storage.reserveCapacity(96 + response.fields.storage.count)
         fields.reserveCapacity(response.fields.count + 3)
@@ -24,7 +24,7 @@ package struct HTTP2FieldBlock: Equatable, Sendable {
         }
     }
 
-    /// The head of the interim response that invites a body (RFC 9110 section 15.2.1).
+    /// The head of the interim response 100, which tells the client to send its body (RFC 9110 section 15.2.1).
     package static let interimContinue = HTTP2FieldBlock(interimStatus: 100)
 
     private init(interimStatus: Int) {
@@ -47,7 +47,7 @@ package struct HTTP2FieldBlock: Equatable, Sendable {
         let start = storage.count
         for position in entry.name { storage.append(source.storage[position].lowercased) }
         let end = storage.count
-        // White space at either end, which a handler may have passed on, is forbidden here.
+        // HTTP/2 forbids white space at the ends of a value. A handler may have passed on a value with some.
         let value = source.storage.span.trimmingWhitespace(entry.value)
         storage.append(contentsOf: source.storage[value])
         fields.append(Field(name: start..<end, value: end..<storage.count))

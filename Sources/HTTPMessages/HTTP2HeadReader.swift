@@ -1,9 +1,10 @@
-/// Gathers the fields of an HTTP/2 request, one by one as they are decompressed, into the head that HTTP/1.1 would give
-/// (RFC 9113 sections 8.2 and 8.3).
+/// Collects the decompressed fields of an HTTP/2 request, and makes the same head as from an HTTP/1.1 request (RFC 9113
+/// sections 8.2 and 8.3).
 ///
-/// Strict: pseudo fields first, each known and once; names in lower case; no field of a connection; `Host` and
-/// `:authority` agree. The head has exactly one `host` field in either case. After the first problem nothing is kept
-/// any more, and a small block that expands to a large one is stopped at twice the limits.
+/// The reader is strict. Pseudo fields come first, are known, and occur once. Names are in lower case, and fields of a
+/// connection are refused. `Host` and `:authority` must be equal, and the head always has exactly one `host` field.
+/// After the first problem, no further fields are kept. A small block that expands to a large one is stopped at twice
+/// the limits.
 package struct HTTP2HeadReader: Sendable {
     private let limits: HTTPLimits
     private var storage: [UInt8] = []
@@ -12,7 +13,7 @@ package struct HTTP2HeadReader: Sendable {
     private var blockSize = HTTP2BlockSize()
     private var problem: HTTPProblem?
 
-    /// Whether the method is HEAD, also if the rest is refused.
+    /// Whether the method is HEAD. It is also set if the request is refused.
     package private(set) var isHeadRequest = false
 
     private var method: Range<Int>?
@@ -26,12 +27,12 @@ package struct HTTP2HeadReader: Sendable {
 
     private enum Expectation { case continue100, other }
 
-    /// A reader that has seen nothing.
+    /// Makes a reader for one request.
     package init(limits: HTTPLimits) {
         self.limits = limits
     }
 
-    /// Takes the next field, and says whether more of its block is wanted.
+    /// Takes the next field. Returns whether the rest of its block is needed.
     @discardableResult
     package mutating func append(name: Span<UInt8>, value: Span<UInt8>) -> HTTP2FieldVerdict {
         let isBounded = blockSize.add(
@@ -49,7 +50,7 @@ package struct HTTP2HeadReader: Sendable {
         return .goOn
     }
 
-    /// Judges the fields together, at the end of their block; `endsStream` when no body follows.
+    /// Checks all fields at the end of their block, and makes the head. `endsStream` is true if no body follows.
     package func finish(endsStream: Bool) throws(HTTPProblem) -> HTTPRequestHead {
         if let problem { throw problem }
         let bytes = storage.span
@@ -82,7 +83,7 @@ package struct HTTP2HeadReader: Sendable {
         guard entries.count < limits.fieldCountMaximum else { throw .headTooLarge }
         if entries.isEmpty {
             entries.reserveCapacity(8)
-            // No pseudo field may follow: the method stands for all of them.
+            // Pseudo fields must come before all others. It is enough to check that the method has come.
             guard method != nil else { throw .malformed(.pseudoField) }
         }
         try note(name, range)
@@ -124,7 +125,7 @@ package struct HTTP2HeadReader: Sendable {
         field = value
     }
 
-    /// Takes note of the fields that mean something here; they are told apart by their length first.
+    /// Notes the fields with a meaning for the connection. The length of a name is compared first, which is fast.
     private mutating func note(_ name: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
         let whole = 0..<name.count
         switch name.count {
@@ -155,7 +156,8 @@ package struct HTTP2HeadReader: Sendable {
 
     // MARK: The head
 
-    /// RFC 9113 section 8.1.1: a declared length that the stream's end contradicts is malformed.
+    /// Returns the framing. A declared length of more than 0 is malformed if the stream ends here (RFC 9113 section
+    /// 8.1.1).
     private func judgeFraming(_ endsStream: Bool) throws(HTTPProblem) -> HTTPBodyFraming {
         let length = contentLength ?? 0
         if endsStream {
@@ -174,8 +176,8 @@ package struct HTTP2HeadReader: Sendable {
         }
     }
 
-    /// The fields without the pseudo fields, with one `host` and at most one `cookie` (RFC 9113 sections 8.2.3 and
-    /// 8.3.1).
+    /// Makes the fields without the pseudo fields, with one `host` and at most one `cookie` (RFC 9113 sections 8.2.3
+    /// and 8.3.1).
     private func makeFields(_ bytes: Span<UInt8>) throws(HTTPProblem) -> HTTPFields {
         if let authority, let host, !stated(authority, bytes).isEqual(to: host, in: bytes) {
             throw .malformed(.hostDiffersFromTarget)
@@ -218,25 +220,24 @@ extension HTTPFields.Entry {
     }
 }
 
-/// What a reader of HTTP/2 fields says after each one.
+/// The verdict of a reader of HTTP/2 fields after each field.
 package enum HTTP2FieldVerdict: Equatable, Sendable {
-    /// The next field may come. Of a block that is somewhat too large the rest is read and not kept, so that it can be
-    /// answered.
+    /// The next field may follow. If a block is somewhat too large, its rest is read but not kept, so that the request
+    /// can be answered.
     case goOn
-    /// The rest of the block is not wanted: it is malformed, or it has more than `HTTP2BlockSize.excessFactor` times
-    /// what is allowed.
+    /// The rest of the block is not needed: it is malformed, or exceeds `HTTP2BlockSize.excessFactor` times the limits.
     case stop(HTTPProblem)
 }
 
-/// What one header block has decoded to so far, whether it is kept or not.
+/// The decoded size of one header block so far, including fields that are not kept.
 struct HTTP2BlockSize: Sendable {
-    /// A block within so many times the limits is read to its end and answered 431. A larger one is stopped.
+    /// A block within this multiple of the limits is read to its end and answered with 431. A larger one is stopped.
     static let excessFactor = 2
 
     private var size = 0
     private var count = 0
 
-    /// Adds a field of this size in bytes; returns whether the block stays within `excessFactor` times the limits.
+    /// Adds a field of this size in bytes. Returns whether the block stays within `excessFactor` times the limits.
     mutating func add(_ fieldSize: Int, sizeMaximum: Int, countMaximum: Int) -> Bool {
         size += fieldSize + HTTP2FieldRules.overhead
         count += 1
@@ -244,12 +245,12 @@ struct HTTP2BlockSize: Sendable {
     }
 }
 
-/// What holds for every field of HTTP/2 (RFC 9113 section 8.2.1).
+/// The rules for every field of HTTP/2 (RFC 9113 section 8.2.1).
 enum HTTP2FieldRules {
-    /// What a field counts beside its bytes (RFC 9113 section 6.5.2).
+    /// The number of bytes that a field counts in addition to its name and value (RFC 9113 section 6.5.2).
     static let overhead = 32
 
-    /// A token without upper case.
+    /// Checks that a name is a token without upper-case letters.
     static func checkName(_ name: Span<UInt8>) throws(HTTPProblem) {
         guard name.count > 0 else { throw .malformed(.fieldName) }
         for position in 0..<name.count where !name[position].isTokenCharacter || name[position].isUpperCase {
@@ -257,7 +258,7 @@ enum HTTP2FieldRules {
         }
     }
 
-    /// No control characters, no white space at either end.
+    /// Checks that a value has no control characters, and no white space at its ends.
     static func checkValue(_ value: Span<UInt8>) throws(HTTPProblem) {
         guard value.count > 0 else { return }
         for position in 0..<value.count where value[position].isForbiddenInFieldValue {

@@ -1,18 +1,18 @@
-/// Checks the trailer section of an HTTP/2 request, which is ignored otherwise (RFC 9113 section 8.1).
+/// Checks the trailer section of an HTTP/2 request (RFC 9113 section 8.1). Its contents are ignored.
 package struct HTTP2TrailerReader: Sendable {
     private let limits: HTTPLimits
     private var size = 0
     private var count = 0
     private var blockSize = HTTP2BlockSize()
-    /// What is wrong with the fields so far, if anything is.
+    /// The first problem of the fields so far.
     package private(set) var problem: HTTPProblem?
 
-    /// A reader that has seen nothing.
+    /// Makes a reader for one trailer section.
     package init(limits: HTTPLimits) {
         self.limits = limits
     }
 
-    /// Takes the next field, and says whether more of its block is wanted.
+    /// Takes the next field. Returns whether the rest of its block is needed.
     @discardableResult
     package mutating func append(name: Span<UInt8>, value: Span<UInt8>) -> HTTP2FieldVerdict {
         let isBounded = blockSize.add(

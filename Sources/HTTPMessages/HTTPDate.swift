@@ -1,6 +1,6 @@
 /// The date format of HTTP, `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate, RFC 9110 section 5.6.7).
 package enum HTTPDate {
-    /// Writes a time in seconds since 1970-01-01 00:00:00 UTC as 29 bytes; the year is kept within 0 to 9999.
+    /// Formats a time in seconds since 1970-01-01 00:00:00 UTC as 29 bytes. Years outside 0 to 9999 are clamped.
     package static func format(secondsSinceEpoch: Int64) -> [UInt8] {
         // From the year 0 to the end of the year 9999.
         let seconds = min(max(secondsSinceEpoch, -62_167_219_200), 253_402_300_799)
@@ -33,8 +33,10 @@ package enum HTTPDate {
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// The Gregorian date of a day number. Years are counted from March, so that the leap day is the last of its year,
-    /// and in eras of 400 years, which all have 146,097 days.
+    /// Converts a day number to a Gregorian date.
+    ///
+    /// In the calculation, years begin in March, so that the leap day is the last day of a year. Years are grouped in
+    /// eras of 400 years, each of which has 146,097 days.
     private static func civilDate(daysSinceEpoch: Int) -> (year: Int, month: Int, day: Int) {
         let days = daysSinceEpoch + 719_468
         let era = (days >= 0 ? days : days - 146_096) / 146_097

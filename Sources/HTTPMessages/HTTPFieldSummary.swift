@@ -1,4 +1,4 @@
-/// What the fields of a head say about its framing and its connection, gathered while they are read.
+/// Collects the facts about framing and connection from the fields of a head while they are read.
 struct HTTPFieldSummary: Sendable {
     private var host: Range<Int>?
     private var contentLength: Int?
@@ -11,7 +11,7 @@ struct HTTPFieldSummary: Sendable {
     private enum TransferCoding { case chunked, unknown }
     private enum Expectation { case continue100, other }
 
-    /// Takes note of one field; names are told apart by their length first.
+    /// Notes one field. The length of the name is compared first, which is fast.
     mutating func note(_ bytes: Span<UInt8>, _ name: Range<Int>, _ value: Range<Int>) throws(HTTPProblem) {
         switch name.count {
         case 4 where bytes.matchesIgnoringCase("host".utf8, in: name): try noteHost(bytes, value)
@@ -23,7 +23,7 @@ struct HTTPFieldSummary: Sendable {
         }
     }
 
-    /// Judges the fields together, at the end of the head.
+    /// Checks all fields together at the end of the head, and makes the head.
     func makeHead(
         _ line: HTTPRequestLine, _ bytes: Span<UInt8>, size: Int, _ entries: [HTTPFields.Entry]
     ) throws(HTTPProblem) -> HTTPRequestHead {
@@ -45,8 +45,10 @@ struct HTTPFieldSummary: Sendable {
         host = value
     }
 
-    /// RFC 9112 section 3.2: HTTP/1.1 needs it, empty if the client knows no authority; in absolute form the target's
-    /// authority has to say the same.
+    /// Checks `Host` (RFC 9112 section 3.2).
+    ///
+    /// HTTP/1.1 requires the field; it is empty if the client knows no authority. If the target is in absolute form,
+    /// its authority must be equal to `Host`.
     private func checkHost(_ line: HTTPRequestLine, _ bytes: Span<UInt8>) throws(HTTPProblem) {
         if host == nil && line.version == .http11 { throw .malformed(.hostMissing) }
         guard let authority = line.authority else { return }
@@ -63,7 +65,8 @@ struct HTTPFieldSummary: Sendable {
         return true
     }
 
-    /// `uri-host [ ":" port ]` (RFC 9110 section 7.2), not empty (section 4.2.1), without user information.
+    /// Whether a range is `uri-host [ ":" port ]` (RFC 9110 section 7.2), not empty (section 4.2.1) and without user
+    /// information.
     static func isHost(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         guard !range.isEmpty else { return false }
         var position = range.lowerBound
@@ -86,7 +89,7 @@ struct HTTPFieldSummary: Sendable {
         return port.count <= 5
     }
 
-    /// The end of a name of at least one character; nil if it has none, or a `%` without its two digits (RFC 3986
+    /// Returns the end of a host name; nil if the name is empty, or has a `%` without two hexadecimal digits (RFC 3986
     /// section 2.1).
     private static func registeredNameEnd(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
         var position = range.lowerBound
@@ -104,8 +107,8 @@ struct HTTPFieldSummary: Sendable {
 
     // MARK: Framing
 
-    /// `1*DIGIT` and nothing else: no sign, no list, no second field, even an equal one (RFC 9112 section 6.3 allows to
-    /// refuse).
+    /// Notes a length, which must be `1*DIGIT`. A sign, a list and a second field are refused, even an equal one (RFC
+    /// 9112 section 6.3 allows this).
     private mutating func noteLength(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
         guard contentLength == nil else { throw .malformed(.contentLengthRepeated) }
         contentLength = try Self.readLength(bytes, value)
@@ -116,14 +119,15 @@ struct HTTPFieldSummary: Sendable {
         var length = 0
         for position in value {
             guard bytes[position].isDigit else { throw .malformed(.contentLengthInvalid) }
-            // Cannot overflow: 18 digits stay below 2^63.
+            // This cannot overflow, because 18 digits stay below 2^63.
             length = length * 10 + Int(bytes[position] - 0x30)
         }
         return length
     }
 
-    /// One field that says `chunked`. Other codings are unknown, but `chunked` twice or not last is malformed (section
-    /// 6.1).
+    /// Notes a transfer coding, which must be `chunked` in one field (RFC 9112 section 6.1).
+    ///
+    /// Other codings are not implemented. If `chunked` occurs twice or is not the last coding, the head is malformed.
     private mutating func noteCoding(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
         guard !hasTransferEncoding else { throw .malformed(.transferEncodingRepeated) }
         hasTransferEncoding = true
@@ -151,7 +155,7 @@ struct HTTPFieldSummary: Sendable {
     // MARK: Connection and Expect
 
     private mutating func noteConnection(_ bytes: Span<UInt8>, _ value: Range<Int>) {
-        // By far the most frequent value, without making a list of it.
+        // This value is the most frequent one, so it is compared first, without splitting it.
         if bytes.matchesIgnoringCase("keep-alive".utf8, in: value) {
             asksToKeepAlive = true
             return
@@ -167,7 +171,8 @@ struct HTTPFieldSummary: Sendable {
         expectation = isContinue && expectation != .other ? .continue100 : .other
     }
 
-    /// RFC 9110 section 10.1.1: `100-continue` of an HTTP/1.0 client, or without a body, is ignored.
+    /// Returns whether the client expects `100-continue`. The expectation is ignored in HTTP/1.0 and without a body
+    /// (RFC 9110 section 10.1.1).
     private func judgeExpectation(_ version: HTTPVersion, _ framing: HTTPBodyFraming) throws(HTTPProblem) -> Bool {
         switch expectation {
         case .none: return false
@@ -178,7 +183,7 @@ struct HTTPFieldSummary: Sendable {
 }
 
 extension Span<UInt8> {
-    /// The elements of a comma-separated list without the white space around them; empty ones are kept.
+    /// Returns the elements of a comma-separated list without the white space around them. Empty elements are kept.
     fileprivate func listElements(_ range: Range<Int>) -> [Range<Int>] {
         var elements: [Range<Int>] = []
         var start = range.lowerBound
@@ -194,8 +199,8 @@ extension Span<UInt8> {
 extension UInt8 {
     fileprivate var isColonOrDot: Bool { self == UInt8(ascii: ":") || self == UInt8(ascii: ".") }
 
-    /// `unreserved / pct-encoded / sub-delims` of RFC 3986 section 3.2.2, without `,` and `;`, which only confuse
-    /// intermediaries.
+    /// Whether the byte may be in a host name: `unreserved / pct-encoded / sub-delims` of RFC 3986 section 3.2.2. `,`
+    /// and `;` are left out, because intermediaries can misread them.
     fileprivate var isRegisteredNameCharacter: Bool {
         switch self {
         case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true

@@ -1,8 +1,8 @@
-/// The header fields of a message, in their order; names compare without regard to case (RFC 9110 section 5.1).
+/// The header fields of a message, in their order. Names are compared without regard to case (RFC 9110 section 5.1).
 ///
-/// All names and values lie in one array, so that a parsed head costs one copy and no strings.
+/// All names and values are in one array, so that a parsed head needs one copy and no strings.
 package struct HTTPFields: Sendable {
-    /// Where a field lies in `storage`.
+    /// The position of a field in `storage`.
     struct Entry: Sendable {
         let nameStart: Int32
         let nameEnd: Int32
@@ -25,37 +25,37 @@ package struct HTTPFields: Sendable {
     /// order, and no field that belongs to the connection.
     private(set) var areLines: Bool
 
-    /// No fields.
+    /// Makes an empty list of fields.
     package init() {
         storage = []
         entries = []
         areLines = true
     }
 
-    /// No fields, with room for so many of so many bytes altogether.
+    /// Makes an empty list with reserved memory for `count` fields of `bytes` bytes in total.
     package init(roomForFields count: Int, bytes: Int) {
         self.init()
         storage.reserveCapacity(bytes)
         entries.reserveCapacity(count)
     }
 
-    /// The fields of a parsed head, whose ranges lie within `storage`.
+    /// Makes the fields of a parsed head. The ranges of the entries must be within `storage`.
     init(storage: [UInt8], entries: [Entry]) {
         self.storage = storage
         self.entries = entries
         areLines = false
     }
 
-    /// The number of fields; a name that occurs twice counts twice.
+    /// The number of fields. A name that occurs twice counts twice.
     package var count: Int { entries.count }
 
-    /// What the fields occupy, in bytes.
+    /// The memory that the fields occupy, in bytes.
     package var memorySize: Int { storage.capacity + entries.capacity * MemoryLayout<Entry>.stride }
 
     /// Adds a field after the others.
     ///
-    /// `name` is ours and must be a token. `value` may come from outside: control bytes, which could end the field and
-    /// begin another, become spaces.
+    /// `name` is chosen by the program and must be a token. `value` may come from outside: its control bytes, which
+    /// could end the field and begin another, are replaced by spaces.
     package mutating func append(_ name: String, _ value: String) {
         precondition(!name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter), "a field name must be a token")
         let nameStart = storage.count
@@ -76,7 +76,7 @@ package struct HTTPFields: Sendable {
         if belongsToConnection(entry) { areLines = false }
     }
 
-    /// Adds fields after the others that were checked when they were made.
+    /// Adds fields after the others. They were checked when they were added to `other`.
     package mutating func append(contentsOf other: HTTPFields) {
         let offset = Int32(storage.count)
         storage += other.storage
@@ -93,28 +93,28 @@ package struct HTTPFields: Sendable {
         append(name, value)
     }
 
-    /// The value of the first field of a name, with malformed UTF-8 repaired.
+    /// The value of the first field with a name; malformed UTF-8 is replaced.
     package subscript(name: String) -> String? {
         bytes(of: name).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The value of the first field of a name as it came, without the white space around it.
+    /// Returns the unchanged value of the first field with a name, without the white space around it.
     package func bytes(of name: String) -> ArraySlice<UInt8>? {
         firstEntry(name).map { storage[$0.value] }
     }
 
-    /// The values of all fields of a name, in order.
+    /// Returns the values of all fields with a name, in their order.
     package func values(of name: String) -> [String] {
         entries.lazy.filter { storage.span.matchesIgnoringCase(name.utf8, in: $0.name) }
             .map { String(decoding: storage[$0.value], as: UTF8.self) }
     }
 
-    /// The values of all fields of a name as they came, in order, without the white space around them.
+    /// Returns the unchanged values of all fields with a name, in their order, without the white space around them.
     package func allBytes(of name: String) -> [ArraySlice<UInt8>] {
         entries.lazy.filter { storage.span.matchesIgnoringCase(name.utf8, in: $0.name) }.map { storage[$0.value] }
     }
 
-    /// How many fields of a name there are.
+    /// Returns the number of fields with a name.
     package func count(of name: String) -> Int {
         entries.count { storage.span.matchesIgnoringCase(name.utf8, in: $0.name) }
     }

@@ -1,9 +1,10 @@
-/// Reads a request head (RFC 9112 sections 2 to 7), line by line as its bytes arrive.
+/// Parses a request head (RFC 9112 sections 2 to 7), line by line as its bytes arrive.
 ///
-/// Strict: lines end with CRLF alone; no folded fields, no white space before a colon, no control characters. A line is
-/// refused as soon as it is complete, a control character as soon as it is seen. The caller keeps all bytes since the
-/// head's beginning in one piece and passes them again, with more behind them, after each "not yet"; no byte is scanned
-/// for line ends twice.
+/// The parser is strict. Lines end with CRLF only. Folded fields, white space before a colon and control characters are
+/// refused. A malformed line is refused when it is complete, a control character immediately.
+///
+/// The caller keeps all bytes since the beginning of the head in one piece. While the head is incomplete, the caller
+/// passes them again with more bytes after them. No byte is searched twice for line ends.
 package struct HTTPHeadParser: Sendable {
     private let limits: HTTPLimits
     private var lineStart = 0
@@ -13,22 +14,23 @@ package struct HTTPHeadParser: Sendable {
     private var entries: [HTTPFields.Entry] = []
     private var summary = HTTPFieldSummary()
 
-    /// A parser that has seen nothing, or one empty line, which is not passed to it.
+    /// Makes a parser for one head. With `isAfterEmptyLine`, an empty line has come before the head, which is not
+    /// passed to the parser.
     package init(limits: HTTPLimits, isAfterEmptyLine: Bool = false) {
         self.limits = limits
         hasSkippedEmptyLine = isAfterEmptyLine
     }
 
-    /// Whether a byte of the request line has come: an empty line before it is no request yet.
+    /// Whether a byte of the request line has arrived. An empty line before it does not count.
     var hasBegun: Bool { requestLine != nil || scanned > lineStart }
 
-    /// The size of what came before the request line, in bytes: that of one empty line, or 0.
+    /// The size in bytes of the empty line before the request line; 0 if there is no empty line.
     var emptyLineSize: Int { requestLine == nil ? lineStart : 0 }
 
-    /// What the parser keeps beside the bytes that it is given, in bytes.
+    /// The memory in bytes that the parser occupies, without the bytes that the caller keeps.
     var memorySize: Int { entries.capacity * MemoryLayout<HTTPFields.Entry>.stride }
 
-    /// Reads on; `nil` when the head is not complete, else the head and its size in bytes.
+    /// Continues to parse. Returns the head and its size in bytes; `nil` if the head is not complete.
     package mutating func parse(_ bytes: Span<UInt8>) throws(HTTPProblem) -> (head: HTTPRequestHead, size: Int)? {
         while true {
             guard let lineEnd = try findLineEnd(bytes) else {
@@ -80,7 +82,7 @@ package struct HTTPHeadParser: Sendable {
         if bytes.count >= limits.headSizeMaximum { throw sizeProblem(bytes, line) }
     }
 
-    /// Of a head that is too large: 414 if its target alone is.
+    /// Returns the problem of a head that is too large: 414 if its target is too long, otherwise 431.
     private func sizeProblem(_ bytes: Span<UInt8>, _ line: Range<Int>) -> HTTPProblem {
         guard requestLine == nil else { return .headTooLarge }
         do throws(HTTPProblem) {
@@ -100,7 +102,8 @@ package struct HTTPHeadParser: Sendable {
 
     private mutating func readRequestLine(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(HTTPProblem) {
         if line.isEmpty {
-            // RFC 9112 section 2.2: one empty line before the request line is ignored; some clients end bodies with it.
+            // One empty line before the request line is ignored (RFC 9112 section 2.2). Some clients send one after a
+            // body.
             guard !hasSkippedEmptyLine else { throw .malformed(.emptyLineBeforeRequest) }
             hasSkippedEmptyLine = true
         } else {
@@ -119,7 +122,8 @@ package struct HTTPHeadParser: Sendable {
         try summary.note(bytes, name, value)
     }
 
-    /// `field-line = field-name ":" OWS field-value OWS` (RFC 9112 section 5); control characters are refused before.
+    /// Splits `field-line = field-name ":" OWS field-value OWS` (RFC 9112 section 5). Control characters were refused
+    /// before.
     static func splitField(
         _ bytes: Span<UInt8>, _ line: Range<Int>
     ) throws(HTTPProblem) -> (name: Range<Int>, value: Range<Int>) {

@@ -1,117 +1,136 @@
-/// Every limit and deadline of an HTTP connection.
+/// The limits and deadlines of an HTTP connection.
 ///
-/// Over HTTP/2 a head is its fields with 32 bytes for each (RFC 9113 section 6.5.2), a refusal ends the stream alone,
-/// and the last request of a connection is followed by GOAWAY. Pipelined requests of HTTP/1.1 are not refused for
-/// their number: one is in flight, at most one read of what follows it is kept, and the rest stays with the kernel and
-/// so with the client. Of all connections of a loop that have sent their next request before the last was answered,
-/// eight get it looked at in one turn.
+/// In HTTP/2, the size of a head is the size of its fields plus 32 bytes for each (RFC 9113 section 6.5.2). A refusal
+/// ends only its stream, and a GOAWAY follows the last request of a connection.
+///
+/// The number of pipelined HTTP/1.1 requests has no limit. One request is in flight, and at most one read of further
+/// input is kept; the rest stays in the kernel. In each turn, a loop processes early input of at most eight
+/// connections.
 package struct HTTPLimits: Equatable, Sendable {
-    /// The request line and all fields with their line ends, in bytes. More: 431.
+    /// The most bytes of the request line and all fields with their line ends. Exceeded: 431.
     package var headSizeMaximum = 16 * 1024
-    /// The number of header fields. More: 431.
+    /// The most header fields. Exceeded: 431.
     package var fieldCountMaximum = 100
-    /// The request target, in bytes. More: 414.
+    /// The most bytes of the request target. Exceeded: 414.
     package var targetSizeMaximum = 8 * 1024
-    /// The body, in bytes, checked against the declared length before a byte is kept. More: 413.
+    /// The most bytes of a body. A declared length is checked before a byte is kept. Exceeded: 413.
     package var bodySizeMaximum = 64 * 1024
-    /// The same for single paths, as they come, whose bodies may be larger. A stranger gains nothing by them if the
-    /// handler refuses such bodies by their heads.
+    /// The most bytes of a body for single paths, if it is larger than `bodySizeMaximum`. Paths are compared without
+    /// decoding.
+    ///
+    /// The handler must refuse unauthenticated requests for these paths by their heads, so that not every client can
+    /// send large bodies.
     package var bodySizesByPath: [String: Int] = [:]
-    /// All chunk extensions of one body, in bytes; they are ignored. More: 400.
+    /// The most bytes of all chunk extensions of a body, which are ignored. Exceeded: 400.
     package var chunkExtensionsSizeMaximum = 1024
-    /// The trailer section of a chunked body, in bytes; it is checked and ignored. More: 431.
+    /// The most bytes of the trailer section of a chunked body, which is checked and ignored. Exceeded: 431.
     package var trailerSizeMaximum = 4 * 1024
 
-    /// From the beginning of a connection to the end of its TLS handshake (and of the PROXY header before it). Longer:
-    /// a reset.
+    /// The time from the beginning of a connection to the end of its TLS handshake, including a PROXY header. Exceeded:
+    /// the connection is reset.
     package var handshakeDeadline: Duration = .seconds(10)
-    /// TLS records that carry hardly any data: empty records, records of at most 64 bytes, and key updates, each of
-    /// which counts as eight more. So many at once, and so many more per second, beside 16 for each response and one
-    /// for each 4 KiB of output. More: the connection is reset.
+    /// The burst of small TLS records. Exceeded: the connection is reset.
+    ///
+    /// Small records are empty records, records of at most 64 bytes, and key updates, each of which counts as eight
+    /// more. Each response allows 16 small records more, and each 4 KiB of output allows one more.
     package var smallRecordBurstMaximum = 1000
+    /// The steady rate of small TLS records per second.
     package var smallRecordRateMaximum = 100
 
-    /// From the first byte of a head to its last. Longer: 408.
+    /// The time from the first byte of a head to its last. Exceeded: 408.
     package var headDeadline: Duration = .seconds(5)
-    /// From the end of the head to the end of the body. Longer: 408.
+    /// The time from the end of the head to the end of the body. Exceeded: 408.
     package var bodyDeadline: Duration = .seconds(30)
-    /// How long a body may stay below the least rate at first, and be stopped later.
+    /// The time that a body gets in addition to the time at its minimum rate.
     package var bodyGrace: Duration = .seconds(5)
-    /// The least rate of a body after the grace, on average, in bytes per second; 0 for none. Slower: 408.
+    /// The minimum average rate of a body after the grace, in bytes per second; 0 for no minimum. Slower: 408.
     package var bodyRateMinimum = 1024
-    /// From the beginning of a response until the kernel has taken its last byte. Longer: the connection is reset.
+    /// The time from the beginning of a response until the kernel has taken its last byte. Exceeded: the connection is
+    /// reset.
     package var writeDeadline: Duration = .seconds(30)
-    /// From the last response (or from the connection's beginning) to the first byte of a request. Longer: close.
+    /// The time from the last response, or from the beginning of the connection, to the first byte of a request.
+    /// Exceeded: the connection closes.
     package var idleDeadline: Duration = .seconds(60)
-    /// How long a connection may still take to its first request once the server is going down. Longer: close.
+    /// The time until the next request of a connection while the server is shutting down. Exceeded: the connection
+    /// closes.
     package var drainPatience: Duration = .seconds(1)
-    /// How long to read and drop what a refused peer still sends, so that it can read the refusal before the connection
-    /// goes.
+    /// The time for which further input of a refused peer is read and dropped, so that the peer can read the refusal
+    /// before the connection closes.
     package var lingerDeadline: Duration = .seconds(2)
-    /// How many bytes to drop in that time.
+    /// The most bytes that are dropped in that time.
     package var lingerSizeMaximum = 256 * 1024
 
-    /// Requests on one connection; the last is answered with `Connection: close`.
+    /// The most requests on one connection. The last one is answered with `Connection: close`.
     package var requestsPerConnectionMaximum = 100_000
-    /// Connections of one listener, over all loops. More are closed as soon as they are accepted.
+    /// The most connections of one listener, over all loops. Further ones are closed when they are accepted.
     package var connectionsMaximum = 16 * 1024
-    /// Connections of one listener from one IP address. More are closed as soon as they are accepted.
+    /// The most connections of one listener from one client network: an IPv4 address or an IPv6 /64. Further ones are
+    /// closed when they are accepted.
     package var connectionsPerAddressMaximum = 1024
 
-    /// What only HTTP/2 needs.
+    /// The limits that only HTTP/2 has.
     package var http2 = HTTP2Limits()
 
-    /// The defaults.
+    /// Makes the default limits.
     package init() {}
 
-    /// The largest body that a request for this path may have, in bytes.
+    /// Returns the largest body in bytes that a request for this path may have.
     package func bodySizeMaximum(at path: String) -> Int {
         bodySizesByPath.isEmpty ? bodySizeMaximum : max(bodySizeMaximum, bodySizesByPath[path] ?? 0)
     }
 
-    /// The largest body that any request may have, in bytes.
+    /// The largest body in bytes that any request may have.
     package var largestBodySize: Int { bodySizesByPath.values.reduce(bodySizeMaximum, max) }
 
-    /// How long after its head a body may take, given what of it has arrived: the earlier of `bodyDeadline` and the
-    /// least rate.
+    /// Returns the time after its head that a body may take, given how many bytes have arrived: `bodyDeadline`, or the
+    /// time by the minimum rate if that is shorter.
     package func bodyAllowance(received: Int) -> Duration {
         guard bodyRateMinimum > 0 else { return bodyDeadline }
         return min(bodyDeadline, bodyGrace + .seconds(received) / bodyRateMinimum)
     }
 }
 
-/// The limits and deadlines that only HTTP/2 needs; those of heads, bodies and connections in `HTTPLimits` hold there
-/// too.
+/// The limits and deadlines that only HTTP/2 has. The limits of heads, bodies and connections in `HTTPLimits` apply to
+/// HTTP/2 too.
 package struct HTTP2Limits: Equatable, Sendable {
-    /// Streams of one connection at once, which the client is told; also the requests of one connection that are being
-    /// answered at once, those that it has reset meanwhile included. More: the stream is refused, and may be tried
-    /// again.
+    /// The most concurrent streams of one connection, which the client is told. Exceeded: the stream is refused, and
+    /// the client may try again.
+    ///
+    /// It is also the most requests of one connection that are being answered concurrently, including those that the
+    /// client has reset meanwhile.
     package var streamsMaximum = 100
-    /// The bodies that one connection may be sending at once, in bytes: a declared length counts from its head on, a
-    /// body without one as `HTTPLimits.bodySizeMaximum`. More: the stream is refused, and may be tried again.
+    /// The most bytes of all bodies that one connection sends concurrently. Exceeded: the stream is refused, and the
+    /// client may try again.
+    ///
+    /// A body counts with its declared length, or with its largest size if no length is declared.
     package var bodiesSizeMaximum = 1 << 20
-    /// CONTINUATION frames of one header block. More: the connection ends.
+    /// The most CONTINUATION frames of one header block. Exceeded: the connection ends.
     package var continuationsMaximum = 8
 
-    /// Streams that were broken off: reset by the client, refused, or reset by the server because of what the client
-    /// sent. So many at once, and so many more per second, beside one for each response. More: the connection ends,
-    /// unless it is a trusted proxy's.
+    /// The burst of streams that the client resets, or that the server refuses or resets because of the client's input.
+    /// Exceeded: the connection ends, unless it belongs to a trusted proxy.
+    ///
+    /// Each response allows one reset more.
     package var resetBurstMaximum = 100
+    /// The steady rate of such streams per second.
     package var resetRateMaximum = 20
-    /// Frames that bring no request: SETTINGS, PING, PRIORITY, WINDOW_UPDATE, DATA of hardly any bytes, unknown ones.
-    /// So many at once, and so many more per second, beside what each response allows for. More: the connection ends.
+    /// The burst of frames that are not requests: SETTINGS, PING, PRIORITY, WINDOW_UPDATE, very small DATA and unknown
+    /// frames. Exceeded: the connection ends.
+    ///
+    /// Each response allows some frames more.
     package var controlFrameBurstMaximum = 1000
+    /// The steady rate of such frames per second.
     package var controlFrameRateMaximum = 100
 
-    /// Frames that wait for the client to take them, DATA not included. More: the connection is reset.
+    /// The most frames that wait for the client to read them, without DATA frames. Exceeded: the connection is reset.
     package var outboundFramesMaximum = 1000
 
-    /// From the server's SETTINGS to the client's acknowledgement. Longer: the connection ends.
+    /// The time from the server's SETTINGS to the client's acknowledgement. Exceeded: the connection ends.
     package var settingsDeadline: Duration = .seconds(10)
-    /// From the first GOAWAY of a drain, which only warns, to the second, after which no new stream is served. A client
-    /// that answers the PING sooner gets the second one sooner.
+    /// The time from the first GOAWAY of a drain, which is only a notice, to the second one, after which no new stream
+    /// is served. If the client answers the PING sooner, the second GOAWAY is sent then.
     package var drainNoticeDeadline: Duration = .seconds(1)
 
-    /// The defaults.
+    /// Makes the default limits.
     package init() {}
 }

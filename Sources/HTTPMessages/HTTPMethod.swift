@@ -1,6 +1,6 @@
-/// The request methods that are served (RFC 9110 section 9.3, RFC 5789); any other is answered 501.
+/// The supported request methods (RFC 9110 section 9.3, RFC 5789). Other methods are answered with 501.
 ///
-/// CONNECT and TRACE are missing on purpose: nothing here is a proxy, and TRACE gives headers away.
+/// CONNECT and TRACE are left out on purpose: this server is not a proxy, and TRACE reveals header fields.
 package enum HTTPMethod: String, Sendable, CaseIterable {
     case get = "GET"
     case head = "HEAD"
@@ -10,10 +10,10 @@ package enum HTTPMethod: String, Sendable, CaseIterable {
     case delete = "DELETE"
     case options = "OPTIONS"
 
-    /// `allCases` makes an array each time.
+    /// The cases in a constant, because `allCases` makes an array each time.
     private static let all = allCases
 
-    /// Reads a method; case counts (RFC 9110 section 9.1).
+    /// Reads a method, which is case-sensitive (RFC 9110 section 9.1).
     init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         for method in Self.all where bytes.matches(method.rawValue.utf8, in: range) {
             self = method

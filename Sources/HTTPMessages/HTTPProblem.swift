@@ -1,29 +1,29 @@
 /// Why a connection's input did not become a request.
 ///
-/// Each one is answered with `status` and `code` (the table of error codes), and the connection closes after that
-/// answer. Over HTTP/2 only the stream closes, and what is malformed is reset without an answer.
+/// The answer has `status` and `code` (see the table of error codes), and the connection closes after it. In HTTP/2,
+/// only the stream closes, and a malformed request is reset without an answer.
 package enum HTTPProblem: Error, Equatable, Sendable {
-    /// Not HTTP as RFC 9112 or RFC 9113 has it; the reason is for the log.
+    /// The input breaks the rules of RFC 9112 or RFC 9113. The reason is for the log.
     case malformed(HTTPMalformation)
-    /// The head was not complete in time.
+    /// The head was not complete before its deadline.
     case headTimeout
-    /// The body was not complete in time, or came too slowly.
+    /// The body was not complete before its deadline, or arrived too slowly.
     case bodyTimeout
-    /// The body is, or declares to be, larger than the limit.
+    /// The body, or its declared length, is larger than the limit.
     case bodyTooLarge
     /// The request target is longer than the limit.
     case targetTooLong
     /// The head (or a chunked body's trailer) is larger than the limit, or has too many fields.
     case headTooLarge
-    /// An expectation other than `100-continue`.
+    /// The request has an expectation other than `100-continue`.
     case expectationFailed
     /// There is no memory for the request.
     case overloaded
-    /// A method that this server does not implement.
+    /// This server does not implement the method.
     case methodNotImplemented
-    /// A transfer coding other than `chunked`.
+    /// The transfer coding is not `chunked`.
     case transferCodingNotImplemented
-    /// A version other than HTTP/1.0 and HTTP/1.1.
+    /// The version is not HTTP/1.0 or HTTP/1.1.
     case versionNotSupported
 
     /// The status of the answer.
@@ -56,7 +56,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         }
     }
 
-    /// What exactly was wrong, for the log. Strangers can cause it at any rate, so it is not formatted by reflection.
+    /// The exact problem, for the log. Any client can cause many of them, so the text is made without slow reflection.
     package var cause: String {
         switch self {
         case .malformed(let malformation): malformation.cause
@@ -74,7 +74,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     }
 }
 
-/// What exactly was malformed.
+/// The exact reason for which input is malformed.
 package enum HTTPMalformation: String, Equatable, Sendable {
     case bareLineFeed
     case bareCarriageReturn

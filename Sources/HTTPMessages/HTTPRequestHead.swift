@@ -1,13 +1,13 @@
-/// The head of a request that has passed every check of RFC 9112 or RFC 9113 that a server makes.
+/// The head of a request that has passed all checks of RFC 9112 or RFC 9113.
 package struct HTTPRequestHead: Equatable, Sendable {
     package let method: HTTPMethod
     package let target: HTTPTarget
     package let version: HTTPVersion
     package let fields: HTTPFields
-    /// What the head says about the body and the connection.
+    /// The facts about the body and the connection.
     package let transfer: HTTPTransfer
 
-    /// A head from its parts: what another protocol version has read, or a test of a handler makes up.
+    /// Makes a head from its parts. The parsers use it, and tests of handlers.
     package init(
         method: HTTPMethod, target: HTTPTarget, version: HTTPVersion = .http11, fields: HTTPFields = HTTPFields(),
         transfer: HTTPTransfer = HTTPTransfer()
@@ -19,17 +19,17 @@ package struct HTTPRequestHead: Equatable, Sendable {
         self.transfer = transfer
     }
 
-    /// What the head occupies, in bytes.
+    /// The memory that the head occupies, in bytes.
     package var memorySize: Int {
         MemoryLayout<Self>.size + fields.memorySize + target.path.utf8.count + (target.query?.utf8.count ?? 0)
     }
 }
 
-/// What a request's head says about its body and its connection.
+/// The facts in a request's head about its body and its connection.
 package struct HTTPTransfer: Equatable, Sendable {
-    /// How the body's end is found.
+    /// How the end of the body is found.
     package let framing: HTTPBodyFraming
-    /// Whether the client wants to use the connection again (RFC 9112 section 9.3); over HTTP/2 always.
+    /// Whether the client wants to reuse the connection (RFC 9112 section 9.3); always true in HTTP/2.
     package let keepsAlive: Bool
     /// Whether the client may wait for `100 Continue` before it sends the body (RFC 9110 section 10.1.1).
     package let expectsContinue: Bool
@@ -41,20 +41,20 @@ package struct HTTPTransfer: Equatable, Sendable {
     }
 }
 
-/// What a request asks for, as it came: nothing is percent-decoded or normalised.
+/// The target of a request as it was received, without percent-decoding and normalisation.
 package struct HTTPTarget: Hashable, Sendable {
-    /// The part before the first `?`: begins with `/`, or is `*` for OPTIONS.
+    /// The part before the first `?`. It begins with `/`, or is `*` for OPTIONS.
     package let path: String
-    /// The part after the first `?`, if there is one; may be empty.
+    /// The part after the first `?`, which may be empty; nil if there is no `?`.
     package let query: String?
 
-    /// A target from its parts.
+    /// Makes a target from its parts.
     package init(path: String, query: String? = nil) {
         self.path = path
         self.query = query
     }
 
-    /// Path and query as they came. (A target in absolute form has lost scheme and authority, which equalled `Host`.)
+    /// The path and the query as they were received. The scheme and the authority of an absolute target are left out.
     package var raw: String {
         if let query { "\(path)?\(query)" } else { path }
     }
@@ -64,11 +64,11 @@ package struct HTTPTarget: Hashable, Sendable {
 package enum HTTPBodyFraming: Equatable, Sendable {
     /// There is no body.
     case none
-    /// So many bytes, at least one.
+    /// The body has this declared length in bytes, at least one.
     case length(Int)
-    /// The chunked transfer coding.
+    /// The body has the chunked transfer coding.
     case chunked
-    /// The end of the stream (HTTP/2), no length being declared.
+    /// The body ends with its HTTP/2 stream, and no length is declared.
     case stream
 }
 

@@ -3,7 +3,7 @@ struct HTTPRequestLine: Sendable {
     let method: HTTPMethod
     let version: HTTPVersion
     let target: HTTPTarget
-    /// What stands before the path of a target in absolute form; it must say the same as `Host`.
+    /// The authority of a target in absolute form, which must be equal to `Host`; nil for other targets.
     let authority: HTTPAuthority?
 
     init(parsing bytes: Span<UInt8>, _ line: Range<Int>, targetSizeMaximum: Int) throws(HTTPProblem) {
@@ -21,7 +21,7 @@ struct HTTPRequestLine: Sendable {
         (self.target, authority) = try Self.readTarget(bytes, target, isOptions: method == .options)
     }
 
-    /// RFC 9110 section 2.5: a higher minor version is read as the highest that is known.
+    /// Reads the version. A higher minor version is taken as HTTP/1.1 (RFC 9110 section 2.5).
     private static func readVersion(_ bytes: Span<UInt8>, _ range: Range<Int>) throws(HTTPProblem) -> HTTPVersion {
         if bytes.matches("HTTP/1.1".utf8, in: range) { return .http11 }
         if bytes.matches("HTTP/1.0".utf8, in: range) { return .http10 }
@@ -39,7 +39,7 @@ struct HTTPRequestLine: Sendable {
         throw .methodNotImplemented
     }
 
-    /// Origin form, absolute form for `http` and `https`, or `*` for OPTIONS (RFC 9112 section 3.2).
+    /// Reads a target: origin form, absolute form for `http` and `https`, or `*` for OPTIONS (RFC 9112 section 3.2).
     private static func readTarget(
         _ bytes: Span<UInt8>, _ range: Range<Int>, isOptions: Bool
     ) throws(HTTPProblem) -> (HTTPTarget, authority: HTTPAuthority?) {
@@ -60,7 +60,7 @@ struct HTTPRequestLine: Sendable {
         throw .malformed(.target)
     }
 
-    /// Origin form, or `*` for OPTIONS; `nil` for anything else that could be a target.
+    /// Reads a target in origin form, or `*` for OPTIONS; `nil` for other forms of a target.
     static func readPath(
         _ bytes: Span<UInt8>, _ range: Range<Int>, isOptions: Bool
     ) throws(HTTPProblem) -> HTTPTarget? {
@@ -79,14 +79,14 @@ struct HTTPRequestLine: Sendable {
     }
 }
 
-/// Where an authority lies, and what decides its default port.
+/// The position of an authority, and its scheme.
 struct HTTPAuthority: Sendable {
     let range: Range<Int>
-    /// Whether the scheme is `https`, whose default port is 443; that of `http` is 80.
+    /// Whether the scheme is `https`, whose default port is 443. The default port of `http` is 80.
     let isSecure: Bool
 
-    /// Whether `host` says the same; a port that is the scheme's default, or empty, may be left out (RFC 9110 section
-    /// 4.2.3).
+    /// Whether `host` is equal to this authority. The scheme's default port and an empty port are the same as no port
+    /// (RFC 9110 section 4.2.3).
     func isEqual(to host: Range<Int>, in bytes: Span<UInt8>) -> Bool {
         HTTPFieldSummary.equalIgnoringCase(bytes, withoutDefaultPort(range, bytes), withoutDefaultPort(host, bytes))
     }
@@ -101,9 +101,9 @@ struct HTTPAuthority: Sendable {
 }
 
 extension UInt8 {
-    /// What cannot stand in a target: anything but printable ASCII, and `"#<>`.
+    /// Whether the byte must not be in a target: any byte except printable ASCII, and `"#<>`.
     ///
-    /// RFC 3986 excludes ``\^`{|}`` too, but browsers send these in queries without escaping them.
+    /// RFC 3986 forbids ``\^`{|}`` too, but browsers send these in queries without escaping them.
     fileprivate var isForbiddenInTarget: Bool {
         switch self {
         case 0x21, 0x24...0x3b, 0x3d, 0x3f...0x7e: false

@@ -1,11 +1,11 @@
-/// A response as a handler gives it.
+/// A response of a handler.
 ///
-/// The connection adds `Date`, `Content-Length` and `Connection`; fields of these names, `Transfer-Encoding`,
-/// `Keep-Alive` and `Upgrade` are not sent from `fields`.
+/// The connection adds `Date`, `Content-Length` and `Connection`. Fields with these names, `Transfer-Encoding`,
+/// `Keep-Alive` and `Upgrade` in `fields` are not sent.
 package struct HTTPResponse: Equatable, Sendable {
     package var status: HTTPStatus
     package var fields: HTTPFields
-    /// Not sent for HEAD, 204 and 304.
+    /// The body, which is not sent for HEAD, 204 and 304.
     package var body: [UInt8]
     /// Whether the connection ends after this response, even if the client asks to keep it.
     package var closesConnection: Bool
@@ -20,11 +20,11 @@ package struct HTTPResponse: Equatable, Sendable {
     }
 }
 
-/// What the connection's state adds to a response.
+/// How a response is written, depending on the state of the connection.
 package struct HTTPResponsePlan: Equatable, Sendable {
-    /// What the response says about the connection (RFC 9112 section 9.3).
+    /// The `Connection` field of the response (RFC 9112 section 9.3).
     package enum Connection: Equatable, Sendable {
-        /// Nothing: HTTP/1.1 stays open by itself.
+        /// No field: an HTTP/1.1 connection stays open by default.
         case unmentioned
         /// `keep-alive`, which an HTTP/1.0 client asked for.
         case keepAlive
@@ -32,7 +32,7 @@ package struct HTTPResponsePlan: Equatable, Sendable {
         case close
     }
 
-    /// Whether the body is announced but not sent, because the request was HEAD.
+    /// Whether only the length of the body is sent, because the method was HEAD.
     package let omitsBody: Bool
     package var connection: Connection
 
@@ -66,7 +66,7 @@ extension HTTPResponse {
         if !plan.omitsBody && !status.forbidsBody { output.append(contentsOf: body) }
     }
 
-    /// The interim response that invites a body (RFC 9110 section 15.2.1).
+    /// The interim response 100, which tells the client to send its body (RFC 9110 section 15.2.1).
     package static let interimContinue = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
     private func appendStatusLine(to output: inout [UInt8]) {
@@ -89,7 +89,7 @@ extension HTTPResponse {
 }
 
 extension HTTPFields {
-    /// Whether only the connection may say this, not a handler.
+    /// Whether only the connection may send this field, and not a handler.
     func belongsToConnection(_ entry: Entry) -> Bool {
         switch entry.name.count {
         case 4: storage.span.matchesIgnoringCase("date".utf8, in: entry.name)
@@ -105,7 +105,7 @@ extension HTTPFields {
 }
 
 extension [UInt8] {
-    /// Appends a number that is not negative in decimal, without making a string.
+    /// Appends a non-negative number in decimal, without making a string.
     mutating func appendDecimal(_ number: Int) {
         let start = count
         var rest = number

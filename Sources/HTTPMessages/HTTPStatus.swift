@@ -3,7 +3,7 @@ package struct HTTPStatus: Hashable, Sendable {
     /// The three-digit number.
     package let code: UInt16
 
-    /// A status by its number; a number outside 200 to 599 is a bug of ours.
+    /// Makes a status by its number, which must be from 200 to 599.
     package init(_ code: UInt16) {
         precondition((200...599).contains(code), "not the status of a final response")
         self.code = code
@@ -35,7 +35,7 @@ package struct HTTPStatus: Hashable, Sendable {
     /// 15.4.5).
     package var forbidsBody: Bool { code == 204 || code == 304 }
 
-    /// The words of the status line, which only people read; empty for a status that RFC 9110 and RFC 6585 do not name.
+    /// The reason phrase for people; empty for a status that RFC 9110 and RFC 6585 do not define.
     package var reasonPhrase: String {
         switch code {
         case 200: "OK"

@@ -1,7 +1,8 @@
-/// The path of a URL with places for values, such as `/fps/license/{kid}` or `/*/contentlicenseservice/v1/licenses`.
+/// A pattern for the path of a URL, such as `/fps/license/{kid}` or `/*/contentlicenseservice/v1/licenses`.
 ///
-/// A segment is a text, which is compared byte by byte, or a name in braces, which takes one segment that is not empty.
-/// An asterisk as the first segment takes one segment or more. A path is compared as it came: nothing is decoded.
+/// A segment is a text, which is compared byte by byte, or a parameter: a name in braces, which matches one segment
+/// that is not empty. An asterisk as the first segment matches one or more segments. Paths are compared without
+/// decoding.
 package struct PathPattern: Hashable, Sendable {
     package enum Segment: Hashable, Sendable {
         case literal(String)
@@ -13,19 +14,21 @@ package struct PathPattern: Hashable, Sendable {
     /// The most bytes that the name of a parameter may have.
     package static let nameSizeMaximum = 32
 
-    /// Whether one segment or more come before the first one of `segments`.
+    /// Whether the pattern begins with an asterisk, which is not in `segments`.
     package let hasWildcard: Bool
     package let segments: [Segment]
 
-    /// For patterns that the program itself has.
+    /// Makes a pattern of the program itself, without checks.
     package init(hasWildcard: Bool = false, _ segments: [Segment]) {
         self.hasWildcard = hasWildcard
         self.segments = segments
     }
 
-    /// Nil if the text is no pattern: if it does not begin with a slash, is longer than `sizeMaximum`, has no literal
-    /// segment, an empty one before the last, `.` or `..`, an asterisk that is not the first segment, braces that are
-    /// not around a whole segment, a name twice, or a character that no path has as it stands.
+    /// Parses the text of a pattern; nil if it is not a pattern.
+    ///
+    /// A pattern begins with a slash, is not longer than `sizeMaximum`, and has a literal segment that is not empty. It
+    /// has no `.` and `..`, no name twice, and no character that must be escaped in a path. Only the last segment may
+    /// be empty, only the first one may be an asterisk, and braces may only be around a whole segment.
     package init?(_ text: String) {
         guard text.hasPrefix("/"), text.utf8.count <= Self.sizeMaximum else { return nil }
         var parts = text.dropFirst().split(separator: "/", omittingEmptySubsequences: false)[...]
@@ -44,11 +47,11 @@ package struct PathPattern: Hashable, Sendable {
     /// The names of the parameters, in their order.
     package var names: [String] { segments.compactMap(\.name) }
 
-    /// The segments of a path that stand for the parameters, in their order; nil if the path does not fit.
+    /// Returns the values of the parameters in a path, in their order; nil if the path does not match.
     package func values(in path: String) -> [Substring]? {
         var rest = path[...]
         var values: [Substring] = []
-        // From the end, because only the beginning may have any number of segments.
+        // The segments are compared from the end, because an asterisk at the beginning matches any number of them.
         for segment in segments.reversed() {
             guard let slash = rest.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
             let value = rest[rest.utf8.index(after: slash)...]
@@ -66,10 +69,10 @@ package struct PathPattern: Hashable, Sendable {
         return values
     }
 
-    /// Whether a path fits.
+    /// Whether a path matches the pattern.
     package func fits(_ path: String) -> Bool { values(in: path) != nil }
 
-    /// Whether some path fits both patterns.
+    /// Whether a path can match both patterns.
     package func overlaps(_ other: PathPattern) -> Bool {
         let (short, long) = segments.count <= other.segments.count ? (self, other) : (other, self)
         let isAligned = zip(short.segments.reversed(), long.segments.reversed()).allSatisfy { $0.overlaps($1) }
@@ -100,7 +103,7 @@ package struct PathPattern: Hashable, Sendable {
 }
 
 extension PathPattern: CustomStringConvertible {
-    /// As the configuration has it.
+    /// The text of the pattern, as the configuration writes it.
     package var description: String {
         let texts = segments.map { segment in
             switch segment {

@@ -1,7 +1,7 @@
-/// Elements in the order in which they came.
+/// A queue that returns elements in the order in which they were added.
 struct ArrivalQueue<Element> {
     private var elements: [Element] = []
-    /// Those before it have left.
+    /// The index of the first element that is still in the queue.
     private var first = 0
 
     var count: Int { elements.count - first }
@@ -11,7 +11,7 @@ struct ArrivalQueue<Element> {
         elements.append(element)
     }
 
-    /// Takes the element that came first; nil if the queue is empty.
+    /// Removes and returns the oldest element; nil if the queue is empty.
     mutating func removeFirst() -> Element? {
         guard first < elements.count else { return nil }
         defer { dropTheLeft() }
@@ -19,7 +19,8 @@ struct ArrivalQueue<Element> {
         return elements[first - 1]
     }
 
-    /// Moves the rest only if it is the smaller part, so that each element is moved once or less on average.
+    /// Frees the places of removed elements. The rest is moved only if it is the smaller part, so that each element is
+    /// moved at most once on average.
     private mutating func dropTheLeft() {
         guard first > elements.count / 2 else { return }
         elements.removeFirst(first)

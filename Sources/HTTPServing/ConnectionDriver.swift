@@ -1,95 +1,100 @@
 import HTTPMessages
 import Telemetry
 
-/// What speaks a protocol on one connection: HTTP/1.1, HTTP/2, or what comes before them.
+/// Implements a protocol on one connection: HTTP/1.1, HTTP/2, or a step before them.
 ///
-/// The connection owns the socket, TLS, the timer, the output that the kernel has not taken yet, and the end. The
-/// driver owns the meaning of the bytes. A driver belongs to one connection and keeps no reference to it: each event
-/// brings the connection along, and the driver acts by calling it. All of that happens on the connection's loop.
+/// The connection owns the socket, TLS, the timer, the output that the kernel has not taken yet, and the closing. The
+/// driver interprets the bytes. A driver belongs to one connection and keeps no reference to it: each event passes the
+/// connection, and the driver acts by calling it. All calls happen on the connection's loop.
 ///
-/// A connection may have several drivers, one after the other: the PROXY header, the TLS handshake, the choice between
-/// HTTP/1.1 and HTTP/2, then one of these two. Each hands over to the next by `HTTPConnection.handOver` or `speak`, and
-/// hears nothing after that.
+/// A connection may have several drivers, one after the other: for the PROXY header, for the TLS handshake, for the
+/// choice between HTTP/1.1 and HTTP/2, then for one of these two. Each driver passes the connection to the next one by
+/// `HTTPConnection.handOver` or `speak`, and gets no events after that.
 ///
-/// A call of the connection may close it (a write that fails does), and may come back to the driver before it
-/// returns: `HTTPConnection.dispatch` calls `respond` at once when the handler answers at once. So a driver brings
-/// its own state in order before it calls, and looks at `HTTPConnection.isOpen` before it goes on. Nothing is called
-/// any more once the connection is closed, but for `closed`.
+/// A call of the connection may close it, for example if a write fails. It may also call the driver before it returns:
+/// if the handler answers immediately, `HTTPConnection.dispatch` calls `respond`. So a driver updates its own state
+/// before it calls the connection, and checks `HTTPConnection.isOpen` before it continues. Once the connection is
+/// closed, only `closed` is called.
 protocol ConnectionDriver: AnyObject {
-    /// Whether bytes are wanted now. While this is `false` nothing is read, and what the peer sends waits in the
-    /// kernel.
+    /// Whether the driver wants bytes now. While this is `false`, the connection does not read, and the peer's bytes
+    /// wait in the kernel.
     ///
-    /// A driver that turns this to `true` by itself, outside `received`, calls `HTTPConnection.requestInputTurn`.
+    /// If a driver changes this to `true` outside `received`, it calls `HTTPConnection.requestInputTurn`.
     var isReading: Bool { get }
 
-    /// The first event: the driver has been chosen, and has received nothing.
+    /// The first event: the driver now serves the connection, and has received nothing yet.
     func started(on connection: HTTPConnection)
 
-    /// The socket has input, its end, or room to write: for drivers that do not let the connection read, but look at
-    /// the input themselves or have OpenSSL read it.
+    /// The socket has input, the end of the input, or room for output.
     ///
-    /// Called only while `isReading` does not hold; otherwise the connection reads.
+    /// It is for drivers that examine the input themselves or let OpenSSL read it. It is called only while `isReading`
+    /// is `false`; otherwise the connection reads.
     func socketReady(on connection: HTTPConnection)
 
-    /// Bytes of the peer, at least one, without TLS. They are borrowed: what is kept must be copied.
+    /// The connection has read bytes of the peer, at least one, without TLS. They are borrowed: the driver must copy
+    /// the bytes that it keeps.
     ///
-    /// Called only while `isReading` holds, at most once per turn of the loop.
+    /// Called only while `isReading` is `true`, and at most once per turn of the loop.
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection)
 
-    /// The peer sends no more; it may still read. Called once.
+    /// The peer has ended its output; it may still read. Called once.
     func inputEnded(on connection: HTTPConnection)
 
-    /// All output has gone to the kernel, after a `write` that left some behind.
+    /// The kernel has taken the rest of the output, after a `write` of which it took only a part.
     func outputDrained(on connection: HTTPConnection)
 
-    /// The turn has come that `HTTPConnection.requestResume` asked for, to write.
+    /// The driver's turn to write has come, which it requested with `HTTPConnection.requestResume`.
     func resumed(on connection: HTTPConnection)
 
-    /// The turn has come that `HTTPConnection.requestInputTurn` asked for: looks at what the driver keeps of the
-    /// input, once.
+    /// The driver's turn has come, which it requested with `HTTPConnection.requestInputTurn`. The driver processes one
+    /// piece of the input that it holds.
     ///
-    /// Called only while `isReading` does not hold; otherwise the connection uses the turn to read.
+    /// Called only while `isReading` is `false`; otherwise the connection uses the turn to read.
     func inputTurnCame(on connection: HTTPConnection)
 
-    /// The instant of `HTTPConnection.setDeadline` has come. No deadline runs until a new one is set.
+    /// The instant that was set with `HTTPConnection.setDeadline` has passed. No deadline runs until a new one is set.
     func deadlinePassed(on connection: HTTPConnection)
 
-    /// The handler's answer to the request that was dispatched under this token. Comes once per `dispatch`, unless
+    /// The handler has answered the request that was dispatched under this token. Called once per `dispatch`, unless
     /// the connection closes first.
     func respond(_ response: HTTPResponse, to stream: StreamToken, on connection: HTTPConnection)
 
-    /// The server is going down: finish the requests that have begun, take no new ones (HTTP/2: GOAWAY), then close.
+    /// The server is shutting down: the driver finishes the requests that have begun, accepts no new ones (HTTP/2:
+    /// GOAWAY), then closes.
     func drain(on connection: HTTPConnection)
 
-    /// What the connection does, for eviction and for operators.
+    /// The state of the connection, for eviction and for operators.
     var state: HTTPConnectionState { get }
 
-    /// What the driver holds because of its client; of `connection` only what it adds. Asked for after each event.
+    /// The memory that the driver holds for its client. Its part `connection` has only the driver's own addition. It is
+    /// read after each event.
     var heldMemory: HeldMemory { get }
 
-    /// The memory budget has no room for what the driver holds: ends what is answered already, or else, if it may,
-    /// refuses the newest request that is still arriving.
+    /// The memory budget has no room for the memory that the driver holds.
+    ///
+    /// The driver ends streams that are answered already. If there are none and `mayRefuse` is `true`, it refuses the
+    /// newest request that is still arriving.
     func makeRoom(on connection: HTTPConnection, mayRefuse: Bool) -> MemoryRelief
 
-    /// The connection is closed, for any reason: forget everything, and call nothing any more.
+    /// The connection is closed, for any reason. The driver releases everything, and calls the connection no more.
     func closed()
 }
 
-/// What a driver has given up because there is no memory.
+/// What a driver has ended because the memory budget is used up.
 enum MemoryRelief {
-    /// Nothing: no request is arriving.
+    /// Nothing, because no request is arriving.
     case none
-    /// What was answered already.
+    /// Streams that were answered already.
     case answered
     /// A request, which was refused.
     case request
 }
 
-/// A driver of what comes before HTTP: it writes nothing, dispatches nothing, and asks for no turn.
+/// A driver for a step before HTTP. It writes nothing, dispatches nothing, and requests no turn.
 protocol PreludeDriver: ConnectionDriver {}
 
 extension PreludeDriver {
-    /// Most of them look at the input in `socketReady`.
+    /// False, because most of these drivers examine the input in `socketReady`.
     var isReading: Bool { false }
 
     var state: HTTPConnectionState { .arriving }
@@ -104,8 +109,8 @@ extension PreludeDriver {
     func closed() {}
 }
 
-/// Names a request among those that are being answered on one connection. What it means is up to the driver: the
-/// stream's identifier in HTTP/2, 0 in HTTP/1.1.
+/// Identifies one of the requests that are being answered on a connection: the stream identifier in HTTP/2, 0 in
+/// HTTP/1.1.
 struct StreamToken: Hashable, Sendable {
     let number: Int32
 
@@ -129,12 +134,12 @@ enum ApplicationProtocol: String, Sendable {
 }
 
 extension ListenerState {
-    /// Makes the first driver of a new connection; `isFromProxy` says whether a trusted proxy has opened it.
+    /// Makes the first driver of a new connection. `isFromProxy` tells whether a trusted proxy has opened it.
     func makeFirstDriver(isFromProxy: Bool) -> any ConnectionDriver {
         settings.expectsProxyHeader ? ProxyHeaderDriver() : makeClientDriver(isFromProxy: isFromProxy)
     }
 
-    /// Makes the driver for what the client sends first: the bytes behind a PROXY header, if there is one.
+    /// Makes the driver for the client's first bytes, which follow the PROXY header if there is one.
     func makeClientDriver(isFromProxy: Bool) -> any ConnectionDriver {
         if let slot = settings.tls { return TLSHandshakeDriver(slot.current) }
         return settings.offersHTTP2 || isFromProxy && settings.offersHTTP2ToProxies
@@ -142,11 +147,11 @@ extension ListenerState {
     }
 }
 
-/// A request that is being answered, as the observer will hear of it.
+/// The facts about a request that the observer gets when the request is answered.
 struct HTTPExchange: Equatable {
     let method: HTTPMethod
-    /// When its last byte had arrived.
+    /// When the last byte of the request arrived.
     let startedAt: MonotonicTime
-    /// Known once the handler has answered.
+    /// The status of the answer; nil until the handler has answered.
     var status: HTTPStatus?
 }

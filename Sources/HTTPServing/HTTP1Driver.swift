@@ -1,12 +1,13 @@
 import HTTPMessages
 import Telemetry
 
-/// HTTP/1.1 on a connection: carries out what the HTTP/1.1 machine decides, and measures the deadlines of its phases.
+/// HTTP/1.1 on a connection: carries out the actions of the HTTP/1.1 state machine, and sets the deadlines of its
+/// phases.
 final class HTTP1Driver: ConnectionDriver {
     private let limits: HTTPLimits
     private var machine: HTTP1Connection
     private var exchange: HTTPExchange?
-    /// When the head or body that is arriving began to.
+    /// When the head or the body that is arriving began to arrive.
     private var arrival: (phase: ArrivalPhase, start: MonotonicTime)?
 
     private enum ArrivalPhase: Equatable {
@@ -21,8 +22,9 @@ final class HTTP1Driver: ConnectionDriver {
 
     // MARK: Events
 
-    /// Not while pipelined requests wait in the machine: it would hold more and more of them. In a head it holds what
-    /// came of the head.
+    /// False while a pipelined request waits in the machine: otherwise more and more of them would be held in memory.
+    ///
+    /// Within a head, the machine holds input too, but it needs more to complete the head.
     var isReading: Bool {
         switch machine.phase {
         case .waiting: !machine.hasEarlyInput
@@ -35,7 +37,7 @@ final class HTTP1Driver: ConnectionDriver {
         connection.setDeadline(connection.firstByteDeadline)
     }
 
-    /// What comes before the next request may begin waits in the kernel.
+    /// Does nothing: while the driver does not read, input waits in the kernel.
     func socketReady(on connection: HTTPConnection) {}
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
@@ -48,11 +50,11 @@ final class HTTP1Driver: ConnectionDriver {
     }
 
     func outputDrained(on connection: HTTPConnection) {
-        // Otherwise it was an interim response.
+        // In any other phase, the output was an interim response.
         if machine.phase == .writing { finishResponse(on: connection) }
     }
 
-    /// A response is written as far as the kernel takes it, without being asked.
+    /// Does nothing: the driver requests no turns to write, because the connection writes the rest of a response.
     func resumed(on connection: HTTPConnection) {}
 
     func inputTurnCame(on connection: HTTPConnection) {
@@ -63,7 +65,7 @@ final class HTTP1Driver: ConnectionDriver {
         switch machine.phase {
         case .writing: return connection.end(because: .slowReading)
         case .waiting:
-            // The next request may have come a moment ago.
+            // The next request may have arrived just before the deadline.
             connection.readOnceMore()
             guard connection.isOpen, machine.phase == .waiting, !machine.hasEarlyInput else { return }
             guard connection.hasReceived else { return connection.refuse(.silent) }
@@ -124,12 +126,13 @@ final class HTTP1Driver: ConnectionDriver {
 
     private func beginExchange(_ method: HTTPMethod, on connection: HTTPConnection) {
         exchange = HTTPExchange(method: method, startedAt: connection.now)
-        // The handler has deadlines of its own.
+        // The handler sets its own deadlines.
         arrival = nil
         connection.setDeadline(.distantFuture)
     }
 
-    /// Has the handler decide about a body whose head has just come. False if the request was refused by its head.
+    /// Asks the handler about the body of a request whose head has just arrived. Returns false if the handler refused
+    /// the request.
     private func bodyIsAwaited(on connection: HTTPConnection) -> Bool {
         guard let head = machine.takeUndecidedHead() else { return true }
         switch connection.decideBody(of: head) {
@@ -145,7 +148,7 @@ final class HTTP1Driver: ConnectionDriver {
         }
     }
 
-    /// Head and body leave in one write, unless the kernel takes less.
+    /// Sends head and body in one write, unless the kernel takes only a part.
     func respond(_ response: HTTPResponse, to stream: StreamToken, on connection: HTTPConnection) {
         exchange?.status = response.status
         let plan = machine.respond(closing: response.closesConnection)
@@ -169,13 +172,13 @@ final class HTTP1Driver: ConnectionDriver {
 
     // MARK: Deadlines
 
-    /// Measures what the machine waits for; each of its phases has a beginning from which its limit runs.
+    /// Sets the deadline of the present phase. The limit of a phase is counted from its beginning.
     private func updateDeadline(on connection: HTTPConnection) {
         switch machine.phase {
         case .answering, .writing, .closed:
             break
         case .waiting:
-            // A line end that came in two pieces looked like the beginning of a head.
+            // A line end between requests arrived in two pieces. The first piece looked like the beginning of a head.
             guard arrival != nil else { break }
             arrival = nil
             connection.setDeadline(connection.now + limits.idleDeadline)
@@ -186,7 +189,7 @@ final class HTTP1Driver: ConnectionDriver {
         }
     }
 
-    /// When this phase began: now, unless it had begun before.
+    /// Returns when a phase began. If it has not begun before, it begins now.
     private func start(of phase: ArrivalPhase, _ now: MonotonicTime) -> MonotonicTime {
         if let arrival, arrival.phase == phase { return arrival.start }
         arrival = (phase, now)

@@ -6,14 +6,14 @@ import Telemetry
 
 /// One connection of a listener, from accept to close, on one loop.
 ///
-/// It moves bytes between the transport and a driver, has requests answered, and keeps the deadline. What the bytes
-/// mean, from a PROXY header to HTTP/2, is the driver's business alone. The descriptor is watched edge-triggered and
-/// registered once, so a request on a connection that stays open costs one read and one write, and no call to epoll.
+/// It moves bytes between the transport and a driver, passes requests to the handler, and keeps the deadline. Only the
+/// driver interprets the bytes, from a PROXY header to HTTP/2. The descriptor is registered once and edge-triggered. So
+/// a request on a connection that stays open costs one read and one write, and no call to epoll.
 ///
-/// A task that answers a request keeps this object alive, but not its socket: when the connection is lost meanwhile,
-/// the response finds the connection closed and goes nowhere.
+/// A task that answers a request keeps this object alive, but not its socket. If the connection is lost meanwhile, the
+/// response is discarded.
 ///
-/// Safe to send: it is made and used on its loop only; the task of a request runs there too.
+/// Safe to send: it is made and used on its loop only, and the task of a request runs there too.
 final class HTTPConnection: LoopChannel, @unchecked Sendable {
     let listener: ListenerState
     private(set) var peer: HTTPPeer
@@ -21,16 +21,16 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private let services: LoopServices
     private let closed: (HTTPConnection) -> Void
     private let openedAt: MonotonicTime
-    /// The address whose limit this connection counts against.
+    /// The address against whose limit this connection counts.
     private var countedAddress: IPAddress?
-    /// The place among the idle connections of the loop.
+    /// The link in the list of the loop's idle connections.
     var idleLink = IdleConnections.Link()
     private var state = HTTPConnectionState.arriving
-    /// What is charged to the memory budget.
+    /// The memory that is charged to the budget.
     private var charged = HeldMemory(connection: HeldMemory.connectionSize)
-    /// Whether a request was answered since the connection was last put among the idle ones.
+    /// Whether a request was answered since the connection was last added to the idle ones.
     private var hasAnswered = false
-    /// So many requests of one connection may find no room; then the connection ends.
+    /// The number of requests without room in memory after which a connection ends.
     private static let memoryRefusalsMaximum = 16
     private var memoryRefusalCount = 0
     /// Whether the client has sent anything.
@@ -40,22 +40,22 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private var registration: RegistrationID?
     private var driver: any ConnectionDriver
     private var deadline = ConnectionDeadline()
-    /// How many bytes were dropped since the connection began to linger; `nil` before.
+    /// How many bytes were dropped since the connection began to linger; `nil` if it does not linger.
     private var lingerSize: Int?
 
-    /// What a partial write has left.
+    /// The bytes that the kernel has not taken yet.
     private var unsent: ArraySlice<UInt8> = []
-    /// Whether the server is going down.
+    /// Whether the server is shutting down.
     private(set) var isDraining = false
-    /// The kernel may have more to read: no edge announces it again.
+    /// Whether the kernel may have more input, which no further edge announces.
     private(set) var mayHaveInput = false
-    /// The peer has closed its side; what it sent before may still be unread.
+    /// Whether the peer has closed its side. Bytes that it sent before may still be unread.
     private(set) var peerHasEnded = false
-    /// Everything was read, up to the end of the peer's stream.
+    /// Whether all input was read, up to the end of the peer's stream.
     private var inputHasEnded = false
     private var isResumeScheduled = false
     private var awaitsInputTurn = false
-    /// Whether the connection is among the lost ones of its loop.
+    /// Whether the connection is in its loop's list of lost connections.
     private var isLost = false
 
     init(
@@ -80,10 +80,10 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         listener.connectionObjects.subtract(1, ordering: .relaxed)
     }
 
-    /// Begins to read; nothing happens if the connection has closed while it waited for that.
+    /// Begins to read, unless the connection was closed while it waited to be started.
     ///
-    /// The first request of a client has often come by now. It is read at once: the event that announces it may come
-    /// behind those of thousands of other connections.
+    /// The first request of a client has often arrived by now. It is read immediately, because the event that announces
+    /// it may come after those of thousands of other connections.
     func start() {
         guard transport.isOpen else { return }
         do throws(EventLoopError) {
@@ -111,14 +111,14 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     func drain() {
         guard isOpen, !isLingering else { return }
         isDraining = true
-        // A request may have come that no event has announced yet.
+        // A request may have arrived that no event has announced yet.
         mayHaveInput = true
         readOnce()
         if isOpen && !isLingering { driver.drain(on: self) }
         settle()
     }
 
-    /// Closes at once.
+    /// Closes immediately.
     func abort() {
         close(reset: true)
     }
@@ -133,7 +133,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
             if transport.readWaitsForRoom { mayHaveInput = true }
             if isCongested { writeUnsent() }
         }
-        // A client does not get ahead of the others by sending more.
+        // A client that sends more does not get additional turns.
         if isOpen && !awaitsInputTurn { proceed() }
         settle()
     }
@@ -146,7 +146,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         settle()
     }
 
-    /// Looks at one more piece of the input. Called by `InputTurns` on an open connection.
+    /// Processes one more piece of the input. `InputTurns` calls it on an open connection.
     func takeInputTurn() {
         awaitsInputTurn = false
         if isReading {
@@ -162,14 +162,14 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         close(reset: true)
     }
 
-    /// The client has gone: nothing is read any more, and the connection ends when it is its turn.
+    /// Notes that the client is gone. The connection reads no more, and ends when its turn comes.
     private func lose() {
         guard !isLost else { return }
         isLost = true
         services.lostConnections.append(self)
     }
 
-    /// Closes the connection because its client has gone. Called by `LostConnections`.
+    /// Closes the connection because its client is gone. `LostConnections` calls it.
     func endLost() {
         if isOpen { close(reset: false) }
     }
@@ -180,9 +180,9 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         settle()
     }
 
-    // MARK: What the connection costs
+    // MARK: State and memory
 
-    /// Brings the connection's state and charges up to date after an event.
+    /// Updates the connection's state and its charges to the memory budget after an event.
     private func settle() {
         guard isOpen else { return }
         noteState()
@@ -192,19 +192,19 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private func noteState() {
         let new = isLingering ? .closing : driver.state
         if new == state && !(hasAnswered && new == .idle) { return }
-        // A request that was answered at once changes no count that loops share.
+        // A request that was answered immediately changes no count that the loops share.
         if new != state {
             resources.connectionEnded(state)
             resources.connectionBegan(new)
         }
-        // Also a connection that has changed from one such state to another begins at the end.
+        // The connection goes to the end of the list even if it was in the list already.
         if new.isEvictable { services.idleConnections.append(self) } else { services.idleConnections.remove(self) }
         state = new
         hasAnswered = false
     }
 
-    /// Charges what is held. If that does not fit, requests that are still arriving are refused, newest first; then the
-    /// connection ends.
+    /// Charges the memory that is held. If it does not fit, requests that are still arriving are refused, newest first;
+    /// then the connection ends.
     private func charge() {
         while isOpen, let share = resources.memory.move(&charged, to: held, of: countedAddress?.clientNetwork) {
             switch share {
@@ -222,8 +222,9 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         }
     }
 
-    /// A client that goes on although its requests found no room. A trusted proxy has many clients, and goes on for the
-    /// others.
+    /// Whether the connection ends because too many of its requests found no room.
+    ///
+    /// The connection of a trusted proxy does not end, because it carries the requests of many clients.
     private var endsAfterRefusals: Bool {
         countedAddress != nil && memoryRefusalCount >= Self.memoryRefusalsMaximum
     }
@@ -231,7 +232,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private var held: HeldMemory {
         var held = isLingering ? HeldMemory() : driver.heldMemory
         held.connection += HeldMemory.connectionSize + (transport.hasTLS ? HeldMemory.tlsSize : 0)
-        // What a client takes at once is not held.
+        // Output that the client takes immediately is not held.
         held.outbound = isCongested ? held.outbound + unsent.count : 0
         return held.inSteps
     }
@@ -242,12 +243,12 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     // MARK: Reading
 
-    /// Reads at most once, so that no connection holds the others up; what is left comes in the next turn.
+    /// Reads at most once, so that no connection delays the others. The rest is read in a later turn.
     private func readOnce() {
         guard mayHaveInput, isReading else { return }
         switch transport.read(into: &services.input, now: loop.now) {
         case .bytes(let count, let mayHaveMore):
-            // The end of the stream may follow without an edge of its own.
+            // If the peer has ended, no further edge announces the end of the stream, so it must still be read.
             if !mayHaveMore && !peerHasEnded { mayHaveInput = false }
             hasReceived = true
             take(count)
@@ -278,8 +279,9 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         }
     }
 
-    /// Lends the driver what was read. The shared buffer is not held beyond this, or the next read would have to copy
-    /// it.
+    /// Lends the read bytes to the driver.
+    ///
+    /// The reference to the shared buffer ends with this method. Otherwise the next read would have to copy the buffer.
     private func passOn(_ count: Int) {
         let input = services.input
         driver.received(input.span.extracting(first: count), on: self)
@@ -297,14 +299,16 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         return false
     }
 
-    /// The shared buffer is not held beyond this, or the next response would have to copy it.
+    /// Writes the shared buffer.
+    ///
+    /// The reference to the buffer ends with this method. Otherwise the next response would have to copy the buffer.
     private func writeShared() -> WriteOutcome {
         let output = services.output
         return transport.write(output.span)
     }
 
     private func keepUnsent(from position: Int) {
-        // A copy with storage of its own: the shared buffer serves the next connection.
+        // The bytes are copied, because the next connection uses the shared buffer.
         unsent = Array(services.output[position...])[...]
         if position > 0 { requestResume() }
     }
@@ -313,7 +317,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         switch transport.write(unsent.span) {
         case .written(let count):
             unsent.removeFirst(count)
-            // No edge announces room that is still there.
+            // The kernel may still have room, which no edge announces.
             guard unsent.isEmpty else { return requestResume() }
             unsent = []
             if isLingering { finishLinger() } else { driver.outputDrained(on: self) }
@@ -322,15 +326,16 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         }
     }
 
-    /// The last output has gone.
+    /// Continues to linger after the last output was sent.
     private func finishLinger() {
         if inputHasEnded { close(reset: false) } else { transport.finishWriting() }
     }
 
     // MARK: Deadlines
 
-    /// The timer is only ever moved to an earlier time; one that fires early is set again. So a request costs no timer
-    /// work.
+    /// Sets the timer if it would fire too late. A timer that fires too early is set again then.
+    ///
+    /// So most requests need no change of the timer.
     private func armTimer() {
         guard deadline.instant < deadline.timerInstant else { return }
         deadline.timerInstant = deadline.instant
@@ -350,7 +355,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
 
     private var isLingering: Bool { lingerSize != nil }
 
-    /// A connection that has not begun, or that the loop did not take because it stops.
+    /// Closes a connection that has not begun, or that the stopping loop did not register.
     private func closeUnregistered() {
         guard transport.isOpen else { return }
         transport.close(reset: true)
@@ -368,37 +373,37 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     }
 }
 
-// MARK: What a driver asks for
+// MARK: Methods for drivers
 
 extension HTTPConnection {
-    /// Whether the connection is still open. Every method here does nothing after its end.
+    /// Whether the connection is still open. After it is closed, the methods of this extension do nothing.
     var isOpen: Bool { registration != nil }
 
-    /// The time on the loop's clock, read afresh.
+    /// The present time on the loop's clock.
     var now: MonotonicTime { loop.now }
 
     /// The time since the connection was accepted.
     var age: Duration { loop.now - openedAt }
 
-    /// When the first byte of the next request must be there: a connection that has sent nothing at all has less time.
+    /// The deadline for the first byte of the next request. It is shorter if the client has sent nothing yet.
     var firstByteDeadline: MonotonicTime {
         hasReceived ? now + listener.limits.idleDeadline : handshakeDeadline
     }
 
-    /// When what comes before HTTP must be over.
+    /// The deadline for the steps before HTTP.
     var handshakeDeadline: MonotonicTime { openedAt + listener.limits.handshakeDeadline }
 
-    /// The same for a server that goes down.
+    /// The deadline for the steps before HTTP while the server is shutting down.
     var drainDeadline: MonotonicTime { min(handshakeDeadline, now + listener.limits.drainPatience) }
 
-    /// The value of the `Date` field now, 29 bytes.
+    /// The present value of the `Date` field, 29 bytes.
     var date: [UInt8] { services.date() }
 
-    /// Lends what has come, and leaves it there to be seen again or read by OpenSSL. Empty input means that the peer
-    /// has ended.
+    /// Lends the input to `body` and leaves it in the kernel, so that it can be read later, also by OpenSSL. Empty
+    /// input means that the peer has ended.
     ///
-    /// Returns `nil` without calling `body` if nothing has come, or if the connection is lost and therefore closed.
-    /// `body` must not call a method of the connection.
+    /// Returns `nil` without calling `body` if there is no input, or if the connection is lost and was therefore
+    /// closed. `body` must not call a method of the connection.
     func peek<Result>(_ body: (Span<UInt8>) -> Result) -> Result? {
         guard isOpen else { return nil }
         let outcome = transport.peek(into: &services.input)
@@ -413,41 +418,43 @@ extension HTTPConnection {
         }
     }
 
-    /// Drops so many bytes, which `peek` has lent.
+    /// Drops `count` bytes, which `peek` has lent before.
     func skip(_ count: Int) {
         if isOpen { transport.skip(count) }
     }
 
-    /// Takes the address of the client from its proxy, and counts the connection under it; returns why it must be
-    /// refused, if it must.
+    /// Takes the address of the client from its proxy, and counts the connection under this address.
+    ///
+    /// Returns the reason if the connection must be refused.
     func admit(client: SocketAddress) -> HTTPConnectionRefusal? {
         peer.address = client
         peer.hasProxyHeader = true
-        // Behind one proxy there may be another, which connects for many clients.
+        // The address may belong to another trusted proxy, which connects for many clients.
         guard let address = client.ip, !listener.settings.trustedProxies.contains(address) else { return nil }
         if let refusal = listener.admitAddress(address) { return refusal }
         countedAddress = address
         return nil
     }
 
-    /// Closes the connection because it must not be served at all, or not any longer. It may not have begun.
+    /// Closes the connection because it is not served, or no longer served. It may also be called before `start`.
     func refuse(_ reason: HTTPConnectionRefusal) {
         guard transport.isOpen else { return }
         listener.observer.connectionRefused(peer, because: reason)
-        // A client whose connection was idle learns of the end in good order, and may ask again on another one.
+        // An evicted idle connection is closed without a reset, so that its client can safely use another one.
         close(reset: reason != .evicted || state == .arriving)
     }
 
-    /// Begins TLS, before anything was read; `false` if there is no memory for it. OpenSSL reads and writes the socket
-    /// from then on.
+    /// Begins TLS, before anything was read. Returns `false` if there is no memory for it.
+    ///
+    /// From then on, OpenSSL reads and writes the socket.
     func startTLS(_ context: TLSContext) -> Bool {
         guard isOpen, transport.startTLS(context, limits: listener.limits, now: now) else { return false }
-        // A handshake is not worth its time if the connection finds no room.
+        // A handshake would be wasted if there is no memory for the connection.
         charge()
         return isOpen
     }
 
-    /// Goes on with the TLS handshake as far as the socket allows.
+    /// Continues the TLS handshake as far as the socket allows.
     func shakeHands() -> HandshakeOutcome {
         guard isOpen else { return .wouldBlock }
         let outcome = transport.handshake(now: now)
@@ -461,8 +468,9 @@ extension HTTPConnection {
     /// The protocol that the TLS handshake has agreed on; `nil` if the client offered none.
     var agreedProtocol: ApplicationProtocol? { transport.applicationProtocol }
 
-    /// Hands the connection to the next driver, which gets what has come already: no event announces that again, and
-    /// after a TLS handshake OpenSSL may hold it.
+    /// Passes the connection to the next driver, and lets it read immediately.
+    ///
+    /// Input may have arrived already, which no further event announces. After a TLS handshake, OpenSSL may hold input.
     func handOver(to next: any ConnectionDriver) {
         guard isOpen else { return }
         start(next)
@@ -470,8 +478,9 @@ extension HTTPConnection {
         if isOpen { proceed() }
     }
 
-    /// Hands the connection to the driver of this protocol, with what was read already: what chose the protocol must
-    /// forget it.
+    /// Passes the connection to the driver of this protocol, with the bytes that were read to choose the protocol.
+    ///
+    /// The driver that has chosen the protocol must not use these bytes afterwards.
     @discardableResult
     func speak(_ chosen: ApplicationProtocol, beginningWith bytes: Span<UInt8>) -> any ConnectionDriver {
         let driver = chosen.makeDriver(for: listener)
@@ -480,21 +489,20 @@ extension HTTPConnection {
         return driver
     }
 
-    /// Whether a trusted proxy is at the other end: the connection then carries the requests of many clients.
+    /// Whether the peer is a trusted proxy, so that the connection carries the requests of many clients.
     ///
-    /// Behind a PROXY header this is about the client that the header names.
+    /// After a PROXY header, the peer is the client that the header names.
     var isFromTrustedProxy: Bool { listener.settings.trustedProxies.contains(peer.address) }
 
-    /// Whether output waits for the kernel; `ConnectionDriver.outputDrained` comes when it is gone.
+    /// Whether output waits for the kernel. `ConnectionDriver.outputDrained` is called when the kernel has taken it.
     ///
-    /// What is written meanwhile waits in memory: a driver that makes output of its own accord stops until then.
+    /// Further output waits in memory meanwhile. A driver that produces output by itself must stop until then.
     var isCongested: Bool { !unsent.isEmpty }
 
-    /// Sends the bytes that `fill` appends to the array that it is given (which may hold others already), in one write
-    /// if the kernel takes them.
+    /// Sends the bytes that `fill` appends to its array. The array may contain other bytes already.
     ///
-    /// Returns `true` when everything has gone to the kernel. Otherwise either `ConnectionDriver.outputDrained`
-    /// follows, or the connection has closed. `fill` must not call the connection.
+    /// Returns `true` if the kernel has taken everything. Otherwise `ConnectionDriver.outputDrained` follows, or the
+    /// connection has closed. `fill` must not call the connection.
     @discardableResult
     func write(_ fill: (inout [UInt8]) -> Void) -> Bool {
         guard isOpen else { return false }
@@ -509,39 +517,40 @@ extension HTTPConnection {
         return services.output.isEmpty || writeOutput()
     }
 
-    /// Has `ConnectionDriver.deadlinePassed` called at this instant, unless another is set before; `.distantFuture` for
-    /// never.
+    /// Sets the instant at which `ConnectionDriver.deadlinePassed` is called. It replaces the previous one;
+    /// `.distantFuture` means never.
     func setDeadline(_ instant: MonotonicTime) {
         guard isOpen else { return }
         deadline.instant = instant
         armTimer()
     }
 
-    /// Has `ConnectionDriver.resumed` called in the next turn, after other connections had theirs.
+    /// Requests a call of `ConnectionDriver.resumed` in the next turn of the loop, after other connections' turns.
     func requestResume() {
         guard isOpen, !isResumeScheduled else { return }
         isResumeScheduled = true
         loop.resumeNextTurn(self)
     }
 
-    /// Has `ConnectionDriver.inputTurnCame` called, and reads, when it is this connection's turn among those that have
-    /// more input.
+    /// Requests a turn among the connections that have more input. In its turn, the connection reads, or calls
+    /// `ConnectionDriver.inputTurnCame`.
     func requestInputTurn() {
         guard isOpen, !awaitsInputTurn else { return }
         awaitsInputTurn = true
         services.inputTurns.wait(self)
     }
 
-    /// Reads now what may have come without an event, before the driver gives up the wait. It may come back to the
-    /// driver.
+    /// Reads input that may have arrived without an event, before the driver stops to wait. It may call the driver.
     func readOnceMore() {
         guard isOpen else { return }
         mayHaveInput = true
         readOnce()
     }
 
-    /// Has the handler answer a request: `ConnectionDriver.respond` is called with the token, before this returns when
-    /// the handler answers at once, from a task on this loop otherwise. Any number may be in flight.
+    /// Passes a request to the handler. `ConnectionDriver.respond` is called with the token when the handler answers.
+    ///
+    /// If the handler answers immediately, it is called before this method returns, otherwise from a task on this loop.
+    /// Any number of requests may be in flight.
     func dispatch(_ head: HTTPRequestHead, body: [UInt8], as stream: StreamToken) {
         guard isOpen else { return }
         let request = HTTPRequest(head: head, body: body, peer: peer(of: head))
@@ -563,30 +572,30 @@ extension HTTPConnection {
         }
     }
 
-    /// Has the handler decide what becomes of the body that belongs to this head.
+    /// Asks the handler how to treat the body that belongs to this head.
     func decideBody(of head: HTTPRequestHead) -> HTTPBodyDecision {
         let request = HTTPRequest(head: head, body: [], peer: peer(of: head))
         return listener.settings.handler.decideBody(of: request, on: loop)
     }
 
-    /// The peer as the request's own fields let it be known.
+    /// Returns the peer of a request. If a trusted proxy has sent the request, its fields name the client's address.
     private func peer(of head: HTTPRequestHead) -> HTTPPeer {
         let proxies = listener.settings.trustedProxies
         guard !proxies.isEmpty else { return peer }
         var peer = peer
-        // Behind a PROXY header the address is the client's already, and the fields are the client's own.
+        // After a PROXY header, the address is already the client's, and the client has written the fields.
         peer.isBehindTrustedProxy = proxies.contains(peer.address)
         peer.address = proxies.client(of: peer.address, head.fields)
         return peer
     }
 
-    /// The handler's response to what never became a request, which the observer hears of.
+    /// Returns the handler's response to input that did not become a request, and informs the observer.
     func refusal(of problem: HTTPProblem) -> HTTPResponse {
         listener.observer.inputRefused(peer, problem)
         return listener.settings.handler.refusal(of: problem, from: peer, on: loop)
     }
 
-    /// Tells the observer of a request whose response has gone to the kernel.
+    /// Informs the observer about a request whose response the kernel has taken.
     func report(_ exchange: HTTPExchange) {
         hasAnswered = true
         guard let status = exchange.status else { return }
@@ -595,9 +604,11 @@ extension HTTPConnection {
             peer, method: exchange.method, status: status, after: loop.now - exchange.startedAt)
     }
 
-    /// Sends the end of our stream behind what is still unsent, and closes once the peer has ended too or the linger
-    /// limits are reached: what it still sends would otherwise reset the connection and could destroy the last
-    /// response. The driver hears only of `closed` after this.
+    /// Ends the output after the bytes that are still unsent. Closes when the peer has ended too, or when the linger
+    /// limits are reached.
+    ///
+    /// If the connection closed immediately, further bytes of the peer would cause a reset, which could destroy the
+    /// last response. After this, the driver only gets `closed`.
     func linger() {
         guard isOpen else { return }
         if inputHasEnded && !isCongested { return close(reset: false) }
@@ -607,19 +618,19 @@ extension HTTPConnection {
         if mayHaveInput { requestInputTurn() }
     }
 
-    /// Ends the connection by a reset, and counts why.
+    /// Closes the connection with a reset, and counts the reason.
     func end(because abuse: ConnectionAbuse) {
         guard isOpen else { return }
         count(abuse)
         close(reset: true)
     }
 
-    /// Counts why the connection ends; the caller ends it.
+    /// Counts the reason for which the caller ends the connection.
     func count(_ abuse: ConnectionAbuse) {
         listener.observer.connectionAbused(peer, abuse)
     }
 
-    /// Closes at once; with `reset` the peer is told that something was lost.
+    /// Closes immediately. With `reset`, the peer gets a reset, which tells it that data was lost.
     func close(reset: Bool) {
         guard let registration else { return closeUnregistered() }
         self.registration = nil
@@ -631,11 +642,11 @@ extension HTTPConnection {
     }
 }
 
-/// The one deadline of a connection, and the timer that watches it.
+/// The deadline of a connection, and its timer.
 struct ConnectionDeadline {
-    /// When the connection's patience ends.
+    /// The deadline.
     var instant = MonotonicTime.distantFuture
-    /// When the timer fires: never later than `instant`, often earlier.
+    /// When the timer fires. It is never later than `instant`, and often earlier.
     var timerInstant = MonotonicTime.distantFuture
     var timer: TimerID?
 }

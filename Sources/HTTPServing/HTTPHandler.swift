@@ -2,18 +2,22 @@ package import EventLoops
 package import HTTPMessages
 package import POSIXSockets
 
-/// What answers the requests of a listener. One instance serves all loops at once.
+/// Answers the requests of a listener. All loops use the same instance concurrently.
 package protocol HTTPHandler: Sendable {
-    /// Answers a request at once, or hands back work that may wait. Called on the connection's loop, which it must
-    /// not block.
+    /// Answers a request immediately, or returns work that may wait.
+    ///
+    /// Called on the connection's loop, which it must not block.
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer
 
-    /// Decides by its head what becomes of the body of a request, before more of it is kept than came with the head.
-    /// Called on the connection's loop, once, and only if the body has not arrived whole. The request has no body
-    /// here.
+    /// Decides from the head of a request how its body is treated, before more of the body is kept than arrived with
+    /// the head.
+    ///
+    /// Called on the connection's loop, once, and only if the body has not arrived completely. `request` has an empty
+    /// body.
     func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision
 
-    /// The response to what never became a request. The connection closes after it; over HTTP/2 only the stream does.
+    /// Returns the response to input that did not become a request. After it, the connection closes; in HTTP/2, only
+    /// the stream does.
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse
 }
 
@@ -21,64 +25,68 @@ extension HTTPHandler {
     package func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision { .keep }
 }
 
-/// What becomes of a body that is still arriving.
+/// How a body that is still arriving is treated.
 package enum HTTPBodyDecision: Sendable {
-    /// It is kept, and the whole request is answered. `100 Continue` is sent if the client waits for it.
+    /// The body is kept, and the whole request is answered. `100 Continue` is sent if the client waits for it.
     case keep
-    /// It is read and dropped, and the request is answered without it: the answer does not depend on it.
+    /// The body is read and dropped, because the answer does not depend on it.
     case drop
-    /// The request is refused with this response, for any body. An HTTP/1.1 connection closes after the
-    /// response, because the rest of the body is not read as a body. An HTTP/2 stream closes.
+    /// The request is refused with this response, without its body.
+    ///
+    /// An HTTP/1.1 connection closes after the response, because the rest of the body is not parsed. In HTTP/2, only
+    /// the stream closes.
     case refuse(HTTPResponse)
 }
 
-/// How a handler answers.
+/// The answer of a handler.
 package enum HTTPAnswer: Sendable {
-    /// With this response, without a task.
+    /// This response, without a task.
     case now(HTTPResponse)
-    /// With what this work returns. It runs as one task on the connection's loop, to its end even when the connection
-    /// is lost meanwhile; then its response goes nowhere.
+    /// The response that this work returns.
+    ///
+    /// The work runs as one task on the connection's loop. If the connection is lost meanwhile, the task still runs to
+    /// its end, and its response is discarded.
     case later(@Sendable (LoopContext) async -> HTTPResponse)
 }
 
 /// A complete request.
 package struct HTTPRequest: Sendable {
     package let head: HTTPRequestHead
-    /// At most `HTTPLimits.bodySizeMaximum` bytes, chunks already joined.
+    /// The body without its chunk encoding; at most `HTTPLimits.bodySizeMaximum` bytes.
     package let body: [UInt8]
     package let peer: HTTPPeer
 
-    /// A request; also for tests of handlers.
+    /// Makes a request. Tests of handlers use it too.
     package init(head: HTTPRequestHead, body: [UInt8], peer: HTTPPeer) {
         self.head = head
         self.body = body
         self.peer = peer
     }
 
-    /// What the request occupies until it is answered, in bytes.
+    /// The memory in bytes that the request occupies until it is answered.
     var memorySize: Int { head.memorySize + body.count + HeldMemory.requestSize }
 
     package var method: HTTPMethod { head.method }
-    /// The path as it came, never percent-decoded; begins with `/`, or is `*` for OPTIONS.
+    /// The path as it was received, without percent-decoding. It begins with `/`, or is `*` for OPTIONS.
     package var path: String { head.target.path }
-    /// The query as it came, without the `?`.
+    /// The query as it was received, without the `?`.
     package var query: String? { head.target.query }
     package var fields: HTTPFields { head.fields }
 }
 
-/// Who is at the other end of a connection, and how it came.
+/// The peer of a connection, and how it is connected.
 package struct HTTPPeer: Hashable, Sendable {
-    /// The client's address, as far as it can be known: of the socket, or what a trusted proxy says.
+    /// The client's address: the peer address of the socket, or the address that a trusted proxy names.
     package internal(set) var address: SocketAddress
     /// The name of the listener that accepted the connection.
     package let listener: String
-    /// What is known of TLS between this server and its peer; `nil` without TLS.
+    /// The facts about TLS between this server and its peer; `nil` without TLS.
     package internal(set) var tls: TLSFacts?
-    /// Whether a trusted proxy has sent the request on. Only then what its fields say of the client is the proxy's
-    /// word, not the client's.
+    /// Whether a trusted proxy has forwarded the request. Only then the fields about the client can be trusted, because
+    /// the proxy has written them.
     package internal(set) var isBehindTrustedProxy: Bool
-    /// Whether a trusted proxy has named the client's address in a PROXY header. The rest of the connection is the
-    /// client's own, TLS included, unless the proxy ends TLS.
+    /// Whether a trusted proxy has named the client's address in a PROXY header. The client has sent the rest of the
+    /// connection, TLS included, unless the proxy ends TLS.
     package internal(set) var hasProxyHeader: Bool
 
     package init(

@@ -2,28 +2,28 @@ package import HTTPMessages
 package import POSIXSockets
 import Synchronization
 
-/// One address that a server listens on, and what happens there.
+/// The settings of one listener: its address and its rules.
 package struct HTTPListenerSettings: Sendable {
-    /// The name for logs and metrics: `public`, `admin`.
+    /// The name for logs and metrics, for example `public` or `admin`.
     package let name: String
-    /// Port 0 takes a free port.
+    /// The address. With port 0, the kernel chooses a free port.
     package let address: SocketAddress
     package let limits: HTTPLimits
     package let handler: any HTTPHandler
-    /// Whether HTTP/2 is spoken: by ALPN over TLS, with prior knowledge otherwise.
+    /// Whether clients may use HTTP/2: by ALPN with TLS, by prior knowledge without TLS.
     package var offersHTTP2 = false
-    /// Whether trusted proxies may speak HTTP/2 with prior knowledge where others may not.
+    /// Whether trusted proxies may use HTTP/2 by prior knowledge even if `offersHTTP2` is false.
     package var offersHTTP2ToProxies = false
-    /// How TLS is spoken; `nil` for plain HTTP.
+    /// The context for TLS; `nil` for plain HTTP.
     package var tls: TLSContextSlot?
-    /// Whose `X-Forwarded-For`, `Forwarded` and PROXY headers count.
+    /// The proxies whose `X-Forwarded-For`, `Forwarded` and PROXY headers are trusted.
     package var trustedProxies = TrustedProxies()
-    /// Whether every connection must begin with a PROXY header. Then trusted proxies alone are let in.
+    /// Whether every connection must begin with a PROXY header. Then only trusted proxies may connect.
     package var expectsProxyHeader = false
     /// The permissions of a unix socket's file.
     package var socketMode: UInt32 = 0o660
 
-    /// Plain HTTP/1.1 without proxies; the rest is for the owner to set.
+    /// Makes settings for plain HTTP/1.1 without proxies. The caller sets the other properties.
     package init(
         name: String, address: SocketAddress, limits: HTTPLimits = HTTPLimits(), handler: any HTTPHandler
     ) {
@@ -34,7 +34,7 @@ package struct HTTPListenerSettings: Sendable {
     }
 }
 
-/// Where a listener finds the context for its next connection, so that a reload can put another one there.
+/// Holds the TLS context for new connections of a listener. A reload can replace the context.
 package final class TLSContextSlot: Sendable {
     private let context: Mutex<TLSContext>
 
@@ -42,7 +42,7 @@ package final class TLSContextSlot: Sendable {
         self.context = Mutex(context)
     }
 
-    /// The context of connections that begin now. Those that began earlier keep theirs.
+    /// The context for new connections. Connections that exist keep their context.
     package var current: TLSContext {
         get { context.withLock { $0 } }
         set { context.withLock { $0 = newValue } }

@@ -6,8 +6,9 @@ package import Telemetry
 
 /// HTTP on any number of addresses, over the loops of a group.
 ///
-/// Each listener is on every loop, and a connection stays on the loop that accepted it. The group outlives the server:
-/// first `drain`, then the group's `stop`. The methods block and are for the thread that starts and ends the process.
+/// Each listener is on every loop, and a connection stays on the loop that accepted it. To end the server, call `drain`
+/// first, and then the group's `stop`. The methods block, so only the thread that starts and ends the process calls
+/// them.
 package final class HTTPServer: Sendable {
     private let group: EventLoopGroup
     private let observer: any HTTPServerObserver
@@ -15,8 +16,7 @@ package final class HTTPServer: Sendable {
     private let resources: ServerResources
     private let listeners = Mutex<[Listener]>([])
 
-    /// Handshakes that clients have begun when the server ends may take so long: one second, as long as a SYN-ACK that
-    /// was lost.
+    /// The time that TCP handshakes get when the server ends: one second, after which a lost SYN-ACK is sent again.
     private static let handshakePatience = Duration.seconds(1)
 
     private struct Listener: Sendable {
@@ -26,7 +26,7 @@ package final class HTTPServer: Sendable {
         let port: UInt16?
     }
 
-    /// A server without listeners.
+    /// Makes a server without listeners.
     package init(
         group: EventLoopGroup, observer: any HTTPServerObserver = NoHTTPServerObserver(),
         wallClock: any WallClock = SystemWallClock(), resources: ServerResources = ServerResources()
@@ -39,7 +39,7 @@ package final class HTTPServer: Sendable {
 
     /// Begins to listen and returns the bound address, with the port that was chosen for port 0.
     ///
-    /// Fails with `SocketError.addressInUse` when another process, or another listener of this one, holds the address.
+    /// Throws `SocketError.addressInUse` if another process, or another listener of this process, uses the address.
     @discardableResult
     package func listen(_ settings: HTTPListenerSettings) throws(HTTPServerError) -> SocketAddress {
         let socket = try wrap(
@@ -48,7 +48,7 @@ package final class HTTPServer: Sendable {
         return try listen(settings, on: socket)
     }
 
-    /// Begins to listen on a socket that is open already; the address of the settings does not count.
+    /// Begins to listen on a socket that is open already. The address in the settings is ignored.
     @discardableResult
     package func listen(
         _ settings: HTTPListenerSettings, on socket: consuming ListeningSocket
@@ -67,11 +67,13 @@ package final class HTTPServer: Sendable {
         return address
     }
 
-    /// Stops accepting, closes idle connections, lets requests in flight finish with `Connection: close`, and cuts off
-    /// what is left after `limit` on the loops' clock. Returns when no connection is open.
+    /// Stops accepting, closes idle connections, and lets requests in flight finish with `Connection: close`.
     ///
-    /// No connection is lost that a client believes open: those whose handshake has begun are accepted first, for at
-    /// most a second before `limit` begins. Handshakes by SYN cookies are the exception, because nothing shows them.
+    /// Connections that are left after `limit` on the loops' clock are closed. Returns when no connection is open.
+    ///
+    /// Connections whose TCP handshake has begun are accepted first, for at most a second before `limit` begins. So no
+    /// connection that a client takes for open is lost. Handshakes with SYN cookies are the exception, because the
+    /// kernel does not show them.
     @discardableResult
     package func drain(within limit: Duration) -> DrainReport {
         endArrivals()
@@ -81,15 +83,15 @@ package final class HTTPServer: Sendable {
             let finish: @Sendable (Int) -> Void = { cutOff in
                 progress.update { $0 = ($0.partsLeft - 1, $0.cutOff + cutOff) }
             }
-            // A loop that has stopped has no connections any more.
+            // A stopped loop has no connections.
             if !part.loop.execute({ part.drain(within: limit, done: finish) }) { finish(0) }
         }
         let cutOff = progress.wait { $0.partsLeft == 0 ? $0.cutOff : nil }
         return DrainReport(cutOffConnectionCount: cutOff)
     }
 
-    /// Has every answer end its connection and the kernel begin no new one, and waits until those that it has begun are
-    /// in the queues.
+    /// Makes every answer end its connection, and makes the kernel refuse new connections. Then waits until the
+    /// connections whose handshake has begun are in the listeners' queues.
     private func endArrivals() {
         let listeners = listeners.withLock { $0 }
         for part in listeners.flatMap(\.parts) { _ = part.loop.runAndWait { part.beginEnd() } }
@@ -97,10 +99,10 @@ package final class HTTPServer: Sendable {
         if !ports.isEmpty { UnfinishedHandshakes.waitForEnd(on: ports, within: Self.handshakePatience) }
     }
 
-    /// Connections that are open.
+    /// The number of open connections.
     package var connectionCount: Int { listeners.withLock { $0.reduce(0) { $0 + $1.state.connectionCount } } }
 
-    /// Connections that still occupy memory: the open ones, and closed ones whose request is still being worked on.
+    /// The number of connections that occupy memory: open ones, and closed ones whose request a task still answers.
     package var connectionObjectCount: Int {
         listeners.withLock { $0.reduce(0) { $0 + $1.state.connectionObjects.load(ordering: .relaxed) } }
     }
@@ -139,9 +141,9 @@ package final class HTTPServer: Sendable {
 
 /// Why a server cannot listen.
 package enum HTTPServerError: Error, Equatable, Sendable {
-    /// The address cannot be had; the error's text names it.
+    /// The socket cannot be opened or bound. The text of the error names the address.
     case socket(SocketError)
-    /// A loop does not take the listener.
+    /// A loop cannot register the listener.
     case loop(EventLoopError)
 }
 
@@ -154,8 +156,8 @@ extension HTTPServerError: CustomStringConvertible {
     }
 }
 
-/// How a drain ended.
+/// The result of a drain.
 package struct DrainReport: Equatable, Sendable {
-    /// Connections that were closed before their request was answered, because time was up.
+    /// The number of connections that were still open when the time limit was reached, and were then closed.
     package let cutOffConnectionCount: Int
 }

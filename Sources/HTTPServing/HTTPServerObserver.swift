@@ -1,47 +1,49 @@
 package import HTTPMessages
 
-/// Learns what happens on a server's connections, for metrics and the access log. Called on the loops; must not block.
+/// Receives the events of a server's connections, for metrics and the access log. It is called on the loops, and must
+/// not block.
 package protocol HTTPServerObserver: Sendable {
     /// A connection was accepted.
     func connectionOpened(_ peer: HTTPPeer)
 
-    /// A connection that was opened is closed, after this time.
+    /// An accepted connection was closed, this time after it was accepted.
     func connectionClosed(_ peer: HTTPPeer, after duration: Duration)
 
-    /// A connection was closed as soon as it was accepted, or later for one of these reasons.
+    /// A connection was closed for this reason, immediately after it was accepted or later.
     func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal)
 
-    /// A TLS handshake succeeded, after this time since the connection was accepted; `peer.tls` tells more.
+    /// A TLS handshake succeeded, this time after the connection was accepted. `peer.tls` has the facts.
     func handshakeFinished(_ peer: HTTPPeer, after duration: Duration)
 
-    /// A TLS handshake did not succeed; the connection closes.
+    /// A TLS handshake failed. The connection closes.
     func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure)
 
-    /// A request was answered: the time runs from its last byte's arrival to the response's hand-over to the kernel.
+    /// A request was answered. The time is counted from the arrival of its last byte until the kernel has taken the
+    /// response.
     func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration)
 
-    /// Input that never became a request was answered, or over HTTP/2 only dropped.
+    /// Input that did not become a request was answered or, in HTTP/2, dropped.
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem)
 
-    /// A connection ends before its time, because of what its client does.
+    /// A connection ends because its client abuses it.
     func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse)
 }
 
-/// Why a connection was not served at all, or not any longer.
+/// Why a connection was not served, or not served any longer.
 package enum HTTPConnectionRefusal: String, Sendable, CaseIterable {
-    /// The listener has as many connections as it may.
+    /// The listener has its maximum of connections.
     case tooManyConnections = "connections"
-    /// This IPv4 address, or IPv6 /64, has as many connections as it may.
+    /// The IPv4 address or the IPv6 /64 network has its maximum of connections.
     case tooManyConnectionsFromAddress = "address"
     /// No file descriptor is left for another connection.
     case outOfDescriptors = "descriptors"
-    /// The memory budget has no room for the connection, or for what it holds.
+    /// The memory budget has no room for the connection, or for the memory that it holds.
     case memory
-    /// The connection was idle for the longest time when another one needed its place.
+    /// The connection was closed to make room for another one.
     case evicted
-    /// No byte came within `HTTPLimits.handshakeDeadline`.
+    /// No byte arrived within `HTTPLimits.handshakeDeadline`.
     case silent
-    /// The listener is for proxies, and this peer is not one.
+    /// The listener is for trusted proxies only, and the peer is not one.
     case notAProxy = "not_a_proxy"
     /// The PROXY header is missing, malformed or late.
     case proxyHeader = "proxy_header"
@@ -70,35 +72,35 @@ extension HTTPServerObserver {
     package func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) {}
 }
 
-/// An observer that looks away.
+/// An observer that does nothing.
 package struct NoHTTPServerObserver: HTTPServerObserver {
     package init() {}
 }
 
-/// Why a connection ends before its time: what its client sends breaks no rule by itself, but together it only costs.
+/// Why a connection ends early: each thing that its client sends is allowed, but all together only cost resources.
 package enum ConnectionAbuse: String, Equatable, Sendable, CaseIterable {
-    /// HTTP/2 streams are opened and broken off, over and over (CVE-2023-44487), or driven into errors for the server
-    /// to break off.
+    /// The client opens and resets HTTP/2 streams again and again (CVE-2023-44487), or makes the server reset them.
     case resets
-    /// HTTP/2 frames that bring no request: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, DATA of hardly any bytes,
-    /// unknown ones.
+    /// The client sends too many HTTP/2 frames that are not requests: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, very
+    /// small DATA, unknown frames.
     case controlFrames = "control_frames"
-    /// An HTTP/2 header block in too many pieces (CVE-2024-28182).
+    /// An HTTP/2 header block has too many pieces (CVE-2024-28182).
     case continuations
-    /// An HTTP/2 header block of far more bytes than any head that would be accepted.
+    /// An HTTP/2 header block has far more bytes than any head that the server accepts.
     case headerBlock = "header_block"
-    /// HTTP/2 header blocks that are small on the wire and decode to far more bytes or fields than any head that
-    /// would be accepted.
+    /// HTTP/2 header blocks are small on the wire, but decode to far more bytes or fields than any head that the server
+    /// accepts.
     case expandedHeaders = "expanded_headers"
     /// More HTTP/2 frames wait for the client than `HTTP2Limits.outboundFramesMaximum`.
     case outboundFrames = "outbound_frames"
-    /// TLS records that carry hardly any data, or none: key updates, empty records, records of a few bytes.
+    /// The client sends too many TLS records with little or no data: key updates, empty records, records of a few
+    /// bytes.
     case smallRecords = "small_records"
-    /// A head, or what HTTP/2 sends before the first one, did not arrive within its deadline.
+    /// A head, or the HTTP/2 frames before the first head, did not arrive within the deadline.
     case slowHead = "slow_head"
-    /// A body did not arrive within its deadline or at its least rate. Over HTTP/2 it is the second request that does
-    /// not end in time, be it before or after its answer.
+    /// A body did not arrive within its deadline, or arrived too slowly. In HTTP/2, two requests did not end in time,
+    /// before or after their answers.
     case slowBody = "slow_body"
-    /// The client did not take the output within `HTTPLimits.writeDeadline`.
+    /// The client did not read the output within `HTTPLimits.writeDeadline`.
     case slowReading = "slow_reading"
 }

@@ -2,12 +2,12 @@ import HTTPMessages
 import POSIXSockets
 import Synchronization
 
-/// What the loops share about one listener: its settings and the count of its connections.
+/// The state of one listener that all loops share: its settings and the count of its connections.
 final class ListenerState: Sendable {
     let settings: HTTPListenerSettings
     let observer: any HTTPServerObserver
     let resources: ServerResources
-    /// Connection objects that exist, whether their sockets are still open or not.
+    /// The number of connection objects, including those whose sockets are closed.
     let connectionObjects = Atomic<Int>(0)
     private let connections = Mutex(ConnectionCount())
 
@@ -19,10 +19,10 @@ final class ListenerState: Sendable {
 
     var limits: HTTPLimits { settings.limits }
 
-    /// Connections that are open.
+    /// The number of open connections.
     var connectionCount: Int { connections.withLock(\.total) }
 
-    /// Counts a new connection, or says why there must not be one.
+    /// Counts a new connection. Returns the reason if it must be refused, and then does not count it.
     func admit(_ address: IPAddress?) -> HTTPConnectionRefusal? {
         if let refusal = resources.takePlace() { return refusal }
         let limits = countLimits
@@ -31,13 +31,13 @@ final class ListenerState: Sendable {
         return refusal
     }
 
-    /// Counts a connection that was admitted without an address under this one, or says why it must end.
+    /// Counts a connection under an address that became known after it was admitted. Returns the reason if it must end.
     func admitAddress(_ address: IPAddress?) -> HTTPConnectionRefusal? {
         let limits = countLimits
         return connections.withLock { $0.admitAddress(address?.clientNetwork, limits) }
     }
 
-    /// Counts a connection out.
+    /// Removes a closed connection from the counts.
     func release(_ address: IPAddress?) {
         connections.withLock { $0.release(address?.clientNetwork) }
         resources.releasePlace()
@@ -48,7 +48,7 @@ final class ListenerState: Sendable {
         resources.memory.release(HeldMemory.connectionSize, from: .connections)
     }
 
-    /// The limits of connections, within what the process has room for.
+    /// The limits of connections, lowered to the limits of the process.
     private var countLimits: HTTPLimits {
         var limits = limits
         limits.connectionsPerAddressMaximum = resources.connectionsPerNetworkMaximum(
@@ -57,7 +57,7 @@ final class ListenerState: Sendable {
     }
 }
 
-/// Open connections, in all and by client network.
+/// The numbers of open connections, in total and by client network.
 struct ConnectionCount: Equatable {
     private(set) var total = 0
     private var byAddress: [IPAddress: Int] = [:]

@@ -1,23 +1,26 @@
 import EventLoops
 import POSIXSockets
 
-/// One loop's share of a listener: its listening socket and the connections that it accepted.
+/// The part of a listener on one loop: its listening socket and the connections that it accepted.
 ///
-/// Safe to send: made on one thread before its loop knows it, and used only on that loop afterwards.
+/// Safe to send: it is made on one thread before its loop uses it, and afterwards used only on that loop.
 final class LoopListener: LoopChannel, @unchecked Sendable {
-    /// So many accepted connections begin per turn, so that a flood of new ones does not starve those that are there.
+    /// The most accepted connections that begin in one turn, so that many new ones do not delay existing ones.
     static let startsPerTurnMaximum = 16
-    /// So many connections are accepted per turn. A loop that accepts more than it begins leaves less to the others of
-    /// a shared socket.
+    /// The most connections that are accepted in one turn.
+    ///
+    /// If a loop accepted more than it can begin, the other loops of a shared socket would get fewer.
     static let acceptsPerTurnMaximum = startsPerTurnMaximum
-    /// The same while more of them wait than that. To accept one costs a tenth of what it costs to serve it, so what
-    /// comes behind a flood is soon known, and has its turn among the networks (`StartQueue`).
+    /// The most connections that are accepted in one turn if more than `acceptsPerTurnMaximum` wait.
+    ///
+    /// Accepting a connection costs a tenth of serving it. So connections after a flood are soon accepted, and get
+    /// their turn among the networks (`StartQueue`).
     static let floodAcceptsPerTurnMaximum = 128
-    /// More connections than the kernel queues for a listener, so that accepting the rest of them has an end.
+    /// The most connections that `acceptTheRest` accepts. It is more than the kernel queues for a listener.
     static let queueSizeMaximum = 8192
-    /// So many idle connections are closed at most to make room for a new one.
+    /// The most idle connections that are closed to make room for a new one.
     static let evictionsPerConnectionMaximum = 4
-    /// How long to wait when no descriptor is left.
+    /// How long the listener pauses if no descriptor is left.
     static let backOff = Duration.milliseconds(50)
 
     let loop: LoopContext
@@ -26,17 +29,17 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
     private let group: EventLoopGroup
     private var socket: ListeningSocket
     private var reserve: ReserveDescriptor
-    /// Not there while the listener rests, and once it has ended.
+    /// The registration of the socket; nil while the listener pauses, and after it has ended.
     private var registration: RegistrationID?
     private var hasEnded = false
     private var backOffTimer: TimerID?
     private var connections: [ObjectIdentifier: HTTPConnection] = [:]
-    /// Those of `connections` that have not begun, and others that closed before they did.
+    /// The connections that have not begun, including those that closed before they began.
     private var startQueue = StartQueue<HTTPConnection>()
     private var isStartScheduled = false
-    /// Whether the last turn left connections with the kernel.
+    /// Whether the last turn left connections in the kernel's queue.
     private var isFlooded = false
-    /// Whether connections end as soon as their requests are answered.
+    /// Whether connections end when their requests are answered.
     private var isDraining = false
     private var drainEnd: (deadline: TimerID, done: (Int) -> Void)?
 
@@ -95,11 +98,11 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
     private func take(_ socket: consuming ConnectedSocket) {
         let peer = HTTPPeer(address: socket.peer.unmapped, listener: state.settings.name)
         let isProxy = state.settings.trustedProxies.contains(peer.address)
-        // A proxy's connections are its clients'.
+        // A connection of a proxy is not counted under the proxy's address, because it belongs to its clients.
         let countedAddress = isProxy ? nil : peer.address.ip
         if let refusal = refusal(isProxy: isProxy, countedAddress) {
             state.observer.connectionRefused(peer, because: refusal)
-            // A reset, because a close in good order would keep the pair in TIME_WAIT.
+            // With a reset, the kernel does not keep the pair of addresses in TIME_WAIT.
             return socket.resetOnClose()
         }
         let connection = HTTPConnection(
@@ -114,16 +117,16 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         if state.settings.expectsProxyHeader && !isProxy { return .notAProxy }
         guard let refusal = state.admit(countedAddress) else { return nil }
         guard refusal.yieldsToEviction else { return refusal }
-        // Another loop may take the place that was made.
+        // Another loop may take the place that becomes free.
         for _ in 0..<Self.evictionsPerConnectionMaximum where makeRoom() {
             if state.admit(countedAddress) == nil { return nil }
         }
-        // Here no connection is idle. The next one finds the room that the other loops make.
+        // This loop has no idle connection. The next new connection can use the room that the other loops make.
         askOtherLoopsForRoom()
         return refusal
     }
 
-    /// Closes the connection that has been idle for the longest time, or else one that has not begun.
+    /// Closes the connection that has been idle for the longest time. If none is idle, closes one that has not begun.
     private func makeRoom() -> Bool {
         if loop.value(of: services).evictLongestIdle() { return true }
         guard let connection = startQueue.giveUp() else { return false }
@@ -143,8 +146,9 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         finishDrainIfDone()
     }
 
-    /// Without a descriptor no connection can be accepted, and the one that waits would keep the loop spinning: the
-    /// reserve lets it in so that it can be turned away, then the listener rests.
+    /// Refuses one connection with the reserve descriptor, then pauses the listener.
+    ///
+    /// Without a free descriptor, no connection can be accepted, and the waiting one would keep the loop busy.
     private func shedAndBackOff() {
         reserve.lend {
             if case .accepted(let connection) = socket.accept() {
@@ -156,7 +160,7 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         pause()
     }
 
-    /// The socket leaves the loop's set: what is watched for exclusively cannot be changed there.
+    /// Removes the socket from the loop's epoll set for a while. An exclusive registration cannot be changed there.
     private func pause() {
         guard let registration else { return }
         self.registration = nil
@@ -181,7 +185,7 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
 
     // MARK: Ending
 
-    /// Stops accepting; what was not accepted yet is reset.
+    /// Stops accepting. Connections that were not accepted yet are reset.
     func stopAccepting() {
         if let backOffTimer { loop.cancel(backOffTimer) }
         backOffTimer = nil
@@ -191,10 +195,11 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         socket.close()
     }
 
-    /// From now on every answer ends its connection, and the kernel begins no new TCP connection. Handshakes that have
-    /// begun end, and are accepted, until `drain`.
+    /// Makes every answer end its connection, and makes the kernel refuse new TCP connections.
+    ///
+    /// Until `drain`, handshakes that have begun can finish, and their connections are accepted.
     func beginEnd() {
-        // A unix socket has no handshake, and would be readable all the time.
+        // A unix socket has no handshake, and after this call would always be readable.
         if !hasEnded && !socket.isPassed && socket.address.port != nil { socket.refuseNewConnections() }
         beginDraining()
     }
@@ -205,10 +210,10 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         for connection in connections.values { connection.drain() }
     }
 
-    /// Takes the connections that the kernel has queued: their clients may have sent requests, which closing the socket
-    /// would reset.
+    /// Accepts the connections in the kernel's queue. Their clients may have sent requests, and closing the socket
+    /// would reset them.
     ///
-    /// A queue that systemd has passed stays for the next process.
+    /// The queue of a socket from systemd is left for the next process.
     private func acceptTheRest() {
         guard !hasEnded, !socket.isPassed else { return }
         socket.refuseNewConnections()
@@ -222,8 +227,8 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         }
     }
 
-    /// Stops accepting and lets the requests in flight finish; `done` learns how many connections had to be cut off
-    /// after `limit`.
+    /// Stops accepting, and lets the requests in flight finish. `done` gets the number of connections that were closed
+    /// because `limit` was reached.
     func drain(within limit: Duration, done: @escaping (Int) -> Void) {
         acceptTheRest()
         stopAccepting()

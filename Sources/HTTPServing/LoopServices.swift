@@ -3,12 +3,12 @@ import HTTPMessages
 import POSIXSockets
 import Telemetry
 
-/// What the connections of one loop share: the loop, buffers that only one of them needs at a time, the order of their
+/// The objects that the connections of one loop share: buffers that only one connection needs at a time, the order of
 /// turns, and the date.
 ///
-/// An idle connection thus owns no buffer at all.
+/// So an idle connection needs no buffer.
 final class LoopServices {
-    /// How much one read takes at most.
+    /// The most bytes of one read.
     static let readSize = 64 * 1024
 
     let loop: LoopContext
@@ -32,7 +32,7 @@ final class LoopServices {
         output.reserveCapacity(8 * 1024)
     }
 
-    /// Closes the connection of this loop that has been idle for the longest time; false if none is idle.
+    /// Closes the connection of this loop that has been idle for the longest time. Returns false if none is idle.
     func evictLongestIdle(otherThan asking: HTTPConnection? = nil) -> Bool {
         guard var connection = idleConnections.first else { return false }
         if connection === asking {
@@ -43,7 +43,7 @@ final class LoopServices {
         return true
     }
 
-    /// The value of the `Date` field, made again once per second.
+    /// Returns the value of the `Date` field, which is formatted once per second.
     func date() -> [UInt8] {
         let second = wallClock.wallTime.seconds
         if second != dateSecond {
@@ -54,14 +54,12 @@ final class LoopServices {
     }
 }
 
-/// The connections of one loop that have had their turn and want another: the next request, or more of a body, is here
-/// already.
+/// The connections of one loop that have more input after their turn: the next request, or more of a body.
 ///
-/// Few of them have it in each turn of the loop, in the order in which they asked. So a client that asks one thing at a
-/// time waits for at most `turnSize` pipelined requests, for any number of connections that pipeline. These share what
-/// the others leave.
+/// In each turn of the loop, only `turnSize` of them get a turn, in the order in which they asked. So a client that
+/// sends one request at a time waits for at most `turnSize` pipelined requests, even if many connections pipeline.
 final class InputTurns: LoopChannel {
-    /// As many requests as make a batch of RSA operations.
+    /// The number of connections that get a turn: as many requests as one batch of RSA operations.
     static let turnSize = 8
 
     private let loop: LoopContext
@@ -72,7 +70,8 @@ final class InputTurns: LoopChannel {
         self.loop = loop
     }
 
-    /// Has `HTTPConnection.takeInputTurn` called in a turn to come. A connection asks again only after that.
+    /// Requests a call of `HTTPConnection.takeInputTurn` in a later turn. A connection may request the next one only
+    /// after that call.
     func wait(_ connection: HTTPConnection) {
         waiting.append(connection)
         schedule()
@@ -81,7 +80,7 @@ final class InputTurns: LoopChannel {
     func resume(on loop: LoopContext) {
         isScheduled = false
         var turnsLeft = Self.turnSize
-        // A connection that asks again meanwhile comes behind these, in the next turn.
+        // A connection that asks again meanwhile gets its turn after these, in the next turn of the loop.
         var waitingLeft = waiting.count
         while turnsLeft > 0, waitingLeft > 0, let connection = waiting.removeFirst() {
             waitingLeft -= 1
@@ -103,12 +102,12 @@ final class InputTurns: LoopChannel {
     }
 }
 
-/// The connections of one loop whose clients have gone, and which wait for their end.
+/// The connections of one loop whose clients are gone, and which are still to be closed.
 ///
-/// To close a socket costs as much as a request. If thousands of clients go at once, few of their connections end in
-/// each turn of the loop, and the others' requests come between.
+/// Closing a socket costs as much as a request. If thousands of clients leave together, only a few of their connections
+/// are closed in each turn of the loop, so that the requests of other clients are not delayed.
 final class LostConnections: LoopChannel {
-    /// As many as timers may end in one turn.
+    /// The most connections that are closed in one turn. It is also the number of timers that may fire in one turn.
     static let endsPerTurnMaximum = 32
 
     private let loop: LoopContext
@@ -119,7 +118,8 @@ final class LostConnections: LoopChannel {
         self.loop = loop
     }
 
-    /// Has `HTTPConnection.endLost` called, in this turn if few wait. A connection is added once.
+    /// Requests a call of `HTTPConnection.endLost`, in the next turn if few connections wait. A connection must be
+    /// added only once.
     func append(_ connection: HTTPConnection) {
         waiting.append(connection)
         schedule()
@@ -142,11 +142,11 @@ final class LostConnections: LoopChannel {
     }
 }
 
-/// The connections of one loop that may be closed to make room: those on which no request is under way, longest idle
-/// first. Those that are closing belong to them.
+/// The connections of one loop that may be closed to make room, because no request is under way. The longest idle one
+/// comes first. Closing connections are in the list too.
 ///
-/// A doubly linked list through the connections themselves, so that each change costs the same however many there are.
-/// A connection leaves the list before it closes.
+/// It is a doubly linked list through the connections themselves, so that the cost of a change does not depend on their
+/// number. A connection leaves the list before it closes.
 struct IdleConnections {
     private var oldest: HTTPConnection?
     private var newest: HTTPConnection?
@@ -155,7 +155,7 @@ struct IdleConnections {
     /// The connection that has been idle for the longest time.
     var first: HTTPConnection? { oldest }
 
-    /// Puts a connection at the end, or moves it there.
+    /// Adds a connection at the end, or moves it there.
     mutating func append(_ connection: HTTPConnection) {
         remove(connection)
         connection.idleLink = .init(previous: newest, next: nil, isListed: true)
@@ -164,7 +164,7 @@ struct IdleConnections {
         count += 1
     }
 
-    /// Takes a connection out; nothing happens if it is not in the list.
+    /// Removes a connection, if it is in the list.
     mutating func remove(_ connection: HTTPConnection) {
         guard connection.idleLink.isListed else { return }
         let link = connection.idleLink
@@ -174,7 +174,7 @@ struct IdleConnections {
         count -= 1
     }
 
-    /// A connection's place in the list.
+    /// The neighbours of a connection in the list.
     struct Link {
         var previous: HTTPConnection?
         var next: HTTPConnection?

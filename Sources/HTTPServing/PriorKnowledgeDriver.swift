@@ -1,15 +1,14 @@
 import HTTPMessages
 import Telemetry
 
-/// Listens to the first bytes of a plain connection, and hands it to HTTP/2 or HTTP/1.1 (RFC 9113 section 3.3).
+/// Reads the first bytes of a connection without TLS, and chooses HTTP/2 or HTTP/1.1 (RFC 9113 section 3.3).
 ///
-/// A client that knows of HTTP/2 begins with its preface; the first byte that differs makes it HTTP/1.1. What the two
-/// have in common is short, and a client that stops in the middle of it is an HTTP/1.1 client that stops in the middle
-/// of its head.
+/// A client with prior knowledge of HTTP/2 begins with its preface. If a byte differs from the preface, the protocol is
+/// HTTP/1.1. A client that stops within the preface is treated as an HTTP/1.1 client that stops within its head.
 final class PriorKnowledgeDriver: PreludeDriver {
     private let limits: HTTPLimits
     private var preface = HTTP2PrefaceMatcher()
-    /// The beginning of the preface, as long as more of it is awaited.
+    /// The received beginning of the preface, while the rest is awaited.
     private var held: [UInt8] = []
     private var hasChosen = false
 
@@ -36,13 +35,13 @@ final class PriorKnowledgeDriver: PreludeDriver {
     }
 
     func inputEnded(on connection: HTTPConnection) {
-        // Not even the beginning of a request.
+        // The client has sent at most a part of the preface, which is no request.
         connection.close(reset: false)
     }
 
     func deadlinePassed(on connection: HTTPConnection) {
         if held.isEmpty {
-            // The first request may have come a moment ago.
+            // The first request may have arrived just before the deadline.
             connection.readOnceMore()
             if connection.isOpen && !hasChosen && held.isEmpty { connection.refuse(.silent) }
             return
@@ -51,7 +50,7 @@ final class PriorKnowledgeDriver: PreludeDriver {
     }
 
     func drain(on connection: HTTPConnection) {
-        // What is chosen will be told to drain in its turn.
+        // If bytes are held, the chosen driver will be told to drain.
         if held.isEmpty { connection.setDeadline(connection.now + limits.drainPatience) }
     }
 
@@ -66,19 +65,20 @@ final class PriorKnowledgeDriver: PreludeDriver {
         held = []
     }
 
-    /// The connection reads.
+    /// Does nothing, because the connection reads the input.
     func socketReady(on connection: HTTPConnection) {}
 }
 
-/// Compares the beginning of a connection with the preface of HTTP/2 (RFC 9113 section 3.4), however it is cut.
+/// Compares the beginning of a connection with the preface of HTTP/2 (RFC 9113 section 3.4), in pieces of any size.
 struct HTTP2PrefaceMatcher: Equatable {
-    /// What an HTTP/2 client sends first, 24 bytes.
+    /// The first 24 bytes of an HTTP/2 client.
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     private var matchedCount = 0
 
-    /// Compares the next bytes; `nil` while what has come is a beginning of the preface. Not to be called after a
-    /// verdict.
+    /// Compares the next bytes. Returns `nil` while all bytes match and the preface is not complete.
+    ///
+    /// It must not be called again after it has returned a protocol.
     mutating func match(_ bytes: Span<UInt8>) -> ApplicationProtocol? {
         let count = min(bytes.count, Self.preface.count - matchedCount)
         for position in 0..<count where bytes[position] != Self.preface[matchedCount + position] { return .http1 }

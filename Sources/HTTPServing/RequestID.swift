@@ -2,7 +2,7 @@ package import EventLoops
 package import HTTPMessages
 import KeyCrypto
 
-/// What ties an answer to its line in the log: 16 hexadecimal digits.
+/// Connects an answer with its log line: 16 hexadecimal digits.
 package struct RequestID: Sendable, Hashable {
     package let text: String
 
@@ -11,26 +11,27 @@ package struct RequestID: Sendable, Hashable {
     }
 }
 
-/// A number as 16 lower-case hexadecimal digits.
+/// Formats a number as 16 lower-case hexadecimal digits.
 package func sixteenDigits(_ number: UInt64) -> String {
     unsafe String(unsafeUninitializedCapacity: 16) { digits in
         for position in 0..<16 {
             let value = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * position) & 0xf)
-            // Sixteen bytes are there.
+            // Safe: the buffer has 16 bytes.
             unsafe digits[position] = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
         }
         return 16
     }
 }
 
-/// Hands out request ids on each loop: a random start, then every following number, so that one loop never repeats
-/// itself and two meet by chance once in billions of years.
+/// Makes request IDs on each loop: the first one is random, and each later one is the next number.
+///
+/// So one loop never repeats an ID, and two loops practically never have the same one.
 package struct RequestIDs: Sendable {
     private final class Source {
         var next: UInt64
 
         init() {
-            // Without random bytes the numbers begin at 0; the ids need to be distinct, not secret.
+            // Without random bytes, the numbers begin at 0. The IDs need not be secret.
             next = (try? RandomBytes.generateUInt64()) ?? 0
         }
     }
@@ -47,8 +48,8 @@ package struct RequestIDs: Sendable {
 }
 
 extension HTTPFields {
-    /// The fields of an answer for one client: no cache keeps it, no browser guesses its type, and the log knows it by
-    /// the id.
+    /// Returns the fields of an answer for one client. No cache may store the answer, no browser may guess its type,
+    /// and its ID is in the log.
     package static func answer(_ contentType: String, _ id: RequestID) -> HTTPFields {
         [
             "Content-Type": contentType, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",

@@ -1,15 +1,18 @@
 import POSIXSockets
 
-/// Connections of one listener on one loop that were accepted and have not begun, in lanes by client network.
+/// The accepted connections of one listener and loop that have not begun, in lanes by client network.
 ///
-/// The kernel has one queue for all clients, so behind a flood everyone would wait for the whole of it. Here the lanes
-/// begin in turn, one connection each: a client waits for those that came before it from its own lane, and for one of
-/// each other lane. Each waiting connection has a place and is charged, so the limits of connections bound the queue.
+/// The kernel has one queue for all clients, so after a flood every client would wait for the whole flood. Here the
+/// lanes take turns, with one connection each. So a client only waits for the earlier connections of its own lane, and
+/// for the same number of each other lane. Each waiting connection has a place and is charged, so the limits of
+/// connections also limit the queue.
 struct StartQueue<Waiting> {
-    /// Networks share lanes, so that a flood from many networks costs no more than one from a few. Which networks do
-    /// is different in each process: `Hasher` has a random seed.
+    /// The number of lanes for networks. Networks share lanes, so that a flood from many networks costs no more than
+    /// one from a few.
+    ///
+    /// Which networks share a lane differs between processes, because `Hasher` has a random seed.
     static var networkLaneCount: Int { 255 }
-    /// The lane of connections that carry many clients: those of trusted proxies, and of unix sockets.
+    /// The lane for connections that carry many clients: connections of trusted proxies, and of unix sockets.
     private static var sharedLane: Int { networkLaneCount }
 
     private struct Lane {
@@ -19,14 +22,14 @@ struct StartQueue<Waiting> {
     }
 
     private var lanes = [Lane](repeating: Lane(), count: networkLaneCount + 1)
-    /// Lanes in the order in which they begin their next connection.
+    /// The lanes in the order of their turns.
     private var order = ArrivalQueue<Int>()
-    /// How many connections wait.
+    /// The number of waiting connections.
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds a connection that counts for this network; `nil` for one that carries many clients.
+    /// Adds a connection to the lane of its network. `network` is `nil` for a connection that carries many clients.
     mutating func append(_ connection: Waiting, of network: IPAddress?) {
         let lane = Self.lane(of: network)
         lanes[lane].waiting.append(connection)
@@ -34,7 +37,7 @@ struct StartQueue<Waiting> {
         putInOrder(lane)
     }
 
-    /// Takes the connection whose turn it is.
+    /// Removes and returns the connection whose turn it is; nil if none waits.
     mutating func next() -> Waiting? {
         while let lane = order.removeFirst() {
             lanes[lane].isOrdered = false
@@ -47,7 +50,7 @@ struct StartQueue<Waiting> {
         return nil
     }
 
-    /// Takes the connection that waits for the longest time in the longest lane of networks, to make room for another.
+    /// Removes and returns the oldest connection of the longest lane of networks, to make room for another one.
     mutating func giveUp() -> Waiting? {
         var longest = 0
         for lane in 1..<Self.networkLaneCount where lanes[lane].waiting.count > lanes[longest].waiting.count {

@@ -2,7 +2,7 @@ import HTTPMessages
 import POSIXSockets
 import Telemetry
 
-/// The bytes of a connection, in and out, without any knowledge of what they mean: through TLS once that has begun.
+/// Reads and writes the bytes of a connection, through TLS once TLS has begun.
 struct Transport: ~Copyable {
     private var socket: ConnectedSocket
     private var tls: TLSSession?
@@ -11,7 +11,7 @@ struct Transport: ~Copyable {
         self.socket = socket
     }
 
-    /// The number to register with a loop.
+    /// The descriptor to register with a loop.
     var descriptor: Int32 { socket.number }
 
     var isOpen: Bool { socket.isOpen }
@@ -26,23 +26,23 @@ struct Transport: ~Copyable {
 
     // MARK: TLS
 
-    /// Begins TLS, before anything was read; `false` when there is no memory for it.
+    /// Begins TLS, before anything was read. Returns `false` if there is no memory for it.
     mutating func startTLS(_ context: TLSContext, limits: HTTPLimits, now: MonotonicTime) -> Bool {
         tls = TLSSession(context, descriptor: socket.number, limits: limits, now: now)
         return tls != nil
     }
 
-    /// Goes on with the handshake; without TLS it is finished at once.
+    /// Continues the handshake. Without TLS, it is done immediately.
     mutating func handshake(now: MonotonicTime) -> HandshakeOutcome {
         tls?.handshake(now: now) ?? .done
     }
 
-    /// A response has gone out, which allows for what a client says about it.
+    /// Notes that a response was sent, which allows the client more small records.
     mutating func answered() {
         tls?.answered()
     }
 
-    /// What the handshake has agreed on; `nil` without TLS, and when the client offered no protocol.
+    /// The protocol that the handshake has agreed on; `nil` without TLS, or if the client offered no protocol.
     var applicationProtocol: ApplicationProtocol? {
         switch tls {
         case .some(let tls): tls.applicationProtocol
@@ -50,7 +50,7 @@ struct Transport: ~Copyable {
         }
     }
 
-    /// What is known of the TLS in use; `nil` without.
+    /// The facts about TLS; `nil` without TLS.
     var tlsFacts: TLSFacts? {
         switch tls {
         case .some(let tls): tls.facts
@@ -58,7 +58,7 @@ struct Transport: ~Copyable {
         }
     }
 
-    /// Whether reading goes on once there is room to write.
+    /// Whether a read waits until there is room to write.
     var readWaitsForRoom: Bool {
         switch tls {
         case .some(let tls): tls.readWaitsForRoom
@@ -68,11 +68,11 @@ struct Transport: ~Copyable {
 
     // MARK: Bytes
 
-    /// Reads what is there into the front of `buffer`, as much as one turn may take.
+    /// Reads available bytes into the beginning of `buffer`, as much as one turn may read.
     mutating func read(into buffer: inout [UInt8], now: MonotonicTime) -> TransportReadOutcome {
         if let outcome = tls?.read(into: &buffer, now: now) { return outcome }
         switch socket.read(into: &buffer) {
-        // A buffer that was not filled means that the socket is empty.
+        // If the buffer is not full, the socket is empty.
         case .bytes(let count): return .bytes(count, mayHaveMore: count == buffer.count)
         case .endOfInput: return .endOfInput
         case .wouldBlock: return .wouldBlock
@@ -80,29 +80,29 @@ struct Transport: ~Copyable {
         }
     }
 
-    /// Copies what is there into the front of `buffer` and leaves it there, beneath TLS.
+    /// Copies available bytes into the beginning of `buffer`, and leaves them in the socket. TLS is not involved.
     mutating func peek(into buffer: inout [UInt8]) -> ReadOutcome {
         socket.peek(into: &buffer)
     }
 
-    /// Drops so many bytes that were seen by `peek`.
+    /// Drops `count` bytes that `peek` has copied before.
     mutating func skip(_ count: Int) {
         socket.skip(count)
     }
 
-    /// Writes as much as can be written now. When that is less than all, more may be possible at once.
+    /// Writes as much as is possible. If not everything was written, more may be possible immediately.
     mutating func write(_ bytes: Span<UInt8>) -> WriteOutcome {
         if let outcome = tls?.write(bytes) { return outcome }
         return socket.write(bytes)
     }
 
-    /// Sends the end of our stream.
+    /// Ends the output.
     mutating func finishWriting() {
         tls?.finishWriting()
         socket.shutDownWriting()
     }
 
-    /// Closes; with `reset` the peer is told that something was lost.
+    /// Closes the connection. With `reset`, the peer gets a reset, which tells it that data was lost.
     mutating func close(reset: Bool) {
         if reset { socket.resetOnClose() } else { tls?.finishWriting() }
         socket.close()
@@ -110,19 +110,19 @@ struct Transport: ~Copyable {
     }
 }
 
-/// What one turn's read came to.
+/// The result of the read of one turn.
 enum TransportReadOutcome: Equatable {
-    /// So many bytes, at least one. With `mayHaveMore` the next turn is to read again: no event announces what is there
-    /// already.
+    /// The number of bytes, at least one. With `mayHaveMore`, the next turn must read again, because no event announces
+    /// bytes that have arrived already.
     case bytes(Int, mayHaveMore: Bool)
-    /// No byte, although there may be more: the turn's budget went to what carries none.
+    /// No byte was read, although there may be more: the turn's budget was spent on records without data.
     case turnIsSpent
-    /// The peer sends no more.
+    /// The peer has ended its output.
     case endOfInput
-    /// Nothing is there yet.
+    /// No bytes have arrived yet.
     case wouldBlock
     /// The connection is lost.
     case failed
-    /// The client sends more small TLS records than it may.
+    /// The client sends more small TLS records than are allowed.
     case abused
 }

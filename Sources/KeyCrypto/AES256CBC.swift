@@ -1,14 +1,15 @@
 package import ByteCoding
 import COpenSSL
 
-/// AES-256 in CBC mode with PKCS #7 padding, as XML Encryption has it for keys that are handed out (packagers,
+/// AES-256 in CBC mode with PKCS #7 padding, which XML Encryption uses for keys that are sent to packagers (packagers,
 /// section 1.5).
 ///
-/// The cipher is fetched at each call: a packager asks seldom, and each call goes with RSA operations.
+/// The cipher is fetched at each call. This costs little, because packagers ask rarely, and each of their requests
+/// needs RSA operations too.
 package enum AES256CBC {
     package static let keySize = 32
 
-    /// The ciphertext of a secret: its size and 1 to 16 bytes of padding, in whole blocks.
+    /// Encrypts a secret. The ciphertext has the size of the secret and 1 to 16 bytes of padding, in whole blocks.
     ///
     /// Throws `wrongSize` unless the key has 32 bytes.
     package static func encrypt(
@@ -30,7 +31,7 @@ package enum AES256CBC {
         let encrypted = unsafe key.withUnsafeMemory { keyBytes in
             unsafe secret.withUnsafeMemory { plain in
                 unsafe output.withUnsafeMutableBufferPointer { buffer in
-                    // The key has 32 bytes, the vector 16, and the output room for the padded secret.
+                    // Safe: the key has 32 bytes, the vector has 16, and the output has room for the padded secret.
                     guard let base = buffer.baseAddress else { return false }
                     return unsafe EVP_EncryptInit_ex2(context, cipher, keyBytes, vector, nil) == 1
                         && EVP_EncryptUpdate(context, base, &written, plain, Int32(count)) == 1

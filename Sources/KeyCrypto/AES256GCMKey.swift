@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// A key-encryption or token-sealing key: seals secrets with AES-256-GCM (NIST SP 800-38D).
+/// A key that seals secrets with AES-256-GCM (NIST SP 800-38D): a key-encryption key or a token-sealing key.
 ///
-/// A sealed secret is `nonce (12) ‖ ciphertext ‖ tag (16)`; the nonce is random for each sealing.
+/// A sealed secret is `nonce (12) ‖ ciphertext ‖ tag (16)`. Each sealing has a new random nonce.
 package final class AES256GCMKey: Sendable {
     package static let keySize = 32
     private static let nonceSize = 12
@@ -19,13 +19,13 @@ package final class AES256GCMKey: Sendable {
         self.cipher = try GCMCipher()
     }
 
-    /// Seals a secret; `associatedData` is bound to it but not contained.
+    /// Seals a secret. The tag covers `associatedData`, which the result does not contain.
     package func seal(_ secret: borrowing SecretBytes, associatedData: [UInt8]) throws(CryptoError) -> [UInt8] {
         let nonce = try RandomBytes.generate(count: Self.nonceSize)
         return nonce + (try encrypt(secret, nonce: nonce, associatedData: associatedData))
     }
 
-    /// A whole message, `header ‖ nonce (12) ‖ ciphertext ‖ tag (16)`, of which the header and the nonce are the
+    /// Seals a secret as a message: `header ‖ nonce (12) ‖ ciphertext ‖ tag (16)`. The header and the nonce are the
     /// associated data.
     package func sealMessage(
         _ secret: borrowing SecretBytes, header: [UInt8]
@@ -35,14 +35,14 @@ package final class AES256GCMKey: Sendable {
         return beginning + (try encrypt(secret, nonce: nonce, associatedData: beginning))
     }
 
-    /// Opens what `sealMessage` made with a header of this size. Throws `authenticationFailed`.
+    /// Opens a message that `sealMessage` made with a header of this size. Throws `authenticationFailed`.
     package func openMessage(_ message: [UInt8], headerSize: Int) throws(CryptoError) -> SecretBytes {
         guard message.count > headerSize + Self.nonceSize + Self.tagSize else { throw .authenticationFailed }
         return try open(
             Array(message.dropFirst(headerSize)), associatedData: Array(message.prefix(headerSize + Self.nonceSize)))
     }
 
-    /// `ciphertext ‖ tag (16)`.
+    /// Returns `ciphertext ‖ tag (16)`.
     private func encrypt(
         _ secret: borrowing SecretBytes, nonce: [UInt8], associatedData: [UInt8]
     ) throws(CryptoError) -> [UInt8] {
@@ -53,7 +53,7 @@ package final class AES256GCMKey: Sendable {
         let sealed = unsafe key.withUnsafeMemory { keyBytes in
             unsafe secret.withUnsafeMemory { plain in
                 unsafe body.withUnsafeMutableBufferPointer { output in
-                    // The output has room for the secret and the tag behind it.
+                    // Safe: the output has room for the secret and the tag after it.
                     guard let base = output.baseAddress else { return false }
                     return unsafe EVP_EncryptInit_ex2(context, cipher.pointer, keyBytes, nonce, nil) == 1
                         && EVP_EncryptUpdate(context, nil, &written, associatedData, Int32(associatedData.count)) == 1
@@ -68,7 +68,8 @@ package final class AES256GCMKey: Sendable {
         return body
     }
 
-    /// Opens what `seal` made. Throws `authenticationFailed` for another key, other associated data, or altered bytes.
+    /// Opens a secret that `seal` made. Throws `authenticationFailed` for another key, other associated data, or
+    /// changed bytes.
     package func open(_ sealed: [UInt8], associatedData: [UInt8]) throws(CryptoError) -> SecretBytes {
         let count = sealed.count - Self.nonceSize - Self.tagSize
         guard count > 0 else { throw .authenticationFailed }
@@ -80,7 +81,7 @@ package final class AES256GCMKey: Sendable {
         let opened = unsafe key.withUnsafeMemory { keyBytes in
             unsafe secret.withUnsafeMemory { plain in
                 unsafe sealed.withUnsafeBufferPointer { input in
-                    // `count` bytes lie between the nonce and the tag, as the guard showed.
+                    // Safe: there are `count` bytes between the nonce and the tag, as the guard has checked.
                     guard let base = input.baseAddress else { return false }
                     return unsafe EVP_DecryptInit_ex2(context, cipher.pointer, keyBytes, base, nil) == 1
                         && EVP_DecryptUpdate(context, nil, &written, associatedData, Int32(associatedData.count)) == 1
@@ -98,10 +99,10 @@ package final class AES256GCMKey: Sendable {
     }
 }
 
-/// The one owner of the fetched cipher.
+/// The owner of the fetched cipher.
 @safe
 private final class GCMCipher: @unchecked Sendable {
-    // Safe to share: a fetched cipher is immutable and counted atomically.
+    // Safe to share: a fetched cipher is immutable, and its references are counted atomically.
     let pointer: OpaquePointer
 
     init() throws(CryptoError) {

@@ -2,15 +2,15 @@ import COpenSSL
 
 /// AES Key Wrap (RFC 3394) with its default initial value.
 package enum AESKeyWrap {
-    /// The sizes that a key-encryption key may have, in bytes.
+    /// The allowed sizes of a key-encryption key, in bytes.
     package static let keySizes: Set<Int> = [16, 24, 32]
-    /// How much longer a wrapped key is than the key, in bytes.
+    /// The difference in bytes between the sizes of a wrapped key and the key.
     package static let overhead = 8
 
-    /// The key that was wrapped: at least 16 bytes, in steps of 8.
+    /// Unwraps a key. It has at least 16 bytes, and its size is a multiple of 8.
     ///
-    /// Throws `wrongSize` for a key-encryption key or a wrapped key of a size that cannot be, and
-    /// `authenticationFailed` if the two do not belong together.
+    /// Throws `wrongSize` if the key-encryption key or the wrapped key has an invalid size. Throws
+    /// `authenticationFailed` if they do not belong together.
     package static func unwrap(
         _ wrapped: [UInt8], with key: borrowing SecretBytes
     ) throws(CryptoError) -> SecretBytes {
@@ -25,7 +25,7 @@ package enum AESKeyWrap {
         defer { unsafe EVP_CIPHER_free(cipher) }
         guard let context = unsafe EVP_CIPHER_CTX_new() else { throw .operationFailed("unwrap a key") }
         defer { unsafe EVP_CIPHER_CTX_free(context) }
-        // As large as the input, which is more than OpenSSL writes.
+        // The output is as large as the input, which is more than OpenSSL writes.
         let output = SecretBytes(count: wrapped.count)
         var written: Int32 = 0
         let unwrapped = unsafe key.withUnsafeMemory { keyBytes in

@@ -1,20 +1,21 @@
 import COpenSSL
 import Glibc
 
-/// An X.509 certificate as a FairPlay credential uses it: a public key, and bytes whose hash names it.
+/// An X.509 certificate of a FairPlay credential: a public key, and the bytes whose hash an SPC contains.
 package final class Certificate: Sendable {
     private let certificate: OpenSSLCertificate
-    /// The DER encoding: what devices hash.
+    /// The DER encoding, which devices hash.
     package let der: [UInt8]
     package let publicKey: RSAPublicKey
 
-    /// The organization of certificates that `latchkey init` makes; the daemon knows development material by it.
+    /// The organization in certificates that `latchkey init` makes. The daemon recognises development material by it.
     package static let developmentOrganization = "Latchkey development, not issued by Apple"
 
-    /// The most certificates that a file may hold.
+    /// The most certificates in a file.
     private static let countMaximum = 16
 
-    /// One certificate of an RSA key in DER or PEM. Throws `notACertificate`, or `notAKey` for another kind of key.
+    /// Reads one certificate with an RSA key, in DER or PEM. Throws `notACertificate`, or `notAKey` for another kind of
+    /// key.
     package convenience init(parsing bytes: [UInt8]) throws(CryptoError) {
         let found = OpenSSLCertificate.readAll(bytes, countMaximum: 1)
         guard let certificate = found.first else { throw .notACertificate }
@@ -29,7 +30,8 @@ package final class Certificate: Sendable {
         publicKey = RSAPublicKey(key)
     }
 
-    /// All certificates of a file, at least one: DER encodings one after another, or a PEM text. Throws as `init` does.
+    /// Reads all certificates of a file, at least one: concatenated DER encodings, or a PEM text. Throws the errors of
+    /// `init`.
     package static func parseAll(_ bytes: [UInt8]) throws(CryptoError) -> [Certificate] {
         let found = OpenSSLCertificate.readAll(bytes, countMaximum: countMaximum)
         guard !found.isEmpty else { throw .notACertificate }
@@ -39,13 +41,13 @@ package final class Certificate: Sendable {
     /// The size of the modulus in bits.
     package var keyBits: Int { publicKey.modulusSize * 8 }
 
-    /// The beginning of its validity in seconds since 1970, or nil if the certificate has none that can be read.
+    /// The beginning of its validity in seconds since 1970; nil if it cannot be read.
     package var notBefore: Int64? { certificate.notBefore }
 
-    /// The end of its validity in seconds since 1970, or nil if the certificate has none that can be read.
+    /// The end of its validity in seconds since 1970; nil if it cannot be read.
     package var notAfter: Int64? { certificate.notAfter }
 
-    /// Whether `latchkey init` made it.
+    /// Whether `latchkey init` made the certificate.
     package var isDevelopmentMaterial: Bool {
         certificate.organization == Self.developmentOrganization
     }
@@ -57,7 +59,7 @@ package final class Certificate: Sendable {
     }
 }
 
-/// What a self-signed certificate says.
+/// The contents of a self-signed certificate.
 package struct SelfSignedContents: Sendable {
     package var organization = Certificate.developmentOrganization
     package var commonName: String
@@ -73,7 +75,7 @@ package struct SelfSignedContents: Sendable {
     }
 }
 
-/// An extension of a certificate that is not critical.
+/// A non-critical extension of a certificate.
 package struct CertificateExtension: Sendable {
     /// The object identifier in dotted form.
     package let identifier: String
@@ -87,9 +89,9 @@ package struct CertificateExtension: Sendable {
 }
 
 extension Certificate {
-    /// A self-signed development certificate for `key`, valid for ten years from `now` (seconds since 1970).
+    /// Makes a self-signed development certificate for `key`, valid for ten years from `now` (seconds since 1970).
     ///
-    /// Its organization is `developmentOrganization`, by which the daemon refuses it where strangers could reach it.
+    /// Its organization is `developmentOrganization`. The daemon refuses such certificates on public addresses.
     package static func makeDevelopment(
         for key: RSAPrivateKey, commonName: String, now: Int64
     ) throws(CryptoError) -> Certificate {
@@ -97,7 +99,7 @@ extension Certificate {
             SelfSignedContents(commonName: commonName, notBefore: now, notAfter: now + 10 * 365 * 86_400), for: key)
     }
 
-    /// A self-signed certificate for `key`. Throws `operationFailed` for contents that no certificate can have.
+    /// Makes a self-signed certificate for `key`. Throws `operationFailed` for invalid contents.
     package static func makeSelfSigned(
         _ contents: SelfSignedContents, for key: RSAPrivateKey
     ) throws(CryptoError) -> Certificate {
@@ -136,7 +138,7 @@ extension Certificate {
         defer { unsafe ASN1_OBJECT_free(object) }
         guard let value = unsafe ASN1_OCTET_STRING_new() else { return false }
         defer { unsafe ASN1_OCTET_STRING_free(value) }
-        // Each call copies what it is given.
+        // Safe: each call copies its arguments.
         guard unsafe ASN1_OCTET_STRING_set(value, item.value, Int32(item.value.count)) == 1,
             let made = unsafe X509_EXTENSION_create_by_OBJ(nil, object, 0, value)
         else { return false }

@@ -1,14 +1,13 @@
 import ByteCoding
 import COpenSSL
 
-/// AES-128 in one mode without padding, fetched once; the one owner of an `EVP_CIPHER_CTX`. One thread at a time may
-/// use it.
+/// AES-128 in one mode without padding: the owner of an `EVP_CIPHER_CTX`. Only one thread at a time may use it.
 @safe
 final class CipherContext {
     private let cipher: OpaquePointer
     private let context: OpaquePointer
 
-    /// Nil if OpenSSL has no algorithm of this name.
+    /// Fetches the algorithm; nil if OpenSSL has no algorithm with this name.
     init?(_ name: String) {
         guard let cipher = unsafe EVP_CIPHER_fetch(nil, name, nil) else { return nil }
         guard let context = unsafe EVP_CIPHER_CTX_new() else {
@@ -17,7 +16,7 @@ final class CipherContext {
         }
         unsafe self.cipher = cipher
         unsafe self.context = context
-        // The algorithm is set once: naming it again at each start would free and rebuild the state behind the context.
+        // The algorithm is set only once: setting it at each start would free and rebuild the state of the context.
         let isSet =
             unsafe EVP_CipherInit_ex2(context, cipher, nil, nil, 1, nil) == 1
             && EVP_CIPHER_CTX_set_padding(context, 0) == 1
@@ -29,14 +28,14 @@ final class CipherContext {
         unsafe EVP_CIPHER_free(cipher)
     }
 
-    /// Takes the 16 bytes of `key` from `keyOffset`, and a vector if the mode has one.
+    /// Sets the 16 bytes of `key` from `keyOffset` on, and a vector if the mode has one.
     func start(
         encrypting: Bool, key: borrowing SecretBytes, keyOffset: Int = 0, iv: Bytes16 = .zero
     ) throws(CryptoError) {
         guard key.count >= keyOffset + 16 else { throw .wrongSize(expected: keyOffset + 16, actual: key.count) }
         var vector = (iv.high.bigEndian, iv.low.bigEndian)
         let started = unsafe key.withUnsafeMemory { keyBytes in
-            // OpenSSL copies 16 key bytes, which the guard showed to be there, and 16 bytes of the vector.
+            // Safe: OpenSSL copies 16 bytes of the key, whose size the guard has checked, and 16 bytes of the vector.
             unsafe withUnsafeBytes(of: &vector) { vectorBytes in
                 unsafe EVP_CipherInit_ex2(
                     context, nil, keyBytes + keyOffset, vectorBytes.bindMemory(to: UInt8.self).baseAddress,
@@ -46,11 +45,11 @@ final class CipherContext {
         guard started else { throw .operationFailed("start AES") }
     }
 
-    /// Runs whole blocks into a new array.
+    /// Processes whole blocks, and returns the result in a new array.
     func process(_ input: RawSpan) throws(CryptoError) -> [UInt8] {
         var failure: CryptoError?
         let output = unsafe [UInt8](unsafeUninitializedCapacity: input.byteCount) { buffer, initializedCount in
-            // The output of whole blocks without padding is as long as the input; on failure none counts as written.
+            // Safe: without padding, the output is as long as the input. After a failure, no byte counts as written.
             do throws(CryptoError) {
                 if let base = buffer.baseAddress { try unsafe update(input, into: base) }
                 initializedCount = input.byteCount
@@ -63,7 +62,7 @@ final class CipherContext {
         return output
     }
 
-    /// Runs whole blocks; `output` has room for as many bytes as `input` has.
+    /// Processes whole blocks. `output` has room for as many bytes as `input` has.
     func update(_ input: RawSpan, into output: UnsafeMutablePointer<UInt8>) throws(CryptoError) {
         guard input.byteCount % 16 == 0 else {
             throw .wrongSize(expected: (input.byteCount + 15) & ~15, actual: input.byteCount)

@@ -3,13 +3,12 @@ import COpenSSL
 
 /// The ciphers and digests of one thread, fetched once.
 ///
-/// OpenSSL's look-up of an algorithm takes a lock and costs more than the work on a short message, so each loop has its
-/// own context and lends it to the code that computes. One thread at a time may use it.
+/// OpenSSL's look-up of an algorithm takes a lock and costs more than the work on a short message. So each loop has its
+/// own context. Only one thread at a time may use it.
 ///
-/// AES is AES-128 without padding throughout (protocol, section 1). Sizes are in bytes.
+/// AES is always AES-128 without padding (protocol, section 1). Sizes are in bytes.
 package final class CryptoContext {
-    // A context that changes its algorithm throws its state away and makes it again, so each algorithm keeps one of its
-    // own.
+    // If an OpenSSL context changes its algorithm, it builds its state again. So each algorithm has its own context.
     private let cbc: CipherContext
     private let ecb: CipherContext
     private let cmacContext: CMACContext
@@ -20,7 +19,7 @@ package final class CryptoContext {
     private let secretPool = SecretBytes(count: 1024)
     private var secretOffset = 1024
 
-    /// Fetches everything; throws `operationFailed` if the installation lacks an algorithm.
+    /// Fetches all algorithms. Throws `operationFailed` if OpenSSL lacks one of them.
     package init() throws(CryptoError) {
         guard let cbc = CipherContext("AES-128-CBC"), let ecb = CipherContext("AES-128-ECB"),
             let cmac = CMACContext(), let sha1 = DigestContext("SHA1"), let sha256 = DigestContext("SHA2-256")
@@ -34,7 +33,7 @@ package final class CryptoContext {
 
     // MARK: - AES
 
-    /// Decrypts a whole number of blocks; the plain bytes are not secret.
+    /// Decrypts a whole number of blocks into ordinary memory, for plain bytes that are not secret.
     package func decryptCBC(
         _ bytes: [UInt8], in range: Range<Int>, key: borrowing SecretBytes, iv: Bytes16
     ) throws(CryptoError) -> [UInt8] {
@@ -59,7 +58,7 @@ package final class CryptoContext {
         return try unsafe cbc.process(bytes.span.bytes)
     }
 
-    /// Encrypts a secret (a whole number of blocks) under another one; what comes out is fit to be sent.
+    /// Encrypts a secret, which is a whole number of blocks, with another secret. The result may be sent.
     package func encryptCBC(
         secret: borrowing SecretBytes, key: borrowing SecretBytes, iv: Bytes16
     ) throws(CryptoError) -> [UInt8] {
@@ -67,7 +66,7 @@ package final class CryptoContext {
         return try secret.withBytes { (bytes) throws(CryptoError) in try cbc.process(bytes) }
     }
 
-    /// Encrypts one secret block under the 16 bytes of `key` from `keyOffset`.
+    /// Encrypts one secret block with the 16 bytes of `key` from `keyOffset` on.
     package func encryptBlock(
         secret: borrowing SecretBytes, key: borrowing SecretBytes, keyOffset: Int = 0
     ) throws(CryptoError) -> Bytes16 {
@@ -77,13 +76,13 @@ package final class CryptoContext {
         return block
     }
 
-    /// Encrypts one block that need not stay secret into a key.
+    /// Derives a key: the encryption of one block, which need not be secret.
     package func deriveKey(from block: Bytes16, key: borrowing SecretBytes) throws(CryptoError) -> SecretBytes {
         try ecb.start(encrypting: true, key: key)
         return try secretBlock(block)
     }
 
-    /// Decrypts one block into a key, under the 16 bytes of `key` from `keyOffset`.
+    /// Decrypts one block to a key, with the 16 bytes of `key` from `keyOffset` on.
     package func unwrapBlock(
         _ block: Bytes16, key: borrowing SecretBytes, keyOffset: Int = 0
     ) throws(CryptoError) -> SecretBytes {
@@ -102,23 +101,23 @@ package final class CryptoContext {
         return derived
     }
 
-    /// AES-128-CMAC (RFC 4493) of the parts as if they stood one after another: 16 bytes, to be compared with
+    /// Returns the AES-128-CMAC (RFC 4493) of the concatenated parts: 16 bytes, which must be compared with
     /// `ConstantTime`.
     ///
-    /// The key has 16 bytes; throws `wrongSize` for another one.
+    /// The key has 16 bytes. Throws `wrongSize` for another size.
     package func cmac(of parts: [ArraySlice<UInt8>], key: borrowing SecretBytes) throws(CryptoError) -> [UInt8] {
         try cmacContext.code(of: parts, key: key)
     }
 
     // MARK: - Digests
 
-    /// SHA-1 (20 bytes) of a part of `bytes`.
+    /// Returns the SHA-1 (20 bytes) of a part of `bytes`.
     package func sha1(_ bytes: [UInt8], in range: Range<Int>) throws(CryptoError) -> [UInt8] {
         try unsafe sha1Context.digest(bytes.span.bytes.extracting(range))
     }
 
-    /// The first 16 bytes of the SHA-1 of a part of a secret, as a key: the anti-replay key is one (protocol, section
-    /// 3.3).
+    /// Returns the first 16 bytes of the SHA-1 of a part of a secret, as a key. The anti-replay key is made so
+    /// (protocol, section 3.3).
     package func sha1Key(of secret: borrowing SecretBytes, in range: Range<Int>) throws(CryptoError) -> SecretBytes {
         let full = SecretBytes(count: 20)
         try secret.withBytes { (bytes) throws(CryptoError) in
@@ -129,14 +128,14 @@ package final class CryptoContext {
         return full.copy(0..<16)
     }
 
-    /// SHA-256 (32 bytes).
+    /// Returns the SHA-256 (32 bytes) of `bytes`.
     package func sha256(_ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
         try unsafe sha256Context.digest(bytes.span.bytes)
     }
 
     // MARK: - Random bytes
 
-    /// Random bytes that need not stay secret, drawn 1 KiB at a time; each is handed out once.
+    /// Returns random bytes that need not be secret. They are generated 1 KiB at a time, and each byte is used once.
     package func randomBytes(count: Int) throws(CryptoError) -> ArraySlice<UInt8> {
         if randomPool.count - randomOffset < count {
             randomPool = try RandomBytes.generate(count: max(1024, count))
@@ -146,7 +145,8 @@ package final class CryptoContext {
         return randomPool[randomOffset..<randomOffset + count]
     }
 
-    /// A random secret of at most 128 bytes, drawn 1 KiB at a time; what is handed out is wiped from the pool.
+    /// Returns a random secret of at most 128 bytes. The bytes are generated 1 KiB at a time, and are wiped from the
+    /// pool when they are returned.
     package func randomSecret(count: Int) throws(CryptoError) -> SecretBytes {
         if secretPool.count - secretOffset < count {
             try secretPool.fillWithRandomBytes()
@@ -169,7 +169,9 @@ package final class CryptoContext {
         return block
     }
 
-    /// A number from 0 up to `bound` (at most 256), which must be a power of two so that all are alike.
+    /// Returns a random number from 0 up to, but not including, `bound`.
+    ///
+    /// The bound is at most 256, and must be a power of two, so that all numbers are equally likely.
     package func randomIndex(below bound: Int) throws(CryptoError) -> Int {
         precondition(bound > 0 && bound <= 256 && bound & (bound - 1) == 0, "a power of two up to 256")
         let byte = try randomBytes(count: 1).first ?? 0
@@ -177,7 +179,7 @@ package final class CryptoContext {
     }
 }
 
-/// AES-128-CMAC (RFC 4493), fetched once; the one owner of an `EVP_MAC_CTX`. One thread at a time may use it.
+/// AES-128-CMAC (RFC 4493): the owner of an `EVP_MAC_CTX`. Only one thread at a time may use it.
 @safe
 final class CMACContext {
     private let context: OpaquePointer
@@ -185,10 +187,10 @@ final class CMACContext {
     /// The size of a key and of a code in bytes.
     static let size = 16
 
-    /// Nil if OpenSSL has no CMAC.
+    /// Fetches the algorithm; nil if OpenSSL has no CMAC.
     init?() {
         guard let algorithm = unsafe EVP_MAC_fetch(nil, "CMAC", nil) else { return nil }
-        // The context holds a reference of its own.
+        // The context has its own reference.
         defer { unsafe EVP_MAC_free(algorithm) }
         guard let context = unsafe EVP_MAC_CTX_new(algorithm) else { return nil }
         unsafe self.context = context
@@ -198,16 +200,16 @@ final class CMACContext {
         unsafe EVP_MAC_CTX_free(context)
     }
 
-    /// The code of the parts as if they stood one after another. The key has 16 bytes.
+    /// Returns the code of the concatenated parts. The key has 16 bytes.
     func code(of parts: [ArraySlice<UInt8>], key: borrowing SecretBytes) throws(CryptoError) -> [UInt8] {
         guard key.count == Self.size else { throw .wrongSize(expected: Self.size, actual: key.count) }
-        // OpenSSL copies the key during the call.
+        // Safe: OpenSSL copies the key during the call.
         let started = unsafe key.withUnsafeMemory { bytes in
             unsafe latchkey_cmac_aes128_init(context, bytes, key.count) == 1
         }
         guard started else { throw .operationFailed("start CMAC") }
         for part in parts {
-            // An empty part may have no address at all, and adds nothing.
+            // An empty part is skipped, because it may have no address.
             let updated = unsafe part.withUnsafeBufferPointer { bytes in
                 unsafe bytes.isEmpty || EVP_MAC_update(context, bytes.baseAddress, bytes.count) == 1
             }
@@ -215,14 +217,14 @@ final class CMACContext {
         }
         var output = [UInt8](repeating: 0, count: Self.size)
         var size = 0
-        // `output` has room for the whole code.
+        // Safe: `output` has room for the whole code.
         let finished = unsafe EVP_MAC_final(context, &output, &size, Self.size) == 1
         guard finished, size == Self.size else { throw .operationFailed("run CMAC") }
         return output
     }
 }
 
-/// One digest, fetched once; the one owner of an `EVP_MD_CTX`. One thread at a time may use it.
+/// One digest: the owner of an `EVP_MD_CTX`. Only one thread at a time may use it.
 @safe
 final class DigestContext {
     private let algorithm: OpaquePointer
@@ -230,7 +232,7 @@ final class DigestContext {
     /// The size of a digest in bytes.
     private let size: Int
 
-    /// Nil if OpenSSL has no algorithm of this name.
+    /// Fetches the algorithm; nil if OpenSSL has no algorithm with this name.
     init?(_ name: String) {
         guard let algorithm = unsafe EVP_MD_fetch(nil, name, nil) else { return nil }
         guard let context = unsafe EVP_MD_CTX_new() else {
@@ -256,7 +258,7 @@ final class DigestContext {
         return output
     }
 
-    /// `output` has room for one digest.
+    /// Computes a digest into `output`, which has room for one.
     func digest(_ input: RawSpan, into output: UnsafeMutablePointer<UInt8>) throws(CryptoError) {
         let done = unsafe input.withUnsafeBytes { bytes in
             unsafe EVP_DigestInit_ex2(context, algorithm, nil) == 1

@@ -1,19 +1,19 @@
-/// Why a cryptographic operation gave nothing; never holds key material or OpenSSL's own text.
+/// Why a cryptographic operation failed. It contains no key material and no text of OpenSSL.
 package enum CryptoError: Error, Equatable, Sendable {
-    /// OpenSSL refused an operation that should not fail: out of memory, or a broken installation.
+    /// OpenSSL failed, because there is no memory, or because the installation is broken. The text names the operation.
     case operationFailed(String)
-    /// The operating system gave no random bytes.
+    /// The random generator failed.
     case randomnessUnavailable
-    /// The bytes are not a key, or not of the kind wanted; the text says what was expected.
+    /// The bytes are not a key of the expected kind. The text names that kind.
     case notAKey(String)
-    /// The key is encrypted, and no passphrase was given.
+    /// The key is encrypted, but no passphrase was given.
     case passphraseMissing
-    /// The key does not open with the passphrase, or is encrypted in a way that this OpenSSL does not know.
+    /// The passphrase is wrong, or OpenSSL does not know the encryption of the key.
     case passphraseWrong
     /// The bytes are not an X.509 certificate in DER or PEM.
     case notACertificate
-    /// An authentication tag or a padding does not fit: wrong key, or altered bytes.
+    /// An authentication tag is wrong: the key is a wrong one, or the bytes were changed.
     case authenticationFailed
-    /// A size that the algorithm does not take.
+    /// The algorithm does not allow the size.
     case wrongSize(expected: Int, actual: Int)
 }

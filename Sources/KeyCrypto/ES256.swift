@@ -15,7 +15,7 @@ package final class ES256PublicKey: Sendable {
         verifications = VerificationPool(key)
     }
 
-    /// SubjectPublicKeyInfo in PEM or DER. Throws `notAKey`.
+    /// Reads a SubjectPublicKeyInfo in PEM or DER. Throws `notAKey`.
     package convenience init(parsing bytes: [UInt8]) throws(CryptoError) {
         guard let key = OpenSSLKey.publicKey(from: bytes), key.isP256 else {
             throw .notAKey("a P-256 public key in PEM or DER")
@@ -23,8 +23,9 @@ package final class ES256PublicKey: Sendable {
         self.init(key)
     }
 
-    /// The coordinates of the point, 32 bytes each (RFC 7518, section 6.2.1). Throws `wrongSize`, and `notAKey` for one
-    /// off the curve.
+    /// Makes a key from the coordinates of its point, 32 bytes each (RFC 7518, section 6.2.1).
+    ///
+    /// Throws `wrongSize`, and `notAKey` for a point that is not on the curve.
     package convenience init(x: [UInt8], y: [UInt8]) throws(CryptoError) {
         for coordinate in [x, y] where coordinate.count != 32 {
             throw .wrongSize(expected: 32, actual: coordinate.count)
@@ -51,7 +52,7 @@ package final class ES256PrivateKey: Sendable {
         self.key = key
     }
 
-    /// PEM or DER, not encrypted. Throws `notAKey` or `passphraseMissing`.
+    /// Reads an unencrypted key in PEM or DER. Throws `notAKey` or `passphraseMissing`.
     package convenience init(parsing bytes: [UInt8]) throws(CryptoError) {
         guard let reading = try PrivateKeyReader.read(bytes, passphrase: nil), reading.key.isP256 else {
             throw .notAKey("a P-256 private key in PEM or DER")
@@ -72,7 +73,7 @@ package final class ES256PrivateKey: Sendable {
         try key.privatePEM()
     }
 
-    /// The signature over the SHA-256 of `message`: r ‖ s, 64 bytes.
+    /// Returns the signature over the SHA-256 of `message`: r ‖ s, 64 bytes.
     package func signature(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
         guard let context = unsafe EVP_MD_CTX_new() else { throw .operationFailed("sign") }
         defer { unsafe EVP_MD_CTX_free(context) }
@@ -98,11 +99,12 @@ extension OpenSSLKey {
     }
 }
 
-/// Between the raw form of JWTs (r ‖ s) and the DER form of OpenSSL.
+/// Converts signatures between the raw form of JWTs (r ‖ s) and the DER form of OpenSSL.
 private enum ECDSASignature {
-    /// ECDSA-Sig-Value (RFC 3279, section 2.2.3) of 64 bytes: a sequence of two integers, each as short as it can be.
+    /// Encodes 64 bytes as ECDSA-Sig-Value (RFC 3279, section 2.2.3): a sequence of two integers, each as short as
+    /// possible.
     static func encode(_ raw: ArraySlice<UInt8>) -> [UInt8] {
-        precondition(raw.count == 64, "the caller has looked at the size")
+        precondition(raw.count == 64, "a raw signature has 64 bytes")
         var encoded: [UInt8] = [0x30, 0]
         encoded.reserveCapacity(72)
         append(raw.prefix(32), to: &encoded)
@@ -113,7 +115,7 @@ private enum ECDSASignature {
 
     private static func append(_ number: ArraySlice<UInt8>, to encoded: inout [UInt8]) {
         let first = number.firstIndex { $0 != 0 } ?? number.endIndex
-        // A leading bit would be a sign, and zero has one byte.
+        // A leading 1 bit would mean a negative number. The number zero needs one byte.
         let isPadded = first == number.endIndex || number[first] >= 0x80
         encoded.append(0x02)
         encoded.append(UInt8(number.endIndex - first + (isPadded ? 1 : 0)))
@@ -138,12 +140,12 @@ private enum ECDSASignature {
     }
 }
 
-/// Contexts that are prepared to verify with one key, for as many threads as verify at once.
+/// A pool of contexts that are prepared to verify with one key, for concurrent threads.
 ///
-/// OpenSSL looks up digest and signature by their names for each context that it prepares, which takes locks and
-/// several microseconds.
+/// To prepare a context, OpenSSL looks up digest and signature by their names, which takes locks and several
+/// microseconds.
 private final class VerificationPool: Sendable {
-    /// More threads than this at once make contexts that are not kept.
+    /// The most contexts that are kept. If more threads verify concurrently, their contexts are not kept.
     private static let countMaximum = 64
 
     private let key: OpenSSLKey
@@ -162,10 +164,10 @@ private final class VerificationPool: Sendable {
     }
 }
 
-/// A context that verifies one signature after the other; the one owner of its OpenSSL objects.
+/// A context that verifies signatures one after the other. It owns its OpenSSL objects.
 @safe
 private final class Verification: @unchecked Sendable {
-    // Safe to send: only the thread that took it out of the pool uses it.
+    // Safe to send: only the thread that has taken it from the pool uses it.
     private let digest: DigestContext
     private let context: OpaquePointer
 
@@ -192,10 +194,10 @@ private final class Verification: @unchecked Sendable {
 }
 
 extension ES256PrivateKey {
-    /// A self-signed TLS certificate of this key for this machine alone: `localhost`, 127.0.0.1 and ::1.
+    /// Makes a self-signed TLS certificate of this key for this machine: `localhost`, 127.0.0.1 and ::1.
     ///
-    /// In PEM, valid for 397 days from `now` (seconds since 1970): clients refuse what lasts much longer. Throws
-    /// `operationFailed`.
+    /// It is in PEM, and valid for 397 days from `now` (seconds since 1970), because clients refuse certificates that
+    /// are valid for much longer. Throws `operationFailed`.
     package func makeLocalTLSCertificate(now: Int64) throws(CryptoError) -> [UInt8] {
         guard let certificate = unsafe X509_new() else { throw .operationFailed("make a certificate") }
         defer {

@@ -13,7 +13,7 @@ package final class Ed25519PublicKey: Sendable {
         self.key = key
     }
 
-    /// SubjectPublicKeyInfo in PEM or DER. Throws `notAKey`.
+    /// Reads a SubjectPublicKeyInfo in PEM or DER. Throws `notAKey`.
     package convenience init(parsing bytes: [UInt8]) throws(CryptoError) {
         guard let key = OpenSSLKey.publicKey(from: bytes), key.isKind("ED25519") else {
             throw .notAKey("an Ed25519 public key in PEM or DER")
@@ -21,7 +21,7 @@ package final class Ed25519PublicKey: Sendable {
         self.init(key)
     }
 
-    /// The bare 32 bytes (RFC 8037, section 2). Throws `wrongSize` and `notAKey`.
+    /// Makes a key from its 32 bytes (RFC 8037, section 2). Throws `wrongSize` and `notAKey`.
     package convenience init(point: [UInt8]) throws(CryptoError) {
         guard point.count == Self.size else { throw .wrongSize(expected: Self.size, actual: point.count) }
         try self.init(parsing: PublicKeyEncoding.ed25519(point))
@@ -35,7 +35,7 @@ package final class Ed25519PublicKey: Sendable {
             ERR_clear_error()
         }
         return unsafe signature.withUnsafeBufferPointer { code in
-            // Both buffers live as long as the one call that reads them.
+            // Safe: both buffers exist during the calls that read them.
             unsafe message.withUnsafeBufferPointer { bytes in
                 unsafe EVP_DigestVerifyInit_ex(context, nil, nil, nil, nil, key.pointer, nil) == 1
                     && EVP_DigestVerify(context, code.baseAddress, code.count, bytes.baseAddress, bytes.count) == 1
@@ -56,7 +56,7 @@ package final class Ed25519PrivateKey: Sendable {
         self.key = key
     }
 
-    /// PEM or DER, not encrypted. Throws `notAKey` or `passphraseMissing`.
+    /// Reads an unencrypted key in PEM or DER. Throws `notAKey` or `passphraseMissing`.
     package convenience init(parsing bytes: [UInt8]) throws(CryptoError) {
         guard let reading = try PrivateKeyReader.read(bytes, passphrase: nil), reading.key.isKind("ED25519") else {
             throw .notAKey("an Ed25519 private key in PEM or DER")
@@ -77,7 +77,7 @@ package final class Ed25519PrivateKey: Sendable {
         try key.privatePEM()
     }
 
-    /// The signature over `message`: 64 bytes.
+    /// Returns the signature over `message`: 64 bytes.
     package func signature(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
         try key.signature(for: message, digest: nil, sizeMaximum: Ed25519PublicKey.signatureSize)
     }

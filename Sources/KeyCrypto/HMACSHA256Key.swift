@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// A shared secret for HMAC-SHA-256 (RFC 2104), as HS256 tokens and pseudonyms use it.
+/// A shared secret for HMAC-SHA-256 (RFC 2104), for HS256 tokens and pseudonyms.
 @safe
 package final class HMACSHA256Key: @unchecked Sendable {
-    // Safe to share: the prepared context is only ever duplicated, never used.
+    // Safe to share: the prepared context is only duplicated, never used itself.
     private let prepared: OpaquePointer
 
     /// The size of a code in bytes.
@@ -41,19 +41,19 @@ package final class HMACSHA256Key: @unchecked Sendable {
     }
 
     private static func initialize(_ context: OpaquePointer, _ secret: borrowing SecretBytes) -> Bool {
-        // OpenSSL copies the key during the call.
+        // Safe: OpenSSL copies the key during the call.
         unsafe secret.withUnsafeMemory { bytes in
             unsafe latchkey_hmac_sha256_init(context, bytes, secret.count) == 1
         }
     }
 }
 
-/// Comparisons whose time depends on sizes alone.
+/// Comparisons whose time depends only on the sizes.
 package enum ConstantTime {
     package static func areEqual(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
         guard one.count == other.count else { return false }
         return unsafe one.withUnsafeBytes { first in
-            // Both have the same size.
+            // Safe: both have the same size.
             unsafe other.withUnsafeBytes { second in
                 unsafe CRYPTO_memcmp(first.baseAddress, second.baseAddress, first.count) == 0
             }

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// HMAC with SHA-512 (RFC 2104), as CPIX has it for encrypted keys (packagers, section 1.5).
+/// HMAC with SHA-512 (RFC 2104), which CPIX uses for encrypted keys (packagers, section 1.5).
 package enum HMACSHA512 {
     /// The size of a code in bytes.
     package static let codeSize = 64
@@ -10,7 +10,7 @@ package enum HMACSHA512 {
         var size = 0
         let count = key.count
         let done = unsafe key.withUnsafeMemory { bytes in
-            // OpenSSL reads the key and the message during the call, and the output has room for a code.
+            // Safe: OpenSSL reads the key and the message during the call, and the output has room for a code.
             unsafe EVP_Q_mac(
                 nil, "HMAC", nil, "SHA512", nil, bytes, count, message, message.count, &output, codeSize, &size) != nil
         }

@@ -1,10 +1,10 @@
-/// A line of JSON whose members of certain names were taken out before any reader makes strings of them.
+/// A line of JSON from which the texts of certain members were removed before it is parsed.
 ///
-/// In `bytes` zeros stand in place of each such text, so that every other place stays where it was. A name that is
-/// spelled with escapes is not found; readers must refuse it.
+/// In `bytes`, each such text is overwritten with the digit 0, so that the positions of all other bytes stay the same.
+/// A member whose name has escapes is not found. Readers must refuse such a name.
 package struct HiddenMembers: ~Copyable {
     package private(set) var bytes: [UInt8]
-    /// The hidden texts as they stand in the line, by their members' names.
+    /// The removed texts as they are in the line, by the names of their members.
     package private(set) var texts: [String: SharedSecret] = [:]
 
     package init(_ names: [String], in line: [UInt8]) {
@@ -18,12 +18,12 @@ package struct HiddenMembers: ~Copyable {
     }
 }
 
-/// Finds members of a JSON text whose values are strings, before any reader makes strings of them.
+/// Finds members of a JSON text whose values are strings, without making strings of them.
 package enum JSONMemberScanner {
     private static let quote = UInt8(ascii: "\"")
     private static let backslash = UInt8(ascii: "\\")
 
-    /// The members with these names, in the order of the text; a value is the range between its quotes.
+    /// Returns the members with these names, in the order of the text. A value is the range between its quotes.
     package static func members(in text: [UInt8], named names: [String]) -> [(name: String, value: Range<Int>)] {
         var found: [(name: String, value: Range<Int>)] = []
         var offset = 0
@@ -38,7 +38,7 @@ package enum JSONMemberScanner {
         return found
     }
 
-    /// What lies between the next two quotes that no backslash hides.
+    /// Returns the range between the next two quotes that are not escaped.
     private static func string(in bytes: [UInt8], from offset: Int) -> Range<Int>? {
         guard let opening = bytes[offset...].firstIndex(of: quote) else { return nil }
         var end = opening + 1
@@ -46,7 +46,7 @@ package enum JSONMemberScanner {
         return end < bytes.count ? opening + 1..<end : nil
     }
 
-    /// The string behind a colon, if one follows.
+    /// Returns the string after a colon; nil if no colon and string follow.
     private static func value(in bytes: [UInt8], from offset: Int) -> Range<Int>? {
         var next = offset
         var sawColon = false

@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// The one owner of an `X509`: frees it when the last holder of this object is gone.
+/// The owner of an `X509`, which is freed together with this object.
 @safe
 final class OpenSSLCertificate: @unchecked Sendable {
-    // Safe to share: the certificate is only read after `init`, and OpenSSL locks what it fills in late.
+    // Safe to share: the certificate is only read after `init`, and OpenSSL locks the parts that it fills in later.
     let pointer: OpaquePointer
 
     /// Takes over the caller's reference.
@@ -16,10 +16,11 @@ final class OpenSSLCertificate: @unchecked Sendable {
         unsafe X509_free(pointer)
     }
 
-    /// Every certificate in `bytes`, at most `countMaximum`: one DER encoding after another, or the blocks of a PEM
+    /// Reads all certificates in `bytes`, at most `countMaximum`: concatenated DER encodings, or the blocks of a PEM
     /// text.
     ///
-    /// Empty if there is no certificate, if there are more than `countMaximum`, or if a DER file holds anything else.
+    /// The result is empty if there is no certificate, if there are more than `countMaximum`, or if a DER file contains
+    /// anything else.
     static func readAll(_ bytes: [UInt8], countMaximum: Int) -> [OpenSSLCertificate] {
         defer { ERR_clear_error() }
         let found = MemoryInput.isPEM(bytes) ? readPEM(bytes, countMaximum) : readDER(bytes, countMaximum)
@@ -30,7 +31,7 @@ final class OpenSSLCertificate: @unchecked Sendable {
         unsafe bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return nil }
             let end = unsafe base + buffer.count
-            // OpenSSL moves the cursor behind what it read, which never lies behind `end`.
+            // Safe: OpenSSL moves the cursor to the end of the bytes that it has read, which is at most `end`.
             var cursor: UnsafePointer<UInt8>? = unsafe base
             var found: [OpenSSLCertificate] = []
             while let position = unsafe cursor, unsafe position < end {
@@ -50,7 +51,7 @@ final class OpenSSLCertificate: @unchecked Sendable {
                 guard found.count < countMaximum else { return nil }
                 found.append(certificate)
             }
-            // The text is at its end; any other error means a block that is broken.
+            // At the end of the text, OpenSSL reports "no start line". Any other error means a malformed block.
             return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE ? found : nil
         }
     }
@@ -61,7 +62,7 @@ final class OpenSSLCertificate: @unchecked Sendable {
         guard size > 0 else { return nil }
         var bytes = [UInt8](repeating: 0, count: Int(size))
         let written = unsafe bytes.withUnsafeMutableBufferPointer { buffer in
-            // `size` bytes are there, as the first call said.
+            // Safe: the buffer has `size` bytes, which is the result of the first call.
             var cursor = buffer.baseAddress
             return unsafe i2d_X509(pointer, &cursor)
         }
@@ -73,12 +74,12 @@ final class OpenSSLCertificate: @unchecked Sendable {
         return unsafe OpenSSLKey(owning: X509_get_pubkey(pointer))
     }
 
-    /// Seconds since 1970; nil for a time that cannot be read.
+    /// The beginning of the validity in seconds since 1970; nil if it cannot be read.
     var notBefore: Int64? {
         unsafe Self.seconds(X509_get0_notBefore(pointer))
     }
 
-    /// Seconds since 1970; nil for a time that cannot be read.
+    /// The end of the validity in seconds since 1970; nil if it cannot be read.
     var notAfter: Int64? {
         unsafe Self.seconds(X509_get0_notAfter(pointer))
     }
@@ -87,7 +88,7 @@ final class OpenSSLCertificate: @unchecked Sendable {
         defer { ERR_clear_error() }
         var days: Int32 = 0
         var seconds: Int32 = 0
-        // 1970-01-01 as OpenSSL counts; the difference to it is the Unix time.
+        // The Unix time is the difference from 1970-01-01 as OpenSSL counts it.
         guard let epoch = unsafe ASN1_TIME_set(nil, 0) else { return nil }
         defer { unsafe ASN1_STRING_free(epoch) }
         guard unsafe ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return nil }
@@ -98,7 +99,7 @@ final class OpenSSLCertificate: @unchecked Sendable {
     var organization: String? {
         guard let name = unsafe X509_get_subject_name(pointer) else { return nil }
         var text = [CChar](repeating: 0, count: 128)
-        // OpenSSL writes at most the given size, terminator included.
+        // Safe: OpenSSL writes at most the given size, including the terminator.
         let length = unsafe X509_NAME_get_text_by_NID(name, NID_organizationName, &text, Int32(text.count))
         guard length >= 0 else { return nil }
         return String(decoding: text.prefix(Int(length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -110,7 +111,7 @@ final class OpenSSLCertificate: @unchecked Sendable {
         defer { ERR_clear_error() }
         guard let object = unsafe OBJ_txt2obj(identifier, 1) else { return nil }
         defer { unsafe ASN1_OBJECT_free(object) }
-        // What follows belongs to the certificate, which outlives this call.
+        // Safe: the extension and its value belong to the certificate, which outlives this call.
         let index = unsafe X509_get_ext_by_OBJ(pointer, object, -1)
         guard index >= 0, let data = unsafe X509_EXTENSION_get_data(X509_get_ext(pointer, index)),
             let bytes = unsafe ASN1_STRING_get0_data(data)

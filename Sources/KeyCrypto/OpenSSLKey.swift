@@ -1,9 +1,9 @@
 import COpenSSL
 
-/// The one owner of an `EVP_PKEY`: frees it when the last holder of this object is gone.
+/// The owner of an `EVP_PKEY`, which is freed together with this object.
 @safe
 final class OpenSSLKey: @unchecked Sendable {
-    // Safe to share: OpenSSL counts references to the key atomically and its operations on it are thread safe.
+    // Safe to share: OpenSSL counts references to the key atomically, and its operations on the key are thread safe.
     let pointer: OpaquePointer
 
     /// Takes over the caller's reference.
@@ -16,7 +16,7 @@ final class OpenSSLKey: @unchecked Sendable {
         unsafe EVP_PKEY_free(pointer)
     }
 
-    /// "RSA", "EC" or another of OpenSSL's names.
+    /// Whether the key has this type, by OpenSSL's names, for example "RSA" or "EC".
     func isKind(_ name: String) -> Bool {
         unsafe EVP_PKEY_is_a(pointer, name) == 1
     }
@@ -26,7 +26,7 @@ final class OpenSSLKey: @unchecked Sendable {
         unsafe Int(EVP_PKEY_get_size(pointer))
     }
 
-    /// The modulus of an RSA key, big-endian, as long as `size`; empty for another kind of key.
+    /// The modulus of an RSA key, big-endian with `size` bytes; empty for another kind of key.
     var modulus: [UInt8] {
         var number: OpaquePointer?
         guard unsafe EVP_PKEY_get_bn_param(pointer, OSSL_PKEY_PARAM_RSA_N, &number) == 1 else { return [] }
@@ -42,7 +42,7 @@ final class OpenSSLKey: @unchecked Sendable {
         return same
     }
 
-    /// A public key (SubjectPublicKeyInfo) in PEM or DER.
+    /// Reads a public key (SubjectPublicKeyInfo) in PEM or DER; nil if the bytes are not one.
     static func publicKey(from bytes: [UInt8]) -> OpenSSLKey? {
         defer { ERR_clear_error() }
         return unsafe MemoryInput.read(bytes) { bio in
@@ -52,14 +52,14 @@ final class OpenSSLKey: @unchecked Sendable {
         }
     }
 
-    /// PKCS#8 PEM without encryption, for a file that only its owner can read.
+    /// Returns the key as unencrypted PKCS#8 PEM, for a file that only its owner can read.
     func privatePEM() throws(CryptoError) -> SecretBytes {
         try unsafe MemoryOutput.collect { bio in
             unsafe PEM_write_bio_PKCS8PrivateKey(bio, pointer, nil, nil, 0, nil, nil) == 1
         }
     }
 
-    /// SubjectPublicKeyInfo PEM.
+    /// Returns the public key as SubjectPublicKeyInfo in PEM.
     func publicPEM() throws(CryptoError) -> [UInt8] {
         try unsafe MemoryOutput.collect { bio in unsafe PEM_write_bio_PUBKEY(bio, pointer) == 1 }.revealed()
     }

@@ -1,7 +1,6 @@
 import COpenSSL
 
-/// Reads private keys in every form that tools write: PEM or DER, PKCS#8 or traditional, plain or encrypted with a
-/// passphrase.
+/// Reads private keys in all common forms: PEM or DER, PKCS#8 or traditional, plain or encrypted with a passphrase.
 enum PrivateKeyReader {
     struct Reading {
         let key: OpenSSLKey
@@ -9,7 +8,7 @@ enum PrivateKeyReader {
         let wasEncrypted: Bool
     }
 
-    /// Nil if the bytes are no private key at all. Throws `passphraseMissing` or `passphraseWrong`.
+    /// Reads a private key; nil if the bytes are not a private key. Throws `passphraseMissing` or `passphraseWrong`.
     static func read(_ bytes: [UInt8], passphrase: SharedSecret?) throws(CryptoError) -> Reading? {
         defer { ERR_clear_error() }
         guard let passphrase else {
@@ -17,7 +16,7 @@ enum PrivateKeyReader {
             return try unsafe read(bytes, &request)
         }
         return try unsafe passphrase.bytes.withUnsafeMemory { (memory) throws(CryptoError) in
-            // The request ends before the memory does.
+            // Safe: the request ends before the memory.
             var request = unsafe PassphraseRequest(passphrase: memory, count: passphrase.bytes.count)
             return try unsafe read(bytes, &request)
         }
@@ -35,13 +34,13 @@ enum PrivateKeyReader {
 
     private static func readPEM(_ bytes: [UInt8], _ request: inout PassphraseRequest) -> OpenSSLKey? {
         unsafe MemoryInput.read(bytes) { bio in
-            // The callback gets the request back, which outlives the call.
+            // Safe: the callback gets the request, which outlives the call.
             unsafe OpenSSLKey(owning: PEM_read_bio_PrivateKey(bio, nil, answerPassphrase, &request))
         }
     }
 
     private static func readDER(_ bytes: [UInt8], _ request: inout PassphraseRequest) -> OpenSSLKey? {
-        // Only an encrypted key has the outer form that this reader looks for; it asks for nothing otherwise.
+        // This reader accepts only encrypted keys. For other bytes, it does not ask for the passphrase.
         let encrypted = unsafe MemoryInput.read(bytes) { bio in
             unsafe OpenSSLKey(owning: d2i_PKCS8PrivateKey_bio(bio, nil, answerPassphrase, &request))
         }
@@ -50,10 +49,10 @@ enum PrivateKeyReader {
     }
 }
 
-/// What OpenSSL's password callback is given: the passphrase if there is one, and where it notes that it was called.
+/// The argument of OpenSSL's password callback: the passphrase if there is one, and whether the callback was called.
 @unsafe
 private struct PassphraseRequest {
-    /// Lent for the time of one reading.
+    /// The passphrase, which is lent during one reading.
     let passphrase: UnsafeMutablePointer<UInt8>?
     let count: Int
     var wasAsked = false
@@ -64,7 +63,7 @@ private func answerPassphrase(
     buffer: UnsafeMutablePointer<CChar>?, size: Int32, isWriting: Int32, userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let buffer = unsafe buffer, let userData = unsafe userData else { return -1 }
-    // `PrivateKeyReader` passes a request that outlives the call; the buffer has `size` bytes.
+    // Safe: `PrivateKeyReader` passes a request that outlives the call, and the buffer has `size` bytes.
     let request = unsafe userData.assumingMemoryBound(to: PassphraseRequest.self)
     unsafe request.pointee.wasAsked = true
     guard let passphrase = unsafe request.pointee.passphrase, unsafe request.pointee.count <= Int(size) else {

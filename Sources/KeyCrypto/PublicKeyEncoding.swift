@@ -1,7 +1,7 @@
-/// SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7) around the bare numbers of a public key, as JSON Web Keys have
-/// them.
+/// Encodes the numbers of a public key, which JSON Web Keys contain, as SubjectPublicKeyInfo (RFC 5280, section
+/// 4.1.2.7).
 ///
-/// OpenSSL reads the result and checks what it says: a point that is not on its curve is no key.
+/// OpenSSL parses the result and checks the numbers: it refuses a point that is not on its curve.
 enum PublicKeyEncoding {
     /// RFC 5480: id-ecPublicKey with prime256v1, and an uncompressed point.
     private static let p256Prefix: [UInt8] = [
@@ -18,10 +18,10 @@ enum PublicKeyEncoding {
         0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
     ]
 
-    /// The coordinates have 32 bytes each.
+    /// Encodes a P-256 point, whose coordinates have 32 bytes each.
     static func p256(x: [UInt8], y: [UInt8]) -> [UInt8] { p256Prefix + x + y }
 
-    /// The point has 32 bytes.
+    /// Encodes an Ed25519 point of 32 bytes.
     static func ed25519(_ point: [UInt8]) -> [UInt8] { ed25519Prefix + point }
 
     static func rsa(modulus: [UInt8], exponent: [UInt8]) -> [UInt8] {
@@ -29,7 +29,7 @@ enum PublicKeyEncoding {
         return element(0x30, rsaAlgorithm + element(0x03, [0] + key))
     }
 
-    /// A number that is not negative, in as few bytes as it needs.
+    /// Encodes a non-negative number in as few bytes as possible.
     private static func integer(_ bytes: [UInt8]) -> [UInt8] {
         let digits = Array(bytes.drop { $0 == 0 })
         guard let first = digits.first else { return element(0x02, [0]) }

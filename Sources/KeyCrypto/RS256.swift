@@ -2,10 +2,10 @@ import COpenSSL
 
 /// An RSA public key, for JWT signatures of the kind RS256 (RFC 7518, section 3.3): PKCS #1 v1.5 with SHA-256.
 ///
-/// Its modulus has 2048 to 8192 bits, and its exponent is at least 3: shorter keys are weak, and much longer ones make
-/// every request dear.
+/// Its modulus has 2048 to 8192 bits, and its exponent is at least 3. Shorter keys are weak, and much longer keys make
+/// every request expensive.
 package final class RS256PublicKey: Sendable {
-    /// The sizes that a modulus may have, in bits.
+    /// The allowed sizes of a modulus, in bits.
     package static let modulusBits = 2048...8192
 
     private let key: OpenSSLKey
@@ -17,13 +17,13 @@ package final class RS256PublicKey: Sendable {
         self.key = key
     }
 
-    /// SubjectPublicKeyInfo in PEM or DER. Throws `notAKey`, for one of another size too.
+    /// Reads a SubjectPublicKeyInfo in PEM or DER. Throws `notAKey`, also for a key of another size.
     package convenience init(parsing bytes: [UInt8]) throws(CryptoError) {
         guard let key = OpenSSLKey.publicKey(from: bytes) else { throw .notAKey("an RSA public key in PEM or DER") }
         try self.init(checking: key)
     }
 
-    /// Big-endian numbers (RFC 7518, section 6.3.1). Throws as for PEM.
+    /// Makes a key from big-endian numbers (RFC 7518, section 6.3.1). Throws `notAKey`, also for a key of another size.
     package convenience init(modulus: [UInt8], exponent: [UInt8]) throws(CryptoError) {
         guard (1...Self.modulusBits.upperBound / 8).contains(modulus.count), (1...8).contains(exponent.count) else {
             throw .notAKey("an RSA public key of 2048 to 8192 bits with an exponent of at least 3")
@@ -39,8 +39,7 @@ package final class RS256PublicKey: Sendable {
             ERR_clear_error()
         }
         return unsafe signature.withUnsafeBufferPointer { code in
-            // Both buffers live as long as the one call that reads them. PKCS #1 v1.5 is the padding unless another is
-            // set.
+            // Safe: both buffers exist during the calls that read them. OpenSSL's default padding is PKCS #1 v1.5.
             unsafe message.withUnsafeBufferPointer { bytes in
                 unsafe EVP_DigestVerifyInit_ex(context, nil, "SHA256", nil, nil, key.pointer, nil) == 1
                     && EVP_DigestVerify(context, code.baseAddress, code.count, bytes.baseAddress, bytes.count) == 1
@@ -54,12 +53,12 @@ package final class RS256PublicKey: Sendable {
 }
 
 extension RSAPrivateKey {
-    /// The public part, for RS256. Throws `notAKey` if the key is too small for that.
+    /// Returns the public key for RS256. Throws `notAKey` if the key is too small for it.
     package func rs256PublicKey() throws(CryptoError) -> RS256PublicKey {
         try RS256PublicKey(checking: key)
     }
 
-    /// The RS256 signature over the SHA-256 of `message`, as long as the modulus.
+    /// Returns the RS256 signature over the SHA-256 of `message`. It is as long as the modulus.
     package func rs256Signature(for message: [UInt8]) throws(CryptoError) -> [UInt8] {
         try key.signature(for: message, digest: "SHA256", sizeMaximum: modulusSize)
     }
@@ -79,7 +78,7 @@ extension OpenSSLKey {
         return unsafe BN_is_odd(number) == 1 && BN_is_one(number) == 0
     }
 
-    /// A signature of this private key. Throws `operationFailed`.
+    /// Returns a signature of this private key. Throws `operationFailed`.
     func signature(for message: [UInt8], digest: String?, sizeMaximum: Int) throws(CryptoError) -> [UInt8] {
         guard let context = unsafe EVP_MD_CTX_new() else { throw .operationFailed("sign") }
         defer {

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The digest of an OAEP padding, used for the label and for MGF1 alike; the label is empty.
+/// The digest of an OAEP padding, for both the label and MGF1. The label is empty.
 package enum OAEPDigest: Sendable, Equatable {
     /// SPC version 1 (protocol, section 1.1).
     case sha1
@@ -15,10 +15,10 @@ package enum OAEPDigest: Sendable, Equatable {
     }
 }
 
-/// An RSA private key; shared by all loops, which keep their own contexts for it.
+/// An RSA private key, which all loops share. Each loop has its own contexts for it.
 package final class RSAPrivateKey: Sendable {
     let key: OpenSSLKey
-    /// Whether the bytes that it was read from were encrypted.
+    /// Whether the file of the key was encrypted.
     package let wasEncrypted: Bool
 
     private init(_ key: OpenSSLKey, wasEncrypted: Bool = false) {
@@ -26,7 +26,7 @@ package final class RSAPrivateKey: Sendable {
         self.wasEncrypted = wasEncrypted
     }
 
-    /// PEM or DER, PKCS#8 or PKCS#1; the passphrase is used if they are encrypted.
+    /// Reads a key in PEM or DER, PKCS#8 or PKCS#1. The passphrase is used if the key is encrypted.
     ///
     /// Throws `notAKey`, `passphraseMissing` or `passphraseWrong`.
     package convenience init(parsing bytes: [UInt8], passphrase: SharedSecret? = nil) throws(CryptoError) {
@@ -36,7 +36,7 @@ package final class RSAPrivateKey: Sendable {
         self.init(reading.key, wasEncrypted: reading.wasEncrypted)
     }
 
-    /// A fresh key with a modulus of `bits` (1024 or 2048 in FairPlay).
+    /// Generates a key with a modulus of `bits` bits (1024 or 2048 in FairPlay).
     package static func generate(bits: Int) throws(CryptoError) -> RSAPrivateKey {
         guard let key = unsafe OpenSSLKey(owning: latchkey_rsa_generate(bits)) else {
             throw .operationFailed("generate an RSA key")
@@ -49,13 +49,13 @@ package final class RSAPrivateKey: Sendable {
 
     package var publicKey: RSAPublicKey { RSAPublicKey(key) }
 
-    /// PKCS#8 PEM without encryption.
+    /// Returns the key as unencrypted PKCS#8 PEM.
     package func privatePEM() throws(CryptoError) -> SecretBytes {
         try key.privatePEM()
     }
 }
 
-/// An RSA public key, as a device uses it.
+/// An RSA public key, with which devices encrypt.
 package final class RSAPublicKey: Sendable {
     let key: OpenSSLKey
 
@@ -63,7 +63,7 @@ package final class RSAPublicKey: Sendable {
         self.key = key
     }
 
-    /// SubjectPublicKeyInfo in PEM or DER. Throws `notAKey`.
+    /// Reads a SubjectPublicKeyInfo in PEM or DER. Throws `notAKey`.
     package convenience init(parsing bytes: [UInt8]) throws(CryptoError) {
         guard let key = OpenSSLKey.publicKey(from: bytes), key.isKind("RSA") else {
             throw .notAKey("an RSA public key in PEM or DER")
@@ -77,7 +77,7 @@ package final class RSAPublicKey: Sendable {
         key.hasSamePublicPart(as: privateKey.key)
     }
 
-    /// OAEP with an empty label. The result has `modulusSize` bytes.
+    /// Encrypts with OAEP and an empty label. The result has `modulusSize` bytes.
     package func encrypt(_ message: borrowing SecretBytes, padding: OAEPDigest) throws(CryptoError) -> [UInt8] {
         guard let context = RSAOperationContext(key: key, padding: padding, decrypting: false) else {
             throw .operationFailed("start RSA")
@@ -86,17 +86,17 @@ package final class RSAPublicKey: Sendable {
     }
 }
 
-/// The one owner of an `EVP_PKEY_CTX`, prepared for OAEP in one direction; one thread at a time may use it.
+/// The owner of an `EVP_PKEY_CTX` that is prepared for OAEP in one direction. Only one thread at a time may use it.
 @safe
 final class RSAOperationContext {
     private let context: OpaquePointer
     private let modulusSize: Int
-    /// Big-endian, `modulusSize` bytes; public.
+    /// The modulus, big-endian with `modulusSize` bytes. It is not secret.
     private let modulus: [UInt8]
 
     init?(key: OpenSSLKey, padding: OAEPDigest, decrypting: Bool) {
-        // A copy of the key for each context: threads that share one take turns at its blinding. The context keeps the
-        // copy alive.
+        // Each context has its own copy of the key: threads that share a key must wait for its blinding. The context
+        // keeps the copy alive.
         guard let copy = unsafe OpenSSLKey(owning: EVP_PKEY_dup(key.pointer)),
             let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, copy.pointer, nil)
         else { return nil }
@@ -120,7 +120,7 @@ final class RSAOperationContext {
         var output = [UInt8](repeating: 0, count: modulusSize)
         var size = modulusSize
         let encrypted = unsafe message.withUnsafeMemory { bytes in
-            // `output` has room for one modulus, which is what OAEP gives.
+            // Safe: `output` has room for one modulus, which is the size of the result.
             unsafe output.withUnsafeMutableBufferPointer { buffer in
                 unsafe EVP_PKEY_encrypt(context, buffer.baseAddress, &size, bytes, message.count)
             }
@@ -129,12 +129,12 @@ final class RSAOperationContext {
         return output
     }
 
-    /// Decrypts into `output` (at least one modulus long) and gives the size of the message, or nil if the padding
-    /// does not fit.
+    /// Decrypts into `output`, which is at least one modulus long. Returns the size of the message; nil if the padding
+    /// is wrong.
     ///
-    /// A ciphertext that is no number below the modulus, or of another size, is refused by OpenSSL before the private
-    /// operation. Whether it is one is public, but the refusal shall cost what the others cost: the operation then runs
-    /// on a stand-in, and its result is dropped.
+    /// OpenSSL refuses a ciphertext of another size, or one that is not below the modulus, before the private
+    /// operation. Such a refusal must take as long as any other one. So the operation then runs with another number,
+    /// and its result is dropped.
     func decrypt(_ ciphertext: RawSpan, into output: borrowing SecretBytes) -> Int? {
         precondition(output.count >= modulusSize, "the output has room for a whole modulus")
         let bytes = unsafe ciphertext.withUnsafeBytes { unsafe [UInt8]($0) }
@@ -149,10 +149,10 @@ final class RSAOperationContext {
     private func decryptNumber(_ ciphertext: [UInt8], into output: borrowing SecretBytes) -> Int? {
         var size = output.count
         let decrypted = unsafe output.withUnsafeMemory { memory in
-            // `output` has `size` bytes, at least as many as the modulus.
+            // Safe: `output` has `size` bytes, at least as many as the modulus.
             unsafe EVP_PKEY_decrypt(context, memory, &size, ciphertext, ciphertext.count)
         }
-        // The queue is cleared on every path, so that a refusal costs what a success costs and leaves no text behind.
+        // The error queue is cleared in every case, so that a refusal and a success take the same time.
         ERR_clear_error()
         return decrypted == 1 ? size : nil
     }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// One session key to be unwrapped: a lane of a batch.
+/// A job of a batch: one session key to unwrap.
 ///
-/// The key always has 16 bytes: until the backend has run, and if the padding or the size does not fit, it
-/// is a random one. What follows then runs through the same code for good and bad ciphertexts alike, and fails at its
-/// end.
+/// The key always has 16 bytes. It is random until the backend has run, and stays random if the padding or the size is
+/// wrong. So the following steps run the same code for valid and invalid ciphertexts, and fail at the end.
 ///
-/// A settled job holds the session key alone, and may be read by all threads: it is never written again.
+/// After the backend has run, a job contains only the session key. It is never written again, so all threads may read
+/// it.
 package final class RSAUnwrapJob: Sendable {
     package static let sessionKeySize = 16
 
@@ -17,16 +17,16 @@ package final class RSAUnwrapJob: Sendable {
         let range: Range<Int>
     }
 
-    /// Nil once the backend has taken it, so that what is remembered of a job keeps no message and no private key.
+    /// The input; nil after the backend has taken it, so that a stored job keeps no message and no private key.
     private let input: Mutex<Input?>
     private let genuine = Atomic<Bool>(false)
 
     /// The session key, 16 bytes; random unless `isGenuine`.
     package let sessionKey: SecretBytes
-    /// Whether the ciphertext held a session key of 16 bytes. False until the backend has run.
+    /// Whether the ciphertext contained a session key of 16 bytes. False until the backend has run.
     package var isGenuine: Bool { genuine.load(ordering: .acquiring) }
 
-    /// `range` of `message` is the ciphertext; `decoy` is the random key that stands in for one that cannot be had.
+    /// Makes a job. `range` of `message` is the ciphertext. `decoy` is the random key that is used if unwrapping fails.
     package init(
         key: RSAPrivateKey, padding: OAEPDigest, message: [UInt8], range: Range<Int>, decoy: consuming SecretBytes
     ) {
@@ -35,16 +35,16 @@ package final class RSAUnwrapJob: Sendable {
         self.sessionKey = decoy
     }
 
-    /// What is to be unwrapped, once.
+    /// Returns the input, once.
     fileprivate func takeInput() -> Input? { input.withLock { $0.take() } }
 
-    /// Takes over the first 16 bytes of `output` if they are the whole message, in a time that does not depend on it.
+    /// Copies the first 16 bytes of `output` to the session key if they are the whole message, in constant time.
     fileprivate func settle(output: borrowing SecretBytes, size: Int?) {
         let fits = size == Self.sessionKeySize
         let mask: UInt8 = fits ? 0xFF : 0
         unsafe sessionKey.withUnsafeMemory { target in
             unsafe output.withUnsafeMemory { source in
-                // Both have at least 16 bytes: the one by `init`, the other holds a whole modulus.
+                // Safe: both have at least 16 bytes. `init` has checked one, and the other contains a whole modulus.
                 for index in 0..<Self.sessionKeySize {
                     unsafe target[index] = (source[index] & mask) | (target[index] & ~mask)
                 }
@@ -54,7 +54,7 @@ package final class RSAUnwrapJob: Sendable {
     }
 }
 
-/// How many private operations a process has run: the counter that shows that a refused token bought none.
+/// The number of RSA private operations of the process. It can show that a refused token has caused none.
 package final class RSAOperationCount: Sendable {
     private let total = Atomic<UInt64>(0)
     private let batches = Atomic<UInt64>(0)
@@ -62,7 +62,7 @@ package final class RSAOperationCount: Sendable {
     package init() {}
 
     package var value: UInt64 { total.load(ordering: .relaxed) }
-    /// In how many batches they were run.
+    /// The number of batches.
     package var batchCount: UInt64 { batches.load(ordering: .relaxed) }
 
     func addBatch(of count: Int) {
@@ -73,33 +73,33 @@ package final class RSAOperationCount: Sendable {
 
 /// Unwraps session keys in batches. A backend belongs to one loop.
 ///
-/// RSA is nearly all of a licence's cost, so requests of one turn are collected and handed over together; a backend
-/// that computes several lanes at once uses that.
+/// RSA is nearly the whole cost of a licence. So the requests of one turn are collected and unwrapped together, for
+/// backends that can compute several operations in parallel.
 package protocol RSAUnwrapper: AnyObject {
-    /// How many jobs are best handed over at once.
+    /// The best number of jobs in one batch.
     var groupSize: Int { get }
-    /// Up to how many jobs gain nothing from waiting for more.
+    /// The largest number of jobs that should not wait for more jobs.
     var loneGroupMaximum: Int { get }
 
-    /// Settles every job of the batch; a job whose ciphertext does not open keeps its random key.
+    /// Settles all jobs of the batch. A job whose ciphertext cannot be decrypted keeps its random key.
     func unwrap(_ batch: [RSAUnwrapJob])
 }
 
-/// The backend that is always there: OpenSSL, one operation after another, with contexts prepared once per key.
+/// The default backend: OpenSSL, which runs one operation after another, with one prepared context per key.
 package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
     private struct ContextName: Hashable {
         let key: ObjectIdentifier
         let padding: OAEPDigest
     }
 
-    /// A few operations between two looks at the sockets; each one costs what it costs alone.
+    /// The number of operations between two polls of the sockets. A larger batch would not be cheaper per operation.
     package let groupSize = 4
     package let loneGroupMaximum = 4
 
     private let count: RSAOperationCount
-    // A context keeps its key alive, so that no identifier is ever used for a second key.
+    // An entry keeps its key alive, so that its object identifier is never used for another key.
     private var contexts: [ContextName: (key: RSAPrivateKey, context: RSAOperationContext)] = [:]
-    /// Where a message lands before its size is known: as long as the largest modulus (4096 bits).
+    /// The buffer for a message before its size is known. It is as long as the largest modulus (4096 bits).
     private let output = SecretBytes(count: 512)
 
     package init(counting count: RSAOperationCount) {

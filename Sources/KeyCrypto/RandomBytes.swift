@@ -1,13 +1,14 @@
 package import ByteCoding
 import COpenSSL
 
-/// Random bytes that need not stay secret: initialization vectors, nonces, padding, identifiers.
+/// Random bytes that need not be secret: initialization vectors, nonces, padding, identifiers.
 package enum RandomBytes {
-    /// `count` bytes from OpenSSL's generator, which the system seeds. Throws `randomnessUnavailable` when it has none.
+    /// Returns `count` bytes from OpenSSL's generator, which the system seeds. Throws `randomnessUnavailable` if the
+    /// generator fails.
     package static func generate(count: Int) throws(CryptoError) -> [UInt8] {
         var isFilled = count == 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
-            // The buffer has room for `count` bytes; when the generator fails, none counts as written.
+            // Safe: the buffer has room for `count` bytes. If the generator fails, no byte counts as written.
             unsafe isFilled = isFilled || RAND_bytes(buffer.baseAddress, Int32(count)) == 1
             initializedCount = isFilled ? count : 0
         }

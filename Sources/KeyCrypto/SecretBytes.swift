@@ -1,67 +1,67 @@
 package import ByteCoding
 import COpenSSL
 
-/// Key material: one owner, wiped when it ends, never printed.
+/// Key material with one owner. It is wiped in `deinit`, and never printed.
 ///
-/// The bytes sit in OpenSSL's secure heap: locked in memory, left out of core files, between guard pages. When that
-/// heap is full they come from the ordinary heap, and are wiped all the same. Small secrets share pages of
+/// The bytes are in OpenSSL's secure heap, which is locked in memory, left out of core files, and between guard pages.
+/// If that heap is full, they are in the ordinary heap, and are wiped too. Small secrets share the pages of
 /// `SecretSlots`.
 @safe
 package struct SecretBytes: ~Copyable, @unchecked Sendable {
-    // Safe to send: the memory belongs to this value alone, and `~Copyable` means one owner at a time.
+    // Safe to send: the memory belongs only to this value, and `~Copyable` means one owner at a time.
     private let storage: UnsafeMutableRawBufferPointer
 
-    /// `count` zero bytes; at least one.
+    /// Makes a secret of `count` zero bytes, at least one.
     package init(count: Int) {
         precondition(count > 0, "a secret has at least one byte")
-        // Zeroed memory of `count` bytes, which the one owner gives back in `deinit`.
+        // Safe: the memory has `count` zero bytes, and `deinit` frees it.
         unsafe storage = SecretMemory.allocate(count)
     }
 
-    /// A copy of bytes that came from a file or a message; the caller wipes or drops its own copy.
+    /// Copies bytes from a file or a message. The caller must wipe its own copy if it is secret.
     package init(copying bytes: RawSpan) {
         self.init(count: bytes.byteCount)
-        // `storage` has exactly `byteCount` bytes.
+        // Safe: `storage` has exactly `byteCount` bytes.
         unsafe bytes.withUnsafeBytes { source in unsafe storage.copyMemory(from: source) }
     }
 
-    /// A copy of an array that came from a file or a message. The array itself is not wiped.
+    /// Copies an array from a file or a message. The array itself is not wiped.
     package init(copying bytes: [UInt8]) {
         unsafe self.init(copying: bytes.span.bytes)
     }
 
-    /// A secret followed by 16 bytes that need not be secret, without a copy that is not wiped.
+    /// Makes a secret that is followed by 16 bytes, which need not be secret. It makes no copy that is not wiped.
     package init(joining secret: borrowing SecretBytes, _ block: Bytes16) {
         let size = secret.count
         self.init(count: size + 16)
         secret.withBytes { bytes in
-            // `storage` has room for both parts.
+            // Safe: `storage` has room for both parts.
             unsafe bytes.withUnsafeBytes { source in unsafe storage.copyMemory(from: source) }
         }
         unsafe storage.storeBytes(of: block.high.bigEndian, toByteOffset: size, as: UInt64.self)
         unsafe storage.storeBytes(of: block.low.bigEndian, toByteOffset: size + 8, as: UInt64.self)
     }
 
-    /// `count` bytes from the system's random generator, by way of OpenSSL.
+    /// Makes a random secret of `count` bytes with OpenSSL's generator, which the system seeds.
     ///
-    /// Throws `randomnessUnavailable` when it has none.
+    /// Throws `randomnessUnavailable` if the generator fails.
     package static func random(count: Int) throws(CryptoError) -> SecretBytes {
         let secret = SecretBytes(count: count)
         try secret.fillWithRandomBytes()
         return secret
     }
 
-    /// Replaces all bytes. Throws `randomnessUnavailable`.
+    /// Replaces all bytes by random bytes. Throws `randomnessUnavailable`.
     borrowing func fillWithRandomBytes() throws(CryptoError) {
-        // The buffer has `count` bytes and lives as long as `self`.
+        // Safe: the buffer has `count` bytes and exists as long as `self`.
         guard unsafe RAND_priv_bytes(storage.baseAddress, Int32(count)) == 1 else { throw .randomnessUnavailable }
     }
 
-    /// Moves a part into a secret of its own and leaves zeros behind.
+    /// Moves a part to a new secret, and replaces it by zeros here.
     borrowing func take(_ range: Range<Int>) -> SecretBytes {
         let part = copy(range)
         unsafe withUnsafeMemory { memory in
-            // `copy` has shown that the range lies within.
+            // Safe: `copy` has checked the range.
             unsafe OPENSSL_cleanse(memory + range.lowerBound, range.count)
         }
         return part
@@ -73,28 +73,28 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     package borrowing func withBytes<Result: ~Copyable, Failure: Error>(
         _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // The span ends with the call, before `storage` can be freed.
+        // Safe: the span ends with the call, before `storage` can be freed.
         try unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(storage)))
     }
 
-    /// A second owner of the same bytes.
+    /// Returns a copy with its own owner.
     package borrowing func copy() -> SecretBytes {
         copy(0..<count)
     }
 
-    /// An owner of a part; `range` must lie within.
+    /// Returns a copy of a part. `range` must be within the secret.
     package borrowing func copy(_ range: Range<Int>) -> SecretBytes {
         withBytes { bytes in SecretBytes(copying: bytes.extracting(range)) }
     }
 
-    /// The bytes as an array that is not wiped: for what leaves the process on purpose, and for tests.
+    /// Returns the bytes as an array that is not wiped, for data that leaves the process on purpose, and for tests.
     package borrowing func revealed() -> [UInt8] {
         withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
     }
 
-    /// The 16 bytes from `offset`, as a value that is not wiped.
+    /// Returns the 16 bytes from `offset` on, as a value that is not wiped.
     package borrowing func revealedBytes16(at offset: Int = 0) -> Bytes16 {
-        // Both loads lie within `storage`: `extracting` checks the bounds.
+        // Safe: both loads are within `part`, and `extracting` checks the bounds.
         withBytes { bytes in
             let part = bytes.extracting(offset..<offset + 16)
             return unsafe Bytes16(
@@ -103,9 +103,9 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Whether both hold the same bytes, in a time that depends on the size alone.
+    /// Whether both have the same bytes. The time of the comparison depends only on the size.
     package borrowing func isEqual(to other: borrowing SecretBytes) -> Bool {
-        // Both buffers have `count` bytes.
+        // Safe: both buffers have `count` bytes.
         unsafe count == other.count && CRYPTO_memcmp(storage.baseAddress, other.storage.baseAddress, count) == 0
     }
 
@@ -124,7 +124,7 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
 }
 
-/// A secret that several owners hold, such as a key that a whole process uses.
+/// A secret with several owners, such as a key that the whole process uses.
 package final class SharedSecret: Sendable {
     package let bytes: SecretBytes
 

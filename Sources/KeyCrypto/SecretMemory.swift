@@ -1,8 +1,12 @@
 import COpenSSL
 import Synchronization
 
-/// Memory for secrets of every size: zeroed when it is handed out, wiped when it comes back.
-enum SecretMemory {
+/// Memory for secrets of all sizes. It is zero when it is allocated, and is wiped when it is freed.
+package enum SecretMemory {
+    /// Whether the memory of key material is locked, so that it is never swapped. It is not locked if `RLIMIT_MEMLOCK`
+    /// is too small.
+    package static var isLocked: Bool { SecureHeap.isLocked }
+
     static func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {
         let memory = unsafe count <= SecretSlots.slotSize ? SecretSlots.take() : SecureHeap.allocate(count)
         return unsafe UnsafeMutableRawBufferPointer(start: memory, count: count)
@@ -18,15 +22,15 @@ enum SecretMemory {
     }
 }
 
-/// Memory for small secrets: slots of one size, carved out of the secure heap once and used again and again.
+/// Memory for small secrets: slots of one size, which are allocated from the secure heap once and then reused.
 ///
-/// A licence needs half a dozen secrets of 16 to 96 bytes for microseconds. The secure heap splits and joins its pages
-/// for each of them, which measured 1 to 2 us a secret; a slot costs a lock and a wipe. A free slot is all zeros.
+/// A licence needs half a dozen secrets of 16 to 96 bytes for microseconds. For each of them, the secure heap would
+/// split and join its pages, which takes 1 to 2 us; a slot only costs a lock and a wipe. A free slot is all zeros.
 enum SecretSlots {
-    /// As large as the largest secret of a request, a plain SK..R1 block, and a little more.
+    /// The size of a slot. The largest secret of a request, a plain SK..R1 block, fits into it.
     static let slotSize = 128
     private static let slotsPerChunk = 256
-    /// Half of the secure heap; the other half stays for larger secrets and for OpenSSL's own.
+    /// The most chunks from the secure heap: half of it. The other half is for larger secrets and for OpenSSL itself.
     private static let secureChunkCountMaximum = 32
 
     @safe
@@ -38,7 +42,7 @@ enum SecretSlots {
 
     private static let free = Mutex(FreeSlots())
 
-    /// A zeroed slot, the caller's alone until it is given back.
+    /// Returns a slot of zeros, which belongs to the caller until it is given back.
     static func take() -> UnsafeMutableRawPointer {
         unsafe free.withLock { free in
             if unsafe free.slots.isEmpty { addChunk(to: &free) }
@@ -46,13 +50,14 @@ enum SecretSlots {
         }
     }
 
-    /// Wipes the part of a slot that was used and keeps it for the next secret.
+    /// Wipes the used part of a slot, and keeps the slot for the next secret.
     static func giveBack(_ slot: UnsafeMutableRawPointer, usedCount: Int) {
         unsafe OPENSSL_cleanse(slot, usedCount)
         free.withLock { free in unsafe free.slots.append(slot) }
     }
 
-    /// Chunks are never freed: their number follows the most secrets that were alive at once.
+    /// Adds the slots of one more chunk. Chunks are never freed, so their number depends on the most secrets that
+    /// existed at the same time.
     private static func addChunk(to free: inout FreeSlots) {
         let isSecure = free.chunkCount < secureChunkCountMaximum
         let chunk = unsafe SecureHeap.allocate(slotSize * slotsPerChunk, isSecure: isSecure)
@@ -61,18 +66,23 @@ enum SecretSlots {
     }
 }
 
-/// OpenSSL's secure heap, set up once.
+/// OpenSSL's secure heap, which is initialised once.
 enum SecureHeap {
-    /// 2 MiB. Debian lets a process lock 8 MiB.
+    /// The size of the heap: 2 MiB. Debian allows a process to lock 8 MiB.
     private static let size = 2 << 20
     private static let blockSizeMinimum = 64
 
-    private static let isPrepared: Bool = CRYPTO_secure_malloc_init(size, blockSizeMinimum) != 0
+    /// 1 for success, 2 if the memory could not be locked or guarded, 0 if there is no secure heap.
+    private static let outcome = CRYPTO_secure_malloc_init(size, blockSizeMinimum)
 
-    /// Zeroed memory: from the secure heap, or from the ordinary one when that is full or not wanted. Freed with
-    /// `latchkey_secure_clear_free`.
+    static var isLocked: Bool { outcome == 1 }
+
+    /// Allocates memory of zeros from the secure heap, or from the ordinary heap if the secure one is full or not
+    /// wanted.
+    ///
+    /// It must be freed with `latchkey_secure_clear_free`.
     static func allocate(_ count: Int, isSecure: Bool = true) -> UnsafeMutableRawPointer {
-        _ = isPrepared
+        _ = outcome
         if isSecure, let memory = unsafe latchkey_secure_malloc(count) { return unsafe memory }
         guard let memory = unsafe latchkey_zalloc(count) else { preconditionFailure("out of memory") }
         return unsafe memory
@@ -80,7 +90,7 @@ enum SecureHeap {
 }
 
 extension [UInt8] {
-    /// Overwrites the elements with zeros, in a way that the optimizer cannot leave out.
+    /// Overwrites the elements with zeros. The compiler cannot optimise this away.
     package mutating func wipe() {
         unsafe withUnsafeMutableBytes { bytes in
             guard let base = bytes.baseAddress else { return }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The decisions of the SPCs of one request, which become durable in one commit.
 ///
-/// Each SPC has a seat. A decision waits until every other seat has brought one too, or was left: an SPC that is
-/// refused brings none, and one that waits for the outcome of another request waits alone.
+/// Each SPC has a seat. A decision waits until every other seat has brought its decision or was left. An SPC that is
+/// refused leaves its seat. An SPC that waits for the outcome of another request leaves it too, and commits alone.
 final class DecisionCompany: Sendable {
     fileprivate typealias Outcome = Result<DecisionOutcome, StoreError>
 
@@ -20,7 +20,7 @@ final class DecisionCompany: Sendable {
         var openSeats: Int
         var waiting: [Waiting] = []
 
-        /// Those that wait, once no seat is open.
+        /// Takes all waiting decisions once no seat is open; takes none before that.
         mutating func takeComplete() -> [Waiting] {
             guard openSeats == 0 else { return [] }
             defer { waiting = [] }
@@ -36,7 +36,7 @@ final class DecisionCompany: Sendable {
         state = Mutex(State(openSeats: size))
     }
 
-    /// The seats of a new company, one for each SPC. Every seat must bring a decision, or be left.
+    /// Returns the seats of a new company, one for each SPC. Every seat must bring a decision or be left.
     static func seats(_ count: Int, on loop: LoopContext) -> [DecisionSeat] {
         let company = DecisionCompany(size: count, on: loop)
         return (0..<count).map { _ in DecisionSeat(in: company) }
@@ -79,8 +79,10 @@ final class DecisionSeat: Sendable {
         self.company = company
     }
 
-    /// Commits a decision with those of the other seats. A second decision of the same seat, because what the first one
-    /// was computed from has changed, is committed alone.
+    /// Commits a decision together with the decisions of the other seats.
+    ///
+    /// A second decision of the same seat is committed alone. It is made if the state from which the first one was
+    /// computed has changed.
     func commit(
         _ decision: LicenseDecision, in store: any DecisionStore
     ) async throws(StoreError) -> DecisionOutcome {
@@ -88,7 +90,7 @@ final class DecisionSeat: Sendable {
         return try await company.bring(decision, to: store).get()
     }
 
-    /// The other seats wait for this one no longer. Leaving twice, or after a decision, does nothing.
+    /// Leaves the seat, so that the other seats do not wait for it. Does nothing after a decision or when called twice.
     func leave() {
         if take() { company.leave() }
     }

@@ -6,7 +6,7 @@ import KeyCrypto
 import Records
 
 extension DecisionRecorder {
-    /// What granting this licence spends, and what the ledger says of it.
+    /// Makes the decision that grants this licence: what it spends, and its entry in the ledger.
     func decision(
         on license: GrantedLicense, of request: OpenedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
     ) throws(LicenseError) -> LicenseDecision {
@@ -43,8 +43,10 @@ extension DecisionRecorder {
         return decision
     }
 
-    /// A token that only the operator's service can read is named by its digest if the service named no subject
-    /// and no id: so the holder of the token can ask about its licences.
+    /// The name of the request's token in the ledger.
+    ///
+    /// A token that only the operator's service can read is named by its digest if the service named no subject and no
+    /// id. So the holder of the token can ask about its licences.
     func tokenName(
         of request: OpenedRequest, subject: String?, tokenID: String?, using crypto: CryptoContext
     ) throws(CryptoError) -> String? {
@@ -54,8 +56,8 @@ extension DecisionRecorder {
         return try callback.party(of: request.admission.token, using: crypto).ledgerName(by: pseudonyms)
     }
 
-    /// Frees the slots that a playback holds in all groups that this licence would count in: its device says that it
-    /// has stopped.
+    /// Frees the slots of a playback that its device reports as stopped, in all groups in which this licence would
+    /// count.
     func releaseSlots(
         of license: GrantedLicense, _ request: OpenedRequest, _ deviceID: DeviceID, using crypto: CryptoContext,
         in store: any PlaybackSlotStore
@@ -71,7 +73,7 @@ extension DecisionRecorder {
         try await wrapAsync(LicenseError.store, try await store.release(claims, at: license.times.issuedAt))
     }
 
-    /// Nil for a token without a subject.
+    /// The pseudonym of the token's subject; nil for a token without a subject.
     private func subject(of authorization: Authorization) throws(CryptoError) -> Pseudonym? {
         try authorization.subject.map { subject throws(CryptoError) in
             try pseudonyms.pseudonym(of: .subject, Array(authorization.issuer.utf8), Array(subject.utf8))
@@ -102,11 +104,12 @@ extension DecisionRecorder {
     }
 }
 
-/// SHA-256 of the SPC and of the token as they were presented: by these a request is known when it comes again.
+/// The SHA-256 digests of the SPC and of the token as they were presented. They identify a repeated request.
 struct PresentedDigest {
     let request: Pseudonym
     let token: Pseudonym
-    /// Of what the token's signature is over: a signature has more than one spelling.
+    /// The digest of the part of the token that is signed. The signature is left out, because one signature can be
+    /// written in more than one way.
     let signed: Pseudonym
 
     init(of request: OpenedRequest, using crypto: CryptoContext) throws(CryptoError) {
@@ -117,11 +120,11 @@ struct PresentedDigest {
             self.request = try Pseudonym(digesting: admission.request.message, using: crypto)
         }
         token = try admission.token.wholeDigest(using: crypto)
-        // What is signed in a token that only the operator's service can read is not known.
+        // If only the operator's service can read the token, its signed part is not known here.
         signed = request.isDecidedByService ? token : try admission.token.signedDigest(using: crypto)
     }
 
-    /// The request is remembered for as long as its token is good, and at least as long as it may be repeated.
+    /// The replay record of the request. It is kept as long as the token is good, and at least for the retry window.
     func replay(
         of license: GrantedLicense, _ request: OpenedRequest, _ party: Pseudonym?, within retryWindow: Int64
     ) -> ReplayRecord {
@@ -133,12 +136,14 @@ struct PresentedDigest {
 }
 
 extension Claims {
-    /// Until when what the token has spent is remembered, in seconds since 1970: beyond the leeway for which it is
-    /// accepted after its end, the time that a request may wait, and what the clocks of nodes may differ.
+    /// Until when the store remembers what the token has spent, in seconds since 1970.
+    ///
+    /// It outlasts the leeway for which the token is accepted after its end, the time that a request may wait, and the
+    /// difference between the clocks of the nodes.
     fileprivate var countedUntil: Int64 { expiresAt + IssuerSet.leewayMaximum + 120 }
 }
 
-/// Turns what a token obliges to into what the store must count.
+/// Turns the obligations of a licence into what the store must count.
 private struct Spender {
     /// How long a slot is held if the licence itself has no end, in seconds.
     private static let slotLifeWithoutEnd: Int64 = 86_400
@@ -155,13 +160,13 @@ private struct Spender {
     private var claims: Claims { request.claims }
     private var issuer: [UInt8] { Array(claims.issuer.utf8) }
 
-    /// By its id; a token without one is known by what it says.
+    /// The pseudonym of the token: of its id, or else the digest of its signed part.
     private func tokenName() throws(CryptoError) -> Pseudonym {
         guard let id = claims.tokenID else { return token.signed }
         return try pseudonyms.pseudonym(of: .token, issuer, Array(id.utf8))
     }
 
-    /// Whose devices and playbacks are counted; a token without a subject stands for itself.
+    /// The party whose devices and playbacks are counted. A token without a subject counts on its own.
     private var owner: [UInt8] {
         claims.subject.map { Array($0.utf8) } ?? claims.renewal?.owner ?? token.signed.bytes
     }
@@ -181,7 +186,8 @@ private struct Spender {
         }
         if let limit = obligations.deviceMaximum {
             let owner = try pseudonyms.pseudonym(of: .subject, issuer, owner)
-            // The places of a subject outlive its tokens; a device that comes no more gives its place back.
+            // The places of a subject outlive its tokens. A device without a new licence loses its place after
+            // `deviceLife`.
             let end = claims.subject == nil ? claims.countedUntil : license.times.issuedAt + deviceLife
             found.append(
                 DevicePlace(
@@ -191,7 +197,7 @@ private struct Spender {
         return found
     }
 
-    /// Remembered for as long as the rental can last, and as what the token spends is.
+    /// The rental to remember: as long as it can last, and at least as long as the token's uses are remembered.
     func rentalClaim(_ obligations: Obligations) throws(CryptoError) -> RentalClaim? {
         guard let step = obligations.rental, let subject, let name = claims.subject else { return nil }
         let content = request.key.contentID.text

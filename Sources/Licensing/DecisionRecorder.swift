@@ -9,10 +9,10 @@ import Synchronization
 /// Records decisions as the ledger's mode demands (architecture, "The ledger").
 package final class DecisionRecorder: Sendable {
     package enum Mode: String, Sendable, CaseIterable {
-        /// No ledger entry, no licence.
+        /// A licence is given only if its ledger entry was written.
         case required
-        /// A licence that spends nothing, and one that a session token renews, is given out even while nothing can be
-        /// recorded, and counted.
+        /// If nothing can be recorded, a licence that spends nothing or that a session token renews is given all the
+        /// same. Such licences are counted.
         case bestEffort = "best-effort"
     }
 
@@ -30,7 +30,7 @@ package final class DecisionRecorder: Sendable {
     private let unrecorded = Atomic<UInt64>(0)
     private let recent = RecentDecisions()
 
-    /// - Parameter accounts: Where rentals are read; nil if all of them are unknown until a decision finds them.
+    /// - Parameter accounts: Where rentals are read. If it is nil, a rental is unknown until a decision finds it.
     package init(
         store: any DecisionStore, pseudonyms: Pseudonymizer, mode: Mode = .required, retryWindow: Int64 = 120,
         deviceLife: Int64 = DecisionRecorder.deviceLifeDefault, accounts: (any AccountStore)? = nil
@@ -60,13 +60,15 @@ package final class DecisionRecorder: Sendable {
     /// How many licences were given out without a record.
     package var unrecordedCount: UInt64 { unrecorded.load(ordering: .relaxed) }
 
-    /// A repetition that this node remembers is answered from memory: it spends nothing, and its entry is in the
-    /// ledger. With a seat, the decision is committed with the others of its request.
+    /// Records a decision. With a seat, it is committed with the other decisions of its request.
+    ///
+    /// A repetition that this node remembers is answered from memory: it spends nothing, and the ledger has its entry.
     func record(
         _ decision: LicenseDecision, from seat: DecisionSeat? = nil
     ) async throws(StoreError) -> DecisionOutcome {
         guard let replay = decision.localReplay ?? decision.replay else { return try await commit(decision, seat) }
-        // Two requests with the same SPCs in another order would wait for each other otherwise.
+        // Leaving the seat prevents a deadlock: two requests with the same SPCs in another order would wait for each
+        // other.
         if let answer = await recent.begin(replay, at: decision.now, beforeWaiting: { seat?.leave() }) {
             return .repeated(answer: answer, isRecorded: true)
         }
@@ -87,7 +89,8 @@ package final class DecisionRecorder: Sendable {
             guard let seat else { return try await store.commit(decision) }
             return try await seat.commit(decision, in: store)
         } catch {
-            // A queue that is full is no outage: clients can fill it. What a session renews was granted before.
+            // A full queue is no outage, because clients can fill it. A licence that a session token renews was granted
+            // before.
             guard mode == .bestEffort, case .unavailable(let outage) = error, outage != .busy,
                 !decision.needsSharedState || decision.sessionTokenUse != nil
             else { throw error }
@@ -97,7 +100,7 @@ package final class DecisionRecorder: Sendable {
     }
 }
 
-/// What became of a report of a playback session that has ended.
+/// The outcome of a report that a playback session has ended.
 package enum SessionReportOutcome: String, Sendable, CaseIterable {
     case recorded
     /// The session was reported before.
@@ -107,15 +110,15 @@ package enum SessionReportOutcome: String, Sendable, CaseIterable {
 }
 
 extension DecisionRecorder {
-    /// How long a session is remembered, so that it is recorded once: 30 days. Devices report until they are answered.
+    /// How long a reported session is remembered, in seconds: 30 days. A session is recorded once, but devices repeat a
+    /// report until it is answered.
     private static var sessionReportLife: Int64 { 30 * 86_400 }
 
-    /// Records the sessions that a device reports, by ids of at most 64 bytes, each one once, in one commit. `now` is
-    /// in seconds since 1970.
+    /// Records the sessions that a device reports as ended, each one once, all in one commit.
     ///
-    /// What comes again is known as a request for a licence is, by the replay records of the store: so it is durable,
-    /// bounded in time, and the same on all nodes. A session belongs to the token's issuer and subject, so that no
-    /// other subject can use up its report.
+    /// The ids have at most 64 bytes. `now` is in seconds since 1970. The store's replay records tell repeated reports,
+    /// as they tell repeated requests for licences: durably, for a limited time, and on all nodes. A session belongs to
+    /// the token's issuer and subject, so that no other subject can use up its report.
     func record(
         _ sessions: [String], reportedBy sender: LicenseSender, now: Int64
     ) async -> [SessionReportOutcome] {
@@ -156,7 +159,7 @@ extension DecisionRecorder {
 }
 
 extension DecisionRecorder {
-    /// Writes down what a device has reported, before its app hears that it was taken.
+    /// Records a device's sync report. The app is answered only after that.
     func record(
         _ accepted: AcceptedSyncReport, from seat: DecisionSeat?, now: Int64
     ) async throws(LicenseError) {
@@ -186,7 +189,7 @@ extension DecisionRecorder {
 }
 
 extension DeviceReport {
-    /// Nil for a report of version 1, which says nothing of these.
+    /// Returns nil for a report of version 1, which has none of these fields.
     fileprivate init?(_ report: SyncReport) {
         guard case .version2(let details) = report.subject else { return nil }
         self.init(flags: details.flags.rawValue, titleID: details.titleID, streamIDs: details.streamIDs)
@@ -194,7 +197,7 @@ extension DeviceReport {
 }
 
 extension SyncReport.Remaining {
-    /// When the key that a device keeps ends; nil for never.
+    /// When the key that the device keeps expires, in seconds since 1970; nil if it never expires.
     fileprivate func end(from now: Int64) -> Int64? {
         switch self {
         case .expired: now
@@ -204,15 +207,14 @@ extension SyncReport.Remaining {
     }
 }
 
-/// What a store keeps of a decision so that the same request gets the same licence again: its name, and for what use it
-/// was given.
+/// What a store keeps of a decision so that a repeated request gets the same licence: the licence's id and its use.
 ///
 ///     offset  size  field
 ///          0     1  version, 1
 ///          1     1  use: 0 streaming, 1 offline
 ///          2    16  licence id
 ///
-/// Everything else follows from the request, the key and the time, so nothing secret is kept.
+/// Everything else is computed again from the request, the key and the time, so nothing secret is kept.
 struct RecordedAnswer: Equatable, Sendable {
     private static let version: UInt8 = 1
     private static let size = 18
@@ -225,7 +227,7 @@ struct RecordedAnswer: Equatable, Sendable {
         self.use = use
     }
 
-    /// Nil for bytes that no version wrote which this one knows.
+    /// Returns nil for bytes that are not in this format.
     init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.size, bytes[0] == Self.version, bytes[1] <= 1 else { return nil }
         use = bytes[1] == 1 ? .offline : .streaming

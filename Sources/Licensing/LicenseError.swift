@@ -4,49 +4,49 @@ package import FairPlay
 package import KeyCrypto
 package import Records
 
-/// Why a licence was not issued; wraps what the floors below say, and decides nothing about wording.
+/// Why a licence was not issued. It wraps the errors of the floors below, and does not decide what a client is told.
 package enum LicenseError: Error, Equatable, Sendable {
     case tokenMissing
     case entitlement(EntitlementError)
     case spc(SPCError)
-    /// No key is stored for the asset id, or several live ones are, and the rights do not name it: its sender learns no
-    /// more than that.
+    /// The rights do not name the asset, and the store has no key for it or several live ones. The sender is not told
+    /// whether the asset exists.
     case contentUnknown
-    /// The rights name the asset, but no live key is stored for it, or several are and nothing says which.
+    /// The rights name the asset, but the store has no live key for it, or several that cannot be told apart.
     case keyNotFound
-    /// The key that is stored for the asset id is of a scheme that FairPlay does not play. Only who has rights to it
-    /// hears that there is no key to give.
+    /// The key that is stored for the asset id has a scheme that FairPlay does not play. `isNamed` says whether the
+    /// rights name the asset: only then the sender is told that there is no key.
     case schemeNotPlayed(EncryptionScheme, isNamed: Bool)
-    /// The key is of a period of a live content that is not served: it has left the window, or is not due yet.
+    /// The key belongs to a key period that is not served: it has left the window, or is not due yet.
     case periodNotServed(PeriodRefusal)
-    /// The request names another key beside its SPC.
+    /// The request names another key than its SPC does.
     case hintMismatch(AssetHint.Place)
     case store(StoreError)
-    /// The key was asked for, and the store gave no answer in time.
+    /// The store gave no answer in time when it was asked for the key.
     case keyStore(StoreOutage)
-    /// Uses, devices or playbacks are as many as there may be, or the request came before.
+    /// No use, device place or playback slot is left, or the request is a replay.
     case denied(DecisionDenial)
-    /// The device cannot be told what the rights demand, for example this term.
+    /// The rights demand something that cannot be told to the device, for example this term.
     case terms(LicenseTermsError, of: LimitedTerm? = nil)
-    /// A sync report carries a challenge that is not open: never given to this holder, used already, or ended.
+    /// A sync report carries a challenge that is not open: it was never given to this holder, was used, or has expired.
     case challengeNotOpen
     /// The credential's external module gave no answer.
     case module(LadderModuleError)
-    /// The operator's service said no; the number is its own.
+    /// The operator's service refused; the error number is the service's own.
     case entitlementDenied(error: Int64?)
     /// The operator's service gave no answer that decides.
     case entitlementUnavailable(CallbackOutage)
     /// A party asks more often than its rate allows.
     case rateLimited(RatedParty, retryAfterSeconds: Int64)
-    /// There is more to do than can be done, and the request has waited as long as it may.
+    /// The server has too much to do, and the request has waited as long as it may.
     case overloaded
-    /// The node's clock is behind what it was, or differs from the database's.
+    /// The node's clock has gone back, or differs from the clock of the database.
     case clockUntrusted
-    /// Ours: the cryptographic library failed.
+    /// The fault is ours: the cryptographic library failed.
     case internalFailure(CryptoError)
 }
 
-/// What a right limits, in the words of the native claims. The raw values are told to clients.
+/// What a right limits. The raw values are the names in the native claims, and clients are told them.
 package enum LimitedTerm: String, Sendable, CaseIterable {
     case lease
     case duration
@@ -56,7 +56,7 @@ package enum LimitedTerm: String, Sendable, CaseIterable {
     case playback
     case storageAndPlayback = "storage and playback"
 
-    /// What of these limits a device cannot be told; nil if the device lacks something else.
+    /// The part of these limits that cannot be told to the device; nil if the error has another cause.
     init?(_ limits: LicenseLimits, where error: LicenseTermsError) {
         switch error {
         case .durationNeedsPlaybackState, .offlineKeyUnsupported, .offlineKeyVersion2Unsupported,
@@ -81,16 +81,16 @@ package enum LimitedTerm: String, Sendable, CaseIterable {
     }
 }
 
-/// Whose rate a request exceeds.
+/// The party whose rate a request exceeds.
 package enum RatedParty: Sendable, CaseIterable {
     case address
     case subject
-    /// Everybody with a token that only the operator's service can read.
+    /// All senders whose tokens only the operator's service can read.
     case unverifiedTokens
 }
 
 extension LicenseError {
-    /// A module that refuses the SK..R1 block finds what the own ladder finds by itself, and the sender hears the same.
+    /// If a module refuses the SK..R1 block, the sender gets the same refusal as from the server's own ladder.
     init(_ error: LadderError) {
         switch error {
         case .module(.refused(let status)): self = .spc(.rejected(.moduleRefused(status: status)))

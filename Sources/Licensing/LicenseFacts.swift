@@ -1,28 +1,28 @@
 package import FairPlay
 package import Records
 
-/// What an app may know of a licence, which FairPlay itself tells it none of (entitlement, section 4.5).
+/// What an app may know about a licence (entitlement, section 4.5). FairPlay itself tells an app nothing of it.
 ///
-/// The answer's header fields, its JSON and the ledger are all written from this, so that they cannot differ. Times are
-/// seconds since 1970, durations seconds.
+/// The answer's header fields, its JSON and the ledger are all written from these facts, so that they cannot differ.
+/// Times are in seconds since 1970, durations in seconds.
 package struct LicenseFacts: Equatable, Sendable {
     package let id: LicenseID
     /// The name of the licence's validity.
     package let type: String
     package let issuedAt: Int64
-    /// The first second in which it does not hold any more, if nothing is played and nothing renewed; nil if it has
-    /// no such end.
+    /// The first second in which the licence is no longer valid if it is neither played nor renewed; nil if it has no
+    /// such end.
     package let expiresAt: Int64?
     /// When to ask for a renewal; nil if there is nothing to renew.
     package let renewAfter: Int64?
     package let lease: UInt32?
     package let rental: UInt32?
-    /// How long a kept key is good from its first play on.
+    /// How long a kept key is valid after its first play.
     package let playback: UInt32?
     /// Whether the device keeps the key.
     package let isPersistent: Bool
 
-    /// Until when a kept key may begin to play.
+    /// Until when playback with a kept key may begin.
     package var storageExpiresAt: Int64? { isPersistent ? expiresAt : nil }
 
     package init(_ id: LicenseID, _ terms: LicenseTerms, _ times: LicenseTimes) {
@@ -37,7 +37,7 @@ package struct LicenseFacts: Equatable, Sendable {
         isPersistent = terms.isPersistent
     }
 
-    /// What the ledger says of a licence; nil if the entry is of something else.
+    /// The facts in an entry of the ledger; nil if the entry is not about an issued or renewed licence.
     package init?(_ entry: LedgerEntry) {
         switch entry.kind {
         case .licenseIssued, .licenseRenewed: break

@@ -2,20 +2,19 @@ package import ByteCoding
 package import EventLoops
 package import Records
 
-/// What was given before, for the code that records the next licence.
+/// Finds earlier licences, so that the record of a renewal can name the licence before it.
 package protocol LicenseHistory: Sendable {
-    /// The licence to keep a key that this device was given last; nil if there was no such licence, or if it cannot be
-    /// found out in time.
+    /// The last persistent licence that matches; nil if there is no such licence, or if it is not found in time.
     func previousLicense(like search: PreviousLicense, on loop: LoopContext) async -> LicenseID?
 }
 
-/// What the licence before an offline renewal must have been.
+/// What the licence before an offline renewal must match.
 package struct PreviousLicense: Equatable, Sendable {
     package let device: Pseudonym
     package let keyID: KeyID
-    /// Whose licences are looked through; nil if the token has no subject.
+    /// The subject whose licences are searched; nil if the token has no subject.
     package let subject: Pseudonym?
-    /// The one that the app names.
+    /// The licence that the app names; nil if it names none.
     package let named: LicenseID?
 
     package init(device: Pseudonym, keyID: KeyID, subject: Pseudonym?, named: LicenseID?) {
@@ -25,7 +24,7 @@ package struct PreviousLicense: Equatable, Sendable {
         self.named = named
     }
 
-    /// Whether an entry of the ledger is of such a licence.
+    /// Whether an entry of the ledger is about such a licence.
     package func matches(_ entry: LedgerEntry) -> Bool {
         guard let license = LicenseFacts(entry), license.isPersistent else { return false }
         return entry.device == device.shortened && entry.keyID == keyID && (named == nil || entry.license == named)

@@ -23,8 +23,10 @@ final class LicenseIssuer {
         self.loop = loop
     }
 
-    /// The key is wrapped before the decision is recorded, because a module may fail at it, and nothing may be spent on
-    /// a licence that never was.
+    /// Decides about the request, records the decision and writes the licence.
+    ///
+    /// The key is wrapped before the decision is recorded. A module may fail to wrap it, and then nothing may have been
+    /// spent.
     func issue(
         _ record: ContentKeyRecord, to request: OpenedRequest, now: Int64
     ) async throws(LicenseError) -> LicenseOutcome {
@@ -45,8 +47,10 @@ final class LicenseIssuer {
                 isRepeated: recorded.id != granted.id))
     }
 
-    /// Frees the slot of a playback that has stopped. The SPC is verified, so that HU is the device's own, and the
-    /// session token is bound to it: no other device frees the slot.
+    /// Frees the slot of a playback that has stopped.
+    ///
+    /// The SPC is verified, so HU is the device's own, and the session token is bound to HU. So no other device can
+    /// free the slot.
     private func end(
         _ license: GrantedLicense, of request: OpenedRequest, at now: Int64
     ) async throws(LicenseError) -> EndedPlayback {
@@ -66,10 +70,10 @@ final class LicenseIssuer {
             keyID: request.key.keyID, credentialName: request.admission.credentialKey.credentialName)
     }
 
-    /// What the gate and the device's abilities come to at an instant: the same for the same arguments.
+    /// Returns the licence that the gate allows and that can be told to the device.
     ///
-    /// As long as HU is not known, because only the opened SK..R1 block shows it, the device counts as the one that the
-    /// token names.
+    /// The same arguments give the same licence.
+    /// HU is known only once the SK..R1 block is open. Before that, the device counts as the one that the token names.
     private func grant(
         _ request: OpenedRequest, to deviceID: DeviceID? = nil, at now: Int64, as id: LicenseID
     ) throws(LicenseError) -> GrantedLicense {
@@ -89,7 +93,8 @@ final class LicenseIssuer {
         return LicenseID(milliseconds: UInt64(max(0, now)) * 1000, random: random)
     }
 
-    /// Only a device that keeps the key hears the title's id, which costs a digest.
+    /// The title id, which costs a digest. It is nil for a licence whose key the device does not keep, because only the
+    /// licence of a kept key has it.
     private func titleID(
         of key: ContentKeyAttributes, for limits: LicenseLimits
     ) throws(LicenseError) -> Bytes16? {
@@ -117,14 +122,14 @@ final class LicenseIssuer {
 
     // MARK: Recording
 
-    /// How often a licence is computed again because other requests have changed its rental meanwhile.
+    /// How often recording a licence is tried if other requests change its rental meanwhile.
     private static let rentalTriesMaximum = 4
 
-    /// Notes in the request what is remembered of its rental. A session token tells; for any other token the store is
-    /// asked.
+    /// Notes in the request what is remembered about its rental. A session token says it; for any other token the store
+    /// is asked.
     ///
-    /// A store that does not answer is no refusal here: the licence is computed as that of a rental without a memory,
-    /// and recording it decides. Returns what the store lacks.
+    /// If the store does not answer, its error is returned, and the request is not refused here: the licence is
+    /// computed as if nothing were remembered, and its recording decides.
     private func remember(_ request: inout OpenedRequest, now: Int64) async -> StoreError? {
         guard request.claims.remembersRental else { return nil }
         if let grant = request.claims.renewal {
@@ -139,7 +144,7 @@ final class LicenseIssuer {
         }
     }
 
-    /// Records the licence, and computes it again as long as its rental is not what it was computed from.
+    /// Records the licence. If the store remembers the rental differently, computes the licence again and retries.
     private func record(
         _ license: inout GrantedLicense, of request: inout OpenedRequest, _ deviceID: DeviceID,
         _ rentalOutage: StoreError?
@@ -157,8 +162,8 @@ final class LicenseIssuer {
         throw .store(.unavailable(.busy))
     }
 
-    /// Returns what may be answered: this licence once it is recorded, or the one that the same request was given
-    /// before.
+    /// Records the licence once, and returns the licence to answer with: this one, or for a repeated request the one
+    /// that was given before.
     private func record(
         _ license: GrantedLicense, of request: OpenedRequest, _ deviceID: DeviceID, _ rentalOutage: StoreError?
     ) async throws(LicenseError) -> GrantedLicense {
@@ -176,17 +181,16 @@ final class LicenseIssuer {
         case .denied(let denial): throw .denied(denial)
         case .repeated(let bytes, _):
             guard let answer = RecordedAnswer(bytes) else { throw .store(.recordMalformed) }
-            // The SPC does not say what it was for: a second use is another licence.
+            // The SPC does not say what the licence is for, so the same SPC with another use is a replay.
             guard answer.use == request.use else { throw .denied(.replayed) }
-            // Nothing was spent that would show what is left of the rental.
+            // The store has not said what it remembers about the rental, so the terms are not known.
             if let rentalOutage { throw .store(rentalOutage) }
-            // The device counts from when it gets the answer, so the terms are those of now.
+            // The device counts from the moment of the answer, so the terms are computed for now.
             return license.renamed(answer.license)
         }
     }
 
-    /// The licence that this one follows, if that must be looked up: for a key that a device keeps, and if the app says
-    /// that it renews.
+    /// The licence before this one. It is looked up only if the device keeps the key and the app asks for a renewal.
     private func previousLicense(of request: OpenedRequest, _ entry: LedgerEntry) async -> LicenseID? {
         let wish = request.admission.request.renewal
         guard let history, wish.isRenewal, request.use == .offline, let device = entry.device else { return nil }
@@ -209,12 +213,12 @@ extension RentalRecord {
     }
 }
 
-/// What an admitted request comes to.
+/// The outcome of an admitted request that was not refused.
 package enum LicenseOutcome: Sendable {
     case license(IssuedLicense)
-    /// The SPC was a sync SPC: it is answered with data, and no key leaves.
+    /// The SPC was a sync SPC. It is answered with data, and no key is sent.
     case syncReport(AcceptedSyncReport)
-    /// The device says that a playback has stopped: its slot is free, and no key leaves.
+    /// The device says that a playback has stopped. Its slot is free, and no key is sent.
     case playbackEnded(EndedPlayback)
 }
 
@@ -224,9 +228,9 @@ package struct EndedPlayback: Equatable, Sendable {
     package let credentialName: String
 }
 
-/// A licence that may be sent, and what the ledger and the log want to know of it.
+/// A licence that may be sent, and what the ledger and the log need to know about it.
 ///
-/// A class, like `Admission`.
+/// It is a class for the same reason as `Admission`.
 package final class IssuedLicense: Sendable {
     /// The Content Key Context.
     package let ckc: [UInt8]
@@ -234,9 +238,10 @@ package final class IssuedLicense: Sendable {
     let request: OpenedRequest
     /// HU, as the ladder showed it.
     package let deviceID: DeviceID
-    /// What renews the licence without another entitlement token; nil if it has no lease, or nothing is left to renew.
+    /// The session token, which renews the licence without another entitlement token; nil if the licence has no lease,
+    /// or if nothing is left to renew.
     package let sessionToken: String?
-    /// Whether the same request was answered before, and this is that licence again.
+    /// Whether the request is a repetition and gets the licence that was given before.
     package let isRepeated: Bool
 
     init(
@@ -260,7 +265,7 @@ package final class IssuedLicense: Sendable {
 }
 
 extension ContentKeyUse {
-    /// What an external module is told of a key: what it is for, as far as its track says (protocol, section 3.5).
+    /// What an external module is told about a key: its use, as far as its track says it (protocol, section 3.5).
     init(_ key: ContentKeyAttributes) {
         guard key.trackLabel != nil else {
             self.init(kind: .unknown, allowsVideoSessionKey: false)

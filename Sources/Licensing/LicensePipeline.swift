@@ -6,19 +6,20 @@ import FairPlay
 import KeyCrypto
 import Records
 
-/// The way of a licence request on one loop, each stage giving what the next one needs (architecture, "The life of a
-/// request").
+/// Runs licence requests through their stages on one loop (architecture, "The life of a request").
+///
+/// Each stage returns what the next one needs:
 ///
 ///     LicenseRequest -> Admission -> SPC -> ContentKeyRecord -> Authorization -> LicenseTerms -> CKC
 ///
-/// RSA is bought only by an `Admission`. Admission needs no private key, and a verified token, with one exception: if
-/// only the operator's service can read the token, it is told which content and device it decides on, and both stand
-/// inside the SPC. `AdmissionControl` bounds what that costs. Once the service has decided, the rest of the way is that
-/// of any claims:
+/// An RSA operation is spent only for an `Admission`. An admission needs no private key, but a verified token, with one
+/// exception: a token that only the operator's service can read. The service must be told the content and the device,
+/// and both stand inside the SPC. `AdmissionControl` limits what that costs. Once the service has decided, the request
+/// goes on as with any claims:
 ///
 ///     LicenseRequest -> Admission -> SPC -> ContentKeyRecord -> [the service] -> Claims -> Authorization -> …
 ///
-/// Belongs to its loop, like the contexts in it, which one thread uses at a time without a lock.
+/// Belongs to its loop, like the contexts in it: only the loop's thread uses them, so they need no lock.
 package final class LicensePipeline {
     package let admissionControl: AdmissionControl
     private let crypto: CryptoContext
@@ -57,7 +58,7 @@ package final class LicensePipeline {
         return try await answerInTurn(admission, now: now)
     }
 
-    /// The same once the request has had its turn.
+    /// Does the same for a request whose turn has come.
     func answerInTurn(_ admission: Admission, now: Int64) async throws(LicenseError) -> LicenseOutcome {
         switch admission.standing {
         case .verified(let claims): return try await answer(admission, by: claims, now: now)
@@ -65,19 +66,21 @@ package final class LicensePipeline {
         }
     }
 
-    /// A number for the sender of a token, by which a sync report shows that it is fresh. Waits for a turn. Stays on
-    /// the loop.
+    /// Issues a challenge to the sender of a token, so that a sync report can prove that it is fresh. Waits for a turn.
+    /// Stays on the loop.
     package func issueChallenge(
         to sender: TokenSender, now: Int64
     ) async throws(LicenseError) -> ServerChallenges.Issued {
-        // A report about a content outside the issuer's scope is refused: it needs no challenge.
+        // A token that may open no content gets no challenge, because all its reports are refused.
         if let holder = sender.holder, !holder.claims.mayOpenAnything { throw .entitlement(.contentNotCovered) }
         try await admissionControl.waitForTurn(of: sender)
         return try await syncReports.issueChallenge(to: sender.party, now: now)
     }
 
-    /// What the operator's service makes of a sender's token, asked about a content that the sender has a question
-    /// about. Stays on the loop. Throws `entitlementDenied` and `entitlementUnavailable`.
+    /// Asks the operator's service about a sender's token and a content, and returns the sender with the claims that
+    /// the service allows.
+    ///
+    /// Stays on the loop. Throws `entitlementDenied` and `entitlementUnavailable`.
     package func holder(
         _ sender: TokenSender, asking content: CallbackQuestion.Content, now: Int64
     ) async throws(LicenseError) -> TokenHolder {
@@ -153,7 +156,7 @@ package final class LicensePipeline {
         let digest: Pseudonym
     }
 
-    /// A copy of an SPC that was opened lately, or is being opened, costs no RSA.
+    /// Opens the SPC. A copy of an SPC that was opened lately or is being opened costs no RSA operation.
     private func open(_ admission: Admission) async throws(LicenseError) -> OpenedSPC {
         let digest = try wrap(
             LicenseError.internalFailure, try Pseudonym(digesting: admission.request.message, using: crypto))
@@ -201,8 +204,10 @@ package final class LicensePipeline {
                 servedVersions: admission.rules.fairplay.servedVersions))
     }
 
-    /// Asks the operator's service, which is told the content and the device. It is asked about an asset without a key
-    /// too, so that its sender hears the same of every asset that the service refuses.
+    /// Asks the operator's service, which is told the content and the device.
+    ///
+    /// It is asked about an asset without a key too. So the sender gets the same refusal for every asset that the
+    /// service refuses, whether the asset has a key or not.
     private func decide(
         _ admission: Admission, _ spc: SPC, _ callback: CallbackDecider, now: Int64
     ) async throws(LicenseError) -> CallbackDecider.Decision {
@@ -212,7 +217,7 @@ package final class LicensePipeline {
             question, tokens: admission.rules.entitlement.tokens, wallTime: now, using: crypto, on: loop)
     }
 
-    /// What the operator's service is asked about an asset. Throws `store`.
+    /// The content that the operator's service is asked about for an asset. Throws `store` and `keyStore`.
     package func content(of assetID: AssetID) async throws(LicenseError) -> CallbackQuestion.Content {
         do throws(LicenseError) {
             return CallbackQuestion.Content(try await keys.record(ofAsset: assetID, claims: nil).attributes)
@@ -251,8 +256,7 @@ extension CallbackQuestion.Content {
         self.init(contentID: key.contentID.text, keyID: key.keyID, track: key.trackLabel?.text)
     }
 
-    /// An asset without a key, by its name, or by its digest if that is no content's name. `digest` is SHA-256 of the
-    /// asset id.
+    /// Describes an asset without a key: by its content id or key id, or else by `digest`, the SHA-256 of the asset id.
     package init(unknown asset: AssetReference, digest: [UInt8]) {
         var (contentID, keyID): (String?, KeyID?)
         for candidate in asset.candidates {

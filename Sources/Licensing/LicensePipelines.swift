@@ -7,8 +7,7 @@ package import Records
 import Synchronization
 package import Telemetry
 
-/// The pipelines of all loops, and what they share. What a request is judged by comes with the request, as
-/// `LicenseRules`.
+/// The pipelines of all loops, and the state that they share. Each request brings the `LicenseRules` that judge it.
 package final class LicensePipelines: Sendable {
     private let shared: SharedLicensing
     private let perLoop: LoopLocal<Result<LicensePipeline, CryptoError>>
@@ -28,8 +27,10 @@ package final class LicensePipelines: Sendable {
         }
     }
 
-    /// The outcomes of the SPCs of one request, in their order. Each takes a turn of its own; they are unwrapped in one
-    /// batch, and become durable in one commit. Throws if the request as a whole is refused.
+    /// Answers the SPCs of one request, and returns their outcomes in the same order.
+    ///
+    /// Each SPC waits for a turn of its own. All are unwrapped in one batch, and their decisions become durable in one
+    /// commit. Throws if the request as a whole is refused.
     package func answer(
         _ admissions: [Admission], now: Int64, on loop: LoopContext
     ) async throws(LicenseError) -> [Result<LicenseOutcome, LicenseError>] {
@@ -60,7 +61,9 @@ package final class LicensePipelines: Sendable {
         }
     }
 
-    /// Records sessions that a device reports as ended; `failed` without a recorder. `now` is in seconds since 1970.
+    /// Records sessions that a device reports as ended. `now` is in seconds since 1970.
+    ///
+    /// Without a recorder the outcome of each session is `failed`.
     package func record(
         _ sessions: [String], reportedBy sender: LicenseSender, now: Int64
     ) async -> [SessionReportOutcome] {
@@ -70,7 +73,7 @@ package final class LicensePipelines: Sendable {
 
     package var queries: LicenseQueries { LicenseQueries(revocations: shared.revocations) }
 
-    /// Explains requests by these rules, and by what is revoked at this moment.
+    /// Returns an explainer of requests under these rules and the present revocations.
     package func explainer(under rules: LicenseRules) -> LicenseExplainer {
         LicenseExplainer(
             rules: rules, keys: shared.keys, periods: shared.periods,
@@ -81,7 +84,7 @@ package final class LicensePipelines: Sendable {
     }
 }
 
-/// What the pipelines of all loops share, and what outlives a reload.
+/// The state that the pipelines of all loops share. It outlives a reload.
 package struct SharedLicensing: Sendable {
     let keys: RecentContentKeys
     /// Counts RSA private operations.
@@ -95,26 +98,26 @@ package struct SharedLicensing: Sendable {
     let buckets: RateBuckets
     package let revocations: KnownRevocations
 
-    /// Without a recorder no ledger is kept, and a token that demands to be counted is refused.
+    /// If it is nil, no ledger is kept, and a token whose uses must be counted is refused.
     package var recorder: DecisionRecorder?
     package var refusals: RefusalRecorder?
-    /// Without a history no renewal names the licence before it.
+    /// If it is nil, the record of an offline renewal does not name the licence before it.
     package var history: (any LicenseHistory)?
-    /// Without a store of challenges no challenge is given, and no challenge is accepted.
+    /// If it is nil, no challenge is issued, and none is accepted.
     package var challenges: ServerChallenges?
-    /// Without this store a playback that has stopped keeps its slot until its lease ends.
+    /// If it is nil, a playback that has stopped keeps its slot until its lease ends.
     package var slots: (any PlaybackSlotStore)?
-    /// Without this clock the wall clock is always trusted.
+    /// If it is nil, the wall clock is always trusted.
     package var trustedClock: TrustedClock?
-    /// Which periods of live contents are served. Without it all of them are.
+    /// Which key periods of live contents are served. If it is nil, all of them are.
     package var livePeriods: RecentLivePeriods?
 
     var periods: ServedPeriods { ServedPeriods(recent: livePeriods, clock: trustedClock) }
 
-    /// Look-ups of content keys by asset ids.
+    /// The look-ups of content keys by asset ids.
     package var keyLookups: CacheCount { keys.lookups }
 
-    /// SPCs that came again and were opened without an RSA operation of their own.
+    /// How many copies of SPCs were opened without an RSA operation of their own.
     package var copyCount: UInt64 { recentUnwraps.reusedCount }
 
     /// - Parameter copyLife: How long the session key of an SPC is remembered for copies of it.
@@ -133,30 +136,30 @@ package struct SharedLicensing: Sendable {
     }
 }
 
-/// What is revoked at this moment. Until that is known for the first time, every token is refused.
+/// The present revocations. Until they are known for the first time, every token is refused.
 package final class KnownRevocations: Sendable {
     private let view: Mutex<RevocationView?>
     private let clock: TrustedClock?
 
-    /// Without a clock, revocations end by the times of the checks.
+    /// Without a clock, the time of each check decides whether a revocation has ended.
     package init(_ view: RevocationView? = nil, clock: TrustedClock? = nil) {
         self.view = Mutex(view)
         self.clock = clock
     }
 
-    /// Holds for every check from now on, of requests under way too.
+    /// Replaces the revocations. Every check after this uses them, also for requests that are under way.
     package func replace(with view: RevocationView) {
         self.view.withLock { $0 = view }
     }
 
-    /// Throws `store` before the first `replace`.
+    /// Returns the revocations. Throws `store` before the first `replace`.
     func known() throws(LicenseError) -> RevocationView {
         guard var known = view.withLock({ $0 }) else { throw .store(.unavailable(.unreachable)) }
         if let clock { known.settledTime = clock.endTime }
         return known
     }
 
-    /// Refuses claims of which something is revoked, as far as they alone tell.
+    /// Throws if anything that the claims alone name is revoked.
     func check(_ claims: Claims, now: Int64) throws(LicenseError) {
         let known = try known()
         try wrap(LicenseError.entitlement, try known.check(claims, now: now))
@@ -167,8 +170,8 @@ package final class KnownRevocations: Sendable {
 package struct LicenseQueries: Sendable {
     let revocations: KnownRevocations
 
-    /// Whether the holder's token would renew a licence of the ledger at `now`, as far as can be told without the
-    /// device. A session token renews the licence that it was given with.
+    /// Whether the holder's token would renew a licence of the ledger at `now`. The device is not known, so its checks
+    /// are left out. A session token renews only the licence with which it was given.
     package func isRenewable(_ entry: LedgerEntry, by holder: TokenHolder, now: Int64) -> Bool {
         guard let facts = LicenseFacts(entry), facts.expiresAt != nil, let keyID = entry.keyID,
             let content = entry.content, let revocations = try? revocations.known()

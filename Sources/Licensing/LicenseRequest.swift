@@ -2,19 +2,19 @@ package import ContentKeys
 package import Entitlements
 package import Records
 
-/// What every request shape comes down to: one SPC, and what its sender says beside it. The token comes separately.
+/// One SPC, and what its sender says beside it: the common form of all request shapes. The token comes separately.
 package struct LicenseRequest: Sendable {
-    /// The SPC as it came, not yet looked at.
+    /// The SPC as it was received. It is not parsed yet.
     package let message: [UInt8]
-    /// What the app wants the licence for, which an SPC cannot say; nil if the app does not say it either.
+    /// What the app wants the licence for. An SPC cannot say it. It is nil if the app does not say it either.
     package let use: LicenseUse?
     package let origin: RequestOrigin
-    /// What the app says of a licence that this one follows. It changes what is written down, and never what is
+    /// What the app says about the licence that this one renews. It changes what is recorded, and never what is
     /// granted.
     package let renewal: RenewalWish
-    /// What names the key beside the SPC.
+    /// The names of the key that stand beside the SPC.
     package let assetHints: [AssetHint]
-    /// The id that the log and the ledger know the request by; nil for a request that is only explained.
+    /// The id of the request in the log and the ledger; nil for a request that is only explained.
     package let id: String?
 
     package init(
@@ -30,11 +30,11 @@ package struct LicenseRequest: Sendable {
     }
 }
 
-/// What an app says of a licence that the new one follows.
+/// What an app says about the licence that the new one renews.
 package struct RenewalWish: Equatable, Sendable {
-    /// Whether it follows one at all.
+    /// Whether the app asks for a renewal at all.
     package var isRenewal: Bool
-    /// Which one; believed only if the ledger has it for the same device and key.
+    /// The licence before this one. It is believed only if the ledger has it for the same device and key.
     package var previous: LicenseID?
 
     package init(isRenewal: Bool = false, previous: LicenseID? = nil) {
@@ -43,10 +43,10 @@ package struct RenewalWish: Equatable, Sendable {
     }
 }
 
-/// A name for the key of a request that stands beside its SPC. The SPC decides which key is meant; a request whose hint
-/// means another one is refused (clients, section 2).
+/// A name of the key that stands beside the SPC of a request. The SPC decides which key is meant. A request whose hint
+/// means another key is refused (clients, section 2).
 package struct AssetHint: Equatable, Sendable {
-    /// Where it stands.
+    /// The part of the request that has the hint.
     package enum Place: String, Sendable, CaseIterable {
         case path
         case query
@@ -55,7 +55,7 @@ package struct AssetHint: Equatable, Sendable {
     }
 
     package let place: Place
-    /// Nil if it has too few or too many bytes to name anything.
+    /// The name as an asset id; nil if it is too short or too long for one.
     private let name: AssetID?
 
     package init(_ name: AssetID, in place: Place) {
@@ -63,17 +63,17 @@ package struct AssetHint: Equatable, Sendable {
         self.name = name
     }
 
-    /// A name as it came, decoded; nil if it is empty.
+    /// Makes a hint from a name that was decoded but not checked; returns nil if the name is empty.
     package init?(_ name: some Collection<UInt8>, in place: Place) {
         guard !name.isEmpty else { return nil }
         self.place = place
         self.name = try? AssetID(bytes: Array(name))
     }
 
-    /// Whether it may mean the key that the asset id of an SPC has led to.
+    /// Whether the hint may mean the key that was found by the asset id of the SPC.
     func agrees(with key: ContentKeyAttributes, _ assetID: AssetID) -> Bool {
         guard let name else { return false }
-        // What nearly every player sends needs no reading.
+        // These are the names that nearly every player sends. They need no parsing.
         return name == assetID || name.bytes.elementsEqual(key.contentID.text.utf8)
             || AssetReference(name).agrees(with: key, assetID)
     }

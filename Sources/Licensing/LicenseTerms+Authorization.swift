@@ -3,11 +3,12 @@ import ContentKeys
 import Entitlements
 import FairPlay
 
-/// From what the gate allows to what a device is told (entitlement, section 4.4): nothing here is longer or laxer than
-/// the authorization, the key's own floor and the content policy together.
+/// Turns what the gate allows into what a device is told (entitlement, section 4.4). The terms are never longer or
+/// laxer than the authorization, the key record and the content policy allow.
 extension LicenseTerms {
-    /// `titleID` names the key's content to a device that keeps the key. Throws if the device cannot be told a
-    /// limit.
+    /// Makes the terms of a licence. `titleID` names the key's content to a device that keeps the key.
+    ///
+    /// Throws if a limit cannot be told to the device, or if the device does not meet a demand.
     init(
         _ authorization: Authorization, key: ContentKeyAttributes, titleID: Bytes16?, device: DeviceFacts,
         policy: LicensePolicy
@@ -26,8 +27,10 @@ extension LicenseTerms {
         try check(for: device, by: policy.device)
     }
 
-    /// The strictest of all that say something. A floor that demands nothing sends no block if no other source asks for
-    /// one.
+    /// The strictest HDCP level that the token, the key record or the content policy demands; nil for no HDCP block.
+    ///
+    /// If only the key record or the content policy says that HDCP is not required, no block is sent. If the token says
+    /// it, a block is sent.
     private static func hdcp(
         _ protection: Protection, _ key: ContentKeyAttributes, _ content: ContentPolicy
     ) -> HDCPLevel? {

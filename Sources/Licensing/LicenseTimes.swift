@@ -2,21 +2,25 @@ import ByteCoding
 package import FairPlay
 package import Records
 
-/// When a licence was decided, when it ends, and when an app had better come back, in seconds since 1970 (entitlement,
+/// When a licence was decided, when it ends, and when the app should renew it, in seconds since 1970 (entitlement,
 /// section 4.5).
 ///
-/// FairPlay tells an app none of this, so the answer's header fields do.
+/// FairPlay tells an app none of these times, so the answer's header fields do.
 package struct LicenseTimes: Equatable, Sendable {
     package let issuedAt: Int64
-    /// The first second in which the licence does not hold any more, if nothing is played and nothing renewed; nil
-    /// if it has no end.
+    /// The first second in which the licence is no longer valid if it is neither played nor renewed; nil if it has no
+    /// end.
     package let expiresAt: Int64?
-    /// When to ask for a renewal: at two thirds of a lease, or up to a tenth of it sooner, and no later than the right
-    /// says; nil if there is nothing to renew.
+    /// When to ask for a renewal; nil if the licence has no lease.
+    ///
+    /// This is at two thirds of the lease or up to a tenth of the lease earlier, and no later than the right says.
     package let renewAfter: Int64?
 
-    /// `renewAhead` is how many seconds before the end of its lease the right wants it renewed. The licence's own
-    /// random bits decide how much sooner, so that what was started at one instant is not renewed at one instant.
+    /// Computes the times of a licence.
+    ///
+    /// `renewAhead` is how many seconds before the end of its lease the right wants it renewed. Random bits of the
+    /// licence's id decide how much earlier the renewal is due. So licences that were issued at the same instant are
+    /// not all renewed at the same instant.
     package init(_ terms: LicenseTerms, issuedAt: Int64, id: LicenseID, renewAhead: Int64? = nil) {
         self.issuedAt = issuedAt
         expiresAt = terms.validity.secondsToExpiry.map { issuedAt + Int64($0.value) }
@@ -29,8 +33,10 @@ package struct LicenseTimes: Equatable, Sendable {
 }
 
 extension LicenseTerms.Validity {
-    /// How long the key is good from its acquisition on: the least of all that the terms say. What counts from the
-    /// first play is no end that can be known beforehand, but if a key may be kept it bounds nothing sooner.
+    /// How long the key is valid after it was issued, in seconds: the shortest limit of the terms; nil if no limit
+    /// counts from then.
+    ///
+    /// A limit that counts from the first play is left out, because the first play is not known beforehand.
     var secondsToExpiry: LicenseSeconds? {
         switch self {
         case .session, .duration(.persistent): nil
@@ -42,16 +48,16 @@ extension LicenseTerms.Validity {
         }
     }
 
-    /// How long a kept key is good from its first play on, if the terms say so.
+    /// How long a kept key is valid after its first play; nil if the terms do not say it.
     var playback: LicenseSeconds? {
         guard case .offlineKey(let key) = self else { return nil }
         return key.playback
     }
 
-    /// The names of those that the device keeps.
+    /// The names of the validities with which the device keeps the key.
     static let persistentNames: Set = ["persistent", "persistent_limited", "offline_key_1", "offline_key_2"]
 
-    /// A word for the app, the ledger and the log.
+    /// The name of the validity for the app, the ledger and the log.
     package var name: String {
         switch self {
         case .session: "session"

@@ -6,14 +6,14 @@ package import Records
 
 /// A token that this server makes for a customer, before it is sealed.
 package struct MintedToken: Sendable {
-    /// Who asked for it.
+    /// The customer that asked for the token.
     package let customer: String
-    /// In whose name it is sealed.
+    /// The issuer in whose name the token is sealed.
     package let issuer: String
     package let contents: SealedTokenContents
-    /// What the customer asked for besides, and what has no effect.
+    /// Parameters of the customer's request that have no effect.
     package let unused: [UnusedParameter]
-    /// How many tokens the customer may have in a day; nil for as many as it likes.
+    /// How many tokens the customer may have in a day; nil for no limit.
     package let perDayMaximum: UInt32?
 
     package init(
@@ -31,8 +31,8 @@ package struct MintedToken: Sendable {
 extension DecisionRecorder {
     /// Records that a token is given out, and counts it if the customer has a quota. `now` is in seconds since 1970.
     ///
-    /// The row has the token's id and cookie, and no key: of a key inside the token it has the name under which
-    /// licences will be recorded.
+    /// The row has the token's id and cookie. If the token has a content key inside, the row has only the key id under
+    /// which licences will be recorded, and never the key.
     package func record(
         _ minted: MintedToken, as id: LicenseID, at now: Int64
     ) async throws(LicenseError) -> DecisionOutcome {
@@ -67,7 +67,8 @@ extension DecisionRecorder {
         return entry
     }
 
-    /// Each day, by UTC, is a token of its own that may be used so often.
+    /// Counts the customer's quota as uses of a token; nil if the customer has no quota. Each day (UTC) has a token of
+    /// its own for this.
     private func quotaUse(of minted: MintedToken, _ now: Int64) throws(CryptoError) -> TokenUse? {
         guard let limit = minted.perDayMaximum else { return nil }
         let day = now / 86_400

@@ -5,10 +5,11 @@ import FairPlay
 import KeyCrypto
 import Records
 
-/// A request whose SPC is open, whose claims are verified or confirmed by the service, and whose key is known:
-/// everything that a decision is made from.
+/// Everything from which a request is decided: its opened SPC, its claims and its content key.
+///
+/// The claims were verified by this server or confirmed by the operator's service.
 struct OpenedRequest: Sendable {
-    /// What stays as it is, behind one reference, because every stage of a licence hands it on.
+    /// The facts that do not change. They are behind one reference, because every stage of a licence hands them on.
     private final class Facts: Sendable {
         let admission: Admission
         let claims: Claims
@@ -35,11 +36,11 @@ struct OpenedRequest: Sendable {
     }
 
     private let facts: Facts
-    /// What is remembered of the rental that the request is about; nil if nothing is, and for tokens without such a
-    /// rental.
+    /// What is remembered about the rental of the request; nil if nothing is remembered, and for tokens without a
+    /// rental that is remembered.
     var rental: RentalStanding.Memory?
 
-    /// `digest` is the SHA-256 of the SPC, if it was computed on the way.
+    /// `digest` is the SHA-256 of the SPC; nil if it was not computed yet.
     init(
         admission: Admission, claims: Claims, spc: SPC, key: ContentKeyAttributes, revocations: RevocationView,
         digest: Pseudonym? = nil
@@ -48,15 +49,15 @@ struct OpenedRequest: Sendable {
     }
 
     var admission: Admission { facts.admission }
-    /// Of the token, or what the operator's service has made of it.
+    /// The claims of the token, or those that the operator's service has answered.
     var claims: Claims { facts.claims }
     var spc: SPC { facts.spc }
     var device: DeviceFacts { facts.device }
     var key: ContentKeyAttributes { facts.key }
     var revocations: RevocationView { facts.revocations }
-    /// What the app says that it wants, or else what its token is for.
+    /// What the licence is for: as the app says it, or else as its token grants it.
     var use: LicenseUse { facts.use }
-    /// SHA-256 of the SPC, if it was computed on the way; its maker says it.
+    /// The SHA-256 of the SPC; nil if it was not computed yet.
     var digest: Pseudonym? { facts.digest }
 
     /// Whether the operator's service has decided about the token, which this server cannot read.
@@ -65,8 +66,10 @@ struct OpenedRequest: Sendable {
         return false
     }
 
-    /// The party that the token stands for. A token that only the operator's service can read stands for itself: so a
-    /// challenge that it was given before the service was asked is its own.
+    /// The party that the token stands for.
+    ///
+    /// A token that only the operator's service can read stands for itself. So the party is the same before and after
+    /// the service has decided, and a challenge that was issued before stays valid.
     func party(using crypto: CryptoContext) throws(LicenseError) -> TokenParty {
         try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
             switch admission.standing {
@@ -76,24 +79,24 @@ struct OpenedRequest: Sendable {
         }
     }
 
-    /// Whether the device says that playback has stopped, and would get something that runs: a lease, or a place among
-    /// the playbacks that are counted. Then it gets no licence, and its place is free (protocol, section 4.2).
+    /// Whether the device says that playback has stopped, so that it gets no licence and its slot is freed (protocol,
+    /// section 4.2).
+    ///
+    /// This is so only if the licence would have a lease or would take a playback slot.
     func endsPlayback(_ license: GrantedLicense) -> Bool {
         guard use == .streaming, device.playbackState?.state == .stopped else { return false }
         return license.terms.lease != nil || !license.authorization.obligations.sessions.isEmpty
     }
 
-    /// Whether the gate must be asked again once HU is known: the token is good for one device alone, or some are
-    /// revoked.
+    /// Whether the gate must be asked again once HU is known: the token is bound to one device, or a device is revoked.
     var dependsOnDevice: Bool { claims.device.pinned != nil || revocations.concerns(.hardware) }
 
-    /// Whether the licence follows another one: by its token, by what the app says, or by what the device says of its
-    /// playback.
+    /// Whether the licence renews another one, as the token, the app or the device's playback state says.
     var isRenewal: Bool {
         claims.renewal != nil || admission.request.renewal.isRenewal || device.playbackState?.state == .leaseExpiring
     }
 
-    /// What the gate is asked. Without a `deviceID` the device counts as the one that the token names.
+    /// The request to the gate. Without a `deviceID` the device counts as the one that the token names.
     func gateRequest(to deviceID: DeviceID?, at now: Int64) -> GateRequest {
         var request = GateRequest(claims: claims, content: RequestedContent(key), use: use, now: now)
         request.device = RequestingDevice(
@@ -121,7 +124,7 @@ extension Right.SecurityLevel {
     }
 }
 
-/// A licence that the gate allows and the device can be told; it may be sent once it is recorded.
+/// A licence that the gate allows and that can be told to the device. It may be sent once it is recorded.
 struct GrantedLicense: Sendable {
     let id: LicenseID
     let authorization: Authorization
@@ -135,19 +138,21 @@ struct GrantedLicense: Sendable {
         times = LicenseTimes(terms, issuedAt: issuedAt, id: id, renewAhead: authorization.renewAhead)
     }
 
-    /// The same under the name that it was recorded by.
+    /// The same licence under the id with which it was recorded.
     func renamed(_ id: LicenseID) -> GrantedLicense {
         GrantedLicense(id: id, authorization: authorization, terms: terms, issuedAt: times.issuedAt)
     }
 }
 
-// What ties a licence to the session token that renews it.
+// Session tokens: they bind a licence to its renewals.
 
 extension OpenedRequest {
     private var sessions: SessionTokens? { admission.rules.entitlement.tokens.sessions }
 
-    /// Refuses a session token to every device and playback but its own. The sender of an SPC cannot alter HU. It can
-    /// alter the playback session, which is told apart only to keep an app's own playbacks apart.
+    /// Throws if the session token belongs to another device or to another playback.
+    ///
+    /// The sender of an SPC cannot alter HU. It can alter the playback session: that check only keeps one app's own
+    /// playbacks apart.
     func checkSession(_ deviceID: DeviceID) throws(LicenseError) {
         guard let grant = claims.renewal else { return }
         guard let identifier = DeviceIdentifier(deviceID.bytes), let sessions, sessions.isBound(grant, to: identifier)
@@ -157,11 +162,12 @@ extension OpenedRequest {
         }
     }
 
-    /// The token that renews a licence; nil if the licence has no lease, and if this server gives no such tokens.
+    /// The session token that renews a licence; nil if the licence has no lease, or if this server issues no session
+    /// tokens.
     func sessionToken(
         for license: GrantedLicense, _ deviceID: DeviceID, using crypto: CryptoContext
     ) throws(LicenseError) -> String? {
-        // The service that decides about a token decides about its renewals too, which come with the same token.
+        // The operator's service decides about renewals too: they bring the same token.
         guard !isDecidedByService else { return nil }
         guard let sessions, let lease = license.terms.lease, let playback = device.playbackState?.sessionID,
             let device = DeviceIdentifier(deviceID.bytes)
@@ -174,7 +180,8 @@ extension OpenedRequest {
         }
     }
 
-    /// By what the playbacks of a token without a subject are counted.
+    /// The owner under which the playbacks of a token without a subject are counted; nil for other tokens, and if no
+    /// playbacks are counted.
     private func owner(of license: GrantedLicense, using crypto: CryptoContext) throws(CryptoError) -> [UInt8]? {
         guard license.authorization.subject == nil, !license.authorization.obligations.sessions.isEmpty else {
             return nil

@@ -6,11 +6,11 @@ extension Rate {
     fileprivate var interval: Int64 { max(1, 1_000_000_000 / Int64(perSecond)) }
 }
 
-/// Allows each of many parties so many events, as token buckets do.
+/// Limits the event rate of each of many parties, as token buckets do.
 ///
-/// Of a party only one instant is kept: when its bucket will be full again (the generic cell rate algorithm). At most
-/// about `capacity` parties are remembered, however many there are: when the younger half is full, the older one is
-/// forgotten, and who is forgotten begins with a full bucket. All threads may use it at once; parties are spread over
+/// For each party only one instant is kept: when its bucket will be full again (the generic cell rate algorithm). At
+/// most about `capacity` parties are remembered. When the younger half is full, the older half is forgotten, and a
+/// forgotten party begins with a full bucket. All threads may use the limiter at the same time: parties are spread over
 /// parts with a lock each.
 package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
     private static var partCount: Int { 16 }
@@ -27,9 +27,9 @@ package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
 
     /// Counts an event of a party. Returns nil if the event may happen now, or else how long the party has to wait.
     ///
-    /// An `urgent` event may draw on twice the burst, so it still gets through if the others have used up theirs. The
-    /// rate comes with each call: so a reload can change it. No party gets a new burst by that, and none waits longer
-    /// than the new rate makes it wait.
+    /// An `urgent` event may use twice the burst, so it still gets through if ordinary events have used up theirs. The
+    /// rate comes with each call, so a reload can change it. A change gives no party a new burst, and no party waits
+    /// longer than the new rate makes it wait.
     package func take(_ party: Party, at rate: Rate, urgent: Bool = false) -> Duration? {
         let now = clock.monotonicTime.nanoseconds
         let wait = part(of: party).take(
@@ -38,7 +38,7 @@ package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
         return wait.map { .nanoseconds($0) }
     }
 
-    /// How long a party has to wait for its next event, nil if not at all. Counts nothing.
+    /// How long a party has to wait for its next event; nil if it need not wait. Counts nothing.
     package func wait(of party: Party, at rate: Rate) -> Duration? {
         let now = clock.monotonicTime.nanoseconds
         return part(of: party).wait(party, now: now, interval: rate.interval, burst: Int64(rate.burst))
@@ -65,8 +65,7 @@ package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
 
         var count: Int { generations.withLock { $0.younger.count + $0.older.count } }
 
-        /// The nanoseconds to wait, or nil. A debt that only a slower rate can have made is no longer than `take`
-        /// makes it.
+        /// The nanoseconds to wait, or nil. Limits a debt in the same way as `take`.
         func wait(_ party: Party, now: Int64, interval: Int64, burst: Int64) -> Int64? {
             let fullAt = generations.withLock { $0.younger[party] ?? $0.older[party] } ?? now
             let wait = min(fullAt - now, 2 * burst * interval) - (burst - 1) * interval
@@ -77,7 +76,7 @@ package final class RateLimiter<Party: Hashable & Sendable>: Sendable {
         func take(_ party: Party, now: Int64, interval: Int64, burst: Int64, debtMaximum: Int64) -> Int64? {
             generations.withLock { generations in
                 var fullAt = max(now, generations.younger[party] ?? generations.older[party] ?? now)
-                // Only a slower rate than this one can have made such a debt.
+                // Such a debt stems from a slower rate, which a reload has replaced.
                 if fullAt > now + debtMaximum {
                     fullAt = now + debtMaximum
                     if generations.younger[party] != nil {

@@ -4,16 +4,16 @@ import Entitlements
 import FairPlay
 
 extension RecentContentKeys {
-    /// The key that the token brings along, or the one that the SPC's asset id names.
+    /// The key inside the token, or else the key that the SPC's asset id names.
     ///
-    /// A sender without rights to an unknown asset hears the same as for a known one. Without claims, nothing has
-    /// vouched for the sender, who hears of no asset whether it is known.
+    /// A sender without rights to an asset gets the same refusal whether the asset is known or not. Without claims the
+    /// sender's rights are not known, so it always gets that refusal.
     func record(for spc: SPC, claims: Claims?) async throws(LicenseError) -> ContentKeyRecord {
         if let claims, let key = claims.embeddedKey { return try ContentKeyRecord(key, of: claims) }
         return try await record(ofAsset: try spc.identifiedAsset, claims: claims)
     }
 
-    /// The key of an asset. Throws as above.
+    /// The key of an asset. Throws like `record(for:claims:)`.
     func record(ofAsset assetID: AssetID, claims: Claims?) async throws(LicenseError) -> ContentKeyRecord {
         let found: ContentKeyRecord?
         do throws(StoreError) {
@@ -25,8 +25,8 @@ extension RecentContentKeys {
                 }
         } catch {
             if case .contentAmbiguous = error { throw Self.missing(AssetReference(assetID), claims) }
-            // A full queue and a clock that is not trusted are told as such; anything else is a key store that does not
-            // answer.
+            // A full queue and an untrusted clock keep their own errors. Every other outage is a key store that does
+            // not answer.
             if case .unavailable(let outage) = error, outage != .busy, outage != .clockUntrusted {
                 throw .keyStore(outage)
             }
@@ -37,7 +37,7 @@ extension RecentContentKeys {
         return found
     }
 
-    /// The one place that keeps keys of other schemes out of licences.
+    /// Throws if the key has a scheme that FairPlay does not play. No other check keeps such keys out of licences.
     private func requireFairPlay(_ key: ContentKeyAttributes, _ claims: Claims?) throws(LicenseError) {
         if key.scheme.isFairPlay { return }
         let isNamed =
@@ -59,7 +59,7 @@ extension RecentContentKeys {
 }
 
 extension SPC {
-    /// Which content is meant.
+    /// The asset id of the SPC, which says which content is meant.
     var identifiedAsset: AssetID {
         get throws(LicenseError) {
             do throws(IdentifierError) {

@@ -4,11 +4,10 @@ package import Telemetry
 
 /// Remembers the keys that were found lately, so that a popular content is not looked up and unsealed for every viewer.
 ///
-/// An entry is found by the exact asset id and believed for `life`; so a key that is withdrawn is still given out for
-/// that long, and what was not found is looked up again each time. At most `capacity` entries are held, however many
-/// asset ids are asked for.
+/// An entry is found by the exact asset id and is used for `life`. So a withdrawn key is still given out for that long.
+/// An asset id that was not found is looked up again each time. At most `capacity` entries are held.
 ///
-/// If the source is away or busy, or `patience` ends before it answers, an entry is believed for `lifeInOutage`.
+/// If the source is away or busy, or `patience` ends before it answers, an entry is used for `lifeInOutage`.
 package final class RecentContentKeys: Sendable {
     package static let capacityDefault = 4_096
     package static let lifeDefault: Duration = .seconds(2)
@@ -22,11 +21,11 @@ package final class RecentContentKeys: Sendable {
 
     private struct State {
         var entries: RecentEntries<AssetID, Entry>
-        /// When the source was asked about an entry for a request that did not wait.
+        /// When the source was asked about an asset id while no request waited for the answer.
         var asked: [AssetID: MonotonicTime] = [:]
     }
 
-    /// After so long without an answer the source is asked again.
+    /// How long a question may be without an answer until the source is asked again.
     private static let askAgainAfter: Duration = .seconds(5)
 
     private let source: any ContentKeySource
@@ -69,10 +68,10 @@ package final class RecentContentKeys: Sendable {
         }
     }
 
-    /// What the source says of an asset id; nil if it does not say it in time.
+    /// The source's answer about an asset id; nil if it does not come in time.
     private func askPatiently(_ assetID: AssetID) async -> Found? {
         guard let patience else { return await ask(assetID) }
-        // One question about each asset id is enough if no request waits for it.
+        // While no request waits for an answer, one question about each asset id is enough.
         if patience.isOpen, !beginAsking(assetID) { return nil }
         return await patience.answer { [self] in
             let found = await ask(assetID)
@@ -81,7 +80,7 @@ package final class RecentContentKeys: Sendable {
         }
     }
 
-    /// Whether no request asks about the asset id at this time.
+    /// Notes that the source is asked about an asset id; returns false if another question about it is under way.
     private func beginAsking(_ assetID: AssetID) -> Bool {
         let now = clock.monotonicTime
         return state.withLock { state in
@@ -108,7 +107,7 @@ package final class RecentContentKeys: Sendable {
         return entry.record
     }
 
-    /// A key that the source has no longer must not come back in an outage.
+    /// Forgets a key that the source no longer has, so that an outage does not bring it back.
     private func forget(_ assetID: AssetID) {
         state.withLock { $0.entries.forget(assetID) }
     }

@@ -3,18 +3,18 @@ import Entitlements
 import Records
 import Synchronization
 
-/// What this node has decided lately, so that a request that comes again gets the same licence without a second entry
-/// in the ledger.
+/// Remembers this node's recent decisions, so that a repeated request gets the same licence without a second entry in
+/// the ledger.
 ///
-/// A request is known by its SPC, by the party that sends it and by its use. Copies of a request that arrive while the
-/// first is being decided wait for its outcome. At most 64 MiB are held: when the younger half is full, the older half
-/// is forgotten. A request that was forgotten is decided again, and the store still knows it if it was counted.
+/// A request is identified by its SPC, its party and its use. Copies of a request that arrive while the first one is
+/// being decided wait for its outcome. At most 64 MiB are held: when the younger half is full, the older half is
+/// forgotten. A forgotten request is decided again. If it has spent something, the store still recognizes it.
 final class RecentDecisions: Sendable {
-    /// How many requests each half holds: as many as 2^18 places of a dictionary take.
+    /// How many requests each half holds: three quarters of 2^18, as many as a dictionary with 2^18 places takes.
     static let halfCapacity = 3 << 16
-    /// What one place takes in bytes, with the mark that says whether it is used.
+    /// The size of one place in bytes, with the byte that says whether the place is used.
     static let placeSize = MemoryLayout<Key>.stride + MemoryLayout<Entry>.stride + 1
-    /// The most memory in bytes: both halves, and the copy that one of them is moved to when it grows.
+    /// The most memory in bytes: both halves, and a third table while one of them grows.
     static let sizeMaximum = 3 * (halfCapacity / 3 * 4) * placeSize
 
     private struct Key: Hashable {
@@ -25,7 +25,7 @@ final class RecentDecisions: Sendable {
 
     private struct Entry {
         let license: LicenseID
-        /// The first second in which the request is a new one; seconds since 1970.
+        /// When the request counts as a new one again, in seconds since 1970.
         let retryUntil: Int64
     }
 
@@ -52,7 +52,8 @@ final class RecentDecisions: Sendable {
     /// How many requests are held.
     var count: Int { state.withLock { $0.younger.count + $0.older.count } }
 
-    /// The answer that a request was given before. Nil for a new request: then the caller decides it, and calls `end`.
+    /// The answer that was given to the same request before; nil for a new request. For a new request, the caller must
+    /// decide it and then call `end`.
     ///
     /// - Parameter beforeWaiting: Called before the caller waits for the outcome of a copy.
     func begin(
@@ -70,8 +71,8 @@ final class RecentDecisions: Sendable {
         }
     }
 
-    /// Notes the outcome of a request that `begin` has called new; nil if it could not be decided. Only a recorded
-    /// licence is remembered.
+    /// Notes the outcome of a request for which `begin` returned nil. `outcome` is nil if the request could not be
+    /// decided. Only a recorded licence is remembered.
     func end(_ replay: ReplayRecord, at now: Int64, with outcome: DecisionOutcome?) {
         guard let (key, asked) = Self.key(of: replay) else { return }
         let (retryUntil, overflows) = now.addingReportingOverflow(replay.retryWindow)
@@ -85,7 +86,7 @@ final class RecentDecisions: Sendable {
         for caller in waiting { caller.resume() }
     }
 
-    /// Marks a new request as being decided.
+    /// Looks a request up, and marks a new one as being decided.
     private func find(_ key: Key, at now: Int64) -> Finding {
         state.withLock { state in
             if let entry = state.younger[key] ?? state.older[key], now < entry.retryUntil {
@@ -115,7 +116,7 @@ final class RecentDecisions: Sendable {
         state.younger = [:]
     }
 
-    /// Nil for an answer that this version did not encode.
+    /// The key of a request and its answer; nil if the answer is not in the format of this version.
     private static func key(of replay: ReplayRecord) -> (Key, RecordedAnswer)? {
         guard let asked = RecordedAnswer(replay.answer) else { return nil }
         let party = replay.party ?? replay.token

@@ -1,11 +1,12 @@
-/// Values by key in two halves: when the younger half is full, the older one is forgotten. So a table of any age
-/// forgets what was remembered longest ago, without an order of its entries.
+/// A bounded table in two halves: when the younger half is full, the older half is forgotten.
+///
+/// So the table forgets its oldest entries without keeping them in order.
 struct RecentEntries<Key: Hashable, Value> {
     private var younger: [Key: Value] = [:]
     private var older: [Key: Value] = [:]
     private let halfCapacity: Int
 
-    /// At most `capacity` entries are held; at least 2.
+    /// Makes a table that holds at most `capacity` entries. `capacity` is at least 2.
     init(capacity: Int) {
         precondition(capacity >= 2, "a table of two halves holds at least two entries")
         halfCapacity = capacity / 2

@@ -3,20 +3,20 @@ import Entitlements
 import Synchronization
 package import Telemetry
 
-/// Remembers which periods of live contents are served, so that the store is not asked for every viewer.
+/// Remembers which key periods of live contents are served, so that the store is not asked for every viewer.
 ///
-/// Only keys that have a period are looked at. What was found is believed for `life`; until then one request asks the
-/// store again, and the others go on with what is known, or wait for the one answer if nothing is. A refusal comes from
-/// knowledge that has the period in question. At most `capacity` contents are held.
+/// Only keys that belong to a period are checked. An entry is used for `life`. After that, one request asks the store
+/// again, and the others go on with the old entry. If there is no entry yet, they wait for the one answer. A period is
+/// refused only by an entry that knows this period. At most `capacity` contents are held.
 ///
-/// A store that gives no answer refuses nothing: what was known last holds, and a period of which nothing is known is
-/// served. Its key was found, so that the content has a right holder, and an outage must not cut viewers off.
+/// If the store gives no answer, nothing is refused: the old entry is used, and a period without an entry is served.
+/// The store had its key, and an outage must not cut viewers off.
 package final class RecentLivePeriods: Sendable {
     package static let capacityDefault = 1_024
     package static let lifeDefault: Duration = .seconds(3)
 
     private struct Entry {
-        /// Nil for a content that does not rotate.
+        /// The periods of the content; nil for a content whose keys do not rotate.
         let found: LivePeriods?
         let foundAt: MonotonicTime
 
@@ -29,7 +29,7 @@ package final class RecentLivePeriods: Sendable {
     private struct Question {
         let askedAt: MonotonicTime
         var waiting: [CheckedContinuation<Entry?, Never>] = []
-        /// Whether it was waited for long enough: then no request waits for it.
+        /// Whether the answer is late, so that no request waits for it any more.
         var isLate = false
     }
 
@@ -39,14 +39,14 @@ package final class RecentLivePeriods: Sendable {
     }
 
     private enum Turn {
-        /// An answer has come meanwhile.
+        /// An answer has arrived meanwhile.
         case answered(Entry)
         case ask
         case wait
         case goOn
     }
 
-    /// After so long without an answer the store is asked again.
+    /// How long a question may be without an answer until the store is asked again.
     private static let askAgainAfter: Duration = .seconds(5)
 
     private let source: any LivePeriodSource
@@ -55,7 +55,7 @@ package final class RecentLivePeriods: Sendable {
     private let patience: Patience?
     private let state: Mutex<State>
 
-    /// `capacity` is at least 2. With `patience` no request waits longer than that for the store.
+    /// `capacity` is at least 2. If there is a `patience`, no request waits longer than its limit for the store.
     package init(
         source: any LivePeriodSource, capacity: Int = capacityDefault, life: Duration = lifeDefault,
         patience: Patience? = nil, clock: any MonotonicClock = SystemMonotonicClock()
@@ -70,8 +70,8 @@ package final class RecentLivePeriods: Sendable {
     /// How many contents are held.
     package var count: Int { state.withLock { $0.entries.count } }
 
-    /// Why the key of a period is not served if the time is one of these, in seconds since 1970. Nil if it is, and for
-    /// a key without a period.
+    /// Why the key's period is not served at any of these times, in seconds since 1970; nil if it is served, and for a
+    /// key without a period.
     package func refusal(of key: ContentKeyAttributes, at times: ClosedRange<Int64>) async -> PeriodRefusal? {
         guard let period = key.periodIndex else { return nil }
         guard let live = await periods(of: key.contentID, with: period) else { return nil }
@@ -82,11 +82,11 @@ package final class RecentLivePeriods: Sendable {
         var known = state.withLock { $0.entries[contentID] }
         if let known, known.knows(period) {
             let isYoung = clock.monotonicTime < known.foundAt + life
-            // One request asks, and the others do not wait for it.
+            // Only one request asks again. The others go on with the old entry.
             if isYoung || isAsked(contentID) { return known.found }
             return (await ask(contentID, since: known) ?? known).found
         }
-        // The first answer may be to a question that was asked before the period was made.
+        // The first answer may belong to a question that was asked before the period was created.
         for _ in 0..<2 {
             guard let answer = await ask(contentID, since: known) else { break }
             known = answer
@@ -101,8 +101,8 @@ package final class RecentLivePeriods: Sendable {
 
     // MARK: Asking the store
 
-    /// What the store says of a content since it has said `known`; nil if it does not, or not in time. All who ask at
-    /// once share one question.
+    /// An answer of the store that is newer than `known`; nil if the store gives none in time. Requests that ask at the
+    /// same time share one question.
     private func ask(_ contentID: ContentID, since known: Entry?) async -> Entry? {
         switch turn(contentID, since: known) {
         case .answered(let entry): return entry
@@ -143,18 +143,18 @@ package final class RecentLivePeriods: Sendable {
         }
     }
 
-    /// Asks, remembers the answer, and gives it to all who wait.
+    /// Asks the store, remembers the answer, and gives it to all requests that wait.
     private func look(_ contentID: ContentID) async -> Entry? {
         let now = clock.monotonicTime
         var entry: Entry?
         do throws(StoreError) {
             entry = Entry(found: try await source.livePeriods(of: contentID), foundAt: now)
         } catch {
-            // The outage itself is reported by others.
+            // Other code reports the outage.
             entry = nil
         }
         let waiting = state.withLock { state in
-            // One that was asked for earlier may come later.
+            // The answer to an earlier question may arrive after the answer to a later one.
             if let entry, state.entries[contentID].map({ !entry.isOlder(than: $0) }) ?? true {
                 state.entries.remember(entry, for: contentID)
             }
@@ -173,10 +173,10 @@ package final class RecentLivePeriods: Sendable {
     }
 }
 
-/// The check that a live content's period is served at this time.
+/// Checks that a live content's key period is served at this time.
 ///
-/// What has left the window is judged by the settled time, and what is not due yet by the time for decisions. So a
-/// clock that is stepped, or not trusted, serves more periods and never fewer.
+/// The settled time decides whether a period has left the window. The time for decisions decides whether a period is
+/// due. So a clock that was stepped or is not trusted serves more periods, and never fewer.
 package struct ServedPeriods: Sendable {
     private let recent: RecentLivePeriods?
     private let clock: TrustedClock?
@@ -187,8 +187,10 @@ package struct ServedPeriods: Sendable {
         self.clock = clock
     }
 
-    /// Throws `periodNotServed`, but only if the claims cover the key: otherwise the gate refuses them, and the sender
-    /// learns nothing of the content. `now` is in seconds since 1970.
+    /// Throws `periodNotServed` if the key's period is not served. `now` is in seconds since 1970.
+    ///
+    /// If the claims do not cover the key, nothing is checked: the gate refuses them, and the sender learns nothing
+    /// about the content.
     func check(_ key: ContentKeyAttributes, for claims: Claims, now: Int64) async throws(LicenseError) {
         guard let recent, key.periodIndex != nil,
             Gate.namesAsset(claims, contentID: key.contentID.text, keyID: key.keyID)

@@ -4,16 +4,17 @@ import Records
 import Synchronization
 import Telemetry
 
-/// The session keys of SPCs that were opened lately, so that a copy of a request costs no RSA operation.
+/// Remembers the session keys of SPCs that were opened lately, so that a copy of a request costs no RSA operation.
 ///
-/// Players send the same SPC up to nine times in half a second (clients, section 0, fact 8). An SPC is known by its
-/// SHA-256. Copies that arrive while the first is on its way wait for it, on every loop. What was unwrapped is
-/// remembered whether it was genuine or not, so a copy's time tells nothing of its wrapped key.
+/// Players send the same SPC up to nine times in half a second (clients, section 0, fact 8). An SPC is identified by
+/// its SHA-256. Copies that arrive while the first one is being unwrapped wait for it, on every loop. The result of an
+/// unwrap is remembered whether the SPC was genuine or not. So the response time of a copy says nothing about its
+/// wrapped key.
 ///
-/// Only session keys are kept. Each copy of an SPC is judged again. At most `2 * halfCapacity` keys are held, each for
+/// Only session keys are kept. Each copy of an SPC is decided again. At most `2 * halfCapacity` keys are held, each for
 /// `life`: the older half is forgotten when the younger one is full.
 final class RecentUnwraps: Sendable {
-    /// How many session keys each half holds: both together take half of the secure slots.
+    /// How many session keys each half holds. Both halves together take half of the secure slots.
     static let halfCapacity = 2048
 
     private struct Entry {
@@ -26,21 +27,22 @@ final class RecentUnwraps: Sendable {
         var older: [Bytes16: Entry] = [:]
         /// The copies that wait for an SPC which is being unwrapped.
         var underWay: [Bytes16: [CheckedContinuation<Start, Never>]] = [:]
-        /// Whether a loop has the order to sweep.
+        /// Whether a loop is scheduled to sweep.
         var isSwept = false
     }
 
-    /// What becomes of an SPC that came.
+    /// What the caller of `begin` must do.
     enum Start: Sendable {
         /// It is a copy, and this is its settled job.
         case known(RSAUnwrapJob)
-        /// The caller unwraps it, and calls `end`.
+        /// It is new. The caller unwraps it, and then calls `end`.
         case isNew
-        /// It is a copy of one that has waited for the processor as long as it may, and so has the copy.
+        /// It is a copy of an SPC that could not be unwrapped in time.
         case failed
     }
 
-    /// How long a session key is remembered. Zero remembers nothing; copies that come meanwhile wait all the same.
+    /// How long a session key is remembered. With zero none is remembered, but copies still wait for an unwrap that is
+    /// under way.
     let life: Duration
     private let halfCapacity: Int
     private let state = Mutex(State())
@@ -57,7 +59,7 @@ final class RecentUnwraps: Sendable {
     /// How many session keys are held.
     var count: Int { state.withLock { $0.younger.count + $0.older.count } }
 
-    /// Waits if a copy is being unwrapped.
+    /// Looks an SPC up by its digest. Waits while a copy is being unwrapped.
     func begin(_ digest: Pseudonym, at now: MonotonicTime) async -> Start {
         let key = digest.firstHalf
         let start =
@@ -70,8 +72,8 @@ final class RecentUnwraps: Sendable {
         return start
     }
 
-    /// Notes the settled job of an SPC that `begin` has called new; nil if it could not be unwrapped. Returns whether
-    /// the caller is to have `sweep` called after `life`.
+    /// Notes the settled job of an SPC for which `begin` returned `isNew`; nil if it could not be unwrapped. Returns
+    /// whether the caller must schedule a call of `sweep` after `life`.
     func end(_ digest: Pseudonym, at now: MonotonicTime, with job: RSAUnwrapJob?) -> Bool {
         let key = digest.firstHalf
         let (waiting, mustSweep) = state.withLock { state in
@@ -92,8 +94,7 @@ final class RecentUnwraps: Sendable {
         return mustSweep
     }
 
-    /// Forgets what has ended, so that no session key outlives its time because no request comes. Returns whether it
-    /// is to be called again.
+    /// Forgets session keys whose time is over, also if no request comes. Returns whether it must be called again.
     func sweep(at now: MonotonicTime) -> Bool {
         state.withLock { state in
             state.younger = state.younger.filter { now < $0.value.end }
@@ -103,7 +104,8 @@ final class RecentUnwraps: Sendable {
         }
     }
 
-    /// Marks a new SPC as being unwrapped. Nil while a copy of it is: then `waiting` is resumed at its end.
+    /// Looks an SPC up, and marks a new one as being unwrapped. Returns nil while a copy is being unwrapped: then
+    /// `waiting` is resumed at the end of that.
     private func find(
         _ key: Bytes16, at now: MonotonicTime, waiting: CheckedContinuation<Start, Never>? = nil
     ) -> Start? {

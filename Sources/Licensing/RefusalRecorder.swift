@@ -6,23 +6,24 @@ package import Records
 import Synchronization
 package import Telemetry
 
-/// Writes down whom a good token was of no use: a row for each refusal, as often as a rate allows, and a row that
+/// Records refusals of requests with good tokens: a row for each refusal, as often as a rate allows, and a row that
 /// counts the others.
 ///
-/// What is refused before a token is verified has no row: strangers could fill the disk with them. A refusal is
-/// answered without waiting for its row, and whether that could be written changes nothing about it.
+/// A refusal before the token is verified has no row, because strangers could fill the disk with such rows. A refusal
+/// is answered without waiting for its row. A row that cannot be written does not change the answer.
 package final class RefusalRecorder: Sendable {
     private let ledger: any Ledger
     private let pseudonyms: Pseudonymizer
     private let loop: LoopContext
-    /// Nil if no refusal gets a row.
+    /// The rate of rows; nil if no refusal gets a row.
     private let rate: Rate?
     private let rows: RateLimiter<Int>
     private let hasRoom: @Sendable () -> Bool
     private let omitted = Atomic<UInt64>(0)
     private let omittedSinceLastRow = Atomic<UInt64>(0)
 
-    /// `loop` is where rows are written from. No row is written while `hasRoom` says that the disk is nearly full.
+    /// `perSecond` is the rate of rows; 0 or less writes none. Rows are written from tasks on `loop`. While `hasRoom`
+    /// returns false, the disk is nearly full and no row is written.
     package init(
         ledger: any Ledger, pseudonyms: Pseudonymizer, perSecond: Int, on loop: LoopContext,
         clock: any MonotonicClock = SystemMonotonicClock(), hasRoom: @escaping @Sendable () -> Bool = { true }
@@ -38,8 +39,10 @@ package final class RefusalRecorder: Sendable {
     /// How many refusals of good tokens have no row.
     package var omittedCount: UInt64 { omitted.load(ordering: .relaxed) }
 
-    /// Notes a refusal. `asset` is what the SPC asked for, if it was opened; `now` is in seconds since 1970; `request`
-    /// is the id that the client was told.
+    /// Records a refusal.
+    ///
+    /// `asset` is what the SPC asked for, if it was opened. `now` is in seconds since 1970. `request` is the request id
+    /// that was told to the client.
     func note(
         _ error: LicenseError, _ claims: Claims, asset: AssetReference? = nil, now: Int64, request: String? = nil
     ) {

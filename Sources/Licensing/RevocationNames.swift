@@ -3,8 +3,8 @@ package import Entitlements
 import KeyCrypto
 package import Records
 
-/// The names by which an installation stores and compares what is revoked: pseudonyms of what tells of a person, and
-/// all else as it is.
+/// The names under which an installation stores and compares revoked values: pseudonyms for values that identify a
+/// person, and all other values unchanged.
 package struct RevocationNames: Sendable {
     private let pseudonyms: Pseudonymizer
 
@@ -12,14 +12,14 @@ package struct RevocationNames: Sendable {
         self.pseudonyms = pseudonyms
     }
 
-    /// What a request is checked against, from what the store has.
+    /// Makes the view against which requests are checked, from the revocations in the store.
     package func view(of revocations: some Sequence<Revocation>) -> RevocationView {
         var view = emptyView
         for revocation in revocations { revoke(revocation, in: &view) }
         return view
     }
 
-    /// What a request is checked against while nothing is revoked.
+    /// The view against which requests are checked while nothing is revoked.
     package var emptyView: RevocationView {
         RevocationView { [self] kind, value, issuer throws(EntitlementError) in
             guard let name = pseudonym(of: kind, value, issuer) else { throw .cryptoFailed }
@@ -27,11 +27,11 @@ package struct RevocationNames: Sendable {
         }
     }
 
-    /// Adds a revocation. One of the same value in another spelling holds until the later of both ends.
+    /// Adds a revocation. If the view has the same value, perhaps from another spelling, the later of both ends counts.
     package func revoke(_ revocation: Revocation, in view: inout RevocationView) {
         let kind = RevocationView.Kind(revocation.kind)
         if revocation.kind.isPersonal {
-            // A pseudonym that this installation did not make names no viewer.
+            // A value that is no pseudonym of this installation identifies no viewer.
             guard let name = try? Hexadecimal.decode(revocation.value) else { return }
             view.revoke(kind, named: name, until: revocation.until)
         } else {
@@ -40,7 +40,7 @@ package struct RevocationNames: Sendable {
         }
     }
 
-    /// Makes a change; whether the view is another one now. A revocation replaces the one of the same value.
+    /// Applies a change, and returns whether the view has changed. A revocation replaces the one of the same value.
     package func apply(_ change: RevocationChange, to view: inout RevocationView) -> Bool {
         switch change {
         case .revoked(let revocation):
@@ -60,13 +60,14 @@ package struct RevocationNames: Sendable {
         return view.set(RevocationView.Kind(kind), named: name, standing)
     }
 
-    /// Whether a revocation is spelled otherwise than requests are compared with it. The store may have the same value
-    /// in two spellings, which a view does not tell apart.
+    /// Whether the value of a revocation has another spelling than the one that requests are compared with.
+    ///
+    /// The store may have the same value in two spellings. A view does not tell them apart.
     package static func isSpelledOtherwise(_ revocation: Revocation) -> Bool {
         spelling(of: revocation.value, revocation.kind) != revocation.value
     }
 
-    /// Key ids and licence ids as requests are compared with them, however they were written.
+    /// The spelling of a value that requests are compared with. Key ids and licence ids may be written in several ways.
     private static func spelling(of value: String, _ kind: Revocation.Kind) -> String {
         switch kind {
         case .content: (try? KeyID(parsing: value))?.description ?? value
@@ -75,8 +76,9 @@ package struct RevocationNames: Sendable {
         }
     }
 
-    /// The pseudonym of a personal value. HU is 40 hexadecimal digits, and no issuer's. Nil if the value is not one of
-    /// its kind, or if OpenSSL fails.
+    /// The pseudonym of a personal value; nil if the value does not fit its kind, or if OpenSSL fails.
+    ///
+    /// HU is written as 40 hexadecimal digits and has no issuer.
     package func pseudonym(of kind: Revocation.Kind, _ value: String, issuer: String?) -> Pseudonym? {
         guard kind.isPersonal else { return nil }
         return pseudonym(of: RevocationView.Kind(kind), value, issuer ?? "")

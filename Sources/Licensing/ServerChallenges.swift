@@ -3,19 +3,21 @@ import ContentKeys
 import KeyCrypto
 package import Records
 
-/// The numbers given out so that a sync report can prove that it is fresh: each is accepted once, within its life, from
-/// the subject that it was given to, by any node of an installation.
+/// Issues and accepts challenges, with which a sync report proves that it is fresh.
+///
+/// Any node of an installation accepts a challenge: once, within its life, and only from the party to which it was
+/// issued.
 package struct ServerChallenges: Sendable {
-    /// How long one is open, in seconds.
+    /// How long a challenge is open, in seconds.
     package static let life: Int64 = 300
-    /// How many a holder may have open.
+    /// How many open challenges a holder may have.
     package static let countPerHolder = 8
 
     package enum Issued: Equatable, Sendable {
         /// Never 0.
         case challenge(UInt64)
-        /// The holder has as many as there may be. A place is free once one was used, and after so many seconds at the
-        /// latest.
+        /// The holder has the maximum of open challenges. It may get another one when it has used one, and at the
+        /// latest after this many seconds.
         case tooMany(retryAfterSeconds: Int64)
     }
 
@@ -27,7 +29,8 @@ package struct ServerChallenges: Sendable {
         self.pseudonyms = pseudonyms
     }
 
-    /// Gives out a number that `draw` draws by chance, or says that there are too many. `now` is in seconds since 1970.
+    /// Issues a random challenge that `draw` returns, or says that the holder has too many. `now` is in seconds since
+    /// 1970.
     func issue(
         to party: TokenParty, now: Int64, drawing draw: () throws(CryptoError) -> UInt64
     ) async throws(LicenseError) -> Issued {
@@ -40,7 +43,7 @@ package struct ServerChallenges: Sendable {
         return isOpen ? .challenge(challenge) : .tooMany(retryAfterSeconds: Self.life)
     }
 
-    /// Whether `challenge` is open and was given to this party; it is not open any more afterwards.
+    /// Returns whether `challenge` is open and was issued to this party. Afterwards it is no longer open.
     func accept(_ challenge: UInt64, from party: TokenParty, now: Int64) async throws(LicenseError) -> Bool {
         let holder = try holder(party)
         return try await wrapAsync(LicenseError.store, try await store.take(challenge, from: holder, now: now))

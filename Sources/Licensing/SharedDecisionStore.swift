@@ -2,14 +2,16 @@ package import ContentKeys
 package import Records
 import Synchronization
 
-/// Decisions of one node among many: what the nodes share is settled in their database, and the node's own ledger takes
-/// the entry before anything is answered (architecture, "What many nodes share").
+/// Commits the decisions of one node among many (architecture, "What many nodes share").
 ///
-/// A decision that needs no shared state never asks the database, so that its outage costs nothing there. A renewal by
-/// session token waits only a moment: it was granted before, and its token is bound to its device. What a node gives
-/// without counting it is marked in the ledger, and `Recount` counts it when the database is back.
+/// The nodes' database settles the shared state, and the node's own ledger records the entry before the request is
+/// answered.
+///
+/// A decision that needs no shared state never asks the database, so an outage does not affect it. A renewal by session
+/// token waits only a moment for the database: it was granted before, and its token is bound to its device. A licence
+/// that is given without being counted is marked in the ledger. `Recount` counts it when the database is back.
 package final class SharedDecisionStore: DecisionStore {
-    /// What becomes of a licence that needs shared state while the database does not answer.
+    /// What happens to a licence that needs shared state while the database does not answer.
     package enum OutageRule: String, Sendable, CaseIterable {
         /// It is refused.
         case refuse
@@ -17,15 +19,15 @@ package final class SharedDecisionStore: DecisionStore {
         case admit
     }
 
-    /// What was given in outages.
+    /// How many licences outages have affected.
     package struct Counts: Equatable, Sendable {
-        /// Licences that were given although what they spend could not be settled.
+        /// Licences that were given in an outage before the database had counted them.
         package var admitted: UInt64 = 0
-        /// Licences that were refused in an outage because their token or subject had as many as there may be.
+        /// Licences that were refused in an outage because their token or subject had reached its limit.
         package var overLimit: UInt64 = 0
         /// Renewals that were given without the checks of their session and slots.
         package var uncheckedRenewals: UInt64 = 0
-        /// Uses that were given back because the ledger did not take their licence.
+        /// Uses that were given back because the ledger did not record their licence.
         package var givenBack: UInt64 = 0
     }
 
@@ -37,9 +39,9 @@ package final class SharedDecisionStore: DecisionStore {
     private let admissions: OutageAdmissions?
     private let state = Mutex(Counts())
 
-    /// Without `patience` renewals wait for the database as all others do.
+    /// Without `patience`, renewals wait for the database like all other requests.
     ///
-    /// - Parameter mayCount: Whether the node's clock agrees with the database's well enough.
+    /// - Parameter mayCount: Whether the node's clock agrees well enough with the clock of the database.
     package init(
         shared: any RecountedStore, ledger: any DecisionKeeping, onStoreOutage: OutageRule = .refuse,
         limits: AdmissionLimits = AdmissionLimits(), patience: Patience? = nil, mark: NodeMark = NodeMark(),
@@ -55,8 +57,8 @@ package final class SharedDecisionStore: DecisionStore {
 
     package var counts: Counts { state.withLock { $0 } }
 
-    /// Everything that was admitted is counted in the database: tokens and subjects have their limits of an outage
-    /// again.
+    /// Forgets what was admitted in outages. Called when the database has counted all of it. In the next outage, tokens
+    /// and subjects have their full limits again.
     package func forgetAdmissions() { admissions?.forget() }
 
     package func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
@@ -73,8 +75,8 @@ package final class SharedDecisionStore: DecisionStore {
         }
     }
 
-    /// Decisions that need no shared state are one commit of the ledger. The others are asked about at once, so that
-    /// the database and the ledger can take them together.
+    /// If no decision needs shared state, all of them are one commit of the ledger. Otherwise they run concurrently, so
+    /// that the database and the ledger can batch them.
     package func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {
         let own = decisions.filter { !$0.needsSharedState }
         guard own.count < decisions.count else { return await appendTogether(own) }
@@ -120,8 +122,10 @@ package final class SharedDecisionStore: DecisionStore {
         if let replay = decision.replay { shared.noteRecorded(replay.request) }
     }
 
-    /// A licence that the ledger does not take is not given, so what it has spent is given back. If that fails too, the
-    /// same request finds its licence again.
+    /// Records a settled decision in the ledger.
+    ///
+    /// If that fails, the licence is not given, so its uses are given back. If that fails too, a repetition of the
+    /// request finds its licence in the database.
     private func recordSettled(_ decision: LicenseDecision) async throws(StoreError) {
         do throws(StoreError) {
             try await ledger.append(decision.entry, keeping: decision, mark: mark.use())
@@ -131,11 +135,11 @@ package final class SharedDecisionStore: DecisionStore {
         }
     }
 
-    /// The first answer may have been settled and never written down: the ledger failed behind it, or the database's
-    /// answer was lost. So a repetition that no ledger is known to have is written down before it is answered, under
-    /// the licence's first id.
+    /// Answers a repeated request, and records it first if no ledger is known to have it.
     ///
-    /// A repetition for another use is answered with a refusal, so that no ledger says that it was issued.
+    /// The first answer may have been settled but not recorded: the ledger failed, or the database's answer was lost.
+    /// The entry has the id of the first licence. A repetition with another use is refused, so no ledger says that its
+    /// licence was issued.
     private func repeated(
         _ decision: LicenseDecision, _ bytes: [UInt8], _ isRecorded: Bool
     ) async throws(StoreError) -> DecisionOutcome {
@@ -151,10 +155,12 @@ package final class SharedDecisionStore: DecisionStore {
         return .repeated(answer: bytes, isRecorded: true)
     }
 
-    // MARK: Without it
+    // MARK: Without the database
 
-    /// A renewal goes on in every outage, and while the database is slow: a picture that stops is what neither should
-    /// cost. A database that answers otherwise, for example because it is damaged, decides.
+    /// Decides about a renewal by session token.
+    ///
+    /// A renewal goes on in every outage, and while the database is slow, so that no playback stops because of them.
+    /// Any other error of the database, for example because it is damaged, refuses the renewal.
     private func renew(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         let answer =
             if let patience {
@@ -173,7 +179,7 @@ package final class SharedDecisionStore: DecisionStore {
 
     private func goOnUnchecked(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         if let rental = decision.rental {
-            // The play is counted when the database is back; the session's own checks are not made up for.
+            // `Recount` counts the play when the database is back. The checks of the session are not repeated then.
             var play = LicenseDecision(now: decision.now, entry: decision.entry)
             play.rental = rental
             try await ledger.append(decision.entry.uncounted, keeping: play, mark: nil)
@@ -184,15 +190,17 @@ package final class SharedDecisionStore: DecisionStore {
         return .recorded
     }
 
-    /// With a clock that is wrong, renewals go on and nothing else does. It is no outage, so that `onStoreOutage` has
-    /// no say.
+    /// Decides while the node's clock is wrong: only renewals by session tokens go on. This is no outage, so
+    /// `onStoreOutage` does not apply.
     private func goOn(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard decision.sessionTokenUse != nil else { throw .unavailable(.clockUntrusted) }
         return try await goOnUnchecked(decision)
     }
 
-    /// Only a database that does not answer is an outage. One that answers and is overloaded admits no licence: load is
-    /// something that a client that wants to be admitted could make.
+    /// Admits a licence in an outage, if the rule and the limits allow it.
+    ///
+    /// Only a database that does not answer is an outage. An overloaded database is none, because a client could cause
+    /// the load in order to be admitted.
     private func admit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard let admissions else { throw .unavailable(.unreachable) }
         switch admissions.admit(decision) {
@@ -223,10 +231,10 @@ package final class NodeMark: Sendable {
 
     package init() {}
 
-    /// The number that was sent last.
+    /// The latest number.
     package var latest: Int64 { state.withLock { $0.latest } }
 
-    /// The mark of a decision that was settled just now.
+    /// Returns the mark under which a decision is kept that was settled just now.
     func use() -> Int64 {
         state.withLock { state in
             state.isUsed = true
@@ -234,7 +242,7 @@ package final class NodeMark: Sendable {
         }
     }
 
-    /// The number to send now: a new one if decisions were kept under the latest one.
+    /// Returns the number to send now: a new one if decisions were kept under the latest one.
     func next() -> Int64 {
         state.withLock { state in
             if state.isUsed || state.latest == 0 { state.latest += 1 }

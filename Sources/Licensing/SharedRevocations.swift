@@ -2,12 +2,12 @@ package import ContentKeys
 package import Records
 import Synchronization
 
-/// The revocations of one node among many: all nodes' store, and what this node has revoked and that store has not
-/// taken yet.
+/// The revocations of one node among many: those in the store of all nodes, and the node's own ones that the store does
+/// not have yet.
 ///
-/// A revocation is durable on this node, with the row of its ledger, before the shared store hears of it. So it holds
-/// here at once even while the database is away, and the node brings it there later: with each look for changes, and
-/// after a restart.
+/// A revocation is first made durable on this node, with its row in the node's ledger, and then sent to the shared
+/// store. So it takes effect on this node immediately, even in an outage of the database. The node sends a pending
+/// revocation again with each poll for changes, also after a restart.
 package final class SharedRevocations: Sendable {
     private let shared: any RevocationStore
     private let pending: any PendingRevocations
@@ -18,14 +18,14 @@ package final class SharedRevocations: Sendable {
         self.pending = pending
     }
 
-    /// Brings the store what it has not taken yet, as far as it takes it.
+    /// Sends the pending revocations to the store, until one fails.
     private func shareAll() async {
         do throws(StoreError) {
             for revocation in try await pending.pendingRevocations() {
                 guard await share(revocation) else { return }
             }
         } catch {
-            // They stay pending, and hold on this node: `revocationChanges` names them each time.
+            // They stay pending, and have effect on this node, because `revocationChanges` returns them each time.
         }
     }
 }
@@ -39,7 +39,7 @@ extension SharedRevocations: RevocationRecords {
         await turns.enter()
         defer { turns.leave() }
         do throws(StoreError) {
-            // One that was lifted while this one waited for its turn must not come back.
+            // A revocation that was lifted while this call waited for its turn must not come back.
             guard try await pending.pendingRevocations().contains(revocation) else { return true }
             try await shared.revoke(revocation)
             try await pending.drop(revocation)
@@ -49,8 +49,8 @@ extension SharedRevocations: RevocationRecords {
         }
     }
 
-    /// The store's answer comes first: a row says only what has happened. If the row cannot be written, the revocation
-    /// is put back.
+    /// Lifts a revocation in the store first, and records the row after that, because a row says only what has
+    /// happened. If the row cannot be written, the revocation is put back.
     package func lift(_ revocation: Revocation, recording entry: LedgerEntry) async throws(StoreError) -> Bool {
         await turns.enter()
         defer { turns.leave() }
@@ -68,7 +68,7 @@ extension SharedRevocations: RevocationRecords {
     }
 }
 
-/// What the shared store has, with what is pending beside it.
+/// The shared store together with the pending revocations.
 extension SharedRevocations: RevocationStore {
     package func revoke(_ revocation: Revocation) async throws(StoreError) {
         try await shared.revoke(revocation)
@@ -88,7 +88,7 @@ extension SharedRevocations: RevocationStore {
         return try await shared.revocation(kind, value, of: issuer)
     }
 
-    /// What is pending comes with the last page.
+    /// Returns a page of revocations. The last page has the pending ones too.
     package func revocations(after key: RevocationKey?, limit: Int) async throws(StoreError) -> RevocationPage {
         var page = try await shared.revocations(after: key, limit: limit)
         guard page.next == nil else { return page }
@@ -109,8 +109,10 @@ extension SharedRevocations: RevocationStore {
         try await shared.revocationPosition()
     }
 
-    /// As long as anything is pending, it follows the store's changes, and the position stays where it was: the changes
-    /// are read again once the store has all of them, in the order in which it took them.
+    /// Returns the changes in the store, followed by the pending revocations.
+    ///
+    /// While any revocation is pending, the returned position does not move on. So the changes are read again, in the
+    /// store's own order, once the store has all revocations.
     package func revocationChanges(
         after position: RevocationPosition, limit: Int
     ) async throws(StoreError) -> RevocationNews {
@@ -125,7 +127,7 @@ extension SharedRevocations: RevocationStore {
     }
 }
 
-/// Lets one caller after the other do what must not happen at the same time, in the order in which they came.
+/// A lock for asynchronous callers: it admits one at a time, in the order in which they came.
 private final class Turns: Sendable {
     private struct State {
         var isTaken = false

@@ -4,7 +4,7 @@ package import Entitlements
 package import FairPlay
 import KeyCrypto
 
-/// What a device reported of a key that it keeps, from a sync SPC that is genuine and whose sender may ask about the
+/// What a device has reported about a key that it keeps. Its sync SPC is genuine, and its sender may ask about the
 /// content.
 package struct AcceptedSyncReport: Sendable {
     package let report: SyncReport
@@ -16,8 +16,8 @@ package struct AcceptedSyncReport: Sendable {
     package let credentialName: String
 }
 
-/// Takes the reports of devices, and gives out the challenges that show that a report is fresh. Belongs to the loop of
-/// its pipeline.
+/// Accepts the sync reports of devices, and issues the challenges with which they prove that they are fresh. Belongs to
+/// the loop of its pipeline.
 final class SyncReports {
     private let crypto: CryptoContext
     private let store: ServerChallenges?
@@ -36,7 +36,8 @@ final class SyncReports {
         }
     }
 
-    /// The challenge is taken last, so that only a genuine report of a sender with rights uses it up.
+    /// Checks and records a report. The challenge is checked last, so that only a genuine report of a sender with
+    /// rights uses it up.
     func accept(
         _ report: SyncReport, in request: OpenedRequest, now: Int64
     ) async throws(LicenseError) -> AcceptedSyncReport {
@@ -58,7 +59,7 @@ final class SyncReports {
         return accepted
     }
 
-    /// Whether the sender may ask about the content.
+    /// Returns the permission to report about the content. Throws if the sender has no right to it.
     private static func permission(for request: OpenedRequest) throws(LicenseError) -> SyncPermission {
         try wrap(
             LicenseError.entitlement,

@@ -3,15 +3,15 @@ import ContentKeys
 import Entitlements
 import KeyCrypto
 
-// Keys that a token names or brings along, so that the SPC's asset id has no say (entitlement, section 1.1.3): an app
-// that was handed a token URL may give the whole URL as asset id.
+// Keys that a token names or contains, so that the SPC's asset id does not decide (entitlement, section 1.1.3). An app
+// that got a token URL may use the whole URL as the asset id.
 
 extension ContentKeyRecord {
-    /// A record of the key inside a token, made for one licence and wiped with it.
+    /// Makes a record of the key inside a token, for one licence. The key is wiped with the record.
     ///
-    /// Its key id and content id are those that the token gives. Otherwise the token's own id, which is random, stands
-    /// for the key id, and "key:" with the key id for the content: neither says anything of the key. Throws
-    /// `claimInvalid` if these ids are not valid.
+    /// The token gives the key id and the content id. If it does not, the token's own id, which is random, is the key
+    /// id, and "key:" with the key id is the content id. Neither says anything about the key. Throws `claimInvalid` if
+    /// these ids are not valid.
     convenience init(_ embedded: EmbeddedContentKey, of claims: Claims) throws(LicenseError) {
         guard let keyID = claims.ownKeyID, let contentID = claims.ownContentID(of: keyID) else {
             throw .entitlement(.claimInvalid("key"))
@@ -29,9 +29,10 @@ extension ContentKeyRecord {
 }
 
 extension RecentContentKeys {
-    /// The key of an asset id. If that names nothing, and a sealed token names one stored key, or a content that has
-    /// exactly one, it is that key. An asset id that names another key names something, and so stays for the gate to
-    /// refuse.
+    /// The key of an asset id, or else the key that a sealed token names.
+    ///
+    /// The token is used only if the asset id names no stored key, and if the token names one stored key or a content
+    /// with exactly one key. If the asset id names another key, that key is returned, and the gate refuses it.
     func record(for assetID: AssetID, orNamedBy claims: Claims) async throws(StoreError) -> ContentKeyRecord? {
         if let record = try await record(for: assetID) { return record }
         guard let name = claims.onlyStoredName, let assetID = try? AssetID(bytes: name.bytes),
@@ -54,7 +55,7 @@ extension Claims {
         return try? ContentID("key:\(keyID)")
     }
 
-    /// What a sealed token is for, if that is one key or one content.
+    /// The one key or the one content that a sealed token names; nil for other tokens.
     fileprivate var onlyStoredName: StoredName? {
         guard dialect == .expressPlay, rights.count == 1 else { return nil }
         switch rights[0].selector {
@@ -70,7 +71,7 @@ private enum StoredName {
     case keyID(KeyID)
     case content(String)
 
-    /// As an asset id.
+    /// The name as an asset id.
     var bytes: [UInt8] {
         switch self {
         case .keyID(let keyID): keyID.bytes
@@ -78,7 +79,8 @@ private enum StoredName {
         }
     }
 
-    /// Whether a record that was found by these bytes is meant: they can be another key's alias.
+    /// Whether the name means this record. A record that was found by the bytes may be another one, because they can be
+    /// an alias of another key.
     func names(_ record: ContentKeyRecord) -> Bool {
         switch self {
         case .keyID(let keyID): record.keyID == keyID

@@ -3,15 +3,16 @@ import Entitlements
 package import KeyCrypto
 package import Records
 
-/// The party that a token stands for: rates and challenges are counted by it.
+/// The party that a token stands for. Rates and challenges are counted for it.
 ///
-/// A token without a subject stands for itself. It is known by its id, a session token by its session, and any other
-/// token by its digest, so that no two tokens share one count.
+/// A token without a subject is a party of its own, so that no two such tokens share one count. It is identified by its
+/// id, a session token by its session, and any other token by its digest.
 package enum TokenParty: Hashable, Sendable {
     case subject(String, issuer: String)
     case tokenID(String, issuer: String)
     case session(Bytes16)
-    /// SHA-256 of what the token's signature is over: a signature has more than one spelling.
+    /// The SHA-256 of the signed part of the token. The signature is left out, because one signature can be written in
+    /// more than one way.
     case digest(Pseudonym, issuer: String)
 
     init(_ claims: Claims, of token: PresentedToken, using crypto: CryptoContext) throws(CryptoError) {
@@ -26,7 +27,7 @@ package enum TokenParty: Hashable, Sendable {
         }
     }
 
-    /// The name under which a store keeps what the party holds.
+    /// The name under which a store keeps the challenges and counts of the party.
     func pseudonym(by pseudonyms: Pseudonymizer) throws(CryptoError) -> Pseudonym {
         switch self {
         case .subject(let subject, let issuer):
@@ -38,24 +39,25 @@ package enum TokenParty: Hashable, Sendable {
         }
     }
 
-    /// How the ledger names a token without an id and without a subject.
+    /// The name in the ledger of a token that has no id and no subject.
     package func ledgerName(by pseudonyms: Pseudonymizer) throws(CryptoError) -> String {
         "digest-" + Hexadecimal.encode(try pseudonym(by: pseudonyms).bytes.prefix(16))
     }
 }
 
 extension PresentedToken {
-    /// The bytes as they were presented, several tokens with commas between.
+    /// The bytes as they were presented. Several tokens are joined by commas.
     var bytes: [UInt8] { Array(tokens.joined(separator: [UInt8(ascii: ",")])) }
 
-    /// SHA-256 of what a verified token's signature is over.
+    /// The SHA-256 of the signed part of a verified token.
     func signedDigest(using crypto: CryptoContext) throws(CryptoError) -> Pseudonym {
         let bytes = bytes
         let end = bytes.lastIndex(of: UInt8(ascii: ".")) ?? bytes.endIndex
         return try Pseudonym(digesting: Array(bytes[..<end]), using: crypto)
     }
 
-    /// SHA-256 of a token that only the operator's service can read: what is signed in it is not known.
+    /// The SHA-256 of the whole token. It serves for tokens that only the operator's service can read, because their
+    /// signed part is not known.
     func wholeDigest(using crypto: CryptoContext) throws(CryptoError) -> Pseudonym {
         try Pseudonym(digesting: bytes, using: crypto)
     }

@@ -2,12 +2,12 @@ import EventLoops
 import KeyCrypto
 package import Telemetry
 
-/// Collects the RSA unwraps that one loop's requests ask for within a turn, and hands them to the backend in groups at
-/// the turn's end.
+/// Collects the RSA unwraps that one loop's requests need within a turn, and hands them to the backend in groups at the
+/// turn's end.
 ///
-/// Belongs to its loop. A group is run per turn end, and its requests are resumed before the next one, so that answers
-/// leave while later groups still wait. When more is asked for than the processor can do, requests wait here, renewals
-/// before all others, as long as `OverloadLimits` says.
+/// Belongs to its loop. Each turn end runs one group, and resumes its requests before the next group. So answers leave
+/// while later groups still wait. If the processor cannot keep up, requests wait here as long as `OverloadLimits`
+/// allows, renewals before all others.
 final class UnwrapQueue {
     @safe
     private struct Waiter {
@@ -30,10 +30,10 @@ final class UnwrapQueue {
         loop.atTurnEnd { [unowned self] turn in run(turn) }
     }
 
-    /// Settles the job and returns true. Returns false if there is too much to do. Returns on the same loop.
+    /// Settles the job and returns true, or returns false if there is too much to do. Returns on the same loop.
     func unwrap(_ job: RSAUnwrapJob, isUrgent: Bool, limits: OverloadLimits) async -> Bool {
-        // Resumed exactly once: the code that takes a waiter out of the room resumes it, and `run` looks at the end of
-        // every turn in which one waits.
+        // Resumed exactly once: the code that takes a waiter out of the room resumes it, and `run` is called at the end
+        // of every turn in which one waits.
         unsafe await withUnsafeContinuation { continuation in
             let waiter = unsafe Waiter(job: job, since: loop.now, continuation: continuation)
             let deadline = waiter.since + limits.wait
@@ -55,10 +55,10 @@ final class UnwrapQueue {
     private func run(_ turn: TurnEnd) -> TurnEndVerdict {
         guard !room.isEmpty else { return .done }
         let size = unwrapper.groupSize
-        // A group that is not full waits for company until a poll has brought none; a backend without lanes has nothing
-        // to wait for.
+        // A group that is not full waits for more jobs until a poll brings no more. For a backend that gains nothing
+        // from more jobs, it does not wait.
         if room.count < size, room.count > unwrapper.loneGroupMaximum, !turn.isQuiet { return .pollAgain }
-        // A job can have waited long only if more wait than are served now.
+        // Only if more jobs wait than one group takes can a job have waited too long.
         if room.count > size {
             for waiter in room.takeLate(now: loop.now.nanoseconds) { refuse(waiter) }
         }

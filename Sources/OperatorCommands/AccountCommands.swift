@@ -12,9 +12,9 @@ extension Command {
         "account",
         summary: "List and free the devices, playbacks and rentals of a subject",
         details: """
-            Works on the store itself, while daemons may serve from it, and holds on all nodes at once. A subject is named as its
-            tokens name it, or by the customerCookie of ExpressPlay's entitlement server. Each change is recorded in this node's
-            ledger together with the user who made it. The same is at /v1/devices, /v1/playbacks and /v1/rentals of the admin listener.
+            Works on the store itself, also while daemons serve from it. A change is in force on all nodes immediately. Name a subject
+            as its tokens name it, or by the customerCookie of ExpressPlay's entitlement server. The ledger of this node records each
+            change with the user who made it. The admin listener offers the same at /v1/devices, /v1/playbacks and /v1/rentals.
             """,
         examples: [
             "latchkey account devices list --config latchkey.json5 --subject viewer-7",
@@ -24,27 +24,27 @@ extension Command {
 
     private static let devices = Command(
         "devices",
-        summary: "The devices that count among a subject's",
+        summary: "The devices that count towards a subject's limit",
         examples: [
             "latchkey account devices list --config latchkey.json5 --subject viewer-7",
             "latchkey account devices remove --config latchkey.json5 --cookie customer-1 --all",
         ],
         commands: [
             list(
-                .devices, "List the devices that have a place",
-                "A device has a place from its first licence under a token with device.max until entitlement.deviceLife after its last one."
+                .devices, "List the devices that count",
+                "A device counts from its first licence under a token with device.max until entitlement.deviceLife after its last one."
             ),
             change(
                 .devices, "remove", "Free the place of a device",
                 """
-                Another device can take the place at once. A playback that runs on the device goes on while session tokens renew it;
-                `account playbacks end` ends it. The device takes a place again if it asks with a token that lets it.
+                Another device can take the place immediately. A playback on the removed device goes on while session tokens renew it;
+                `account playbacks end` ends it. The device takes a place again when it next asks with a token that allows it.
                 """, selector: AccountArguments.device),
         ])
 
     private static let playbacks = Command(
         "playbacks",
-        summary: "The playbacks that count in a subject's groups",
+        summary: "The playbacks that count towards the limits of a subject's groups",
         examples: [
             "latchkey account playbacks list --config latchkey.json5 --subject viewer-7",
             "latchkey account playbacks end --config latchkey.json5 --subject viewer-7 --all",
@@ -56,8 +56,8 @@ extension Command {
             change(
                 .playbacks, "end", "Free the slot of a playback",
                 """
-                Another playback can take the slot at once. The playback that had it gets no renewal (session_killed), and stops when its
-                lease has ended.
+                Another playback can take the slot immediately. The playback that had it gets no renewal (session_killed), and stops when
+                its lease has ended.
                 """, selector: AccountArguments.playback, AccountArguments.device, AccountArguments.content),
         ])
 
@@ -70,11 +70,11 @@ extension Command {
         ],
         commands: [
             list(
-                .rentals, "List the rentals that are remembered, with their first plays",
-                "A rental is remembered until its right's start and play have passed since its first licence."),
+                .rentals, "List the rentals in the store, with their first plays",
+                "A rental is stored until its right's start and play have passed since its first licence."),
             change(
                 .rentals, "forget", "Let a rental begin again with the next licence",
-                "For a viewer who has rented the same content once more, and for mistakes.",
+                "Use it if a viewer has rented the same content again, or to correct a mistake.",
                 selector: AccountArguments.content),
         ])
 
@@ -129,7 +129,7 @@ extension Command {
                         kind, of: given.subject, selection, by: OperatingSystemUser.actor, now: context.now)
                 }
                 guard !changed.isEmpty || selection == .all else {
-                    throw .failed("the subject has none of this name among its \(kind.rawValue)")
+                    throw .failed("no item of this name is among the subject's \(kind.rawValue)")
                 }
                 try report(changed, kind, none: "the subject had no \(kind.rawValue)", arguments, context)
             })
@@ -148,22 +148,22 @@ extension Command {
     }
 }
 
-/// Whose account a command is about.
+/// The options that name the subject of a command.
 private struct AccountArguments {
     private static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     private static let subject = CommandOption(
-        "--subject", .value("ID"), help: "the subject, as its tokens name it, or the pseudonym of one")
+        "--subject", .value("ID"), help: "the subject, as its tokens name it, or its pseudonym")
     private static let issuer = CommandOption(
-        "--issuer", .value("ISSUER"), help: "whose subject it is; needed if several issuers are configured")
+        "--issuer", .value("ISSUER"), help: "the issuer of the subject's tokens; needed if several are configured")
     private static let cookie = CommandOption(
         "--cookie", .value("COOKIE"), help: "the customerCookie of requests to /sees/SEESServlet, in place of a subject"
     )
     private static let customer = CommandOption(
-        "--customer", .value("NAME"), help: "whose cookie it is; the customer of expressPlay.sees unless given")
+        "--customer", .value("NAME"), help: "the customer that set the cookie; that of expressPlay.sees unless given")
     static let ofSubject = [config, subject, issuer, cookie, customer]
 
-    static let all = CommandOption("--all", .flag, help: "all of the subject")
+    static let all = CommandOption("--all", .flag, help: "all items of the subject")
     static let device = CommandOption(
         "--device", .value("HU"), help: "a device, by its HU or by its pseudonym as a list shows it")
     static let playback = CommandOption("--playback", .value("ID"), help: "one playback, as a list shows it")
@@ -208,7 +208,7 @@ private struct AccountArguments {
 }
 
 extension Configuration {
-    /// Whose subjects and cookies operators may name.
+    /// The issuers and customers whose subjects and cookies operators may name.
     var accountNames: AccountNames {
         AccountNames(
             issuers: issuerNames,

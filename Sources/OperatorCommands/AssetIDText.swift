@@ -1,10 +1,11 @@
 import ByteCoding
 package import ContentKeys
 
-/// Asset ids on a command line, where not every one of them is text.
+/// Asset ids on a command line: as text, or as "hex:" and hexadecimal digits if they are not text.
 package enum AssetIDText {
-    /// The bytes of a text, or behind "hex:" those that the hexadecimal digits spell; nil if they are not hexadecimal
-    /// digits.
+    /// The bytes of an asset id: those of the text, or those that the digits after "hex:" spell.
+    ///
+    /// Nil if "hex:" is not followed by hexadecimal digits.
     package static func bytes(_ text: String) -> [UInt8]? {
         let prefix = "hex:"
         guard text.hasPrefix(prefix) else { return Array(text.utf8) }

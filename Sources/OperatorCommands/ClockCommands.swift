@@ -15,10 +15,10 @@ extension Command {
         "clock",
         summary: "Show whether the node trusts the system's clock, and accept the clock",
         details: """
-            After a step of the clock, or with a clock behind the time that the node knows, the daemon deletes nothing, and with a clock
-            behind it serves only renewals by session tokens. It trusts the clock again by itself when the clock is back, when the kernel
-            has reported it synchronised for 60 seconds, or after clock.settleTime. `accept` is for an operator who knows that the clock is
-            right and does not want to wait.
+            After a step of the clock the daemon deletes nothing. While the clock is behind the time that the node knows, the daemon
+            also serves only renewals by session tokens. It trusts the clock again by itself when the clock is right again, when the
+            kernel has reported it as synchronised for 60 seconds, or after clock.settleTime. Use `accept` if you know that the clock is
+            right and do not want to wait.
             """,
         examples: [
             "latchkey clock show --config latchkey.json5",
@@ -28,8 +28,8 @@ extension Command {
 
     private static let showClock = Command(
         "show",
-        summary: "Show the system's clock, what the kernel says of it, and what the node has kept",
-        details: "What the node has kept is up to ten seconds old while the daemon runs.",
+        summary: "Show the system's clock, its state in the kernel, and the node's record of it",
+        details: "The node's record is up to ten seconds old while the daemon runs.",
         examples: ["latchkey clock show --config latchkey.json5 --json"],
         options: [OpenedClock.config, .json],
         run: { arguments, context throws(CommandError) in
@@ -45,10 +45,10 @@ extension Command {
 
     private static let acceptClock = Command(
         "accept",
-        summary: "Say that the system's clock is right now",
+        summary: "Confirm that the system's clock is right now",
         details: """
-            Compare the clock with another one first: what has ended by this clock is deleted from then on. Works on the node's own
-            database, whether the daemon runs or not. A daemon that runs hears of it within two seconds, and ignores it if the clock was
+            Compare the clock with another one first: from then on the daemon deletes what has ended by this clock. Works on the node's
+            own database, whether the daemon runs or not. A running daemon notices it within two seconds, and ignores it if the clock was
             stepped again since. The ledger gets a row.
             """,
         examples: ["latchkey clock accept --config latchkey.json5"],
@@ -62,7 +62,7 @@ extension Command {
         })
 }
 
-/// The node's own database with what it knows of the clock.
+/// The node's own database, which has the record of the clock.
 private struct OpenedClock {
     static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
@@ -70,7 +70,7 @@ private struct OpenedClock {
     let store: SQLiteDecisionStore
     private let path: String
 
-    /// Beside the daemon, which has the ledger's lock. Makes no database if there is no file.
+    /// Opens the database without the ledger's lock, which a running daemon holds. Throws if there is no file.
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         let file = try OpenedLedger.configuration(arguments.required(Self.config), context)
         path = file.configuration.storage.databasePath
@@ -118,7 +118,7 @@ private struct OpenedClock {
     }
 }
 
-/// The clocks, and what the node has kept of them.
+/// The system's clocks, and the node's record of them.
 private struct ClockState {
     let reading: ClockReading
     let isSynchronised: Bool
@@ -126,21 +126,21 @@ private struct ClockState {
     let record: ClockRecord?
 
     var now: Int64 { WallTime(nanosecondsSince1970: reading.wall).seconds }
-    /// By how much the clock is ahead of the time that it must not be behind, in seconds.
+    /// The seconds by which the clock is ahead of the last time that the node knows. Negative if it is behind.
     var difference: Int64? { record.map { now - $0.reference } }
 
-    /// For the ledger.
+    /// The detail of the ledger's row.
     var detail: String { difference.map { "\($0) s against the known time" } ?? "new" }
 
     var text: String {
         var lines = [
             "clock     \(OpenedClock.text(now))",
-            "kernel    \(isSynchronised ? "synchronised" : "not synchronised, or it does not say")",
+            "kernel    \(isSynchronised ? "synchronised" : "not synchronised, or not known")",
         ]
         guard let record, let difference else { return (lines + ["known     nothing yet"]).joined(separator: "\n") }
         lines += [
             "known     \(OpenedClock.text(record.reference)); the clock is \(difference < 0 ? "behind" : "ahead") by \(abs(difference)) s",
-            "settled   \(OpenedClock.text(record.settled)): by this time things are forgotten",
+            "settled   \(OpenedClock.text(record.settled)): what has ended by this time is deleted",
             "standing  \(record.standing.isEmpty ? "unknown" : record.standing)",
         ]
         if record.acceptance.number > 0 { lines.append("accepted  \(record.acceptance.number) times") }

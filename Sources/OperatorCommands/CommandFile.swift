@@ -4,19 +4,19 @@ import Foundation
 package import KeyCrypto
 import ServiceConfiguration
 
-/// The files that are named on a command line.
+/// Reads and writes the files that are named on a command line.
 package enum CommandFile {
-    /// The most bytes of a file that is read.
+    /// The size of the largest file that is read, in bytes.
     package static let sizeMaximum = 1 << 20
 
-    /// The contents of a regular file of 1 to `sizeMaximum` bytes.
+    /// Returns the contents of a regular file of 1 to `sizeMaximum` bytes.
     package static func read(_ path: String) throws(CommandError) -> SecretBytes {
         return try wrap(
             CommandError.file,
             try FileReading.read(path, sizeMaximum: sizeMaximum, permissions: .any))
     }
 
-    /// The same for an operand, where `-` stands for standard input. An empty file has no bytes.
+    /// Returns the contents of an operand's file, or of standard input for `-`. They may be empty.
     package static func readOperand(_ path: String, _ context: CommandContext) throws(CommandError) -> [UInt8] {
         if path == "-" { return try context.readInput(sizeMaximum: sizeMaximum).revealed() }
         do throws(FileError) {
@@ -28,20 +28,21 @@ package enum CommandFile {
         }
     }
 
-    /// Writes a file of mode 0644, or 0600 if it holds secrets, whole or not at all; an earlier file of that name is
-    /// replaced.
+    /// Writes a file, whole or not at all. An earlier file of that name is replaced.
+    ///
+    /// The mode is 0600 if the file holds secrets, otherwise 0644.
     package static func write(
         _ bytes: [UInt8], to path: String, isSecret: Bool
     ) throws(CommandError) {
         var status = stat()
-        // Unsafe is the path as a C string alone, which lives until the call returns.
+        // Safe: the C string of the path is valid until the call returns.
         let exists = unsafe stat(path, &status) == 0
         guard !exists || status.st_mode & S_IFMT == S_IFREG else { throw .failed("\(path) is not a regular file") }
         let part = "\(path).\(UInt32.random(in: .min ... .max)).part"
         try wrap(
             CommandError.newFile,
             try NewFile.write(bytes, to: part, mode: isSecret ? 0o600 : 0o644))
-        // Unsafe are again the C strings alone, as in every call below that takes a path.
+        // Safe: the C strings are valid until the call returns. So are those of every call below that takes a path.
         guard unsafe rename(part, path) == 0 else {
             let reason = SystemText.lastError
             _ = unsafe unlink(part)
@@ -50,14 +51,14 @@ package enum CommandFile {
     }
 }
 
-/// Makes files that are not there yet.
+/// Makes files that do not exist yet.
 enum NewFile {
-    /// Writes a new file with exactly this mode, durably. If it fails, no file of the name is left.
+    /// Writes a new file with exactly this mode, durably. If that fails, no file of this name is left.
     static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(NewFileError) {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode & 0o600)
         guard descriptor >= 0 else { throw NewFileError(path: path, reason: SystemText.lastError) }
         defer { close(descriptor) }
-        // The mode at creation is subject to the umask; this one is not.
+        // `fchmod` sets the exact mode, because the umask does not apply to it.
         let isWritten = fchmod(descriptor, mode) == 0 && write(bytes, to: descriptor) && fsync(descriptor) == 0
         guard isWritten else {
             let reason = SystemText.lastError
@@ -70,7 +71,7 @@ enum NewFile {
         var offset = 0
         while offset < bytes.count {
             let count = unsafe bytes.withUnsafeBytes { buffer in
-                // `offset` lies below the count, so that the slice is within the buffer.
+                // Safe: `offset` is less than the count, so the slice is within the buffer.
                 let rest = unsafe UnsafeRawBufferPointer(rebasing: buffer[offset...])
                 return unsafe Glibc.write(descriptor, rest.baseAddress, rest.count)
             }
@@ -84,7 +85,7 @@ enum NewFile {
     }
 }
 
-/// Why a file was not made.
+/// Why a file could not be written.
 struct NewFileError: Error, Equatable, Sendable, CustomStringConvertible {
     let path: String
     let reason: String
@@ -99,7 +100,7 @@ extension CommandError {
 
     static func newFile(_ error: NewFileError) -> CommandError { .failed(error.description) }
 
-    /// The operating system gave OpenSSL no random bytes.
+    /// OpenSSL could not provide random bytes.
     static func noRandomBytes(_ error: CryptoError) -> CommandError {
         .failed("OpenSSL gave no random bytes (\(error))")
     }

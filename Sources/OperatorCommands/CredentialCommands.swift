@@ -19,12 +19,12 @@ extension Command {
 
     private static let listCredentials = Command(
         "list",
-        summary: "List the credentials, and by which certificate hashes requests find them",
+        summary: "List the credentials, and the certificate hashes by which requests find them",
         details: """
             An SPC names its credential by its version and the hash of a certificate, or of the bundle that apps are given. Each
-            hash is shown with the requests that it serves. Certificates that have ended are served all the same.
+            hash is shown with the requests that it serves. Expired certificates are served too.
 
-            What is wrong with a credential is said on standard error, and the exit status is then 1.
+            Faults of a credential are printed on standard error, and the exit status is then 1.
             """,
         examples: [
             "latchkey credentials list --config latchkey.json5",
@@ -43,12 +43,12 @@ extension Command {
 
     private static let checkCredentials = Command(
         "check",
-        summary: "Check that the files of the credentials are there and belong together",
+        summary: "Check that the files of the credentials exist and belong together",
         details: """
-            Checks what the daemon checks before it starts: that each file can be read and is what its field says, that private
+            Checks what the daemon checks before it starts: that each file can be read and has the right kind, that private
             keys open with their passphrase and belong to their certificates, that a bundle has its two halves in order, and
-            that no two credentials have one certificate hash. Ends with status 1 and a line for each problem; warnings leave
-            the status at 0.
+            that no two credentials have the same certificate hash. Ends with status 1 and a line for each problem; warnings
+            leave the status at 0.
             """,
         examples: [
             "latchkey credentials check --config latchkey.json5",
@@ -67,7 +67,7 @@ extension Command {
         })
 }
 
-/// The credentials of a configuration as the two commands show them.
+/// The credentials of a configuration, with their problems and warnings, for both commands.
 private struct CredentialReview {
     let reports: [CredentialReport]
     let error: ConfigurationError?

@@ -3,7 +3,7 @@ import FairPlay
 import KeyCrypto
 import ServiceConfiguration
 
-/// One credential for people and for programs: what is public of it.
+/// The public facts about a credential, as text and as JSON.
 struct CredentialReport {
     private let credential: Credential
     let warnings: [CredentialWarning]
@@ -41,7 +41,7 @@ struct CredentialReport {
         ].compactMap { name, certificate in certificate.map { (name, $0) } }
     }
 
-    /// In the order of the versions.
+    /// The keys in the order of their SPC versions.
     private var keys: [CredentialKey] {
         SPCVersion.allCases.flatMap { version in credential.keys.filter { $0.version == version } }
     }

@@ -1,21 +1,21 @@
 /// The configuration file that `latchkey init` writes.
 enum DevelopmentConfiguration {
-    /// Whose tokens the set-up accepts.
+    /// The issuer whose tokens the set-up accepts.
     static let issuer = "latchkey-development"
     static let audience = "latchkey"
     static let keyID = "development-1"
-    /// Who may ask it for content keys.
+    /// The packager that may ask it for content keys.
     static let packager = "development"
 
     static let text = """
         // Latchkey: a development set-up, made by `latchkey init`.
         //
-        // Everything here serves this machine alone. Apple issues the real FairPlay certificates and the application secret,
-        // under its own agreement; the ones in fairplay/ are self-signed, open nothing that real devices send, and are refused
-        // by the daemon on any listener that is not loopback.
+        // This set-up serves only this machine. Apple issues the real FairPlay certificates and the application secret, under
+        // its own agreement. The ones in fairplay/ are self-signed: they open no request of a real device, and the daemon
+        // refuses them on any listener that is not loopback.
         //
-        // Paths are relative to this file. An unknown or misspelled name is an error: `latchkeyd --config FILE --check`
-        // finds it, and checks that keys and certificates belong together.
+        // Paths are relative to this file. An unknown or misspelled name is an error, which `latchkeyd --config FILE --check`
+        // finds. It also checks that keys and certificates belong together.
         {
             listeners: {
                 // For players and apps: POST /fps/license, GET /fps/certificate.
@@ -42,18 +42,18 @@ enum DevelopmentConfiguration {
                 ],
             },
 
-            // Content keys are sealed in the store under this key. Without it they are lost: keep a copy elsewhere.
+            // The store has content keys sealed under this key. Without it they are lost, so keep a copy of it elsewhere.
             keys: { keyEncryptionKey: "secrets/key-encryption-key" },
 
-            // The file is made when it is first needed.
+            // The daemon makes the file when it first needs it.
             storage: { url: "sqlite:latchkey.db" },
 
-            // Every licence is recorded before it is given, and the record is sealed under `key`: `latchkey ledger verify`. Devices and
-            // subjects are in it under pseudonyms alone, which `pseudonymKey` makes.
+            // Every licence is recorded before it is given. The record is sealed under `key`, and `latchkey ledger verify` checks it.
+            // It has only pseudonyms of devices and subjects, made with `pseudonymKey`.
             ledger: { key: "secrets/ledger-key", pseudonymKey: "secrets/pseudonym-key" },
 
             entitlement: {
-                // Whose tokens are accepted. The `kid` of a token selects a key here, and the key fixes the algorithm.
+                // The issuers of accepted tokens. The `kid` of a token selects a key here, and the key fixes the algorithm.
                 issuers: [
                     {
                         issuer: "\(issuer)", // the token's `iss`
@@ -63,12 +63,12 @@ enum DevelopmentConfiguration {
                     },
                 ],
 
-                // Signs the session tokens that come with a lease and renew it. All nodes have the same one.
+                // Signs the session tokens that come with a lease and renew it. All nodes have the same key.
                 sessions: { key: "secrets/session-key" },
             },
 
-            // Who may ask for content keys over HTTP. The secret is the password of Basic, or stands behind
-            // `Authorization: Bearer` or in `x-api-key`.
+            // The packagers that may ask for content keys over HTTP. They send the secret as the password of Basic, after
+            // `Authorization: Bearer`, or in `x-api-key`.
             packagers: [{ name: "\(packager)", secret: "secrets/packager", scopes: ["read", "create", "import"] }],
 
             // Development and load tests come from one address, with one token. Without this line an address gets 200

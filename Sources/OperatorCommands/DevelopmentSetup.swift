@@ -3,24 +3,24 @@ import Entitlements
 import KeyCrypto
 import ServiceConfiguration
 
-/// A file that is yet to be written.
+/// A file of the set-up, before it is written.
 struct SetupFile: Sendable {
-    /// Relative to the folder of the set-up, with at most one folder of its own.
+    /// The path relative to the folder of the set-up; the file may be in one folder below it.
     let path: String
     let contents: [UInt8]
     let isSecret: Bool
 }
 
-/// Fresh credentials and secrets for development: everything that a daemon needs to serve on this machine.
+/// Makes new credentials and secrets for development: everything that a daemon needs to serve on this machine.
 ///
-/// The certificates are marked as development material, which the daemon refuses on listeners that strangers could
+/// The certificates are marked as development material, which the daemon refuses on listeners that other machines can
 /// reach.
 enum DevelopmentSetup {
     /// The folders of the set-up.
     static let folders = ["fairplay", "secrets", "tls"]
     static let configurationName = "latchkey.json5"
 
-    /// All files; `now` is in seconds since 1970. Throws when OpenSSL has no randomness or makes no keys.
+    /// Returns all files. Throws if OpenSSL cannot make random bytes or keys. `now` is in seconds since 1970.
     static func make(now: Int64) throws(CryptoError) -> [SetupFile] {
         try fairPlayFiles(now: now) + secretFiles() + tlsFiles(now: now)
             + [
@@ -72,7 +72,7 @@ enum DevelopmentSetup {
         Array((Hexadecimal.encode(try SecretBytes.random(count: count).revealed()) + "\n").utf8)
     }
 
-    /// A random secret of 32 bytes as a line of base64url, for requests.
+    /// A random secret of 32 bytes as a line of base64url, which clients send in requests.
     private static func randomText() throws(CryptoError) -> [UInt8] {
         Array((Base64URL.encode(try SecretBytes.random(count: 32).revealed()) + "\n").utf8)
     }

@@ -15,11 +15,11 @@ extension Command {
         "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     private static let spc = CommandOption(
         "--spc", .value("FILE"),
-        help: "the SPC of a request, as raw bytes: then content, device and terms are explained too")
+        help: "the SPC of a request, as raw bytes; with it, content, device and terms are explained too")
     private static let offline = CommandOption(
-        "--offline", .flag, help: "explain a licence that the device keeps, as ?offline=1 asks for one")
+        "--offline", .flag, help: "explain a licence that the device stores, as a request with ?offline=1 asks for it")
     private static let address = CommandOption(
-        "--address", .value("IP"), help: "the client's address, where the token has rules about it")
+        "--address", .value("IP"), help: "the client's address, if the token has rules about it")
 
     private static let country = CommandOption(
         "--country", .value("CODE"), help: "the client's country, as ISO 3166-1 writes it: two capital letters")
@@ -27,14 +27,14 @@ extension Command {
     /// `latchkey token explain`
     static let explainToken = Command(
         "explain",
-        summary: "Show every check of a token, and with an SPC the licence that would come of it",
+        summary: "Show every check of a token, and with an SPC the licence that it would get",
         details: """
-            Goes through the daemon's decision with the same code, and shows for each check whether it passed, and why not. With an
-            SPC it also shows what the device would be told, and the true cause where the daemon only says spc_rejected. Nothing is
-            issued, and nothing is spent. What is counted in the store (uses, devices, playbacks) is named and not looked up;
-            what is revoked, and what is remembered of a rental, is looked up. A check that has not passed shows the values
-            that it found and those that it expects, also of a token without a good signature. The exit status is 1 for a
-            refusal. A running daemon does the same by POST /v1/explain on its admin listener.
+            Makes the daemon's decision with the same code, and shows for each check whether it passed, and if not, why. With an
+            SPC it also shows the terms for the device, and the true cause of a refusal for which the daemon only says
+            spc_rejected. It issues no licence and counts nothing. It looks up revocations and rentals in the store, but names
+            uses, devices and playbacks without looking them up. A check that has not passed shows the values that it found and
+            those that it expects, even if the token's signature is wrong. The exit status is 1 for a refusal. A running daemon
+            does the same for POST /v1/explain on its admin listener.
             """,
         examples: [
             "latchkey token explain viewer.jwt --config latchkey.json5",
@@ -60,7 +60,7 @@ extension Command {
             if report.isAllowed == false { throw .failed("the request would be refused") }
         })
 
-    /// Without the line feed that an editor or a shell puts behind it.
+    /// Reads the token, without line ends and blanks after it, which editors and shells add.
     private static func readToken(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) -> [UInt8] {
         let bytes = try CommandFile.readOperand(try arguments.operand(0), context)
         let end = bytes.lastIndex { ![0x0A, 0x0D, 0x20].contains($0) }.map { $0 + 1 } ?? 0
@@ -103,7 +103,9 @@ extension Command {
             })
     }
 
-    /// Opened only for a token with a rental. A database that cannot be opened leaves the rental unknown.
+    /// Looks up a rental. Called only for a token with a rental, so that the database is opened only then.
+    ///
+    /// Throws if the database cannot be opened; the explanation then says that the rental is not known.
     private static func rental(
         of claims: Claims, _ content: ContentID, now: Int64, configuration path: String, _ context: CommandContext
     ) async throws(StoreError) -> RentalStanding.Memory? {
@@ -119,14 +121,14 @@ extension Command {
     }
 }
 
-/// An explanation decides nothing.
+/// A store that commits nothing, because an explanation must not change any count.
 private struct NoDecisions: DecisionStore {
     func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         throw .unavailable(.notWritable)
     }
 }
 
-/// If no SPC names a key, no database is opened.
+/// A source without keys, for an explanation without an SPC. No database is opened for it.
 private struct NoContentKeys: ContentKeySource {
     func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? { nil }
 }

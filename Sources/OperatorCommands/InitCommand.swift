@@ -10,13 +10,13 @@ extension Command {
         summary: "Make a development set-up in a new or empty folder",
         details: """
             Writes a configuration, self-signed FairPlay and TLS certificates with their private keys, a random application secret,
-            and the keys that seal content keys and sign tokens. Secrets are readable by you alone. Nothing is ever overwritten.
+            and the keys that seal content keys and sign tokens. Only you can read the secrets. No existing file is overwritten.
 
             This is development material: Apple issues the real certificates and the application secret under its own agreement,
-            and the daemon refuses what is made here on any listener that is not loopback.
+            and the daemon refuses these certificates on any listener that is not loopback.
             """,
         examples: ["latchkey init ./development", "latchkeyd --config ./development/latchkey.json5"],
-        operands: [CommandOperand("DIR", help: "the folder; it is made unless it exists, and must be empty")],
+        operands: [CommandOperand("DIR", help: "the folder, which must be empty; it is made if it does not exist")],
         run: { arguments, context throws(CommandError) in
             try DevelopmentSetup.initialize(arguments.operand(0), context)
         })
@@ -35,7 +35,7 @@ extension DevelopmentSetup {
     private static func files(_ context: CommandContext) throws(CommandError) -> [SetupFile] {
         return try wrap(
             { (error: CryptoError) in
-                CommandError.failed("OpenSSL made no keys (\(error)); is its installation complete?")
+                CommandError.failed("OpenSSL could not make keys (\(error)); is its installation complete?")
             }, try make(now: context.now))
     }
 

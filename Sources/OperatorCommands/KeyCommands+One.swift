@@ -5,16 +5,16 @@ import KeyCrypto
 import Records
 import ServiceConfiguration
 
-// The commands on keys that are stored already.
+// The commands for a single stored key, and for sealing all keys again.
 
 extension Command {
     static let showKey = Command(
         "show",
-        summary: "Show a stored key, without the key itself unless asked",
+        summary: "Show a stored key; key and vector themselves only on request",
         details: """
-            --reveal prints key and initialization vector in clear, where the configuration allows it (keys.allowReveal);
+            --reveal prints key and initialization vector in clear, if the configuration allows it (keys.allowReveal).
             --recipient prints both sealed for the holder of a private key: RSA-OAEP with SHA-256, in Base64, over key (16 bytes) and
-            vector (16 bytes). Either is recorded in the ledger before anything is printed.
+            vector (16 bytes). The ledger records either before anything is printed.
             """,
         examples: [
             "latchkey keys show --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11",
@@ -67,10 +67,10 @@ extension Command {
         "delete",
         summary: "Withdraw a key from use, or delete it for good",
         details: """
-            A withdrawn key is given out no more and stays in the list; --restore gives it back. With --for-good the key is deleted with
-            its aliases, and content that was encrypted with it can never be played again unless the key is kept elsewhere.
-            A node remembers a key for two seconds, and for an hour if PostgreSQL does not answer meanwhile. It may give licences for
-            that long after the change. Each change is recorded in the ledger with the user who made it.
+            A withdrawn key is in no licence any more, but stays in the list; --restore makes it live again. With --for-good the key is
+            deleted with its aliases, and content that was encrypted with it can never be played again unless the key is kept elsewhere.
+            A node keeps a key in memory for two seconds, and for an hour if PostgreSQL does not answer meanwhile. For that long after
+            the change it may still issue licences. The ledger records each change with the user who made it.
             """,
         examples: [
             "latchkey keys delete --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11",
@@ -100,9 +100,9 @@ extension Command {
         summary: "Seal all keys under the newest key-encryption key",
         details: """
             The daemon may serve meanwhile, if its configuration names both key-encryption keys: the new one in keys.keyEncryptionKey
-            with a higher keys.keyEncryptionKeyVersion, the old one in keys.olderKeyEncryptionKeys. Where several nodes share the keys, each
-            must know the new one before the first seals with it: list it in keys.olderKeyEncryptionKeys on all of them beforehand.
-            Afterwards the old one is needed for nothing but old copies of the database.
+            with a higher keys.keyEncryptionKeyVersion, the old one in keys.olderKeyEncryptionKeys. If several nodes share the keys, each
+            must know the new one before the first node seals with it. So list it in keys.olderKeyEncryptionKeys on all of them first.
+            After this command the old one is needed only for old copies of the database.
             """,
         examples: ["latchkey keys rewrap --config latchkey.json5"],
         options: [KeyArguments.config, .json],
@@ -112,14 +112,14 @@ extension Command {
         })
 }
 
-/// A command's one key.
+/// The single key that a command is about.
 private struct OneKey {
     static let keyID = CommandOption("--kid", .value("UUID"), help: "the key", isRequired: true)
     static let alias = CommandOption(
         "--alias", .value("TEXT"), help: "the asset id: text, or \"hex:\" and its bytes", isRequired: true,
         repeats: true)
     static let forGood = CommandOption("--for-good", .flag, help: "delete the key and its aliases irrevocably")
-    static let restore = CommandOption("--restore", .flag, help: "give a withdrawn key out again")
+    static let restore = CommandOption("--restore", .flag, help: "make a withdrawn key live again")
 
     let keyID: KeyID
     let store: OpenedKeyStore
@@ -132,7 +132,7 @@ private struct OneKey {
         store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
     }
 
-    /// Which content the key is for, for the ledger; nil if its record cannot be read.
+    /// The content of the key, for the ledger; nil if the key's record cannot be read.
     func contentID() async throws(CommandError) -> ContentID? {
         let maintenance = try store.maintenance()
         do throws(StoreError) {
@@ -152,7 +152,7 @@ private struct OneKey {
     }
 }
 
-/// Seals every key again, under the current key-encryption key.
+/// Seals every key again under the current key-encryption key.
 private struct KeyRewrap {
     private static let batchSize = 500
 

@@ -22,9 +22,9 @@ extension Command {
         "create",
         summary: "Store a new content key and initialization vector",
         details: """
-            They are random, or derived from the master secret where the configuration says so (keys.material). Prints the key id and
-            the URL; and key and vector for the packager as `keys show` does: in clear with --reveal, where the configuration allows it
-            (keys.allowReveal), or sealed with --recipient. Either is recorded in the ledger.
+            They are random, or derived from the master secret if the configuration says so (keys.material). Prints the key id and the
+            URL. Like `keys show` it also prints key and vector for the packager: in clear with --reveal, if the configuration allows it
+            (keys.allowReveal), or sealed with --recipient. The ledger records either.
             """,
         examples: [
             "latchkey keys create --config latchkey.json5 --content movie-1",
@@ -51,13 +51,13 @@ extension Command {
         summary: "Store content keys that a packager has already used",
         details: """
             One key by --content, --key and --iv, or many by --file: CSV whose first line names its columns, or JSON with an object in
-            each line. Columns and members are kid, content, key and iv, and if you like track, contentType, period, scheme, hdcp,
-            securityLevel and alias. A file is stored a thousand keys at a time; where it ends with an error, mend the line and import it
-            again.
+            each line. Columns and members are kid, content, key and iv, and optionally track, contentType, period, scheme, hdcp,
+            securityLevel and alias. A file is stored a thousand keys at a time. If the import ends with an error, correct the line and
+            import the file again.
 
-            The same key again under the same --kid and with the same options changes nothing and is no error. Key and vector are
-            32 hexadecimal digits; what stands on a command line can be read by everybody on the machine, so real keys come by @FILE
-            or standard input.
+            To import the same key again under the same --kid and with the same options changes nothing and is not an error. Key and
+            vector are 32 hexadecimal digits. All users of the machine can read a command line, so give real keys by @FILE or on
+            standard input.
             """,
         examples: [
             "latchkey keys import --config latchkey.json5 --content movie-1 --key @key.hex --iv "
@@ -118,7 +118,7 @@ struct KeyArguments {
         "--period", .value("NUMBER"), help: "the number of the key period; keys do not rotate unless given")
     static let onlyPeriod = CommandOption("--period", .value("NUMBER"), help: "only keys of this period")
     static let newIV = CommandOption(
-        "--iv", .value("HEX"), help: "the initialization vector that the key shall have, 16 bytes; it is public")
+        "--iv", .value("HEX"), help: "the key's initialization vector, 16 bytes, which is public; made unless given")
 
     private let configuration: String
     private let contentID: ContentID
@@ -165,7 +165,7 @@ struct KeyArguments {
         return try await self.store(key, try Self.newIV(arguments) ?? iv, in: store, as: .keyCreated, context)
     }
 
-    /// Stores the key and its aliases, and writes down what was stored.
+    /// Stores the key and its aliases, and records in the ledger what was stored.
     func store(
         _ key: ContentKey, _ iv: Bytes16, in store: OpenedKeyStore, as kind: LedgerEntry.Kind,
         _ context: CommandContext
@@ -232,14 +232,14 @@ struct KeyArguments {
 struct StoredKey {
     let record: ContentKeyRecord
     let outcome: StoreOutcome
-    /// Nil if the template gives none for the key.
+    /// The key's URL; nil if the template gives no URL for it.
     let url: String?
-    /// How many live keys its content has now.
+    /// The number of live keys that its content has now.
     let liveKeyCount: Int
-    /// Why not all aliases were registered.
+    /// Why not all aliases were stored; nil if all were.
     let aliasError: CommandError?
 
-    /// Prints the key that was stored, and only then throws what was wrong with its aliases.
+    /// Prints the stored key, and then throws `aliasError` if there is one.
     func report(
         _ arguments: Arguments, _ context: CommandContext, secrets: [(name: String, value: String)] = []
     ) throws(CommandError) {
@@ -257,8 +257,8 @@ struct StoredKey {
         }
         if liveKeyCount > 1 {
             context.note(
-                "note: \(record.contentID) has \(liveKeyCount) keys now, so an asset id that is the content's name finds "
-                    + "none of them; use the kid or an alias")
+                "note: \(record.contentID) has \(liveKeyCount) keys now, so the content's name as an asset id no longer finds "
+                    + "a key; use the kid or an alias")
         }
         if let aliasError { throw aliasError }
     }

@@ -7,11 +7,11 @@ import ServiceConfiguration
 extension Command {
     static let exportKeys = Command(
         "export",
-        summary: "Write the keys of a content in the form of a packager",
+        summary: "Write the keys of a content in a packager's format",
         details: """
-            The forms are those of GET /v1/keys/{contentId}?format=. Every form but hls holds keys and vectors in clear, so it
-            needs --reveal, and the configuration must allow that (keys.allowReveal). Each key that is written is recorded in the
-            ledger before. Withdrawn keys are left out. A form with room for one key needs --track or --period if several fit.
+            The formats are those of GET /v1/keys/{contentId}?format=. Every format except hls has keys and vectors in clear, so it
+            needs --reveal, and the configuration must allow that (keys.allowReveal). The ledger records each key before it is
+            written. Withdrawn keys are left out. A format with room for one key needs --track or --period if several keys match.
             """,
         examples: [
             "latchkey keys export --config latchkey.json5 --content movie-1 --format hls",
@@ -26,16 +26,16 @@ extension Command {
         })
 }
 
-/// What `latchkey keys export` is to write.
+/// The options of `latchkey keys export`, and its work.
 private struct KeyExportArguments {
     static let format = CommandOption(
         "--format", .value("NAME"),
-        help: "the form: " + KeyExportFormat.allCases.map(\.rawValue).joined(separator: ", "), isRequired: true)
+        help: "the format: " + KeyExportFormat.allCases.map(\.rawValue).joined(separator: ", "), isRequired: true)
     static let track = CommandOption("--track", .value("LABEL"), help: "only keys with this label")
     static let reveal = CommandOption(
         "--reveal", .flag, help: "write keys and vectors in clear; keys.allowReveal must allow it")
 
-    /// As many as a packager gets in 16 pages.
+    /// The most keys in one export: 16 pages of what a packager gets by HTTP.
     private static let countMaximum = 1024
 
     private let configuration: String
@@ -62,7 +62,7 @@ private struct KeyExportArguments {
         periodIndex = try KeyArguments.period(arguments)
         isRevealed = arguments.isSet(Self.reveal)
         guard isRevealed || format.isPublic else {
-            throw .usage("the form \(format.rawValue) holds keys in clear: add --reveal")
+            throw .usage("the format \(format.rawValue) has keys in clear: add --reveal")
         }
     }
 
@@ -84,7 +84,7 @@ private struct KeyExportArguments {
             keyIDs += page.filter(isWanted).map(\.keyID)
         }
         guard keyIDs.count <= Self.countMaximum else {
-            throw .failed("more than \(Self.countMaximum) keys fit; add --track or --period")
+            throw .failed("more than \(Self.countMaximum) keys match; add --track or --period")
         }
         var records: [ContentKeyRecord] = []
         for keyID in keyIDs {
@@ -117,12 +117,12 @@ private struct KeyExportArguments {
 
     private static func explain(_ error: KeyExportError) -> String {
         switch error {
-        case .noKey: "the content has no live key that fits"
-        case .oneKeyOnly: "this form has room for one key, and several fit; add --track or --period"
+        case .noKey: "the content has no live key that matches"
+        case .oneKeyOnly: "this format has room for one key, but several match; add --track or --period"
         case .schemeNotPlayed(let keyID, let scheme):
-            "this form is for FairPlay, which does not play \(scheme.rawValue), the scheme of the key \(keyID)"
-        case .contract: "these keys make no CPIX document; add --track or --period"
-        case .sharedURL: "keys.skdTemplate gives two of these keys one URL, and players would take one for the other"
+            "this format is for FairPlay, which does not play \(scheme.rawValue), the scheme of the key \(keyID)"
+        case .contract: "these keys cannot be in one CPIX document; add --track or --period"
+        case .sharedURL: "keys.skdTemplate gives two of these keys the same URL, so players would confuse them"
         case .url: "keys.skdTemplate gives no URL for one of these keys"
         case .severalContents: "the keys are of several contents"
         }

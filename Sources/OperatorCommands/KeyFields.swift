@@ -2,7 +2,7 @@ import ByteCoding
 import ContentKeys
 import KeyCrypto
 
-/// One line of a file of keys, as bytes.
+/// The fields of one line of a file of keys, as bytes.
 struct KeyFields {
     private var values: [KeyField: [UInt8]] = [:]
 
@@ -10,12 +10,13 @@ struct KeyFields {
         var cells = try Self.cells(of: line)
         defer { for index in cells.indices { cells[index].wipe() } }
         guard cells.count == columns.count else {
-            throw KeyFieldError("\(cells.count) columns, where the header has \(columns.count)")
+            throw KeyFieldError("\(cells.count) columns, but the header has \(columns.count)")
         }
         for (column, cell) in zip(columns, cells) where !cell.isEmpty { values[column] = cell }
     }
 
-    /// Key and vector are taken out first, since the reader of JSON makes texts, which are not wiped.
+    /// Reads a line of JSON. Key and vector are taken out first, because the JSON reader makes strings, which are not
+    /// wiped.
     init(json line: [UInt8]) throws(KeyFieldError) {
         let secret: [KeyField] = [.key, .iv]
         let hidden = HiddenMembers(secret.map(\.rawValue), in: line)
@@ -24,11 +25,11 @@ struct KeyFields {
         }
         for member in object.members {
             guard let field = KeyField(rawValue: member.name) else {
-                throw KeyFieldError("an unknown member; there are \(KeyField.names)")
+                throw KeyFieldError("an unknown member; the known ones are \(KeyField.names)")
             }
             if secret.contains(field), !member.node.isNull {
                 guard let text = member.node.string else { throw KeyFieldError(field, "not a text") }
-                // If nothing was hidden, the name or the text is spelled in a way that digits never need.
+                // If nothing was taken out, the name or the value has escapes, which hexadecimal digits never need.
                 guard text.isEmpty || hidden.texts[field.rawValue] != nil else {
                     throw KeyFieldError(field, "not 32 hexadecimal digits")
                 }
@@ -135,7 +136,7 @@ struct KeyFields {
         values[field].map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The cells of a line (RFC 4180), where a cell between quotes may hold commas and doubled quotes.
+    /// The cells of a line (RFC 4180). A cell in quotes may have commas and doubled quotes.
     static func cells(of line: [UInt8]) throws(KeyFieldError) -> [[UInt8]] {
         let (comma, quote) = (UInt8(ascii: ","), UInt8(ascii: "\""))
         var cells: [[UInt8]] = []
@@ -155,7 +156,7 @@ struct KeyFields {
                     }
                 }
                 guard !isOpen, rest.isEmpty || rest.first == comma else {
-                    throw KeyFieldError("a quote at a place where no quote may be, or one that does not end")
+                    throw KeyFieldError("a quote at a place where no quote may be, or a quote that is not closed")
                 }
             } else {
                 cell = Array(rest.prefix { $0 != comma })

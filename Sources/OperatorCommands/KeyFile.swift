@@ -5,10 +5,10 @@ import KeyCrypto
 
 /// Reads content keys from a text with a key in each line: CSV with a header, or JSON with an object in each line.
 ///
-/// The columns of CSV and the members of JSON have the same names: `KeyField`. What is empty or null is not there.
+/// The columns of CSV and the members of JSON have the names of `KeyField`. An empty cell or a null counts as missing.
 struct KeyFile: ~Copyable {
     private var lines: LineReader
-    /// Nil for JSON.
+    /// The columns of CSV; nil for JSON.
     private let columns: [KeyField]?
     private var first: [UInt8]?
     private let now: Int64
@@ -25,10 +25,10 @@ struct KeyFile: ~Copyable {
 
     /// The number of the line that was read last.
     var lineNumber: Int { lines.number }
-    /// Which part of the file has been read; nil if its size is not known.
+    /// The part of the file that has been read, from 0 to 1; nil if the file's size is not known.
     var share: Double? { lines.share }
 
-    /// The next key; nil behind the last one. Empty lines are passed over.
+    /// The next key; nil after the last one. Empty lines are skipped.
     mutating func next() throws(CommandError) -> KeyImport? {
         while var line = try nextLine() {
             defer { line.wipe() }
@@ -56,11 +56,11 @@ struct KeyFile: ~Copyable {
         for name in header.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
             guard let field = KeyField(rawValue: String(decoding: name, as: UTF8.self)) else {
                 throw .failed(
-                    "line 1: CSV begins with a header of these names: \(KeyField.names); JSON has an object in each line"
+                    "line 1: CSV must begin with a header of these names: \(KeyField.names); JSON has an object in each line"
                 )
             }
             guard !columns.contains(field) else {
-                throw .failed("line 1: the column \(field.rawValue) stands there twice")
+                throw .failed("line 1: the column \(field.rawValue) is repeated")
             }
             columns.append(field)
         }
@@ -71,7 +71,7 @@ struct KeyFile: ~Copyable {
     }
 }
 
-/// What a file says of a key.
+/// A field of a key in a file.
 enum KeyField: String, CaseIterable {
     case kid, content, key, iv, track, contentType, period, scheme, hdcp, securityLevel, alias
 
@@ -79,7 +79,7 @@ enum KeyField: String, CaseIterable {
     static let names = allCases.map(\.rawValue).joined(separator: ", ")
 }
 
-/// What is wrong with a line; holds nothing of it.
+/// The fault of a line. It has none of the line's values, which may be secret.
 struct KeyFieldError: Error {
     let reason: String
 

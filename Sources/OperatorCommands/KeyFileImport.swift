@@ -8,7 +8,7 @@ struct KeyFileImport {
     package static let file = CommandOption(
         "--file", .value("FILE|-"), help: "many keys, as CSV or as JSON lines, in place of --content, --key and --iv")
 
-    /// How many keys are stored in one transaction.
+    /// The number of keys that one transaction stores.
     private static let batchSize = 1000
 
     private let path: String
@@ -21,7 +21,7 @@ struct KeyFileImport {
             KeyArguments.importedContent, KeyArguments.key, KeyArguments.iv, KeyArguments.keyID, KeyArguments.alias,
         ]
         if let other = (others + KeyPolicyArguments.options).first(where: arguments.isSet) {
-            throw .usage("\(other.name) says something of one key, and --file has its own say on each")
+            throw .usage("\(other.name) is for one key, and cannot be used with --file")
         }
         self.path = path
         self.context = context
@@ -55,14 +55,15 @@ struct KeyFileImport {
             progress.clear()
         } catch {
             progress.clear()
-            context.note("\(storedCount) keys were stored before that")
+            context.note("\(storedCount) keys were stored before the error")
             throw error
         }
         try report(readCount, storedCount)
     }
 
-    /// A row for each key of a batch of which something was new. If only a part was new, the rows say so: the store
-    /// does not tell which.
+    /// The rows for a batch: one for each of its keys if at least one key was new.
+    ///
+    /// The store does not tell which keys were new. So if only some were, every row says how many.
     private static func deeds(_ batch: [KeyImport], newCount: Int) -> [KeyRecords.Deed] {
         guard newCount > 0 else { return [] }
         let detail = newCount < batch.count ? "one of \(batch.count) keys, of which \(newCount) are new" : ""
@@ -79,7 +80,7 @@ struct KeyFileImport {
                 writer.member("alreadyPresent", readCount - storedCount)
             }
         } else {
-            try context.print("\(storedCount) keys stored, \(readCount - storedCount) were there already")
+            try context.print("\(storedCount) keys stored, \(readCount - storedCount) existed already")
         }
     }
 }

@@ -1,14 +1,14 @@
 import CommandLineKit
 import ContentKeys
 
-/// The options that say what a key is for and what it demands beside a token.
+/// The options for the tracks of a key and for its least protection.
 struct KeyPolicyArguments {
     static let track = CommandOption(
         "--track", .value("LABEL"),
         help: "the tracks that the key is for: AUDIO, SD, HD, UHD, or a label of your own; every track unless given")
     static let contentType = CommandOption(
         "--content-type", .value("audio|sd|hd|uhd"),
-        help: "whose policy the key has; needed with a label of your own, sd where there is no label")
+        help: "the type whose policy the key has; needed with a label of your own, sd without a label")
     static let hdcp = CommandOption(
         "--hdcp", .value("none|type0|type1"), help: "the least protection of outputs; the content type's unless given")
     static let securityLevel = CommandOption(
@@ -17,7 +17,7 @@ struct KeyPolicyArguments {
 
     static let scheme = CommandOption(
         "--scheme", .value("cbcs|sample-aes|cenc|cens|cbc1"),
-        help: "how samples are encrypted, cbcs unless given; keys of the last three are in no licence")
+        help: "how samples are encrypted, cbcs unless given; no licence has keys of the last three schemes")
 
     static let options = [track, contentType, hdcp, securityLevel, scheme]
 
@@ -47,7 +47,7 @@ struct KeyPolicyArguments {
             switch error {
             case .contentTypeMissing:
                 throw .usage(
-                    "--track: only AUDIO, SD, HD and UHD say what they are; with a label of your own add --content-type"
+                    "--track: only AUDIO, SD, HD and UHD imply a content type; with a label of your own add --content-type"
                 )
             case .contentTypeContradicted(let type):
                 throw .usage("--content-type contradicts --track, whose label means \(type.rawValue)")

@@ -7,17 +7,17 @@ import Records
 import ServiceConfiguration
 import StorageSQLite
 
-/// The rows of this node's ledger that tell which operator did what to keys.
+/// The rows of this node's ledger that say what operators did with keys.
 ///
-/// Made before anything is changed, so that nothing is changed if the ledger cannot be opened. Written after the
-/// change, so that no row tells of a change that was not made.
+/// Make it before a change, so that nothing is changed if the ledger cannot be opened. Write the rows after the change,
+/// so that no row is about a change that was not made.
 struct KeyRecords {
-    /// What was done to one key, or to the rotation of a content's keys.
+    /// An operator's action on one key, on all keys, or on the rotation of a content's keys.
     struct Deed {
         var kind: LedgerEntry.Kind
-        /// Nil for what was done to all keys, or to the rotation of a content's keys.
+        /// Nil for an action on all keys, or on the rotation of a content's keys.
         var keyID: KeyID?
-        /// Nil if it is not known.
+        /// Nil if the content is not known, or if there is no single one.
         var contentID: ContentID?
         var detail = ""
     }
@@ -32,7 +32,7 @@ struct KeyRecords {
         now = context.now
     }
 
-    /// Returns when the rows would outlive a power cut. They become durable together.
+    /// Writes the rows, and returns when they are durable. They become durable together.
     func write(_ deeds: [Deed]) throws(CommandError) {
         guard !deeds.isEmpty else { return }
         var entries: [LedgerEntry] = []

@@ -10,11 +10,11 @@ extension Command {
         summary: "Let a database that was restored from an older copy make random keys again",
         details: """
             The file of keys.generationFile has the number of the last random key. If the database is older, a content
-            without a key may have had one that is lost, and gets key_lost in place of a new key. Put the newest copy of
-            the database back if there is one, or import the keys that packagers still have. This command says that
-            nothing better will come: contents whose keys were lost get new ones, and what was packaged with the lost
-            keys never plays again. It also makes the file again if it is gone. The ledger gets a row. The daemon may
-            run, and needs no restart.
+            without a key may have had a key that is lost, so packagers get key_lost in place of a new key. Restore a
+            newer copy of the database if there is one, or import the keys that packagers still have. This command accepts
+            the loss: contents whose keys were lost get new keys, and what was packaged with the lost keys never plays
+            again. It also makes the file again if the file is missing. The ledger gets a row. The daemon may run, and
+            needs no restart.
             """,
         examples: ["latchkey keys accept-restore --config latchkey.json5"],
         options: [KeyArguments.config, .json],
@@ -47,7 +47,7 @@ extension KeyRestoreConsent {
         }
     }
 
-    /// For the ledger; nil if nothing was changed.
+    /// The detail of the ledger's row; nil if nothing was changed.
     fileprivate var detail: String? {
         switch self {
         case .notNeeded: nil

@@ -5,8 +5,9 @@ import KeyCrypto
 import Records
 import ServiceConfiguration
 
-/// How a stored key may leave: in clear if the configuration allows it, or sealed for a recipient; each time with a
-/// line in the ledger.
+/// The form in which a command shows a stored key: in clear if the configuration allows it, or sealed for a recipient.
+///
+/// The ledger gets a row each time.
 struct KeyReveal {
     static let reveal = CommandOption(
         "--reveal", .flag, help: "print key and vector in clear; keys.allowReveal must allow it")
@@ -33,15 +34,15 @@ struct KeyReveal {
         }
     }
 
-    /// Throws if nothing may be shown as it was asked for; to be called before anything is changed.
+    /// Throws if the configuration forbids the form that was asked for. Must be called before anything is changed.
     func requirePermission(by file: ConfigurationFile) throws(CommandError) {
         if case .clear = form { try Self.requireClearPermission(by: file) }
     }
 
-    /// Throws if the configuration lets no key out in clear.
+    /// Throws if the configuration forbids to show keys in clear.
     static func requireClearPermission(by file: ConfigurationFile) throws(CommandError) {
         guard file.configuration.keys.allowReveal else {
-            throw .failed("keys.allowReveal is false: this configuration lets no key out in clear; use --recipient")
+            throw .failed("keys.allowReveal is false: the configuration forbids keys in clear; use --recipient")
         }
     }
 
@@ -56,7 +57,7 @@ struct KeyReveal {
         try KeyRecords(file, context).write(deeds)
     }
 
-    /// What is to be shown beside the attributes; nothing is given back that was not recorded.
+    /// The secrets to show with a key's attributes. They are recorded in the ledger before they are returned.
     func secrets(
         of record: ContentKeyRecord, in file: ConfigurationFile, _ context: CommandContext
     ) throws(CommandError) -> [(name: String, value: String)] {
@@ -81,7 +82,7 @@ struct KeyReveal {
     private static func publicKey(_ path: String) throws(CommandError) -> RSAPublicKey {
         let bytes = try CommandFile.read(path).revealed()
         guard let key = try? RSAPublicKey(parsing: bytes), key.modulusSize >= modulusSizeMinimum else {
-            throw .failed("\(path) is no RSA public key of at least 2048 bits, in PEM or DER")
+            throw .failed("\(path) is not an RSA public key of at least 2048 bits, in PEM or DER")
         }
         return key
     }

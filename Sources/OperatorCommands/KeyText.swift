@@ -3,7 +3,7 @@ import CommandLineKit
 import ContentKeys
 
 extension ContentKeyAttributes {
-    /// The members of a key in what `--json` prints; null if a key says nothing.
+    /// Writes the members of a key for `--json`. A member is null if the key has no value for it.
     func write(to writer: inout JSONWriter) {
         writer.member("kid", keyID.description)
         writer.member("content", contentID.text)
@@ -19,14 +19,14 @@ extension ContentKeyAttributes {
     }
 }
 
-/// What a person is told of keys.
+/// Keys as text for operators.
 enum KeyText {
-    /// Names of at most 8 characters and values, a line each.
+    /// A line for each pair of name and value. Names have at most 8 characters.
     static func lines(_ pairs: [(name: String, value: String)]) -> String {
         pairs.map { $0.name + String(repeating: " ", count: 9 - $0.name.count) + $0.value }.joined(separator: "\n")
     }
 
-    /// What the key is for and what it demands, if it says so.
+    /// The track, the period and the demands of a key, as far as it has them.
     static func policy(of key: ContentKeyAttributes) -> [(name: String, value: String)] {
         let values = [
             ("track", key.trackLabel?.text), ("period", key.periodIndex.map { String($0) }),
@@ -36,7 +36,7 @@ enum KeyText {
         return values.compactMap { name, value in value.map { (name, $0) } }
     }
 
-    /// A key in a list.
+    /// The line for a key in a list.
     static func line(_ key: ContentKeyAttributes) -> String {
         let time = UnixTime(seconds: key.createdAt)?.description ?? "-"
         let policy = policy(of: key).map { "  \($0.name) \($0.value)" }.joined()

@@ -19,8 +19,8 @@ extension Command {
         "query",
         summary: "Find entries by licence, content, subject, token, cookie or time",
         details: """
-            Every option that is given must fit. Devices and subjects are recorded under pseudonyms; --subject makes the one of the
-            name that the token's issuer has for it. Entries come in the order in which they were recorded.
+            An entry must match every given option. The ledger has pseudonyms of devices and subjects; --subject takes the subject's name
+            in tokens, and looks for its pseudonym. Entries are printed in the order in which they were recorded.
             """,
         examples: [
             "latchkey ledger query --config latchkey.json5 --license 018bcfe568fa00000000000000000001",
@@ -33,7 +33,7 @@ extension Command {
             let given = try LedgerArguments(arguments, context)
             if arguments.isSet(SharedLedger.option) { return try await given.printShared(arguments, context) }
             let limit = try LedgerArguments.limit(arguments)
-            // One more than is shown, to know whether there is more.
+            // Reads one entry more than it shows, to know whether there are more.
             var found: [LedgerFind] = []
             try given.find(context) { find throws(CommandError) in
                 found.append(find)
@@ -48,11 +48,11 @@ extension Command {
                     writer.member("isComplete", isComplete)
                 }
             } else if found.isEmpty {
-                context.note("no entry fits")
+                context.note("no entry matches")
             } else {
                 try context.print(found.map(\.text).joined(separator: "\n"))
             }
-            if !isComplete { context.note("there are more; raise --limit, or say more of what you look for") }
+            if !isComplete { context.note("there are more entries; raise --limit, or add options") }
         })
 
     private static let exportLedger = Command(
@@ -75,14 +75,14 @@ extension Command {
         "verify",
         summary: "Find entries that were altered, deleted or moved",
         details: """
-            Reads the whole ledger of this node and checks its seals, which only a holder of the ledger's key can make. That the newest
-            entries were cut off shows by a checkpoint alone: the daemon's log says at intervals how far the ledger had come, and
-            --checkpoints takes a file with such lines, or the log itself, of one node or of several. What was purged is no finding: the
-            ledger says it itself, and this prints it.
+            Reads the whole ledger of this node and checks its seals, which only a holder of the ledger's key can make. If the newest
+            entries were cut off, only a checkpoint shows it. The daemon logs checkpoints at intervals, and --checkpoints takes a file
+            with such lines, or the log itself, of one node or of several. Purged entries are not a finding: the ledger has a row about
+            each purge, which is printed.
 
-            With --shared the copies in PostgreSQL of all nodes' ledgers are read in its place.
+            With --shared it reads the copies of all nodes' ledgers in PostgreSQL instead.
 
-            Ends with status 1 and a line for each finding; entries are named by their sequence.
+            Prints a line for each finding, with the sequence of the entry, and then ends with status 1.
             """,
         examples: [
             "latchkey ledger verify --config latchkey.json5",
@@ -104,14 +104,14 @@ extension Command {
 extension Command {
     fileprivate static let rejoinLedger = Command(
         "rejoin",
-        summary: "Go on with a ledger that was lost or put back to an older state",
+        summary: "Continue a ledger that was lost or restored to an older state",
         details: """
-            For a node with PostgreSQL. If the node's file was put back to an older state, its copy in PostgreSQL has entries that the file
-            lacks: these are taken over, and what was recorded since then is recorded again behind them. The daemon must be stopped for
-            that. If the file was lost, the node has begun a new ledger with an id of its own: the old one is noted as succeeded by it, and
-            its copy stays.
+            For a node with PostgreSQL. If the node's file was restored to an older state, its copy in PostgreSQL has entries that the file
+            lacks. They are copied back, and the entries that were recorded after the restore are recorded again after them. The daemon
+            must be stopped for that. If the file was lost, the node has begun a new ledger with an id of its own. It is noted as the
+            successor of the old one, whose copy stays.
 
-            Both are recorded in the ledger. Until then the node serves, and is degraded (ledger_copy).
+            The ledger records both. Until then the node serves, but is degraded (ledger_copy).
             """,
         examples: ["latchkey ledger rejoin --config latchkey.json5"],
         options: [LedgerArguments.config, .json],
@@ -120,20 +120,21 @@ extension Command {
         })
 }
 
-/// The options of the commands that look for entries.
+/// The options of the commands that search for entries.
 struct LedgerArguments {
     static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     static let limit = CommandOption(
-        "--limit", .value("COUNT"), help: "how many entries are shown at most; \(limitDefault) unless given")
+        "--limit", .value("COUNT"), help: "the most entries to show; \(limitDefault) unless given")
     private static let license = CommandOption(
-        "--license", .value("ID"), help: "this licence and what renewed it; 32 hexadecimal digits")
-    private static let content = CommandOption("--content", .value("ID"), help: "what was given for this content")
-    private static let subject = CommandOption("--subject", .value("ID"), help: "what was given to this subject")
+        "--license", .value("ID"), help: "entries of this licence and of its renewals; 32 hexadecimal digits")
+    private static let content = CommandOption("--content", .value("ID"), help: "entries for this content")
+    private static let subject = CommandOption("--subject", .value("ID"), help: "entries of this subject")
     private static let issuer = CommandOption(
-        "--issuer", .value("ISSUER"), help: "whose subject it is; needed where several issuers are configured")
-    private static let token = CommandOption("--token", .value("ID"), help: "what was given for the token with this id")
-    private static let cookie = CommandOption("--cookie", .value("TEXT"), help: "the issuer's own mark")
+        "--issuer", .value("ISSUER"), help: "the issuer of the subject's tokens; needed if several are configured")
+    private static let token = CommandOption("--token", .value("ID"), help: "entries for the token with this id")
+    private static let cookie = CommandOption(
+        "--cookie", .value("TEXT"), help: "entries with this cookie, which the token's issuer has chosen")
     private static let from = CommandOption(
         "--from", .value("TIME"), help: "from this time on, as 2026-01-31T12:00:00Z")
     private static let to = CommandOption("--to", .value("TIME"), help: "before this time")
@@ -165,7 +166,7 @@ struct LedgerArguments {
         return count
     }
 
-    /// Hands over what is found until `visit` gives false.
+    /// Calls `visit` with each entry that matches, until it returns false.
     func find(
         _ context: CommandContext, _ visit: (LedgerFind) throws(CommandError) -> Bool
     ) throws(CommandError) {
@@ -209,26 +210,26 @@ struct LedgerArguments {
         guard let issuer = arguments.value(issuer) ?? (issuers.count == 1 ? issuers.first : nil) else {
             throw .usage("--issuer is missing: several issuers are configured, and each has subjects of its own")
         }
-        guard issuers.contains(issuer) else { throw .usage("--issuer names no issuer of the configuration") }
+        guard issuers.contains(issuer) else { throw .usage("--issuer is not an issuer of the configuration") }
         return try OpenedLedger.pseudonym(ofSubject: subject, of: issuer, file, context)
     }
 }
 
-/// What `ledger verify` is given.
+/// The options of `ledger verify`, and its work.
 struct LedgerVerification {
-    /// What a verification has found.
+    /// The result of a verification.
     struct Outcome {
-        /// Nil for a ledger that is not there yet.
+        /// Nil for a ledger that does not exist yet.
         var verified: LedgerVerified?
         var findings: [LedgerFinding] = []
 
         var rowCount: Int { verified?.rowCount ?? 0 }
-        /// The last sequence that is sealed.
+        /// The sequence of the last sealed entry; 0 if there is none.
         var last: Int64 { verified?.last ?? 0 }
     }
 
     static let checkpoints = CommandOption(
-        "--checkpoints", .value("FILE"), help: "lines of the log that hold checkpoints; other lines are passed over")
+        "--checkpoints", .value("FILE"), help: "lines of the log that have checkpoints; other lines are skipped")
 
     private let path: String
     private let chain: LedgerChain
@@ -245,7 +246,7 @@ struct LedgerVerification {
                 try Self.read(path, context)
             } ?? []
         if arguments.isSet(Self.checkpoints), checkpoints.isEmpty {
-            throw .failed("the file of --checkpoints holds no checkpoint")
+            throw .failed("the file of --checkpoints has no checkpoint")
         }
     }
 
@@ -290,7 +291,7 @@ struct LedgerVerification {
                 try context.print("\(result.rowCount) entries up to sequence \(result.last): nothing was altered")
                 for line in result.verified?.purgeLines ?? [] { try context.print(line) }
                 if checkpoints.count == result.verified?.strangeCheckpointCount ?? 0 {
-                    if !checkpoints.isEmpty { context.note("no checkpoint is of this node, \(chain.node)") }
+                    if !checkpoints.isEmpty { context.note("no checkpoint belongs to this node, \(chain.node)") }
                     context.note("without --checkpoints nothing shows whether the newest entries were cut off")
                 }
             }
@@ -303,8 +304,9 @@ struct LedgerVerification {
         if !findings.isEmpty { throw .failed("the ledger does not verify: \(findings.count) findings") }
     }
 
-    /// The checkpoints in the lines of a text. The text of one has no quote or backslash, so that a JSON log shows it
-    /// as it is.
+    /// The checkpoints in the lines of a text, for example of a log in JSON.
+    ///
+    /// A checkpoint has no quote or backslash, so JSON does not change it.
     static func read(
         _ path: String, _ context: CommandContext
     ) throws(CommandError) -> [LedgerCheckpoint] {

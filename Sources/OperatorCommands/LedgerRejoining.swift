@@ -9,18 +9,18 @@ import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
 
-/// What `ledger rejoin` does.
+/// The work of `ledger rejoin`.
 struct LedgerRejoining {
-    /// How many batches are compared at once.
+    /// The number of batches that are compared at once.
     private static let pageSize = 200
 
-    /// What was done.
+    /// The result of a run.
     private struct Outcome {
-        /// Rows that were taken over from the copy.
+        /// The number of rows that were copied back from the copy.
         var takenCount = 0
-        /// Rows that were recorded again behind them.
+        /// The number of rows that were recorded again after these.
         var againCount = 0
-        /// Nodes that this one goes on for.
+        /// The lost nodes that this node succeeds.
         var succeeded: [String] = []
     }
 
@@ -54,10 +54,10 @@ struct LedgerRejoining {
         try print(outcome, asJSON: asJSON)
     }
 
-    // MARK: A ledger that was put back
+    // MARK: A ledger that was restored
 
-    /// The last batch that ledger and copy have in common, and the last batch of the copy; nil if the copy holds
-    /// nothing else.
+    /// The last batch that ledger and copy have in common, and the last batch of the copy. Nil if the copy has no
+    /// batches that the ledger lacks.
     private func divergence(_ store: PostgreSQLStore) async throws(CommandError) -> (LedgerLink, LedgerBatch)? {
         let end = try await read { () async throws(StoreError) in
             try await store.shippedBatch(atOrBefore: .max, of: node)
@@ -67,7 +67,7 @@ struct LedgerRejoining {
         guard end.link != fork else { return nil }
         guard let fork else {
             throw .failed(
-                "ledger and copy have no batch in common: the file is another node's; give the node its own, or a new one"
+                "ledger and copy have no batch in common: the file belongs to another node; give the node its own file, or a new one"
             )
         }
         return (fork, end)
@@ -82,7 +82,7 @@ struct LedgerRejoining {
                 if let theirs, theirs.first == last.first, theirs.link == last.link { return last.link }
                 position = last.first - 1
             }
-            // Everything that is left was purged here, and so was in the copy.
+            // The older batches were purged from the file, which happens only after they are in the copy.
             return try reader.beginning()?.link
         } catch {
             throw OpenedLedger.explain(error, path)
@@ -110,9 +110,9 @@ struct LedgerRejoining {
             }
             return (taken, again)
         } catch StorageOpeningError.inUse {
-            throw .failed("a daemon has the ledger; stop it first")
+            throw .failed("a daemon uses the ledger; stop it first")
         } catch StoreError.recordMalformed {
-            throw .failed("the copy does not verify, so nothing was taken over; see: latchkey ledger verify --shared")
+            throw .failed("the copy does not verify, so nothing was copied back; see: latchkey ledger verify --shared")
         } catch {
             throw OpenedLedger.explain(error, path)
         }
@@ -165,10 +165,10 @@ struct LedgerRejoining {
         }
         if outcome.takenCount + outcome.againCount > 0 {
             try context.print(
-                "\(outcome.takenCount) entries were taken over from the copy, and \(outcome.againCount) recorded again behind them"
+                "\(outcome.takenCount) entries were copied back from the copy, and \(outcome.againCount) recorded again after them"
             )
         }
-        for name in outcome.succeeded { try context.print("this node, \(node), goes on for \(name), whose copy stays") }
+        for name in outcome.succeeded { try context.print("this node, \(node), succeeds \(name), whose copy stays") }
         if outcome.takenCount + outcome.againCount == 0, outcome.succeeded.isEmpty {
             context.note("the ledger and its copy agree; there is nothing to do")
         }

@@ -4,7 +4,7 @@ import Records
 import StorageSQLite
 
 extension LedgerEntry.Kind {
-    /// The word for people and programs; never changes.
+    /// The name of the kind in output. It must never change, because programs read it.
     var word: String {
         switch self {
         case .licenseIssued: "licenseIssued"
@@ -42,7 +42,7 @@ extension LedgerEntry.Kind {
 }
 
 extension LedgerFind {
-    /// The members of an entry in what `--json` prints; null if it says nothing.
+    /// Writes the members of an entry for `--json`. A member is null if the entry has no value for it.
     func write(to writer: inout JSONWriter) {
         writer.member("sequence", sequence)
         writer.member("at", Self.time(entry.at))
@@ -70,7 +70,7 @@ extension LedgerFind {
         if let report = entry.report { writer.object { report.write(to: &$0) } } else { writer.null() }
     }
 
-    /// One line for a person: what is not there is left out.
+    /// The entry as one line of text, without the members that it does not have.
     var text: String {
         let words: [(name: String, value: String?)] = [
             ("licence", entry.license.description), ("after", entry.previous?.description),
@@ -89,14 +89,14 @@ extension LedgerFind {
         return start + detail + parts.joined()
     }
 
-    /// The half of a pseudonym that a ledger keeps.
+    /// The first half of a pseudonym, which is all that a ledger stores, as hexadecimal digits.
     private static func digits(_ pseudonym: Pseudonym) -> String { Hexadecimal.encode(pseudonym.bytes.prefix(16)) }
 
     private static func time(_ seconds: Int64) -> String {
         UnixTime(seconds: seconds)?.description ?? String(seconds)
     }
 
-    /// What strangers chose has no say in what a terminal does.
+    /// Replaces control characters, so that a text that a client has chosen cannot control the terminal.
     private static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -113,14 +113,14 @@ extension DeviceReport {
         writer.array { writer in for text in streamIDTexts { writer.string(text) } }
     }
 
-    /// Sixteen hexadecimal digits.
+    /// The flags as sixteen hexadecimal digits.
     fileprivate var flagText: String {
         Hexadecimal.encode(Array(Bytes16(high: 0, low: flags).bytes.suffix(8)))
     }
 
     fileprivate var streamIDTexts: [String] { streamIDs.map { Hexadecimal.encode($0.bytes) } }
 
-    /// How it went, in one word: the first of these that the flags say.
+    /// The outcome that the device reports, in one word: the first of these flags that is set.
     fileprivate var outcome: String {
         let words: [(flag: SyncFlags, word: String)] = [
             (.success, "success"), (.objectNotFound, "objectNotFound"), (.objectExpired, "objectExpired"),
@@ -130,10 +130,10 @@ extension DeviceReport {
 }
 
 extension LedgerVerified {
-    /// The most statements that people are shown.
+    /// The most rows about purges that are printed in full.
     private static let linesMaximum = 20
 
-    /// What the ledger says of purges, the latest ones in a line each.
+    /// The purges that the ledger records. The latest ones have a line each.
     var purgeLines: [String] {
         var lines: [String] = []
         if let purgedThrough { lines.append("entries through \(purgedThrough) were purged") }
@@ -144,7 +144,7 @@ extension LedgerVerified {
         return lines + purges.suffix(Self.linesMaximum).map(\.text)
     }
 
-    /// The members of what `--json` prints of purges.
+    /// Writes the members about purges for `--json`.
     func writePurges(to writer: inout JSONWriter) {
         writer.name("purgedThrough")
         if let purgedThrough { writer.integer(purgedThrough) } else { writer.null() }
@@ -171,21 +171,21 @@ extension LedgerPurge {
 }
 
 extension LedgerFinding {
-    /// One line for a person.
+    /// The finding as one line of text.
     var text: String {
         switch self {
         case .beginningForged: "the beginning: not signed with this ledger's key; older entries may be missing"
         case .rowsMissing(let range): "\(Self.text(range)): missing"
-        case .tailMissing(let range): "\(Self.text(range)): missing at the end, where a checkpoint has seen them"
+        case .tailMissing(let range): "\(Self.text(range)): missing at the end, although a checkpoint has seen them"
         case .rowsUnsealed(let range): "\(Self.text(range)): not sealed by any batch"
         case .rowAltered(let sequence): "\(sequence): altered"
-        case .rowMoved(let from, let to): "\(to): holds what was recorded as \(from)"
+        case .rowMoved(let from, let to): "\(to): has the entry that was recorded as \(from)"
         case .sealedByOthers(let range):
             "\(Self.text(range)): none of these is sealed under ledger.key or ledger.olderKeys for this node; another key or another node "
                 + "made the ledger, or all of it was altered"
-        case .batchAltered(let range): "\(Self.text(range)): altered, one of these or their seal"
-        case .batchUnproven(let range): "\(Self.text(range)): cannot be proven, because what they follow is missing"
-        case .batchMalformed(let range): "\(Self.text(range)): the batch of these is not one that Latchkey writes"
+        case .batchAltered(let range): "\(Self.text(range)): one of these or their seal was altered"
+        case .batchUnproven(let range): "\(Self.text(range)): not proven, because the batch before them is missing"
+        case .batchMalformed(let range): "\(Self.text(range)): their batch has a form that Latchkey does not write"
         case .entryUnreadable(let sequence): "\(sequence): sealed, but not readable by this version"
         case .checkpointForged(let sequence):
             "the checkpoint of \(sequence): not signed with this ledger's key for this node"
@@ -193,7 +193,7 @@ extension LedgerFinding {
         }
     }
 
-    /// The members of a finding in what `--json` prints.
+    /// Writes the members of a finding for `--json`.
     func write(to writer: inout JSONWriter) {
         writer.member("finding", word)
         let range = sequences

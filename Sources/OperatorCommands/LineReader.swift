@@ -2,23 +2,23 @@ import CommandLineKit
 import Foundation
 import KeyCrypto
 
-/// Reads a text of any size line by line, and wipes what it has held: lines may hold keys.
+/// Reads a text of any size line by line. It wipes its buffers, because lines may have keys.
 struct LineReader: ~Copyable {
-    /// The most bytes of a line.
+    /// The size of the longest line, in bytes.
     private let lineSizeMaximum: Int
     private let name: String
     private let input: FileHandle
     private var buffer: [UInt8] = []
-    /// Where the next line begins.
+    /// The index in the buffer at which the next line begins.
     private var start = 0
     private var isAtEnd = false
-    /// The number of the line that was given last, from 1.
+    /// The number of the line that was returned last, from 1.
     private(set) var number = 0
-    /// Nil for what is no regular file.
+    /// The size of the file in bytes; nil if it is not known.
     private let size: Int?
     private var readSize = 0
 
-    /// Which part of the file has been read, from 0 to 1; nil if its size is not known.
+    /// The part of the file that has been read, from 0 to 1; nil if its size is not known.
     var share: Double? { size.map { Double(min(readSize, $0)) / Double(max($0, 1)) } }
 
     /// The file at a path, or standard input for "-".
@@ -34,7 +34,7 @@ struct LineReader: ~Copyable {
             }
             input = file
             var status = stat()
-            // The file stays open during the call, and is told by its descriptor alone.
+            // Safe: the file stays open during the call, which gets no pointer but the one to `status`.
             size = unsafe fstat(file.fileDescriptor, &status) == 0 ? Int(status.st_size) : nil
         }
     }
@@ -44,7 +44,7 @@ struct LineReader: ~Copyable {
         rest.wipe()
     }
 
-    /// The next line without its end (LF or CR LF); nil behind the last one. The caller wipes it if it is secret.
+    /// The next line without its end (LF or CR LF); nil after the last one. The caller wipes it if it is secret.
     mutating func next() throws(CommandError) -> [UInt8]? {
         while true {
             if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {

@@ -8,9 +8,10 @@ import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
 
-/// The store of content keys that a configuration names, opened by a command while the daemon may be using it too.
+/// The store of content keys that a configuration names. A daemon may use it at the same time.
 ///
-/// Reads the configuration, the key-encryption key and what opens the database, and no other secret.
+/// Of the configuration's secrets, it reads only the key-encryption key, the master secret for derived keys, and the
+/// password of the database.
 struct OpenedKeyStore {
     private enum Database {
         case sqlite(SQLiteKeyStore, path: String)
@@ -23,7 +24,7 @@ struct OpenedKeyStore {
     private static let pageSize = min(SQLiteKeyStore.pageSizeMaximum, PostgreSQLStore.pageSizeMaximum)
 
     package let file: ConfigurationFile
-    /// What makes keys; nil if they are random.
+    /// Derives new keys; nil if they are random.
     let derivation: KeyDerivation?
 
     init(configuration path: String, _ context: CommandContext) throws(CommandError) {
@@ -45,7 +46,9 @@ struct OpenedKeyStore {
         }
     }
 
-    /// For work on many keys, or on what no request needs. Lives no longer than this store.
+    /// Opens the store for maintenance: for work on many keys, or work that no request needs.
+    ///
+    /// Must not be used after this store is gone.
     func maintenance() throws(CommandError) -> any KeyMaintenance {
         switch database {
         case .postgreSQL(let opened): return opened.store
@@ -57,7 +60,7 @@ struct OpenedKeyStore {
         }
     }
 
-    /// Makes the keys of periods. Lives no longer than this store.
+    /// Makes the keys of periods. Must not be used after this store is gone.
     var periodDesk: PeriodDesk {
         switch database {
         case .sqlite(let store, _): PeriodDesk(store: store, provider: store, derivation: derivation)
@@ -66,20 +69,22 @@ struct OpenedKeyStore {
         }
     }
 
-    /// Runs what a store can refuse.
+    /// Runs `body`, and turns an error of the store into an error of the command.
     static func attempt<Result>(
         _ body: () async throws(StoreError) -> Result
     ) async throws(CommandError) -> Result {
         return try await wrapAsync({ (error: StoreError) in CommandError.failed(error.explanation) }, try await body())
     }
 
-    /// Stores a key and lets the aliases name it. A key that is there already gets the aliases too.
+    /// Stores a key. Returns whether it was new, or was stored already.
     func insert(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
         return try await wrapAsync(
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
     }
 
-    /// Stores a key that was made here. Random keys are counted, and not made by a database that was restored.
+    /// Stores a key that was just made.
+    ///
+    /// Random keys are counted in `keys.generationFile`. A restored database refuses them until an operator accepts it.
     func insertNew(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
         let wish = KeyWish(
             record: record, identity: .keyID, given: [.key, .iv], material: derivation == nil ? .random : .derived)
@@ -97,15 +102,16 @@ struct OpenedKeyStore {
         return provided.isNew ? .stored : .alreadyPresent
     }
 
-    /// Takes a restored database for complete. Nil if no file is configured that shows whether it is.
+    /// Accepts a restored database as complete. Nil if `keys.generationFile` is not configured.
     func acceptRestore() throws(CommandError) -> KeyRestoreConsent? {
         guard case .sqlite(let store, _) = database else { return nil }
         return try wrap(
             { (error: KeyProvisionError) in CommandError.failed(error.explanation) }, try store.acceptRestore())
     }
 
-    /// Registers aliases up to the first one that another key has. Returns the new ones and what went wrong. Does not
-    /// throw, because the key itself is stored by now.
+    /// Stores aliases up to the first one that fails, and returns the new ones and the error.
+    ///
+    /// It does not throw, because the key itself is already stored.
     func addAliases(_ aliases: [AssetID], to keyID: KeyID) async -> NewAliases {
         var new = NewAliases()
         do throws(StoreError) {
@@ -118,8 +124,9 @@ struct OpenedKeyStore {
         return new
     }
 
-    /// Hands over all keys in the order of their content ids, at most 1,000 at a time, so that memory does not grow
-    /// with their number.
+    /// Calls `body` with all keys in the order of their content ids, at most 1,000 at a time.
+    ///
+    /// So the memory that it needs does not grow with the number of keys.
     func forEachPage(
         of contentID: ContentID?, _ body: ([ContentKeyAttributes]) async throws(CommandError) -> Void
     ) async throws(CommandError) {
@@ -135,19 +142,22 @@ struct OpenedKeyStore {
         }
     }
 
-    /// The first keys of a content, as many as a page has; withdrawn ones too.
+    /// The first page of a content's keys, with withdrawn ones.
     func keys(of contentID: ContentID) async throws(StoreError) -> [ContentKeyAttributes] {
         try await store.list(of: contentID, after: nil, limit: Self.pageSize)
     }
 
-    /// The URL by which a playlist names the key; nil if `keys.skdTemplate` gives none for it, such as `{period}` for a
-    /// key that has none.
+    /// The URL by which a playlist names the key.
+    ///
+    /// Nil if `keys.skdTemplate` gives no URL for it, for example if the template has `{period}` and the key has none.
     func assetURL(of record: ContentKeyRecord) -> String? {
         let names = SKDNames(of: record, authority: file.configuration.publicAuthority)
         return try? file.configuration.keys.skdTemplate.url(for: names)
     }
 
-    /// The same for a key of a list. Its record is read if the URL has the initialization vector, which is sealed.
+    /// The URL of a key in a list.
+    ///
+    /// Its record is read only if the URL has the initialization vector, which is sealed.
     func assetURL(
         of key: ContentKeyAttributes, _ maintenance: any KeyMaintenance
     ) async throws(CommandError) -> String? {
@@ -162,7 +172,7 @@ struct OpenedKeyStore {
         return found.flatMap { assetURL(of: $0.record) }
     }
 
-    /// What a command reads of the configuration and its files.
+    /// The parts of the configuration and its files that a command needs.
     private struct Secrets {
         let file: ConfigurationFile
         let ring: KeyRing
@@ -208,14 +218,14 @@ struct OpenedKeyStore {
     }
 }
 
-/// What became of the aliases that a key was to get.
+/// The result of storing aliases of a key.
 struct NewAliases {
-    /// Those that no key had before.
+    /// The aliases that were not stored before.
     var aliases: [AssetID] = []
-    /// Why not all were registered.
+    /// Why not all were stored; nil if all were.
     var error: CommandError?
 
-    /// What the ledger says of them.
+    /// The actions to record in the ledger, one for each new alias.
     func deeds(on keyID: KeyID, _ contentID: ContentID?) -> [KeyRecords.Deed] {
         aliases.map { alias in
             KeyRecords.Deed(
@@ -230,7 +240,7 @@ extension OpenedKeyStore: ContentKeySource {
     }
 }
 
-/// The connections of one command, which end with their last owner.
+/// The connections of one command, closed when the last reference to this object is gone.
 private final class ClosedAfterUse: Sendable {
     let store: PostgreSQLStore
 
@@ -243,12 +253,13 @@ private final class ClosedAfterUse: Sendable {
     }
 }
 
-/// The content keys of a configuration, for commands that ask what an asset id names. Nothing is changed, and no key
-/// is handed out.
+/// The content keys of a configuration, for commands that ask which key an asset id names.
+///
+/// It changes nothing, and returns no keys.
 package struct ConfiguredKeys {
     /// The option that names the configuration, for commands that work without one too.
     package static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration: look each key up in its store")
+        "--config", .value("FILE"), help: "the daemon's configuration, to look each key up in its store")
 
     private let store: OpenedKeyStore
 
@@ -256,7 +267,8 @@ package struct ConfiguredKeys {
         store = try OpenedKeyStore(configuration: path, context)
     }
 
-    /// What the daemon finds for an SPC with this asset id; and, if it finds nothing, why not, as far as ids tell it.
+    /// The key that the daemon finds for an SPC with this asset id, or, if it finds none, the reason as far as ids show
+    /// it.
     package func resolve(_ assetID: AssetID) async throws(CommandError) -> AssetResolution {
         let reference = AssetReference(assetID)
         do throws(StoreError) {

@@ -8,7 +8,7 @@ import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
 
-/// What commands need of the ledger that a configuration names.
+/// Opens the ledger that a configuration names, and its keys, for commands.
 enum OpenedLedger {
     static func configuration(_ path: String, _ context: CommandContext) throws(CommandError) -> ConfigurationFile {
         return try wrap(
@@ -22,7 +22,7 @@ enum OpenedLedger {
         return keys
     }
 
-    /// What verifies this node's ledger. A ledger that is not there yet has the node's label for an id.
+    /// The chain that verifies this node's ledger. If the ledger does not exist yet, its id is the node's label.
     static func chain(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> LedgerChain {
         let keys = try keys(file, context)
         let (path, label) = (file.configuration.storage.databasePath, file.configuration.nodeLabel)
@@ -35,8 +35,8 @@ enum OpenedLedger {
         }
     }
 
-    /// What seals rows of this node's ledger, which is made if it is not there yet: the first row must have the
-    /// ledger's own id.
+    /// The chain that seals rows of this node's ledger. The ledger is made if it does not exist yet, because its first
+    /// row must have the ledger's own id.
     static func prepared(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> LedgerChain {
         let keys = try keys(file, context)
         let (path, label) = (file.configuration.storage.databasePath, file.configuration.nodeLabel)
@@ -47,7 +47,7 @@ enum OpenedLedger {
         }
     }
 
-    /// The versions of ledger keys that have sealed batches, and for which no key is configured.
+    /// The versions of ledger keys that have sealed batches, but are not configured.
     static func missingKeyVersions(
         _ file: ConfigurationFile, _ context: CommandContext
     ) throws(CommandError) -> [Int64] {
@@ -69,7 +69,7 @@ enum OpenedLedger {
         let ring = loader.keyEncryptionKey().flatMap { loader.keyRing($0) }
         if loader.error != nil { throw failure(of: loader) }
         guard let settings, let ring else {
-            throw .failed("there is no copy of the ledger: storage.url names no PostgreSQL")
+            throw .failed("there is no copy of the ledger: storage.url does not name a PostgreSQL database")
         }
         return try wrap(
             { (error: PostgreSQLOpeningError) in
@@ -83,11 +83,11 @@ enum OpenedLedger {
         var loader = ConfigurationLoader(file, environment: context.environment)
         guard let pseudonymizer = loader.pseudonymizer() else { throw failure(of: loader) }
         return try wrap(
-            { (error: CryptoError) in CommandError.failed("OpenSSL made no pseudonym (\(error))") },
+            { (error: CryptoError) in CommandError.failed("OpenSSL could not make a pseudonym (\(error))") },
             try pseudonymizer.pseudonym(of: .subject, Array(issuer.utf8), Array(subject.utf8)))
     }
 
-    /// What is wrong with a ledger's file, in words; an error of the command's own stays as it is.
+    /// Turns an error of the ledger's file into an error of the command. A command's own error stays as it is.
     static func explain(_ error: any Error, _ path: String) -> CommandError {
         switch error {
         case let error as CommandError: error

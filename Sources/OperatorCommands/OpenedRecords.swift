@@ -10,12 +10,12 @@ import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
 
-/// What operators change and the node's ledger, opened by a command while the daemon may be using both.
+/// The revocations, accounts and ledger of a node, opened by a command. A daemon may use them at the same time.
 final class OpenedRecords: Sendable {
     private let desk: RevocationDesk
     private let accounts: AccountDesk
     private let names: RevocationNames
-    /// For the names of subjects and rentals.
+    /// Makes the pseudonyms of subjects and rentals.
     let pseudonyms: Pseudonymizer
     private let ledger: SQLiteDecisionStore
     private let shared: PostgreSQLStore?
@@ -52,7 +52,7 @@ final class OpenedRecords: Sendable {
         }
     }
 
-    /// Where rentals are read.
+    /// The store that has the rentals.
     var accountStore: any AccountStore { shared ?? ledger }
 
     deinit {
@@ -60,7 +60,7 @@ final class OpenedRecords: Sendable {
         ledger.stop()
     }
 
-    /// Runs what the store can refuse.
+    /// Runs `body` on revocations, and turns an error of the store into an error of the command.
     func attempt<Result>(
         _ body: (RevocationDesk) async throws(StoreError) -> Result
     ) async throws(CommandError) -> Result {
@@ -68,7 +68,7 @@ final class OpenedRecords: Sendable {
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await body(desk))
     }
 
-    /// The same of accounts.
+    /// Runs `body` on accounts, and turns an error of the store into an error of the command.
     func attemptAccounts<Result>(
         _ body: (AccountDesk) async throws(StoreError) -> Result
     ) async throws(CommandError) -> Result {
@@ -76,8 +76,9 @@ final class OpenedRecords: Sendable {
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await body(accounts))
     }
 
-    /// What is revoked now, as requests are checked against it. A node that has no database yet has revoked nothing,
-    /// and none is made.
+    /// The revocations in force now, in the form in which requests are checked.
+    ///
+    /// It is empty if the node has no database yet. Then no database is made.
     static func view(
         of file: ConfigurationFile, _ context: CommandContext
     ) async throws(CommandError) -> RevocationView {
@@ -90,7 +91,7 @@ final class OpenedRecords: Sendable {
         return opened.names.view(of: revocations)
     }
 
-    /// Beside the daemon, which has the ledger's lock.
+    /// Opens the node's database without the ledger's lock, which a running daemon holds.
     private static func openLedger(
         _ file: LedgerFile, _ secrets: SharedSecrets
     ) throws(CommandError) -> SQLiteDecisionStore {

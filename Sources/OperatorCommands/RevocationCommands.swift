@@ -12,9 +12,9 @@ extension Command {
         "revocations",
         summary: "Revoke tokens, subjects, devices, sessions, keys and contents",
         details: """
-            Works on the store itself, while daemons may serve from it: each hears of a change within entitlement.revocationRefresh.
-            What is revoked gets no licence and no renewal; a licence that a device keeps cannot be taken back. Each change is
-            recorded in this node's ledger together with the user who made it.
+            Works on the store itself, also while daemons serve from it. Each daemon applies a change within
+            entitlement.revocationRefresh. A revoked token, subject or device gets no licence and no renewal, but a licence that a device
+            has stored cannot be taken back. The ledger of this node records each change with the user who made it.
             """,
         examples: [
             "latchkey revocations add --config latchkey.json5 --kind sub --value viewer-7 --reason \"chargeback\"",
@@ -26,9 +26,9 @@ extension Command {
         "add",
         summary: "Revoke something",
         details: """
-            Kinds are jti (a token), sub (a subject), device (the issuer's own name for one) and session, whose names are an issuer's; and
-            kid (a signing key), iss (an issuer), hu (a device by the HU in its SPC) and content (a content id or key id). Subjects and
-            devices are stored under pseudonyms. The same thing again replaces end and reason.
+            An issuer chooses the names of these kinds: jti (a token), sub (a subject), device (a device) and session (a playback session).
+            The other kinds are kid (a signing key), iss (an issuer), hu (a device by the HU in its SPC) and content (a content id or key
+            id). Subjects and devices are stored under pseudonyms. To revoke the same thing again replaces the end and the reason.
             """,
         examples: [
             "latchkey revocations add --config latchkey.json5 --kind sub --value viewer-7",
@@ -48,14 +48,14 @@ extension Command {
                 try await desk.add(order, by: OperatingSystemUser.actor, now: context.now)
             }
             if !added.isShared {
-                context.note("PostgreSQL did not take it; this node's daemon holds it, and brings it there later")
+                context.note("PostgreSQL did not take it; this node's daemon enforces it, and sends it there later")
             }
             try RevocationArguments.report(added.revocation, arguments, context)
         })
 
     private static let liftRevocation = Command(
         "lift",
-        summary: "Take a revocation back",
+        summary: "Lift a revocation",
         examples: [
             "latchkey revocations lift --config latchkey.json5 --kind sub --value viewer-7",
             "latchkey revocations lift --config latchkey.json5 --kind content --value movie-1 --json",
@@ -73,9 +73,9 @@ extension Command {
 
     private static let listRevocations = Command(
         "list",
-        summary: "List what is revoked, the latest first",
+        summary: "List the revocations, the latest first",
         details: """
-            Subjects and devices are shown by their pseudonyms, which `lift` takes as well, with the word before them.
+            Subjects and devices are shown by their pseudonyms. `lift` takes a pseudonym too, with the word that is printed before it.
             """,
         examples: [
             "latchkey revocations list --config latchkey.json5",
@@ -101,19 +101,19 @@ extension Command {
         })
 }
 
-/// What the commands are told of one revocation.
+/// The options that name a revocation.
 private struct RevocationArguments {
     static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
     static let until = CommandOption(
-        "--until", .value("TIME"), help: "when it may be forgotten, as 2026-01-31T12:00:00Z; never unless given")
-    static let reason = CommandOption("--reason", .value("TEXT"), help: "a note for those who read the list")
+        "--until", .value("TIME"), help: "when it ends, as 2026-01-31T12:00:00Z; never unless given")
+    static let reason = CommandOption("--reason", .value("TEXT"), help: "a note for readers of the list")
     private static let kind = CommandOption(
         "--kind", .value("KIND"), help: "jti, kid, iss, sub, hu, device, content or session", isRequired: true)
     private static let issuer = CommandOption(
         "--issuer", .value("ISSUER"),
-        help: "whose token, subject, device or session it is; needed where several issuers are configured")
-    private static let value = CommandOption("--value", .value("ID"), help: "what is meant", isRequired: true)
+        help: "the issuer of the token, subject, device or session; needed if several are configured")
+    private static let value = CommandOption("--value", .value("ID"), help: "the name to revoke", isRequired: true)
 
     static let target = [config, kind, issuer, value]
 
@@ -146,13 +146,13 @@ private struct RevocationArguments {
 }
 
 extension Revocation {
-    /// One line for a person.
+    /// The revocation as one line of text.
     fileprivate var text: String {
         let owner = issuer.map { " of \($0)" } ?? ""
         let end = until.map { "  until \(Self.time($0))" } ?? ""
         let note = reason.isEmpty ? "" : "  \(reason)"
         let line = "\(Self.time(revokedAt))  \(kind.rawValue)  \(shownValue)\(owner)\(end)\(note)"
-        // What others chose has no say in what a terminal does.
+        // Replaces control characters, so that a text that others have chosen cannot control the terminal.
         return String(
             String.UnicodeScalarView(
                 line.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))

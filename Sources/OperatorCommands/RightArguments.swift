@@ -9,31 +9,31 @@ struct RightArguments {
         "--content", .value("ID"), help: "the content that may be played; this or --kid is needed")
     private static let keyID = CommandOption(
         "--kid", .value("GUID"),
-        help: "a key that may be fetched, in place of a content; Axinom's tokens name keys alone",
+        help: "a key that may be fetched, in place of a content; Axinom's tokens name only keys",
         repeats: true)
     private static let mode = CommandOption(
         "--mode", .value("stream|offline|both"), help: "how it may be played; stream unless given")
     private static let lease = CommandOption(
         "--lease", .value("SECONDS"),
-        help: "how long playback may go on before it must be renewed; no limit unless given; never with offline use")
+        help: "how long playback may go on before it must be renewed; no limit unless given; not for offline use")
     private static let rental = CommandOption(
         "--rental", .value("SECONDS"),
-        help: "how long from the licence on playback may begin, and an offline one is good; no limit unless given")
+        help: "how long after the licence playback may begin, and an offline licence is valid; no limit unless given")
     private static let rentalStart = CommandOption(
         "--rental-start", .value("TIME"),
         help:
-            "how long after its first licence a rental that the server remembers may begin, as 30d; with --rental-play")
+            "how long after its first licence a rental that the server stores may begin, as 30d; with --rental-play")
     private static let rentalPlay = CommandOption(
         "--rental-play", .value("TIME"),
-        help: "how long after its first play such a rental may be played, as 48h; with --rental-start and --subject")
+        help: "how long after its first play that rental may be played, as 48h; with --rental-start and --subject")
     private static let rentalFinish = CommandOption(
-        "--rental-finish", .flag, help: "a film that runs when that time ends goes on")
+        "--rental-finish", .flag, help: "let a film that is playing at the end of that time play on")
     private static let storage = CommandOption(
         "--storage", .value("SECONDS"),
-        help: "how long an offline licence is good until it is first played; no limit unless given")
+        help: "how long an offline licence is valid before its first play; no limit unless given")
     private static let playback = CommandOption(
         "--playback", .value("SECONDS"),
-        help: "how long an offline licence is good from its first play on; no limit unless given")
+        help: "how long an offline licence is valid after its first play; no limit unless given")
     private static let hdcp = CommandOption(
         "--hdcp", .value("none|type0|type1"), help: "the least protection of outputs; the key's unless given")
     private static let minimumLevel = CommandOption(
@@ -41,7 +41,7 @@ struct RightArguments {
         help: "the least security level of devices; the key's unless given")
     private static let track = CommandOption(
         "--track", .value("LABEL:hdcp=WORD,min-level=WORD"),
-        help: "what a key with this track label demands besides; either part alone will do", repeats: true)
+        help: "additional demands for keys with this track label; one of the two parts is enough", repeats: true)
 
     static let options = [
         content, keyID, mode, lease, rental, rentalStart, rentalPlay, rentalFinish, storage, playback, hdcp,
@@ -52,7 +52,7 @@ struct RightArguments {
 
     let right: Right
 
-    /// Throws `usage` for what a daemon would refuse, and for options that contradict one another.
+    /// Throws `usage` for a right that a daemon would refuse, and for options that contradict one another.
     init(_ arguments: Arguments) throws(CommandError) {
         var right = Right(try Self.selector(arguments))
         right.duration = try arguments.seconds(Self.rental, in: Self.seconds)
@@ -74,10 +74,10 @@ struct RightArguments {
         else { return nil }
         guard arguments.value(rental) == nil else {
             throw .usage(
-                "--rental is a rental that the server does not remember; give it or --rental-start and --rental-play")
+                "--rental is for a rental that the server does not store; use it, or --rental-start and --rental-play")
         }
         guard let start = try time(rentalStart, arguments), let play = try time(rentalPlay, arguments) else {
-            throw .usage("a rental has --rental-start and --rental-play")
+            throw .usage("--rental-start and --rental-play must be given together")
         }
         return RentalTerms(start: start, play: play, finish: arguments.isSet(rentalFinish))
     }
@@ -110,7 +110,7 @@ struct RightArguments {
         }
     }
 
-    /// A warning for an operator who grants offline use without an end, which no server can take back.
+    /// A warning for operators who grant offline use without an end, because no server can revoke such a licence.
     var note: String? {
         switch right.mode {
         case .stream: return nil
@@ -138,17 +138,17 @@ struct RightArguments {
         }
     }
 
-    /// A track cannot loosen what holds for all: the stricter of both would win in silence.
+    /// Refuses a track whose demand is laxer than the demand for all tracks. The stricter one would win silently.
     private static func checkTracks(of right: Right) throws(CommandError) {
         for (label, protection) in right.tracks.sorted(by: { $0.key < $1.key }) {
             if let all = right.protection.hdcp, let own = protection.hdcp, own < all {
                 throw .usage(
-                    "--track \(label): hdcp=\(own.rawValue) is laxer than --hdcp \(all.rawValue), which holds for all tracks"
+                    "--track \(label): hdcp=\(own.rawValue) is laxer than --hdcp \(all.rawValue), which applies to all tracks"
                 )
             }
             if let all = right.protection.securityLevel, let own = protection.securityLevel, own < all {
                 throw .usage(
-                    "--track \(label): min-level=\(own.rawValue) is laxer than --min-level \(all.rawValue), which holds for all tracks"
+                    "--track \(label): min-level=\(own.rawValue) is laxer than --min-level \(all.rawValue), which applies to all tracks"
                 )
             }
         }
@@ -187,7 +187,7 @@ private enum TrackArgument {
             switch (parts[0], Right.HDCP(rawValue: String(parts[1])), Right.SecurityLevel(rawValue: String(parts[1]))) {
             case ("hdcp", let word?, _) where hdcp == nil: hdcp = word
             case ("min-level", _, let word?) where level == nil: level = word
-            default: throw usage  // A name or a word that means nothing here, or one that was there before.
+            default: throw usage  // An unknown name or word, or a repeated demand.
             }
         }
         return (label, Protection(hdcp: hdcp, securityLevel: level))

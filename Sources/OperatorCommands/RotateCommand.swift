@@ -12,16 +12,16 @@ extension Command {
         "rotate",
         summary: "Make the keys of a live content's next period, or let the daemon do so on a schedule",
         details: """
-            Without a schedule, the next period gets one key for each track of the newest one, with the same scheme and floors; a content
-            without periods has the tracks that --track names, or those of its keys. With --every, the daemon makes each period ahead of
-            its start from then on, and the command makes those that are due. The same command again changes nothing; another --every
-            begins when the current period ends. --end ends the content: no period follows.
+            Without a schedule, the next period gets one key for each track of the newest period, with the same scheme and least
+            protection. If the content has no periods yet, it gets the tracks that --track names, or those of its keys. With --every,
+            the daemon makes each period before its start from then on, and the command makes those that are due. To run the same command
+            again changes nothing. Another --every takes effect when the current period ends. --end ends the content: no period follows.
 
-            Licences are given for the current period, the one before and the one after it, and for as many past periods as --window
-            says. A content for which this command was never run has no such limit. With --no-keys the command makes none: for a content
-            whose packager numbers the periods, by SPEKE or POST /v1/keys.
+            Licences are given for the current period, the period before it, the period after it, and for as many past periods as --window
+            says. A content for which this command was never run has no such limit. With --no-keys the command makes no keys; use it for a
+            content whose packager numbers the periods, by SPEKE or POST /v1/keys.
 
-            Each new key, and each change of window or schedule, is recorded in the ledger.
+            The ledger records each new key, and each change of window or schedule.
             """,
         examples: [
             "latchkey keys rotate --config latchkey.json5 --content news",
@@ -37,16 +37,16 @@ extension Command {
         })
 }
 
-/// What `keys rotate` is asked to do.
+/// The options of `keys rotate`.
 struct RotateArguments {
     private static let every = CommandOption(
         "--every", .value("TIME"), help: "how long each period is, as 1h; from then on the daemon makes the periods")
     private static let window = CommandOption(
         "--window", .value("COUNT"),
-        help: "how many past periods are served (DVR); 1 at least, and unless it was given before")
+        help: "how many past periods are served (DVR), at least 1; as before unless given, and 1 for a new content")
     private static let ahead = CommandOption(
         "--ahead", .value("COUNT"),
-        help: "with --every: how many periods have their keys ahead, 1 to 64; 1 unless given")
+        help: "with --every: for how many coming periods keys are made, 1 to 64; 1 unless given")
     private static let start = CommandOption(
         "--start", .value("TIME"),
         help: "with --every: when the first period begins, as 2026-01-31T12:00:00Z; now unless given")
@@ -55,8 +55,8 @@ struct RotateArguments {
         help: "a track of each period: AUDIO, SD, HD, UHD, or LABEL:audio, :sd, :hd or :uhd with a label of your own",
         repeats: true)
     private static let period = CommandOption(
-        "--period", .value("INDEX"), help: "make this period in place of the next one; those keys that are there stay")
-    private static let noKeys = CommandOption("--no-keys", .flag, help: "only say the window; make no keys")
+        "--period", .value("INDEX"), help: "make this period in place of the next one; existing keys stay")
+    private static let noKeys = CommandOption("--no-keys", .flag, help: "only set the window; make no keys")
     private static let end = CommandOption("--end", .flag, help: "end the content: no period follows")
 
     static let options = [
@@ -65,12 +65,12 @@ struct RotateArguments {
 
     let configuration: String
     let contentID: ContentID
-    /// In seconds.
+    /// The length of a period in seconds.
     let length: Int64?
     let window: UInt32?
     let ahead: UInt32?
     let start: Int64?
-    /// Empty if none is given.
+    /// The tracks of each period; empty if no `--track` is given.
     let tracks: [PeriodTrack]
     let period: UInt32?
     let makesKeys: Bool
@@ -88,19 +88,19 @@ struct RotateArguments {
         makesKeys = !arguments.isSet(Self.noKeys)
         isEnd = arguments.isSet(Self.end)
         if isEnd, length != nil || ahead != nil || start != nil || !tracks.isEmpty || period != nil || !makesKeys {
-            throw .usage("--end goes with --window alone")
+            throw .usage("--end may be combined only with --window")
         }
         let isWindowAlone =
             window != nil && length == nil && ahead == nil && start == nil && tracks.isEmpty && period == nil
-        if !makesKeys, !isWindowAlone { throw .usage("--no-keys goes with --window alone") }
-        if length == nil, start != nil { throw .usage("--start goes with --every") }
+        if !makesKeys, !isWindowAlone { throw .usage("--no-keys needs --window, and no other option of a period") }
+        if length == nil, start != nil { throw .usage("--start needs --every") }
         if length != nil, period != nil { throw .usage("--period and --every contradict one another") }
     }
 
     private static func length(_ arguments: Arguments) throws(CommandError) -> Int64? {
         guard let text = arguments.value(every) else { return nil }
         guard let length = RentalTerms.seconds(text) ?? Int64(text), PeriodSchedule.lengths.contains(length) else {
-            throw .usage("--every takes a minute to 366 days: a whole number and one of the units s, m, h and d")
+            throw .usage("--every takes 1 minute to 366 days: a whole number and one of the units s, m, h and d")
         }
         return length
     }
@@ -138,7 +138,7 @@ struct RotateArguments {
         return tracks
     }
 
-    /// A label, or a label of one's own, a colon and a content type. The label may have colons of its own.
+    /// Parses a standard label, or an own label, a colon and a content type. The own label may have colons too.
     private static func track(_ text: String) throws(CommandError) -> PeriodTrack {
         if let label = try? TrackLabel(text), let track = try? Track(label: label) { return PeriodTrack(track) }
         if let colon = text.lastIndex(of: ":"), let label = try? TrackLabel(String(text[..<colon])),
@@ -153,7 +153,7 @@ struct RotateArguments {
 
 /// One run of `keys rotate`.
 private struct KeyRotation {
-    /// How often the command begins again because others have changed the content meanwhile.
+    /// The most attempts. An attempt fails if another node or operator changes the content meanwhile.
     private static let attemptCount = 5
     /// The number of a content's first period.
     private static let firstIndex: UInt32 = 1
@@ -164,7 +164,7 @@ private struct KeyRotation {
     private let context: CommandContext
     private let records: KeyRecords
 
-    /// The ledger is opened first, so that nothing is changed if it cannot be.
+    /// Opens the ledger first, so that nothing is changed if the ledger cannot be opened.
     init(_ given: RotateArguments, _ store: OpenedKeyStore, _ context: CommandContext) throws(CommandError) {
         self.given = given
         self.store = store
@@ -180,17 +180,17 @@ private struct KeyRotation {
             }
             let old = live?.content ?? LiveContent(given.contentID)
             let new = try await changed(old)
-            // Keys of a single period first: if they cannot be made, nothing has changed.
+            // The keys of a single period come first, so that nothing has changed if they cannot be made.
             var made: [PeriodDesk.Made] = []
             if new.schedule == nil, new.endedAt == nil, given.makesKeys { made = [try await makeOne(new)] }
             guard try await set(new, insteadOf: old) else { continue }
             made += try await makeMissing(new)
             return try await report(new, made, printsJSON)
         }
-        throw .failed("others change the content at this moment; try again")
+        throw .failed("another command changes the content at the same time; try again")
     }
 
-    // MARK: What the content becomes
+    // MARK: The new state of the content
 
     private func changed(_ old: LiveContent) async throws(CommandError) -> LiveContent {
         var new = old
@@ -202,12 +202,12 @@ private struct KeyRotation {
             new.schedule = try await schedule(old)
             new.endedAt = nil
         } else if given.ahead != nil {
-            throw .usage("--ahead goes with --every")
+            throw .usage("--ahead needs --every")
         } else if old.schedule == nil, given.window == nil {
-            // A further period begins an ended content again.
+            // A further period starts an ended content again.
             new.endedAt = nil
         } else if old.endedAt != nil, given.window == nil {
-            throw .failed("\(given.contentID) has ended; --every begins it again")
+            throw .failed("\(given.contentID) has ended; --every starts it again")
         }
         if new.schedule != nil, given.period != nil {
             throw .usage("--period is for contents without a schedule")
@@ -226,8 +226,10 @@ private struct KeyRotation {
         return schedule
     }
 
-    /// Number and start of the first period. A schedule that goes on as it was keeps both; one with other periods
-    /// begins when the current one ends; and a content without a schedule goes on with its newest period.
+    /// The number and the start of the schedule's first period.
+    ///
+    /// An unchanged schedule keeps both. A schedule with another length begins when the current period ends. A content
+    /// without a schedule continues with its newest period.
     private func beginning(_ old: LiveContent) async throws(CommandError) -> (UInt32, Int64) {
         guard let schedule = old.schedule else {
             let newest = try await newestPeriod()
@@ -240,7 +242,8 @@ private struct KeyRotation {
         return (next, given.start ?? (old.rotates ? schedule.start(of: next) : context.now))
     }
 
-    /// Those that are given; otherwise those of the schedule, of the newest period, or of the keys without a period.
+    /// The tracks of new periods: those of `--track`, otherwise those of the schedule, of the newest period, or of the
+    /// keys without a period.
     private func tracks(of old: LiveContent) async throws(CommandError) -> ([PeriodTrack], EncryptionScheme) {
         let before = try await tracksBefore(old)
         let scheme = before.first?.scheme ?? .cbcs
@@ -251,7 +254,7 @@ private struct KeyRotation {
         return (before.map(\.track), scheme)
     }
 
-    /// A track that was there before keeps its floor.
+    /// The track with the least protection that it had before, if it existed before.
     private func floored(
         _ track: PeriodTrack, _ before: [(track: PeriodTrack, scheme: EncryptionScheme)]
     ) -> PeriodTrack {
@@ -270,7 +273,7 @@ private struct KeyRotation {
         } else {
             try await store.forEachPage(of: given.contentID) { page in keys += page.filter { $0.state == .live } }
         }
-        // In an order that does not depend on key ids, and each label once.
+        // Sorts them, so that the order does not depend on key ids. Each label is taken once.
         keys.sort { ($0.trackLabel?.text ?? "", $0.createdAt) < ($1.trackLabel?.text ?? "", $1.createdAt) }
         var found: [(track: PeriodTrack, scheme: EncryptionScheme)] = []
         for key in keys where !found.contains(where: { $0.track.track.label == key.trackLabel }) {
@@ -287,7 +290,7 @@ private struct KeyRotation {
 
     // MARK: Changes
 
-    /// False if others were first. A content that stays as it is is not written.
+    /// Stores the new state. Returns false if the content was changed meanwhile. An unchanged state is not written.
     private func set(_ new: LiveContent, insteadOf old: LiveContent) async throws(CommandError) -> Bool {
         if new == old, old.revision > 0 { return true }
         let isSet = try await OpenedKeyStore.attempt { () async throws(StoreError) in try await desk.store.set(new) }
@@ -301,7 +304,7 @@ private struct KeyRotation {
     private func makeOne(_ new: LiveContent) async throws(CommandError) -> PeriodDesk.Made {
         let newest = try await newestPeriod()
         guard let period = given.period ?? (newest.map { $0 < .max ? $0 + 1 : nil } ?? Self.firstIndex) else {
-            throw .failed("\(given.contentID) has the last period that there can be")
+            throw .failed("\(given.contentID) already has the period with the highest possible number")
         }
         let (tracks, scheme) = try await tracks(of: new)
         return try await make(period, tracks, scheme)
@@ -372,7 +375,7 @@ private struct KeyRotation {
 }
 
 extension LiveContent {
-    /// What the ledger says of a change: at most 64 bytes.
+    /// The detail of the ledger's row about a change: at most 64 bytes.
     fileprivate var ledgerText: String {
         let end = endedAt == nil ? "" : "ended, "
         guard let schedule else { return end + "window \(window)" }

@@ -4,25 +4,25 @@ import Entitlements
 import KeyCrypto
 import ServiceConfiguration
 
-/// What `token mint --dialect expressplay` makes: a sealed token for a stored content.
+/// Makes the token of `token mint --dialect expressplay`: a sealed token for a stored content.
 struct SealedTokenArguments {
     private let issuer: Configuration.Issuer
     private let sealer: TokenSealer
     private let contents: SealedTokenContents
 
-    /// The longest life of a token of its issuer, in seconds.
+    /// The longest life of this issuer's tokens, in seconds.
     private static func lifeMaximum(_ issuer: Configuration.Issuer) -> Int64 { issuer.maximumLife.components.seconds }
 
-    /// The issuer is the first one of the dialect that has an active key. Throws `usage` for a right that a sealed
-    /// token cannot say.
+    /// Takes the first issuer of the dialect that has an active key. Throws `usage` for a right that a sealed token
+    /// cannot express.
     init(
         _ right: Right, subject: String?, life: Int64, configuration path: String, _ context: CommandContext
     ) throws(CommandError) {
         (issuer, sealer) = try Self.issuer(path, context)
         guard life <= Self.lifeMaximum(issuer) else {
             throw .usage(
-                "--expires: tokens of the issuer \(issuer.issuer) live for \(Self.lifeMaximum(issuer)) seconds at most, as its "
-                    + "maximumLife says")
+                "--expires: tokens of the issuer \(issuer.issuer) may live for \(Self.lifeMaximum(issuer)) seconds at most "
+                    + "(maximumLife)")
         }
         guard right.tracks.isEmpty else { throw .usage("--track: a sealed token has no tracks") }
         var contents = SealedTokenContents(
@@ -30,7 +30,7 @@ struct SealedTokenArguments {
         switch right.selector {
         case .content(let contentID): contents.contentID = contentID
         case .keyIDs(let keyIDs):
-            guard keyIDs.count == 1 else { throw .usage("--kid: a sealed token has one key") }
+            guard keyIDs.count == 1 else { throw .usage("--kid: a sealed token names exactly one key") }
             contents.keyID = keyIDs[0]
         case .contentPrefix, .anything: preconditionFailure("no option gives such a right")
         }
@@ -50,7 +50,7 @@ struct SealedTokenArguments {
 
     func mint() throws(CommandError) -> String {
         return try wrap(
-            { (error: CryptoError) in CommandError.failed("OpenSSL did not seal (\(error))") },
+            { (error: CryptoError) in CommandError.failed("OpenSSL could not seal the token (\(error))") },
             try sealer.seal(contents))
     }
 

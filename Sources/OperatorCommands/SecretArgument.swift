@@ -6,18 +6,18 @@ import ServiceConfiguration
 
 /// The value of an option that may be a secret: the value itself, `@FILE`, or `-` for standard input.
 ///
-/// What stands on a command line can be read by everybody on the machine, so only the latter two are for real secrets.
+/// All users of the machine can read a command line. So real secrets should be in a file or come by standard input.
 package enum SecretArgument {
     /// The size of content keys, initialization vectors, ASk and DASk in bytes.
     package static let blockSize = 16
 
-    /// The most bytes of a token.
+    /// The size of the longest token, in bytes.
     private static let tokenSizeMaximum = 64 << 10
 
-    /// The 16 bytes that an option gives: 32 hexadecimal digits, or a file of them, of Base64, or of the bytes
-    /// themselves.
+    /// Returns the 16 bytes that an option names.
     ///
-    /// With `acceptsPath`, a value that is not 32 hexadecimal digits is the path of the file even without `@`.
+    /// The value is 32 hexadecimal digits, or a file with hexadecimal digits, Base64 or the bytes themselves. With
+    /// `acceptsPath`, a value that is not 32 hexadecimal digits is the path of the file, also without `@`.
     package static func block(
         _ option: CommandOption, _ text: String, acceptsPath: Bool = false, _ context: CommandContext
     ) throws(CommandError) -> SecretBytes {
@@ -38,7 +38,7 @@ package enum SecretArgument {
         }
     }
 
-    /// A token: printable ASCII without space, so that it can stand in a header field.
+    /// Returns a token. It is printable ASCII without space, so that a header field can have it.
     package static func token(
         _ option: CommandOption, _ text: String, _ context: CommandContext
     ) throws(CommandError) -> String {
@@ -50,7 +50,7 @@ package enum SecretArgument {
             }
         let token = bytes.trimmed
         guard (1...tokenSizeMaximum).contains(token.count), token.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw .failed("\(option.name): this is no token, which is printable characters without a space")
+            throw .failed("\(option.name): not a token, which has printable characters without a space")
         }
         return String(decoding: token, as: UTF8.self)
     }
@@ -80,7 +80,7 @@ package enum SecretArgument {
     private static func block(in contents: consuming SecretBytes, _ place: String) throws(CommandError) -> SecretBytes {
         guard let block = EncodedSecret.decode(contents, size: blockSize) else {
             throw .failed(
-                "\(place) holds no secret of 16 bytes: 32 hexadecimal digits, Base64, or the bytes themselves")
+                "\(place) has no secret of 16 bytes: 32 hexadecimal digits, Base64, or the bytes themselves")
         }
         return block
     }
@@ -91,10 +91,10 @@ package enum SecretArgument {
         return SecretBytes(copying: bytes)
     }
 
-    /// The daemon refuses such files; a tool that is told the name by hand only says so.
+    /// Warns if other users can read the file. The daemon refuses such files, but a command only warns.
     private static func warnIfExposed(_ path: String, _ context: CommandContext) {
         var status = stat()
-        // Unsafe is the path as a C string alone, which lives until the call returns.
+        // Safe: the C string of the path is valid until the call returns.
         guard unsafe stat(path, &status) == 0, status.st_mode & 0o137 != 0 else { return }
         let mode = String(status.st_mode & 0o777, radix: 8)
         context.note("warning: the secret file \(path) has permissions 0\(mode); run: chmod 0600 \(Shell.quote(path))")
@@ -102,7 +102,7 @@ package enum SecretArgument {
 }
 
 extension [UInt8] {
-    /// Without white space at both ends.
+    /// The bytes without white space at both ends.
     fileprivate var trimmed: [UInt8] {
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
         guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {

@@ -2,11 +2,12 @@ import ByteCoding
 import CommandLineKit
 import Foundation
 
-/// Puts the files of a set-up into a folder that holds nothing else, and never over anything.
+/// Puts the files of a set-up into an empty folder. It never overwrites a file.
 ///
-/// All files are first written into `.latchkey-init-unfinished` in the folder, which then gets the name
-/// `.latchkey-init-finished`, and its entries are moved to their places. If this is interrupted, a second run can
-/// tell what is its own: it drops what was unfinished, and moves on what was finished. A lock keeps two runs apart.
+/// All files are first written into the folder `.latchkey-init-unfinished` within it. That is then renamed to
+/// `.latchkey-init-finished`, and its entries are moved to their places. If a run is interrupted, a second run finds
+/// these folders: it deletes the unfinished one, or moves the entries of the finished one. A lock prevents two runs at
+/// the same time.
 struct SetupFolder {
     private static let unfinished = ".latchkey-init-unfinished"
     private static let finished = ".latchkey-init-finished"
@@ -16,22 +17,22 @@ struct SetupFolder {
     private let isNew: Bool
     private let descriptor: Int32
 
-    /// Opens the folder, or makes it with mode 0700 within one that exists.
+    /// Runs `body` with the folder, which is made with mode 0700 if it does not exist. Its parent must exist.
     ///
-    /// Throws `failed` unless it is a folder of no entries but those that an interrupted run left.
+    /// Throws `failed` if the folder has entries other than those that an interrupted run has left.
     static func withFolder<Result>(
         _ path: String, _ body: (SetupFolder) throws(CommandError) -> Result
     ) throws(CommandError) -> Result {
         let isNew = try make(path)
-        // Unsafe here and below are the paths as C strings alone, which live until their call returns.
+        // Safe here and below: the C strings of paths are valid until their call returns.
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .failed("cannot open the folder \(path): \(SystemText.lastError)") }
         defer { close(descriptor) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            throw .failed("another latchkey init is at work in \(path)")
+            throw .failed("another latchkey init is running in \(path)")
         }
-        // Closing alone would leave the lock to a child process that was just being started, until it runs its own
-        // program.
+        // Closing alone is not enough: a child process that is just being started would keep the lock until it runs its
+        // own program.
         defer { flock(descriptor, LOCK_UN) }
         let folder = SetupFolder(path: path, isNew: isNew, descriptor: descriptor)
         do throws(CommandError) {
@@ -43,10 +44,10 @@ struct SetupFolder {
         }
     }
 
-    /// Whether an interrupted run had written all files, so that only `place` remains to be done.
+    /// Whether an interrupted run has written all files, so that only `place` is left to do.
     var isWritten: Bool { entries.contains(Self.finished) }
 
-    /// Writes all files beside their places. If that fails, nothing is left.
+    /// Writes all files into the unfinished folder, and renames it. If that fails, no file is left.
     func write(_ files: [SetupFile], folders: [String]) throws(CommandError) {
         let staging = within(Self.unfinished)
         try? FileManager.default.removeItem(atPath: staging)
@@ -60,7 +61,8 @@ struct SetupFolder {
         }
     }
 
-    /// Moves what was written to its place: folders first, so that the configuration file stands for a complete set-up.
+    /// Moves the written files to their places. The configuration file comes last, so that its presence shows that the
+    /// set-up is complete.
     func place() throws(CommandError) {
         let staging = within(Self.finished)
         let names = Self.entries(of: staging).sorted { left, right in
@@ -80,23 +82,23 @@ struct SetupFolder {
     private func within(_ name: String) -> String { path.hasSuffix("/") ? path + name : "\(path)/\(name)" }
 
     private func refuseStrangers() throws(CommandError) {
-        // Besides the rest of a finished run lies what it has moved already; `place` looks at each name by itself.
+        // A run that was interrupted while moving has left entries in their places. `place` checks each name itself.
         guard !isWritten else { return }
         if let stranger = entries.sorted().first(where: { $0 != Self.unfinished }) { throw occupied(by: stranger) }
     }
 
     private func occupied(by name: String) -> CommandError {
         .failed(
-            "\(path) is not empty: it holds \(name), and nothing is ever overwritten; "
-                + "name a new or an empty folder, or remove what is there")
+            "\(path) is not empty: it has \(name), and latchkey init never overwrites a file; "
+                + "name a new or an empty folder, or remove its files")
     }
 
-    /// Whether the folder was made.
+    /// Makes the folder. Returns false if it exists already.
     private static func make(_ path: String) throws(CommandError) -> Bool {
         if unsafe mkdir(path, folderMode) == 0 { return true }
         switch errno {
         case EEXIST: return false
-        case ENOENT: throw .failed("the folder that \(path) would lie in does not exist; make it first")
+        case ENOENT: throw .failed("the parent folder of \(path) does not exist; make it first")
         default: throw .failed("cannot make the folder \(path): \(SystemText.lastError)")
         }
     }
@@ -119,7 +121,7 @@ struct SetupFolder {
         }
     }
 
-    /// The names in a folder; none if it cannot be read, which opening it has shown before.
+    /// The names in a folder. Empty if the folder cannot be read; then opening it has already failed.
     private static func entries(of path: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     }

@@ -7,17 +7,17 @@ import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
 
-/// The copies in PostgreSQL of all nodes' ledgers, as commands read them.
+/// The copies of all nodes' ledgers in PostgreSQL, for commands that read them.
 enum SharedLedger {
     static let option = CommandOption(
         "--shared", .flag, help: "read the copies of all nodes' ledgers in PostgreSQL, instead of this node's own")
     static let node = CommandOption(
-        "--node", .value("ID"), help: "with --shared: this node alone, by its id or its name")
+        "--node", .value("ID"), help: "with --shared: only this node, by its id or its name")
 
-    /// How many rows and batches are read at once.
+    /// The number of rows that are read at once.
     static let pageSize = 1000
 
-    /// The nodes that are meant, at least one.
+    /// The nodes whose ledgers to read: the one that `--node` names, otherwise all.
     static func nodes(
         _ store: PostgreSQLStore, _ arguments: Arguments
     ) async throws(CommandError) -> [SharedLedgerNode] {
@@ -30,7 +30,7 @@ enum SharedLedger {
 }
 
 extension LedgerArguments {
-    /// Prints what is found in the copies, node by node.
+    /// Prints the matching entries of the copies, node by node.
     func printShared(_ arguments: Arguments, _ context: CommandContext) async throws(CommandError) {
         let limit = try Self.limit(arguments)
         let store = try OpenedLedger.shared(configuration, context)
@@ -58,7 +58,7 @@ extension LedgerArguments {
         try Self.print(found.prefix(limit), isComplete: found.count <= limit, arguments, context)
     }
 
-    /// The first sequence that may fit; nil if none does.
+    /// The first sequence of a node that may match; nil if none can.
     private func start(in node: SharedLedgerNode, _ store: PostgreSQLStore) async throws(CommandError) -> Int64? {
         guard let from = query.from else { return 1 }
         return try await OpenedKeyStore.attempt { () async throws(StoreError) in
@@ -91,18 +91,18 @@ extension LedgerArguments {
                 writer.member("isComplete", isComplete)
             }
         } else if found.isEmpty {
-            context.note("no entry fits")
+            context.note("no entry matches")
         } else {
             try context.print(
                 found.map { "\($0.node.label ?? $0.node.node.text)  \($0.find.text)" }.joined(separator: "\n"))
         }
-        if !isComplete { context.note("there are more; raise --limit, or say more of what you look for") }
+        if !isComplete { context.note("there are more entries; raise --limit, or add options") }
     }
 }
 
-/// What `ledger verify --shared` does.
+/// The work of `ledger verify --shared`.
 struct SharedLedgerVerification {
-    /// What was found of one node.
+    /// The result for one node.
     private struct Outcome {
         let node: SharedLedgerNode
         let verified: LedgerVerified
@@ -167,7 +167,7 @@ struct SharedLedgerVerification {
         }
     }
 
-    /// A failure of the database ends the command; it is turned into no finding.
+    /// Reads the next page. An error of the database ends the command, and does not become a finding.
     private func next(_ pages: inout LedgerPages) async throws(CryptoError) -> [(LedgerBatch, [LedgerRow])]? {
         do throws(StoreError) { return try await pages.next() } catch { throw .operationFailed(error.explanation) }
     }
@@ -214,16 +214,16 @@ struct SharedLedgerVerification {
     }
 }
 
-/// A copy of a ledger, batch by batch with the rows behind the batch before.
+/// Reads a copy of a ledger: batches, each with its rows, in pages.
 struct LedgerPages {
     private static let batchPageSize = 100
 
     private let store: PostgreSQLStore
     private let node: NodeID
-    /// The last sequence that was read.
+    /// The sequence of the last row that was read.
     private var last: Int64
     private var nextFirst: Int64 = 1
-    /// The first sequence of the last batch that is read. What is shipped meanwhile is not part of it.
+    /// The first sequence of the last batch to read. Batches that are shipped meanwhile are not read.
     private let endFirst: Int64
 
     init(_ store: PostgreSQLStore, _ node: NodeID, after last: Int64, through endFirst: Int64) {
@@ -234,7 +234,7 @@ struct LedgerPages {
         nextFirst = last + 1
     }
 
-    /// Nil at the end.
+    /// The next batches with their rows; nil at the end.
     mutating func next() async throws(StoreError) -> [(LedgerBatch, [LedgerRow])]? {
         guard nextFirst <= endFirst else { return nil }
         let found = try await store.ledgerBatches(of: node, from: nextFirst, limit: Self.batchPageSize)

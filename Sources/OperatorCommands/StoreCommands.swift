@@ -9,20 +9,22 @@ extension Command {
     /// `latchkey store`
     package static let store = Command(
         "store",
-        summary: "Look after the database of keys and ledger",
+        summary: "Check the database of keys and ledger",
         examples: ["latchkey store check --config latchkey.json5"],
         commands: [checkStore])
 
     private static let checkStore = Command(
         "check",
-        summary: "Read everything that is stored, and find what was altered or damaged",
+        summary: "Read the whole store, and find altered or damaged records",
         details: """
             Lets SQLite check its files, opens every sealed key under the configured key-encryption keys, and verifies the ledger of this
-            node. A seal opens only in the record for which it was made: a key, key id, content, period, version, track, floor, scheme,
-            state or time that was altered or exchanged with another record's is found. Of a key that an older version stored, track, floor,
-            scheme, state and time are sealed once latchkey keys rewrap has run. Nothing is changed, and the daemon may serve meanwhile.
+            node. A seal opens only in the record for which it was made. So the check finds a key, key id, content, period, version, track,
+            least protection, scheme, state or time that was altered, or exchanged with another record. If an older version stored the key,
+            latchkey keys rewrap must run first to seal track, least protection, scheme, state and time. The check changes nothing, and
+            the daemon may serve meanwhile.
 
-            Ends with status 1 and a line for each finding. The daemon itself looks only at proofs and the ledger's end when it starts.
+            Prints a line for each finding, and then ends with status 1. The daemon itself checks only proofs and the ledger's end when it
+            starts.
             """,
         examples: [
             "latchkey store check --config latchkey.json5",
@@ -34,7 +36,7 @@ extension Command {
         })
 }
 
-/// A whole check, and what it has found so far.
+/// A check of the whole store.
 private struct StoreCheck {
     private static let batchSize = 500
 
@@ -45,7 +47,7 @@ private struct StoreCheck {
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         self.context = context
-        // The files come first: what they are damaged in may keep everything else from opening them.
+        // The files come first, because damage in them may prevent everything else from opening them.
         let path = try arguments.required(KeyArguments.config)
         ledgerPath = try OpenedLedger.configuration(path, context).configuration.storage.databasePath
         try Self.refuseDamaged(ledgerPath, context)
@@ -53,7 +55,7 @@ private struct StoreCheck {
         ledger = try LedgerVerification(arguments, context)
     }
 
-    /// Throws for a file with findings, each of which is a line before that. A file that is not there yet is good.
+    /// Prints a line for each finding in the file, and throws if there is any. A file that does not exist yet is good.
     private static func refuseDamaged(_ path: String, _ context: CommandContext) throws(CommandError) {
         let findings: [String]
         do throws(StorageOpeningError) {
@@ -65,7 +67,7 @@ private struct StoreCheck {
         }
         for finding in findings { try context.print("database: \(finding)") }
         if !findings.isEmpty {
-            throw .failed("the file \(path) is damaged: \(findings.count) findings; put back a copy of it")
+            throw .failed("the file \(path) is damaged: \(findings.count) findings; restore a copy of it")
         }
     }
 
@@ -94,7 +96,7 @@ private struct StoreCheck {
                 )
             }
         }
-        if findingCount > 0 { throw .failed("what is stored does not verify: \(findingCount) findings") }
+        if findingCount > 0 { throw .failed("the store does not verify: \(findingCount) findings") }
     }
 
     private func checkKeys() async throws(CommandError) -> (count: Int, findings: [KeyFinding]) {
@@ -117,7 +119,7 @@ private struct StoreCheck {
         return (count, findings)
     }
 
-    /// A ledger that the daemon has not begun yet is empty, and good.
+    /// Verifies the ledger. A ledger that the daemon has not begun yet is good.
     private func verifyLedger() throws(CommandError) -> LedgerVerification.Outcome {
         let hasLedger: Bool
         do throws(StorageOpeningError) {
@@ -135,16 +137,16 @@ private struct StoreCheck {
 }
 
 extension KeyFinding {
-    /// One line for a person.
+    /// The finding as one line of text.
     fileprivate var text: String {
         switch self {
         case .sealBroken(let keyID):
             "key \(Self.name(keyID)): its seal does not open; it was altered or exchanged, or sealed under a key that is not configured"
-        case .malformed(let keyID): "key \(Self.name(keyID)): a column holds what no version writes"
+        case .malformed(let keyID): "key \(Self.name(keyID)): a column has a value that no version writes"
         }
     }
 
-    /// The members of a finding in what `--json` prints.
+    /// Writes the members of a finding for `--json`.
     fileprivate func write(to writer: inout JSONWriter) {
         switch self {
         case .sealBroken(let keyID):
@@ -156,7 +158,7 @@ extension KeyFinding {
         }
     }
 
-    /// A key id whose column was altered may have any size.
+    /// The key id as text. If its column was altered, it may have any size.
     private static func name(_ bytes: [UInt8]) -> String {
         KeyID(bytes: bytes)?.description ?? "hex:" + Hexadecimal.encode(bytes.prefix(32))
     }

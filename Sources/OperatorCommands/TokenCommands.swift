@@ -8,7 +8,7 @@ extension Command {
     /// `latchkey token`
     package static let token = Command(
         "token",
-        summary: "Mint tokens for development and tests, and explain those of others",
+        summary: "Mint tokens for development and tests, and explain tokens",
         examples: [
             "latchkey token mint --config latchkey.json5 --content movie-1",
             "latchkey token explain viewer.jwt --config latchkey.json5",
@@ -19,13 +19,13 @@ extension Command {
         "mint",
         summary: "Print a token that lets its bearer play one content",
         details: """
-            Signs as the configured issuer to whom the signing key belongs, and prints the token alone. In production your own
-            service mints tokens; the article Tokens says what they hold. The token is written in the dialect of that issuer; what the dialect
-            cannot say is refused. With --dialect expressplay the token is sealed, as those in token URLs are, under the key of the first
-            issuer that has one.
+            Signs as the configured issuer that the signing key belongs to, and prints only the token. In production your own service
+            mints tokens; the article Tokens describes them. The token is written in the dialect of that issuer, and options that the
+            dialect cannot express are refused. With --dialect expressplay the token is sealed, as tokens in token URLs are, under the key
+            of the first issuer with such a key.
 
-            Of an offline licence --storage bounds the time until it is first played, --playback the time from then on, and --rental
-            the whole: with --storage alone a licence that has been played once never ends.
+            --storage limits the time before the first play of an offline licence, --playback the time after it, and --rental both
+            together. With --storage alone, a licence that was played once never ends.
             """,
         examples: [
             "latchkey token mint --config latchkey.json5 --content movie-1",
@@ -45,24 +45,24 @@ extension Command {
         })
 }
 
-/// What `token mint` is given.
+/// The options of `token mint`.
 private struct MintArguments {
     private static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration, which names the issuers", isRequired: true)
     private static let expires = CommandOption(
-        "--expires", .value("SECONDS"), help: "how long the token is good; \(expiresDefault) unless given")
-    private static let subject = CommandOption("--subject", .value("ID"), help: "whose token it is")
+        "--expires", .value("SECONDS"), help: "how long the token is valid; \(expiresDefault) unless given")
+    private static let subject = CommandOption("--subject", .value("ID"), help: "the subject of the token")
     private static let issuerKey = CommandOption(
         "--issuer-key", .value("FILE"),
         help: "the key that signs; \(issuerKeyDefault) beside the configuration unless given")
 
     private static let dialect = CommandOption(
         "--dialect", .value("jwt|nagra|axinom|expressplay"),
-        help: "how the token is written; as the issuer of the signing key writes unless given")
+        help: "how the token is written; in the dialect of the signing key's issuer unless given")
 
     static let options = [config] + RightArguments.options + [expires, subject, issuerKey, dialect]
 
-    /// What is minted.
+    /// The token to mint, with its key.
     private enum Token {
         case signed(TokenSigner, payload: [UInt8])
         case sealed(SealedTokenArguments)
@@ -73,7 +73,7 @@ private struct MintArguments {
     private static let expiresSeconds: ClosedRange<Int64> = 1...366 * 86_400
 
     private let token: Token
-    /// What to say beside the token.
+    /// A warning to print with the token; nil if there is none.
     let note: String?
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
@@ -82,16 +82,16 @@ private struct MintArguments {
         let life = try arguments.seconds(Self.expires, in: Self.expiresSeconds) ?? Self.expiresDefault
         let configuration = try arguments.required(Self.config)
         if given.right.rental != nil, arguments.value(Self.subject) == nil {
-            throw .usage("a rental is remembered by its subject: add --subject")
+            throw .usage("the server stores a rental under its subject: add --subject")
         }
         let dialect: TokenDialect? = try arguments.word(Self.dialect)
         if dialect == .expressPlay {
             guard given.right.rental == nil else {
                 throw .usage(
-                    "a sealed token has no rental that the server remembers; --rental bounds when playback begins")
+                    "a sealed token has no rental that the server stores; --rental limits when playback may begin")
             }
             guard arguments.value(Self.issuerKey) == nil else {
-                throw .usage("--issuer-key signs; the key that seals is the configuration's")
+                throw .usage("--issuer-key is for signed tokens; a sealed token uses the configuration's key")
             }
             token = .sealed(
                 try SealedTokenArguments(
@@ -106,8 +106,8 @@ private struct MintArguments {
         let maximumLife = signer.issuer.maximumLife.components.seconds
         guard life <= maximumLife else {
             throw .usage(
-                "--expires: tokens of the issuer \(signer.issuer.issuer) live for \(maximumLife) seconds at most, as its "
-                    + "maximumLife says")
+                "--expires: tokens of the issuer \(signer.issuer.issuer) may live for \(maximumLife) seconds at most "
+                    + "(maximumLife)")
         }
         let contents = TokenContents(
             issuer: signer.issuer.issuer, audience: signer.issuer.audience, subject: arguments.value(Self.subject),
@@ -115,16 +115,16 @@ private struct MintArguments {
             rights: [given.right])
         let written = signer.issuer.dialect
         guard dialect == nil || dialect == written else {
-            throw .usage("--dialect: the issuer \(signer.issuer.issuer) of the signing key writes \(written.rawValue)")
+            throw .usage("--dialect: the key's issuer \(signer.issuer.issuer) has the dialect \(written.rawValue)")
         }
         do throws(UnsayableClaim) {
             token = .signed(signer, payload: try signer.minter.payload(contents, in: written))
         } catch {
-            throw .usage("\(Self.options(of: error.name)): a token of the dialect \(written.rawValue) cannot say it")
+            throw .usage("\(Self.options(of: error.name)): a token in the dialect \(written.rawValue) cannot have it")
         }
     }
 
-    /// The options that give a member of a right.
+    /// The option that sets a member of a right.
     private static func options(of member: String) -> String {
         switch member {
         case "content": "--content (name the keys by --kid)"
@@ -140,7 +140,7 @@ private struct MintArguments {
         case .sealed(let sealed): return try sealed.mint()
         case .signed(let signer, let payload):
             return try wrap(
-                { (error: CryptoError) in CommandError.failed("OpenSSL did not sign (\(error))") },
+                { (error: CryptoError) in CommandError.failed("OpenSSL could not sign the token (\(error))") },
                 try signer.minter.sign(payload))
         }
     }

@@ -4,12 +4,12 @@ import Entitlements
 import KeyCrypto
 import ServiceConfiguration
 
-/// A signing key and the configured issuer to whom it belongs.
+/// A signing key, and the configured issuer that it belongs to.
 struct TokenSigner {
     let issuer: Configuration.Issuer
     let minter: TokenMinter
 
-    /// Reads the key and finds the issuer that has its other half: the public key, or for HS256 the same secret.
+    /// Reads the key, and finds the issuer that is configured with its public key, or for HS256 with the same secret.
     init(configuration path: String, keyPath: String, _ context: CommandContext) throws(CommandError) {
         let configuration: Configuration
         configuration = try wrap(
@@ -25,11 +25,11 @@ struct TokenSigner {
             return
         }
         throw .failed(
-            "\(keyPath) is the signing key of no issuer in \(path): tokens signed with it would be refused; name the right one "
+            "\(keyPath) does not belong to an issuer in \(path), so tokens signed with it would be refused; name the right key "
                 + "with --issuer-key")
     }
 
-    /// The minter if the file holds what signs for this key; nil if it holds something else.
+    /// The minter, if the file has the signing key for this key of an issuer; nil if the file has another key.
     private static func minter(
         for key: Configuration.IssuerKey, of dialect: TokenDialect, keyPath: String, _ context: CommandContext
     ) throws(CommandError) -> TokenMinter? {
@@ -61,7 +61,7 @@ struct TokenSigner {
         }
     }
 
-    /// The signing key if it is the other half of the issuer's, which may lie in a file for both halves.
+    /// The signing key, if it belongs to the issuer's public key. The issuer's file may have both halves of the key.
     private static func signingKey<Key>(
         _ keyPath: String, _ key: Configuration.IssuerKey, _ context: CommandContext, parse: ([UInt8]) -> Key?,
         publicPEM: (Key) -> [UInt8]?, publicPEMOfFile: ([UInt8]) -> [UInt8]?

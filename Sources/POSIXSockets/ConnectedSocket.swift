@@ -3,7 +3,7 @@ import Glibc
 /// A TCP connection, non-blocking, with Nagle's algorithm off.
 package struct ConnectedSocket: ~Copyable, Sendable {
     private var descriptor: Descriptor
-    /// Who is at the other end.
+    /// The address of the peer.
     package let peer: SocketAddress
 
     /// Takes over a connected, non-blocking descriptor.
@@ -14,7 +14,7 @@ package struct ConnectedSocket: ~Copyable, Sendable {
         try? self.descriptor.setOption(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
-    /// Starts to connect; the socket is writable once the connection stands.
+    /// Starts to connect. The socket becomes writable when the connection is established.
     package init(connectingTo address: SocketAddress) throws(SocketError) {
         let descriptor = try Descriptor(openingSocketOf: address.family, Int32(SOCK_STREAM.rawValue))
         let number = descriptor.number
@@ -25,65 +25,65 @@ package struct ConnectedSocket: ~Copyable, Sendable {
         self.init(descriptor, peer: address)
     }
 
-    /// The descriptor's number, for an epoll set; -1 once closed.
+    /// The descriptor's number, for an epoll set; -1 after `close`.
     package var number: Int32 { descriptor.number }
 
-    /// Whether `close` has not been called yet.
+    /// Whether the socket is open: `close` was not called yet.
     package var isOpen: Bool { descriptor.isOpen }
 
-    /// Reads what is there into the front of `buffer`, at most its whole size. `buffer` must not be empty.
+    /// Reads available bytes into the beginning of `buffer`, which must not be empty.
     package borrowing func read(into buffer: inout [UInt8]) -> ReadOutcome {
         descriptor.receive(into: &buffer, from: 0)
     }
 
-    /// Reads like `read`, and leaves the bytes there to be read again.
+    /// Reads like `read`, but leaves the bytes in the socket, so that they can be read again.
     package borrowing func peek(into buffer: inout [UInt8]) -> ReadOutcome {
         descriptor.receive(into: &buffer, from: 0, flags: Int32(truncatingIfNeeded: MSG_PEEK))
     }
 
-    /// Drops so many bytes, which `peek` has seen.
+    /// Drops `count` bytes that `peek` has read before.
     package borrowing func skip(_ count: Int) {
         var rest = [UInt8](repeating: 0, count: count)
         while !rest.isEmpty, case .bytes(let size) = read(into: &rest) { rest.removeLast(size) }
     }
 
-    /// Writes as much as the kernel takes now; never raises SIGPIPE. `bytes` must not be empty.
+    /// Writes as much as the kernel takes now. It never raises SIGPIPE. `bytes` must not be empty.
     package borrowing func write(_ bytes: Span<UInt8>) -> WriteOutcome {
         descriptor.send(bytes)
     }
 
-    /// Sends the end of our side of the stream; the peer can still send.
+    /// Ends the output. The peer can still send.
     package borrowing func shutDownWriting() {
-        // Fails only when the connection is already gone, which the next read tells.
+        // This fails only if the connection is lost already, which the next read shows.
         _ = Glibc.shutdown(descriptor.number, Int32(SHUT_WR))
     }
 
-    /// Makes the coming close a reset: what was not delivered is dropped, and no TIME_WAIT stays behind.
+    /// Makes the next `close` send a reset: undelivered bytes are dropped, and the kernel keeps no TIME_WAIT state.
     package borrowing func resetOnClose() {
         try? descriptor.setLinger(seconds: 0)
     }
 
-    /// Closes now; a second call does nothing.
+    /// Closes the socket. A second call does nothing.
     package mutating func close() {
         descriptor.close()
     }
 }
 
-/// What one read came to.
+/// The result of one read.
 package enum ReadOutcome: Equatable, Sendable {
-    /// So many bytes arrived, at least one.
+    /// The number of bytes that were read, at least one.
     case bytes(Int)
-    /// The peer sends no more.
+    /// The peer has ended its output.
     case endOfInput
-    /// Nothing is there yet.
+    /// No bytes have arrived yet.
     case wouldBlock
     /// The connection is lost.
     case failed(errno: Int32)
 }
 
-/// What one write came to.
+/// The result of one write.
 package enum WriteOutcome: Equatable, Sendable {
-    /// The kernel took so many bytes, possibly fewer than were offered.
+    /// The number of bytes that the kernel took, which can be fewer than offered.
     case written(Int)
     /// The kernel's buffer is full.
     case wouldBlock

@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// The one owner of an open file descriptor, which it closes when its life ends.
+/// The owner of an open file descriptor. It closes the descriptor in `deinit`.
 ///
-/// A descriptor number is never read again once it is closed, because the kernel gives it to another file.
+/// A descriptor number is not used after it was closed, because the kernel may give the number to another file.
 package struct Descriptor: ~Copyable, Sendable {
-    /// The number that system calls take; -1 once closed.
+    /// The number for system calls; -1 after `close`.
     package private(set) var number: Int32
 
     /// Takes over a descriptor that no other code closes.
@@ -20,10 +20,10 @@ package struct Descriptor: ~Copyable, Sendable {
     /// Whether the descriptor is still open.
     package var isOpen: Bool { number >= 0 }
 
-    /// Closes now instead of at the end of life; a second call does nothing.
+    /// Closes the descriptor before `deinit`. A second call does nothing.
     ///
-    /// An error of `close` is ignored: Linux frees the number in any case, and a retry could close another's
-    /// descriptor.
+    /// An error of `close` is ignored: Linux frees the number in any case, and a retry could close a descriptor of
+    /// another owner.
     package mutating func close() {
         guard number >= 0 else { return }
         _ = Glibc.close(number)
@@ -55,20 +55,20 @@ extension Descriptor {
         return value
     }
 
-    /// Makes calls return at once when they would wait.
+    /// Makes the descriptor non-blocking: calls return immediately if they would have to wait.
     borrowing func makeNonBlocking() throws(SocketError) {
         let number = self.number
         let flags = try interruptible { fcntl(number, F_GETFL) }.get(.fileControl)
         _ = try interruptible { fcntl(number, F_SETFL, flags | O_NONBLOCK) }.get(.fileControl)
     }
 
-    /// A second descriptor of the same open socket, close-on-exec.
+    /// Returns a second descriptor of the same open socket, which is close-on-exec.
     borrowing func duplicate() throws(SocketError) -> Descriptor {
         let number = self.number
         return Descriptor(owning: try interruptible { fcntl(number, F_DUPFD_CLOEXEC, 3) }.get(.fileControl))
     }
 
-    /// Sets how long a close waits for undelivered bytes; 0 makes it a reset.
+    /// Sets how long `close` waits until all bytes are delivered. With 0, `close` sends a reset.
     borrowing func setLinger(seconds: Int32) throws(SocketError) {
         var value = linger(l_onoff: 1, l_linger: seconds)
         // Safe: the pointer and the size belong to the same local variable.
@@ -85,7 +85,7 @@ extension Descriptor {
         return result == 0 && type == Int32(SOCK_STREAM.rawValue)
     }
 
-    /// The address that a socket is bound to.
+    /// Returns the address to which a socket is bound.
     borrowing func localAddress() throws(SocketError) -> SocketAddress {
         let number = self.number
         let (result, address) = unsafe SocketAddress.filled { address, length in
@@ -96,10 +96,9 @@ extension Descriptor {
         return address
     }
 
-    /// Reads what is there into `buffer` from `offset` on, at most to its end; waits for it if the descriptor is a
-    /// blocking one.
+    /// Reads available bytes into `buffer` from `offset` on. If the descriptor is blocking, it waits for bytes.
     ///
-    /// There must be room: reading nothing looks like the end of input.
+    /// There must be room after `offset`, because a read of 0 bytes would look like the end of the input.
     borrowing func receive(into buffer: inout [UInt8], from offset: Int, flags: Int32 = 0) -> ReadOutcome {
         precondition(offset >= 0 && offset < buffer.count, "a read needs room")
         let number = self.number
@@ -116,7 +115,7 @@ extension Descriptor {
         }
     }
 
-    /// Writes as much as the kernel takes now; never raises SIGPIPE. `bytes` must not be empty.
+    /// Writes as much as the kernel takes now. It never raises SIGPIPE. `bytes` must not be empty.
     borrowing func send(_ bytes: Span<UInt8>) -> WriteOutcome {
         let number = self.number
         // Safe: the kernel only reads `count` bytes of storage that is borrowed for the call.
@@ -131,7 +130,7 @@ extension Descriptor {
     }
 }
 
-/// A descriptor kept back, so that a connection can still be accepted (and closed) when no other is left.
+/// A reserved descriptor. It allows to accept and close a connection when the process has no other descriptor left.
 package struct ReserveDescriptor: ~Copyable, Sendable {
     private var descriptor: Descriptor
 
@@ -140,21 +139,21 @@ package struct ReserveDescriptor: ~Copyable, Sendable {
         descriptor = Descriptor(owning: try Self.open().get(.open))
     }
 
-    /// Gives the reserve up for the time of `body`, then takes it back if the process can have it.
+    /// Closes the reserve while `body` runs, then opens it again if the process has a free descriptor.
     package mutating func lend(_ body: () -> Void) {
         descriptor.close()
         body()
         if case .value(let number) = Self.open() { descriptor = Descriptor(owning: number) }
     }
 
-    /// Takes the reserve back if an earlier `lend` could not; whether it is there now.
+    /// Opens the reserve again if `lend` could not. Returns whether it is open.
     package mutating func restore() -> Bool {
         if !descriptor.isOpen, case .value(let number) = Self.open() { descriptor = Descriptor(owning: number) }
         return descriptor.isOpen
     }
 
     private static func open() -> SystemCallResult<Int32> {
-        // Safe: a literal path.
+        // Safe: the path is a literal.
         interruptible { unsafe Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC) }
     }
 }

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// A set of descriptors that one thread waits on.
+/// A set of descriptors on which one thread waits.
 ///
-/// Each descriptor is added with a token of the caller's choice, which comes back with each event.
+/// Each descriptor is added with a token that the caller chooses. Each event has the token of its descriptor.
 @safe
 package struct EpollSet: ~Copyable {
     private let descriptor: Descriptor
@@ -16,25 +16,26 @@ package struct EpollSet: ~Copyable {
         unsafe events = Array(repeating: epoll_event(), count: eventsMaximum)
     }
 
-    /// Watches a descriptor; it must be removed, or closed, before its number is used for something else.
+    /// Watches a descriptor. It must be removed or closed before its number is used again.
     package borrowing func add(_ number: Int32, _ interest: EpollInterest, token: UInt64) throws(SocketError) {
         try control(EPOLL_CTL_ADD, number, interest, token)
     }
 
-    /// Changes what is watched for, and the token.
+    /// Changes the interest and the token of a descriptor.
     package borrowing func modify(_ number: Int32, _ interest: EpollInterest, token: UInt64) throws(SocketError) {
         try control(EPOLL_CTL_MOD, number, interest, token)
     }
 
     /// Stops watching a descriptor that is still open.
     package borrowing func remove(_ number: Int32) {
-        // Fails only when the descriptor is not in the set, which is what is wanted.
+        // This fails only if the descriptor is not in the set, which is no problem.
         _ = latchkey_epoll_control(descriptor.number, EPOLL_CTL_DEL, number, 0, 0)
     }
 
-    /// Waits until something is ready or the time is over, and returns the number of events; -1 waits without limit.
+    /// Waits until a descriptor is ready or the time is over, and returns the number of events. With -1, there is no
+    /// time limit.
     ///
-    /// A signal ends the wait early with no events.
+    /// A signal ends the wait early, without events.
     package mutating func wait(milliseconds: Int32) -> Int {
         let number = descriptor.number
         // Safe: the kernel writes at most `count` events into storage that is borrowed for the call.
@@ -44,7 +45,7 @@ package struct EpollSet: ~Copyable {
         return max(0, Int(count))
     }
 
-    /// One event of the last `wait`, by position below its result.
+    /// Returns an event of the last `wait`. `position` is below the number of events.
     package borrowing func event(at position: Int) -> (token: UInt64, readiness: EpollReadiness) {
         // Safe: the union member is the one that `control` wrote.
         unsafe (events[position].data.u64, EpollReadiness(rawValue: events[position].events))
@@ -58,7 +59,7 @@ package struct EpollSet: ~Copyable {
     }
 }
 
-/// What to watch a descriptor for. Errors and hang-ups are always reported.
+/// The events for which a descriptor is watched. Errors and hang-ups are always reported.
 package struct EpollInterest: OptionSet, Sendable {
     package let rawValue: UInt32
 
@@ -72,13 +73,13 @@ package struct EpollInterest: OptionSet, Sendable {
     package static let writable = EpollInterest(rawValue: EPOLLOUT.rawValue)
     /// The peer has closed its side.
     package static let peerClosed = EpollInterest(rawValue: EPOLLRDHUP.rawValue)
-    /// Report a change once (edge-triggered), not for as long as it lasts.
+    /// Report each change only once (edge-triggered), not again as long as the state lasts.
     package static let onlyChanges = EpollInterest(rawValue: EPOLLET.rawValue)
-    /// Wake one of several sets that watch the same descriptor, not all.
+    /// If several sets watch the same descriptor, wake only one of them.
     package static let exclusive = EpollInterest(rawValue: EPOLLEXCLUSIVE.rawValue)
 }
 
-/// What a descriptor is ready for.
+/// The readiness of a descriptor.
 package struct EpollReadiness: OptionSet, Sendable {
     package let rawValue: UInt32
 
@@ -95,15 +96,16 @@ package struct EpollReadiness: OptionSet, Sendable {
     /// The connection failed.
     package static let failed = EpollReadiness(rawValue: EPOLLERR.rawValue)
 
-    /// Whether the connection is no more: it failed, was reset, or both sides are closed. (A set of several that is
-    /// written out is made again with each use.)
+    /// Whether the connection is lost: it failed, was reset, or both sides are closed.
+    ///
+    /// The raw values are compared, because a literal of several options would be built again with each use.
     package var isLost: Bool { rawValue & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
 
-    /// Whether a read would bring something, if only the end.
+    /// Whether a read would return bytes or the end of the input.
     package var bringsInput: Bool { rawValue & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 }
 }
 
-/// A descriptor that another thread makes readable to wake the thread that waits on it (`eventfd`).
+/// A descriptor (`eventfd`) that another thread makes readable, to wake the thread that waits on it.
 package struct WakeCounter: ~Copyable, Sendable {
     private let descriptor: Descriptor
 
@@ -115,17 +117,19 @@ package struct WakeCounter: ~Copyable, Sendable {
     /// The descriptor's number, for an epoll set.
     package var number: Int32 { descriptor.number }
 
-    /// Makes the descriptor readable; from any thread.
+    /// Makes the descriptor readable. Any thread may call it.
     package borrowing func wake() {
         var one: UInt64 = 1
-        // Safe: eight bytes of a local variable. Fails only when the counter is full, and then it is readable anyway.
+        // Safe: the call reads eight bytes of a local variable. It fails only if the counter is full, and then the
+        // descriptor is readable anyway.
         _ = unsafe Glibc.write(descriptor.number, &one, MemoryLayout<UInt64>.size)
     }
 
     /// Makes the descriptor unreadable until the next `wake`.
     package borrowing func reset() {
         var count: UInt64 = 0
-        // Safe: eight bytes of a local variable. Fails only if there was no wake, and then it is unreadable anyway.
+        // Safe: the call writes eight bytes of a local variable. It fails only if there was no wake, and then the
+        // descriptor is not readable anyway.
         _ = unsafe Glibc.read(descriptor.number, &count, MemoryLayout<UInt64>.size)
     }
 }

@@ -1,23 +1,25 @@
 import CLinux
 import Glibc
 
-/// Which files a process may open that loads a library: the library, those beside it, and those of the system. Nothing
-/// else, with any user.
+/// Limits the files that a process can open to a library, the libraries in its folder, and files of the system
+/// (Landlock). The limit applies to every user.
 package enum FileConfinement {
-    /// Whether the kernel can do it: since Linux 5.13, unless it was switched off at its start or a filter of system
-    /// calls forbids it.
+    /// Whether the kernel supports it: since Linux 5.13, unless it was switched off at boot or a filter of system calls
+    /// forbids it.
     package static var isAvailable: Bool { latchkey_landlock_version() > 0 }
 
-    /// Where the dynamic loader, the C library and OpenSSL look for their own files.
+    /// The paths at which the dynamic loader, the C library and OpenSSL search their own files.
     private static let systemPaths = [
         "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf",
         "/etc/localtime", "/usr/share/zoneinfo", "/dev/null", "/dev/zero", "/dev/urandom", "/dev/random",
         "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu",
     ]
 
-    /// Confines the calling thread, and those that it starts, for good. Does nothing if the kernel cannot do it.
+    /// Confines the calling thread, and the threads that it starts, permanently. Does nothing if the kernel does not
+    /// support it.
     ///
-    /// Call it after the process gave up new privileges. Throws `failed` if the kernel can do it and refuses.
+    /// It must be called after the process has given up new privileges. Throws `failed` if the kernel supports it but
+    /// refuses.
     static func apply(library: String) throws(SocketError) {
         let version = latchkey_landlock_version()
         guard version > 0 else { return }
@@ -25,14 +27,15 @@ package enum FileConfinement {
         guard rules >= 0 else { throw .failed(.confineFiles, errno: errno) }
         defer { close(rules) }
         for path in systemPaths + [library] + libraries(beside: library) {
-            // The path is read during the call alone.
+            // Safe: the path is read only during the call.
             let result = unsafe path.withCString { unsafe latchkey_landlock_allow_reading(rules, $0) }
             guard result == 0 else { throw .failed(.confineFiles, errno: errno) }
         }
         guard latchkey_landlock_enforce(rules) == 0 else { throw .failed(.confineFiles, errno: errno) }
     }
 
-    /// Shared libraries in the folder of a library, which it may need. Their folder as a whole may hold secrets.
+    /// Returns the shared libraries in the folder of a library, which it may need. The whole folder is not allowed,
+    /// because it may contain secrets.
     private static func libraries(beside library: String) -> [String] {
         let folder = library.lastIndex(of: "/").map { String(library[..<$0]) } ?? ""
         // Safe: the stream is open until `closedir`, and each name is copied before the next entry is read.

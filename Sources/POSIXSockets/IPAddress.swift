@@ -19,7 +19,8 @@ package enum IPAddress: Hashable, Sendable {
 // MARK: Reading
 
 extension IPAddress {
-    /// Reads a numeric address: four decimal octets without leading zeros, or RFC 4291 section 2.2 text without a zone.
+    /// Reads a numeric address: four decimal octets without leading zeros, or the text of RFC 4291 section 2.2 without
+    /// a zone.
     package init?(_ text: some StringProtocol) {
         if text.utf8.contains(UInt8(ascii: ":")) {
             guard let (upper, lower) = Self.parseVersion6(text) else { return nil }
@@ -47,7 +48,7 @@ extension IPAddress {
         var gap: Int?
         var parts = text.split(separator: ":", omittingEmptySubsequences: false)[...]
 
-        // A leading or trailing "::" shows up as two empty parts at that end.
+        // "::" at the beginning or the end gives two empty parts there.
         if parts.first?.isEmpty == true {
             parts = parts.dropFirst()
             guard parts.first?.isEmpty == true else { return nil }
@@ -89,7 +90,7 @@ extension IPAddress {
 // MARK: Printing
 
 extension IPAddress: CustomStringConvertible {
-    /// The usual text: dotted decimal, or RFC 5952 for IPv6, without brackets.
+    /// The address as dotted decimal or, for IPv6, in the form of RFC 5952 without brackets.
     package var description: String {
         switch self {
         case .v4(let bits):
@@ -102,7 +103,8 @@ extension IPAddress: CustomStringConvertible {
         }
     }
 
-    /// RFC 5952 section 4: lower case, the longest run of two or more zero groups (the first of equals) as "::".
+    /// Formats an IPv6 address (RFC 5952 section 4): in lower case, with the longest run of two or more zero groups as
+    /// "::". Of several runs with the same length, the first one is used.
     private static func print(_ groups: [UInt16]) -> String {
         let zeros = longestZeroRun(in: groups)
         let text = { (part: ArraySlice<UInt16>) in part.map { String($0, radix: 16) }.joined(separator: ":") }
@@ -121,7 +123,7 @@ extension IPAddress: CustomStringConvertible {
     }
 }
 
-/// A decimal number without sign, without leading zeros and of limited length.
+/// Reads a decimal number of limited length, without a sign and without leading zeros.
 func parseDecimal(_ text: some StringProtocol, digitsMaximum: Int) -> Int? {
     let digits = text.utf8
     guard (1...digitsMaximum).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -138,9 +140,10 @@ extension UInt8 {
 }
 
 extension IPAddress {
-    /// Whether the address belongs to the public internet, as far as the registries of special-purpose addresses say
-    /// (RFC 6890): no loopback, private, link-local, shared, multicast, documentation or reserved one, in every form in
-    /// which an IPv4 address is written into IPv6.
+    /// Whether the address belongs to the public internet, by the registries of special-purpose addresses (RFC 6890).
+    ///
+    /// Loopback, private, link-local, shared, multicast, documentation and reserved addresses do not. An IPv4 address
+    /// within an IPv6 address is checked too, in every form.
     package var isPublic: Bool {
         switch self {
         case .v4(let bits): Self.isPublic(bits)
@@ -159,13 +162,14 @@ extension IPAddress {
         !specialNetworks.contains { (bits ^ $0.bits) >> (32 - $0.length) == 0 }
     }
 
-    /// Only 2000::/3 is the public internet. Of what carries an IPv4 address, that address decides.
+    /// Whether an IPv6 address is public. Only 2000::/3 is; if the address contains an IPv4 address, that one is
+    /// checked.
     private static func isPublic(_ upper: UInt64, _ lower: UInt64) -> Bool {
-        // ::ffff:0:0/96 is an IPv4 address, and 64:ff9b::/96 leads to one.
+        // ::ffff:0:0/96 is an IPv4 address, and 64:ff9b::/96 is translated to one.
         if upper == 0, lower >> 32 == 0xffff { return isPublic(UInt32(truncatingIfNeeded: lower)) }
         if upper == 0x0064_ff9b_0000_0000, lower >> 32 == 0 { return isPublic(UInt32(truncatingIfNeeded: lower)) }
         guard upper >> 61 == 1 else { return false }
-        // 6to4, Teredo and the rest of 2001::/23, and documentation.
+        // 6to4 contains an IPv4 address. Teredo, the rest of 2001::/23 and documentation addresses are not public.
         if upper >> 48 == 0x2002 { return isPublic(UInt32(truncatingIfNeeded: upper >> 16)) }
         if upper >> 41 == 0x2001_0000 >> 9 || upper >> 32 == 0x2001_0db8 { return false }
         return upper >> 44 != 0x3fff0
@@ -173,8 +177,8 @@ extension IPAddress {
 }
 
 extension IPAddress {
-    /// What a limit per client counts by: an IPv4 address in any form, and of IPv6 the network of 64
-    /// bits, because one subscriber has all the addresses in it (RFC 6177).
+    /// The address by which limits per client count: an IPv4 address in any form, or the /64 network of an IPv6
+    /// address, because one subscriber has all addresses of a /64 network (RFC 6177).
     package var subscriber: IPAddress {
         switch self {
         case .v4: self

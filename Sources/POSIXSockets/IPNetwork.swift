@@ -1,9 +1,10 @@
-/// A range of IP addresses with a common beginning: `10.0.0.0/8`, `fd00::/8`, or one address.
+/// A network of IP addresses with a common prefix: `10.0.0.0/8`, `fd00::/8`, or one address.
 package struct IPNetwork: Hashable, Sendable {
     private let base: IPAddress
-    private let prefixLength: Int
+    /// How many bits of the address count; 0 for every address.
+    package let prefixLength: Int
 
-    /// Reads an address, or an address, `/` and the number of common bits; the bits behind them must be zero.
+    /// Reads an address, or an address, `/` and the length of the prefix. The bits after the prefix must be zero.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else { return nil }
@@ -17,7 +18,7 @@ package struct IPNetwork: Hashable, Sendable {
         prefixLength = length
     }
 
-    /// Whether the address lies within; an IPv4 address that is mapped into IPv6 counts as IPv4.
+    /// Whether the network contains an address. An IPv4 address that is mapped to IPv6 counts as IPv4.
     package func contains(_ address: IPAddress) -> Bool {
         let address = address.unmapped
         return address.bitCount == base.bitCount && address.masked(to: prefixLength) == base
@@ -37,10 +38,10 @@ extension IPAddress {
         }
     }
 
-    /// The address with zeros behind the first `length` bits.
+    /// Returns the address with zeros after the first `length` bits.
     fileprivate func masked(to length: Int) -> IPAddress {
         switch self {
-        // Smart shifts: one by the whole width gives zero.
+        // A smart shift by the whole width gives zero.
         case .v4(let bits): .v4(bits & ~(UInt32.max >> length))
         case .v6(let upper, let lower):
             .v6(upper & ~(UInt64.max >> min(length, 64)), lower & ~(UInt64.max >> max(0, length - 64)))

@@ -1,14 +1,14 @@
 import CLinux
 
-/// What the kernel says of the wall clock.
+/// The kernel's state of the wall clock.
 package enum KernelClock {
-    /// Whether a time service keeps the wall clock right, with a maximum error under one second. Setting the clock by
-    /// hand ends that.
+    /// Whether a time service synchronises the wall clock, with a maximum error under one second. It becomes false when
+    /// the clock is set by hand.
     package static var isSynchronised: Bool { latchkey_clock_is_synchronised() != 0 }
 }
 
-/// When this program was built.
+/// The time at which this program was built.
 package enum ProgramBuild {
-    /// The day as C's `__DATE__` gives it, as "Jan 31 2026".
+    /// The day in the format of C's `__DATE__`, for example "Jan 31 2026".
     package static var date: String { unsafe String(cString: latchkey_build_date()) }
 }

@@ -1,31 +1,30 @@
 import CLinux
 import Glibc
 
-/// A socket that accepts connections, non-blocking: TCP or unix.
+/// A non-blocking socket that accepts connections, over TCP or a unix socket.
 ///
-/// On a TCP address of our own every event loop has one of its own, and the kernel spreads the connections between
-/// them. A unix socket, and one that systemd has passed, is one queue that all loops share.
+/// For a TCP address that this process has bound, each event loop has its own socket, and the kernel distributes the
+/// connections. All loops share the queue of a unix socket or of a socket from systemd.
 package struct ListeningSocket: ~Copyable, Sendable {
     private var descriptor: Descriptor
-    /// The address that the socket is bound to; never port 0.
+    /// The address to which the socket is bound. Its port is never 0.
     package let address: SocketAddress
-    /// Whether other descriptors stand for the same queue: an event set must watch it as `EpollInterest.exclusive`.
+    /// Whether other descriptors share the same queue. An epoll set must then watch it with `EpollInterest.exclusive`.
     package let isShared: Bool
-    /// Whether systemd has passed the socket: the queue outlives this process.
+    /// Whether systemd has passed the socket, so that the queue outlives this process.
     package let isPassed: Bool
-    /// The file of a unix socket of our own, which this socket removes.
+    /// The file of a unix socket that this process has bound, which this socket removes.
     private var file: UnixSocketFile?
 
-    /// Takes an address on which no other socket listens; port 0 takes a free one.
+    /// Binds an address on which no other socket listens. With port 0, the kernel chooses a free port.
     ///
-    /// A TCP socket binds and listens *without* `SO_REUSEPORT`, which fails with `SocketError.addressInUse` as long as
-    /// another socket listens there. Only then the option is set, so that siblings may join. So a second daemon is told
-    /// that the port is taken, instead of silently receiving half of the connections, and no moment lies between the
-    /// proof and the possession. `SO_REUSEADDR` is set: connections of an earlier process in TIME_WAIT do not hinder a
-    /// restart.
+    /// A TCP socket binds and listens *without* `SO_REUSEPORT`. This fails with `SocketError.addressInUse` if another
+    /// socket listens on the address. Only afterwards is the option set, so that siblings can bind. So a second daemon
+    /// gets an error, instead of half of the connections, and there is no time between the check and the bind.
+    /// `SO_REUSEADDR` is set, so that connections of an earlier process in TIME_WAIT do not prevent a restart.
     ///
-    /// A unix socket replaces one that a process has left behind (`UnixSocketFile`), and its file has the permissions
-    /// `mode` before a client can connect.
+    /// A unix socket replaces one that another process has left (`UnixSocketFile`). Its file has the permissions `mode`
+    /// before a client can connect.
     package init(
         exclusivelyOn address: SocketAddress, mode: UInt32 = 0o660, backlog: Int32 = 4096
     ) throws(SocketError) {
@@ -57,8 +56,7 @@ package struct ListeningSocket: ~Copyable, Sendable {
         self.init(descriptor, on: address, isShared: true, isPassed: true)
     }
 
-    /// One more socket of this process on the same address, for another event loop: with a queue of its own, or the
-    /// shared one.
+    /// Makes one more socket on the same address for another event loop, with its own queue or with the shared one.
     package borrowing func sibling(backlog: Int32 = 4096) throws(SocketError) -> ListeningSocket {
         if isShared {
             return ListeningSocket(try descriptor.duplicate(), on: address, isShared: true, isPassed: isPassed)
@@ -95,20 +93,21 @@ package struct ListeningSocket: ~Copyable, Sendable {
             let accepted = Descriptor(owning: number)
             guard let peer else { return .failed }
             return .accepted(ConnectedSocket(accepted, peer: peer))
-        // EINVAL: a unix socket that takes no new connections has no more waiting ones.
+        // EINVAL: a unix socket that refuses new connections has no waiting connections left.
         case .failure(EAGAIN), .failure(EINVAL): return .wouldBlock
         case .failure(EMFILE), .failure(ENFILE), .failure(ENOBUFS), .failure(ENOMEM): return .outOfDescriptors
-        // The peer gave up between its handshake and now, or the network failed: accept(2) says to go on.
+        // The peer closed the connection before it was accepted, or the network failed. Other connections can still be
+        // accepted (accept(2)).
         case .failure: return .failed
         }
     }
 
-    /// Has the kernel begin no new connections on this queue; those that wait, and TCP handshakes that have begun, can
-    /// still be accepted.
+    /// Makes the kernel refuse new connections on this queue. Waiting connections, and TCP handshakes that have begun,
+    /// can still be accepted.
     ///
-    /// A client that comes now waits for its second attempt on TCP (as a rule for one second), and is refused at once
-    /// on a unix socket. A socket that systemd has passed stays as it is. If the kernel takes no socket filter, new TCP
-    /// connections still come.
+    /// A new TCP client tries again later, usually after one second. A new client of a unix socket is refused
+    /// immediately. A socket from systemd is not changed. If the kernel does not support socket filters, new TCP
+    /// connections still arrive.
     package borrowing func refuseNewConnections() {
         guard !isPassed else { return }
         switch address {
@@ -117,8 +116,7 @@ package struct ListeningSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Stops listening at once. Connections that are not accepted yet are reset, unless the queue is shared with
-    /// another process.
+    /// Stops listening. Connections that are not accepted yet are reset, unless another process shares the queue.
     package mutating func close() {
         file?.remove()
         file = nil
@@ -128,7 +126,7 @@ package struct ListeningSocket: ~Copyable, Sendable {
     private static func makeSocket(for address: SocketAddress) throws(SocketError) -> Descriptor {
         let descriptor = try Descriptor(openingSocketOf: address.family, Int32(SOCK_STREAM.rawValue))
         if address.family != AF_UNIX { try descriptor.setOption(SOL_SOCKET, SO_REUSEADDR, 1) }
-        // So that 0.0.0.0 and [::] can be listened on side by side, with any default of the machine.
+        // Allows to listen on both 0.0.0.0 and [::], with any default of the machine.
         if address.family == AF_INET6 { try descriptor.setOption(Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
         return descriptor
     }
@@ -160,14 +158,14 @@ package struct ListeningSocket: ~Copyable, Sendable {
     }
 }
 
-/// What one `accept` came to.
+/// The result of one `accept`.
 package enum AcceptOutcome: ~Copyable {
     /// A connection, which the caller now owns.
     case accepted(ConnectedSocket)
-    /// No client waits.
+    /// No connection waits.
     case wouldBlock
-    /// The process or the machine has no descriptor or memory left: back off.
+    /// The process or the machine has no descriptor or no memory left. The caller must pause.
     case outOfDescriptors
-    /// This one connection failed before it was accepted; the next may succeed.
+    /// This connection failed before it was accepted. The next one may succeed.
     case failed
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Who runs this process.
+/// The user that runs this process.
 package enum OperatingSystemUser {
     /// The size of the buffer for a record of the user database, in bytes.
     private static let recordSizeMaximum = 16_384
@@ -11,16 +11,16 @@ package enum OperatingSystemUser {
         return name(of: user) ?? String(user)
     }
 
-    /// The user as a ledger names an actor.
+    /// The user in the form in which a ledger names an actor.
     package static var actor: String { "user:" + name }
 
-    /// Nil for a number that the system has no name for.
+    /// Returns the name of a user; nil if the system has no name for the number.
     static func name(of user: uid_t) -> String? {
         var record = unsafe passwd()
         return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: recordSizeMaximum) { buffer -> String? in
             guard let start = buffer.baseAddress else { return nil }
             var found: UnsafeMutablePointer<passwd>?
-            // The record's texts lie in `buffer`, and are copied before it ends.
+            // Safe: the record's texts are in `buffer`, and are copied while it exists.
             guard unsafe getpwuid_r(user, &record, start, buffer.count, &found) == 0,
                 let entry = unsafe found, let name = unsafe entry.pointee.pw_name
             else { return nil }

@@ -1,16 +1,16 @@
 import CLinux
 import Glibc
 
-/// What a process keeps that is about to load foreign code. All that `apply` gives up is gone for good.
+/// The confinement of a process that will load foreign code. The process can never undo it.
 package struct ProcessConfinement: Equatable, Sendable {
-    /// How many threads more a user may have than it has when a process of its is confined.
+    /// The number of additional threads that the user may start after a process is confined.
     static let threadsMaximum = 64
 
-    /// The user to become; only a process of root can. Nil leaves the user as it is.
+    /// The user that the process becomes, which only a process of root can. With nil, the user does not change.
     package var user: SystemUser?
-    /// The address space in bytes, shared libraries included.
+    /// The most bytes of address space, including shared libraries.
     package var memoryMaximum: UInt64
-    /// The highest number of open descriptors.
+    /// The most open descriptors.
     package var descriptorMaximum: UInt64
 
     package init(user: SystemUser?, memoryMaximum: UInt64, descriptorMaximum: UInt64) {
@@ -21,22 +21,27 @@ package struct ProcessConfinement: Equatable, Sendable {
 
     /// Confines the calling process, which must have a single thread.
     ///
-    /// The process ends with the thread that started it. The environment and the working folder are gone, and the
-    /// capabilities, root's too. It can get no new privileges, leaves no core file, cannot be traced by its own user,
-    /// and can write no byte to a file. What the filter of system calls refuses stands in CLinux: sockets, programs,
-    /// processes, changes of files and of the system. Throws `failed` with the step that failed; the process must end
-    /// then. Of files it can read `library`, shared libraries beside it, and those of the system, if the kernel has
-    /// Landlock. The threads of its user are limited to 64 more than there are, unless that is root, for whom the
-    /// kernel has no such limit.
+    /// After that:
+    ///
+    /// - The process ends when the thread that started it ends.
+    /// - It has no environment and no capabilities, even if it runs as root. Its working folder is `/`.
+    /// - It cannot get new privileges, cannot write to files, and leaves no core file. Its own user cannot trace it.
+    /// - The filter of system calls refuses sockets, programs, processes, and changes of files and of the system
+    ///   (CLinux).
+    /// - If the kernel has Landlock, it can read only `library`, shared libraries in the same folder, and those of the
+    ///   system.
+    /// - Its user can have at most 64 threads more than at present. For root, the kernel has no such limit.
+    ///
+    /// Throws `failed` with the step that failed. The process must then end.
     package func apply(library: String) throws(SocketError) {
-        // Seen before the process loses its sight of others.
+        // The threads are counted first, because the confined process cannot see other processes.
         let taskMaximum = UserTasks.count(of: user?.userID ?? getuid()) + Self.threadsMaximum
         _ = clearenv()
-        // Safe: a literal path.
+        // Safe: the path is a literal.
         try unsafe check(.changeFolder, chdir("/"))
         if let user { try check(.becomeUser, latchkey_become_user(user.userID, user.groupID)) }
         try check(.dropCapabilities, latchkey_drop_capabilities())
-        // After the change of user, which takes both back.
+        // These steps come after the change of user, which would undo them.
         try check(.processControl, latchkey_die_with_parent())
         try check(.processControl, latchkey_forbid_dumps())
         try check(.processControl, latchkey_forbid_new_privileges())
@@ -75,25 +80,25 @@ package struct SystemUser: Equatable, Sendable {
     }
 }
 
-/// What this process asks the kernel to protect it from.
+/// Protects the memory of this process.
 package enum ProcessProtection {
-    /// No core file is written, and no process of the same user may trace this one or read its memory
+    /// Forbids core files, and forbids other processes of the same user to trace this process or to read its memory
     /// (`PR_SET_DUMPABLE` 0).
     ///
-    /// If an administrator forces a core all the same, it holds no memory: OpenSSL's contexts keep keys outside of
-    /// the secure heap too.
+    /// If an administrator forces a core file nevertheless, it contains no memory. This matters because OpenSSL's
+    /// contexts keep keys outside of the secure heap too.
     package static func forbidDumpsAndTracing() throws(SocketError) {
-        // First, because afterwards the file belongs to root.
+        // This comes first, because afterwards the file belongs to root.
         leaveMemoryOutOfCores()
         guard latchkey_forbid_dumps() == 0 else { throw .failed(.processControl, errno: errno) }
     }
 
-    /// No kind of mapping goes into a core (core(5)). Best effort: some kernels are built without cores, and have no
-    /// such file.
+    /// Leaves all mappings out of core files (core(5)). It may fail: kernels that are built without core files do not
+    /// have the file.
     private static func leaveMemoryOutOfCores() {
         let descriptor = unsafe open("/proc/self/coredump_filter", O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        // One digit, which lives until the call returns.
+        // Safe: the call reads one digit of a literal.
         _ = unsafe write(descriptor, "0", 1)
         close(descriptor)
     }

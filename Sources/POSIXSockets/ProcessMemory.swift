@@ -2,7 +2,7 @@ import CLinux
 
 /// The allocator of the process.
 package enum ProcessMemory {
-    /// Gives free memory back to the system, from all threads' arenas.
+    /// Returns free memory of all threads' arenas to the system.
     package static func trim() {
         _ = latchkey_trim_memory()
     }

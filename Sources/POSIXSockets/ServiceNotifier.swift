@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// Tells systemd what the service is doing: the protocol of `sd_notify(3)`, one datagram per message.
+/// Tells systemd the state of the service (protocol of `sd_notify(3)`), with one datagram per message.
 ///
-/// Without a notify socket (not started by systemd) every message succeeds and goes nowhere.
+/// If systemd has not started the service, there is no notify socket, and every message succeeds without an effect.
 package struct ServiceNotifier: Sendable {
     private let path: [UInt8]
 
-    /// Reads the socket's name: a file path, or `@` and an abstract name, as `$NOTIFY_SOCKET` has it; `nil` for none.
+    /// Takes the socket's name in `$NOTIFY_SOCKET`: a file path, or `@` and an abstract name; `nil` if it is not set.
     ///
-    /// The name must fit `sockaddr_un.sun_path` (107 bytes); a longer one throws `ENAMETOOLONG`.
+    /// The name must fit into `sockaddr_un.sun_path` (107 bytes). For a longer one, it throws `ENAMETOOLONG`.
     package init(socketName: String?) throws(SocketError) {
         var path = Array((socketName ?? "").utf8)
         guard path.count < Self.pathSizeMaximum else { throw .failed(.send, errno: ENAMETOOLONG) }
@@ -17,18 +17,18 @@ package struct ServiceNotifier: Sendable {
         self.path = path
     }
 
-    /// Says that the service is ready, after start or reload.
+    /// Reports that the service is ready, after its start or a reload.
     package func ready() throws(SocketError) { try send("READY=1") }
 
-    /// Says that the service is going down.
+    /// Reports that the service is shutting down.
     package func stopping() throws(SocketError) { try send("STOPPING=1") }
 
-    /// Says that a reload begins, at this time of the monotonic clock.
+    /// Reports that a reload begins at this time of the monotonic clock.
     package func reloading(monotonicMicroseconds: UInt64) throws(SocketError) {
         try send("RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds)")
     }
 
-    /// Says that the service still makes progress.
+    /// Reports that the service still makes progress (watchdog).
     package func alive() throws(SocketError) { try send("WATCHDOG=1") }
 
     /// Sets the one-line status that `systemctl status` shows.
@@ -53,7 +53,7 @@ package struct ServiceNotifier: Sendable {
     private func withSystemAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        // Safe: the path is shorter than sun_path, so a terminator stays behind it; sockaddr_un may be read as
+        // Safe: the path is shorter than sun_path, so a terminator stays after it. A sockaddr_un may be read as a
         // sockaddr.
         return unsafe withUnsafeMutableBytes(of: &address) { bytes in
             guard let start = bytes.baseAddress else { preconditionFailure("a socket address has no size") }

@@ -32,13 +32,15 @@ extension SocketAddress {
         case .unix(let path):
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
-            // Safe: the path is shorter than `sun_path`, so a terminator stays behind it.
+            // Safe: the path is shorter than `sun_path`, so a terminator stays after it.
             unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
             return unsafe Self.lend(&address, body)
         }
     }
 
-    /// Safe: every `sockaddr_*` may be read through `sockaddr`, which is how the calls take it; the pointer does not
+    /// Lends an address as a `sockaddr`.
+    ///
+    /// Safe: every `sockaddr_*` may be read as `sockaddr`, which is the type in system calls. The pointer does not
     /// outlive `body`.
     private static func lend<Address, Result>(
         _ address: inout Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
@@ -49,13 +51,13 @@ extension SocketAddress {
         }
     }
 
-    /// Lets a system call fill in an address and reads it; `nil` when the call did not write one of a known family.
+    /// Lets a system call write an address, and reads it; `nil` if the call wrote no address of a known family.
     static func filled<Result>(
         by call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Result
     ) -> (result: Result, address: SocketAddress?) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        // Safe: sockaddr_storage is large and aligned enough for every family, and the length says so to the kernel.
+        // Safe: sockaddr_storage is large and aligned enough for every family, and `length` has its size.
         return unsafe withUnsafeMutableBytes(of: &storage) { bytes in
             guard let start = bytes.baseAddress else { preconditionFailure("a socket address has no size") }
             let result = unsafe call(start.assumingMemoryBound(to: sockaddr.self), &length)
@@ -63,8 +65,9 @@ extension SocketAddress {
         }
     }
 
-    /// Safe: reads plain integers at fixed offsets inside a full `sockaddr_storage`, of which `length` bytes were
-    /// written.
+    /// Reads an address of which `length` bytes were written.
+    ///
+    /// Safe: it reads plain integers at fixed offsets inside a full `sockaddr_storage`.
     private static func read(_ bytes: UnsafeRawBufferPointer, _ length: Int) -> SocketAddress? {
         switch unsafe Int32(bytes.loadUnaligned(as: sa_family_t.self)) {
         case AF_INET:
@@ -79,7 +82,7 @@ extension SocketAddress {
             let written = unsafe bytes[..<min(length, bytes.count)]
             let path = unsafe written.dropFirst(MemoryLayout<sa_family_t>.size).prefix { $0 != 0 }
             return unsafe .unix(path: String(decoding: path, as: UTF8.self))
-        default:  // Other families, which were not asked for.
+        default:  // Another family, which this program does not use.
             return nil
         }
     }

@@ -1,14 +1,14 @@
-/// Where a socket listens or whom it is connected with.
+/// The address of a socket or of its peer.
 package enum SocketAddress: Hashable, Sendable {
     /// An IP address and a TCP port.
     case internet(IPAddress, port: UInt16)
-    /// A unix socket and its file, 1 to 107 bytes; the path is empty for a client, which has none.
+    /// The path of a unix socket, 1 to 107 bytes. It is empty for a client, which has no path.
     case unix(path: String)
 
     /// The most bytes of a unix socket's path: `sockaddr_un.sun_path` without its terminator.
     package static let pathSizeMaximum = 107
 
-    /// The IP address; `nil` for kinds of address that have none.
+    /// The IP address; `nil` for a unix socket.
     package var ip: IPAddress? {
         switch self {
         case .internet(let address, _): address
@@ -16,7 +16,7 @@ package enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The port; `nil` for kinds of address that have none.
+    /// The port; `nil` for a unix socket.
     package var port: UInt16? {
         switch self {
         case .internet(_, let port): port
@@ -24,7 +24,7 @@ package enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The same address with an IPv4 address that was mapped into IPv6 as IPv4.
+    /// The same address, in which an IPv4 address that is mapped to IPv6 is replaced by the IPv4 address.
     package var unmapped: SocketAddress {
         switch self {
         case .internet(let address, let port): .internet(address.unmapped, port: port)
@@ -32,7 +32,7 @@ package enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether only this machine can be at the other end.
+    /// Whether the peer must be on this machine.
     package var isLoopback: Bool {
         switch self {
         case .internet(let address, _): address.isLoopback
@@ -42,8 +42,7 @@ package enum SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress: LosslessStringConvertible {
-    /// Reads `HOST:PORT` with a numeric host, an IPv6 host in brackets: `127.0.0.1:8443`, `[::1]:0`; or `unix:` and an
-    /// absolute path.
+    /// Reads `HOST:PORT` with a numeric host (`127.0.0.1:8443`, `[::1]:0`), or `unix:` and an absolute path.
     ///
     /// Names are not resolved, so a configuration means the same on every machine.
     package init?(_ text: String) {

@@ -1,23 +1,25 @@
 import CLinux
 import Glibc
 
-/// A program that this process has started, with a stream socket between the two (the child's end is descriptor 3) and
-/// a word of memory that both see (`SharedWord`, descriptor 4).
+/// A program that this process has started. A stream socket connects the two (descriptor 3 in the child), and they
+/// share a word of memory (`SharedWord`, descriptor 4).
 ///
-/// The child gets nothing else: descriptors 0 to 2 lead to `/dev/null`, all others are closed, and the environment is
-/// the one given. SIGTERM, SIGINT, SIGHUP and SIGQUIT are blocked in it: what a terminal or a service manager sends to
-/// the whole group does not end it before the process that it works for. It ends when its stream ends, or by `kill`.
+/// The child gets nothing else: descriptors 0 to 2 are `/dev/null`, all others are closed, and the environment is the
+/// given one. SIGTERM, SIGINT, SIGHUP and SIGQUIT are blocked in the child. So a signal from a terminal or a service
+/// manager to the whole group does not end the child before its parent. The child ends when its stream ends, or by
+/// `kill`.
 package struct SpawnedProgram: ~Copyable, Sendable {
-    /// For the log; signals go by the descriptor.
+    /// The process ID for the log. Signals are sent by the process descriptor.
     package let processID: Int32
     private let process: Descriptor
     private var stream: Descriptor
     private let sharedWord: SharedWord
     private var hasEnded = false
 
-    /// Starts the program at a path. `arguments` begins with the program's name; `environment` holds `NAME=value`.
+    /// Starts the program at a path. `arguments` begins with the program's name; `environment` has `NAME=value` texts.
     ///
-    /// Throws `failed` with the call that failed; an absent or unfit program is a failure of `posix_spawn`.
+    /// Throws `failed` with the call that failed. If the program does not exist or cannot be executed, `posix_spawn`
+    /// fails.
     package init(path: String, arguments: [String], environment: [String]) throws(SocketError) {
         var ends: [Int32] = [-1, -1]
         // Safe: there is room for two descriptors.
@@ -31,7 +33,7 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         let sharedWord = try SharedWord(mapping: memory)
         let processID = try ProgramStart(path: path, arguments: arguments, environment: environment)
             .run(stream: childEnd.number, memory: memory.number)
-        // The number is the child's until it has been waited for, which only `reap` does.
+        // The process ID belongs to the child until `reap` has waited for it.
         let number = latchkey_process_descriptor(processID)
         guard number >= 0 else {
             let error = errno
@@ -45,33 +47,33 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         process = Descriptor(owning: number)
     }
 
-    /// A child that still runs is killed and waited for, so that none is left behind.
+    /// Kills a child that still runs, and waits for it, so that no child is left.
     deinit {
         guard !hasEnded else { return }
         _ = latchkey_process_signal(process.number, SIGKILL)
         _ = interruptible { waitpid(processID, nil, 0) }
     }
 
-    /// For an epoll set: our end of the stream; -1 once closed.
+    /// The descriptor of this process's end of the stream, for an epoll set; -1 after it was closed.
     package var streamNumber: Int32 { stream.number }
 
-    /// For an epoll set: readable once the program has ended.
+    /// The process descriptor, for an epoll set. It becomes readable when the program has ended.
     package var processNumber: Int32 { process.number }
 
-    /// What the child has written into the shared word last; 0 at first.
+    /// The last value that the child has written into the shared word; 0 at first.
     package var sharedValue: UInt64 { sharedWord.value }
 
     /// The processor time that all threads of the program have used; nil if it has ended.
     package var processorTime: Duration? {
         var clock = clockid_t()
         var time = timespec()
-        // Safe: local variables. The number is the child's until it has been waited for.
+        // Safe: the variables are local. The process ID belongs to the child until it has been waited for.
         guard !hasEnded, unsafe clock_getcpuclockid(processID, &clock) == 0, unsafe clock_gettime(clock, &time) == 0
         else { return nil }
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// Reads what has come into `buffer` from `offset` on, which must have room there.
+    /// Reads available bytes into `buffer` from `offset` on, where there must be room.
     package borrowing func read(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
         stream.receive(into: &buffer, from: offset)
     }
@@ -81,18 +83,18 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         stream.send(bytes)
     }
 
-    /// Closes our end, at which the child's reads end.
+    /// Closes this process's end of the stream. The child then reads the end of the input.
     package mutating func closeStream() {
         stream.close()
     }
 
-    /// Ends the program at once.
+    /// Ends the program immediately.
     package borrowing func kill() {
-        // Fails only when it has ended already.
+        // This fails only if the program has ended already.
         if !hasEnded { _ = latchkey_process_signal(process.number, SIGKILL) }
     }
 
-    /// How the program ended; nil while it runs. After an answer it is not asked again.
+    /// Returns how the program ended; nil while it runs, and nil after the end was returned once.
     package mutating func reap() -> ProgramEnd? {
         guard !hasEnded else { return nil }
         var status: Int32 = 0
@@ -104,7 +106,7 @@ package struct SpawnedProgram: ~Copyable, Sendable {
             hasEnded = true
             return ProgramEnd(waitStatus: status)
         case .failure:
-            // Other code has waited for it: it has ended, and how is not known.
+            // Other code has waited for the program. It has ended, but its status is unknown.
             hasEnded = true
             return .exited(status: -1)
         }
@@ -113,9 +115,9 @@ package struct SpawnedProgram: ~Copyable, Sendable {
 
 /// How a program ended.
 package enum ProgramEnd: Equatable, Sendable {
-    /// It returned, with 0 as a rule if all was well.
+    /// The program exited with this status, usually 0 after a success.
     case exited(status: Int32)
-    /// A signal ended it.
+    /// A signal ended the program.
     case killed(signal: Int32)
 
     init(waitStatus status: Int32) {
@@ -124,25 +126,25 @@ package enum ProgramEnd: Equatable, Sendable {
     }
 }
 
-/// What `posix_spawn` is told.
+/// The arguments of `posix_spawn`.
 private struct ProgramStart {
     let path: String
     let arguments: [String]
     let environment: [String]
 
-    /// Starts the program with these descriptors, and gives its process id.
+    /// Starts the program with these descriptors, and returns its process ID.
     func run(stream: Int32, memory: Int32) throws(SocketError) -> Int32 {
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
-        // Both are made before they are used and live until the call has returned.
+        // Safe: both are initialised before they are used, and exist until the call has returned.
         unsafe posix_spawn_file_actions_init(&actions)
         unsafe posix_spawnattr_init(&attributes)
         defer {
             unsafe posix_spawn_file_actions_destroy(&actions)
             unsafe posix_spawnattr_destroy(&attributes)
         }
-        // By way of numbers above both, because either may lie where the other one is to go. Before `/dev/null`, for
-        // the same reason.
+        // The descriptors are first copied to higher numbers, because one may have the number that the other one must
+        // get. `/dev/null` is opened afterwards for the same reason.
         let passing = max(stream, memory, SharedWord.number) + 1
         for (from, to) in [
             (stream, passing), (memory, passing + 1), (passing, InheritedStream.number),
@@ -155,14 +157,14 @@ private struct ProgramStart {
         }
         _ = unsafe latchkey_spawn_closing_from(&actions, SharedWord.number + 1)
         setSignals(&attributes)
-        // Safe: both are made and filled.
+        // Safe: both are initialised and filled.
         return try unsafe spawn(&actions, &attributes)
     }
 
     private func setSignals(_ attributes: inout posix_spawnattr_t) {
         var standard = sigset_t()
         var blocked = sigset_t()
-        // Safe: local variables, and signals that exist.
+        // Safe: the variables are local, and the signals exist.
         unsafe sigfillset(&standard)
         unsafe sigemptyset(&blocked)
         for signal in [SIGTERM, SIGINT, SIGHUP, SIGQUIT] { unsafe sigaddset(&blocked, signal) }
@@ -177,7 +179,7 @@ private struct ProgramStart {
         let argumentList = CStringList(arguments)
         let environmentList = CStringList(environment)
         var processID: Int32 = 0
-        // Safe: both lists end with nil and live until the call has returned.
+        // Safe: both lists end with nil, and exist until the call has returned.
         let error = unsafe posix_spawn(
             &processID, path, &actions, &attributes, argumentList.pointers, environmentList.pointers)
         guard error == 0 else { throw .failed(.spawn, errno: error) }
@@ -185,7 +187,7 @@ private struct ProgramStart {
     }
 }
 
-/// Texts as C wants them: terminated each, and nil at the end of the list.
+/// A list of texts for C: each text is terminated, and the list ends with nil.
 @safe
 private struct CStringList: ~Copyable {
     // Owned: made by strdup, freed in deinit.
@@ -200,10 +202,10 @@ private struct CStringList: ~Copyable {
     }
 }
 
-/// The end of a stream socket that this process was started with: blocking, for a process that has nothing else to do
-/// than to wait for it.
+/// The end of the stream socket with which this process was started. It is blocking, for a process that only waits for
+/// its parent.
 package struct InheritedStream: ~Copyable, Sendable {
-    /// Where `SpawnedProgram` puts it.
+    /// The descriptor number that `SpawnedProgram` gives to the stream.
     package static let number: Int32 = 3
 
     private let descriptor: Descriptor
@@ -214,18 +216,18 @@ package struct InheritedStream: ~Copyable, Sendable {
         descriptor = Descriptor(owning: Self.number)
     }
 
-    /// Whether the process that made the stream is this one's parent: not so when that has ended and this process was
-    /// handed on to another.
+    /// Whether the process that made the stream is still the parent of this process. If it has ended, this process has
+    /// another parent.
     package borrowing func isOfParent() -> Bool {
         latchkey_socket_maker(descriptor.number) == getppid()
     }
 
-    /// Waits for bytes and reads them into `buffer` from `offset` on, which must have room there.
+    /// Waits for bytes, and reads them into `buffer` from `offset` on, where there must be room.
     package borrowing func read(into buffer: inout [UInt8], from offset: Int) -> ReadOutcome {
         descriptor.receive(into: &buffer, from: offset)
     }
 
-    /// Writes all bytes; false when the other side is gone.
+    /// Writes all bytes. Returns false if the other process is gone.
     package borrowing func writeAll(_ bytes: Span<UInt8>) -> Bool {
         var offset = 0
         while offset < bytes.count {
@@ -238,18 +240,17 @@ package struct InheritedStream: ~Copyable, Sendable {
     }
 }
 
-/// A number in memory that a process shares with a program that it has started. The program writes it, and it outlives
-/// the program.
+/// A number in memory that a process shares with a program that it has started. The program writes the number, which
+/// stays readable after the program has ended.
 @safe
 package struct SharedWord: ~Copyable, @unchecked Sendable {
-    // Safe to send: a page of its own, which is mapped until deinit, and of which only one word is used, by atomic
-    // loads and stores.
+    // Safe to send: the page is mapped until deinit, and only one word of it is used, by atomic loads and stores.
     private let word: UnsafeMutablePointer<UInt64>
 
-    /// Where `SpawnedProgram` puts the memory's descriptor.
+    /// The descriptor number that `SpawnedProgram` gives to the memory.
     static let number: Int32 = 4
 
-    /// Maps memory, which is zero when it is new.
+    /// Maps memory. New memory is zero.
     init(mapping descriptor: borrowing Descriptor) throws(SocketError) {
         let memory = unsafe mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.number, 0)
         guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {
@@ -258,7 +259,8 @@ package struct SharedWord: ~Copyable, @unchecked Sendable {
         unsafe word = memory.bindMemory(to: UInt64.self, capacity: 1)
     }
 
-    /// The word that this process was started with; nil if another program started it. Call it once.
+    /// Maps the word with which this process was started; nil if another program has started this process. It must be
+    /// called only once.
     package init?(inherited: Void = ()) {
         do throws(SocketError) {
             try self.init(mapping: Descriptor(owning: Self.number))
@@ -271,7 +273,7 @@ package struct SharedWord: ~Copyable, @unchecked Sendable {
         unsafe munmap(word, Self.size)
     }
 
-    /// Memory for one word, which a child can inherit by its descriptor.
+    /// Makes memory for one word. A child can inherit its descriptor.
     static func memory() throws(SocketError) -> Descriptor {
         let memory = Descriptor(owning: try interruptible { latchkey_shared_memory() }.get(.sharedMemory))
         guard ftruncate(memory.number, Self.size) == 0 else { throw .failed(.sharedMemory, errno: errno) }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The system calls of this module, by the name that an error message shows.
+/// The system calls of this module. The raw value is the name in error messages.
 package enum SystemCall: String, Sendable {
     case socket, bind, listen, accept, connect, getsockname, getsockopt, setsockopt, send, chmod, flock
     case epollCreate = "epoll_create1"
@@ -24,15 +24,15 @@ package enum SystemCall: String, Sendable {
 
 /// Why a descriptor or socket could not be made or used.
 package enum SocketError: Error, Equatable, Sendable {
-    /// Another process (or another listener of this one) holds the address.
+    /// Another process, or another listener of this process, uses the address.
     case addressInUse(SocketAddress)
-    /// The address belongs to no interface of this machine.
+    /// No interface of this machine has the address.
     case addressUnavailable(SocketAddress)
-    /// The process may not bind this address, as a rule a port below 1024.
+    /// The process has no permission to bind this address, usually because the port is below 1024.
     case addressForbidden(SocketAddress)
-    /// The path of a unix socket belongs to something that is no socket.
+    /// The path of a unix socket names a file that is not a socket.
     case notASocket(SocketAddress)
-    /// Any other failure: the call and the `errno` that it left.
+    /// Another failure, with the call and its `errno`.
     case failed(SystemCall, errno: Int32)
 }
 
@@ -42,15 +42,15 @@ extension SocketError: CustomStringConvertible {
         case .addressInUse(let address): "\(address) is in use by another listener"
         case .addressUnavailable(let address): "\(address) is not an address of this machine"
         case .addressForbidden(let address): "no permission to listen on \(address)"
-        case .notASocket(let address): "\(address) names a file that is no socket"
+        case .notASocket(let address): "\(address) names a file that is not a socket"
         case .failed(let call, let errno): "\(call.rawValue) failed: \(errorText(errno)) (errno \(errno))"
         }
     }
 }
 
-/// Repeats a system call for as long as a signal interrupts it; the result is the call's value, or `errno` negated.
+/// Makes a system call, and repeats it while a signal interrupts it. Returns the value of the call, or its `errno`.
 ///
-/// `errno` is read before anything else can run on this thread.
+/// `errno` is read immediately after the call, before other code of this thread can change it.
 @inline(__always)
 func interruptible<Value: SignedInteger & FixedWidthInteger>(_ call: () -> Value) -> SystemCallResult<Value> {
     while true {
@@ -61,14 +61,14 @@ func interruptible<Value: SignedInteger & FixedWidthInteger>(_ call: () -> Value
     }
 }
 
-/// What a system call came to: its value, which is not negative, or `errno`.
+/// The result of a system call: its value, which is not negative, or `errno`.
 enum SystemCallResult<Value> {
     case value(Value)
     case failure(Int32)
 }
 
 extension SystemCallResult {
-    /// The value, or `SocketError.failed` with the name of the call.
+    /// Returns the value. Throws `SocketError.failed` with the name of the call.
     func get(_ call: SystemCall) throws(SocketError) -> Value {
         switch self {
         case .value(let value): return value

@@ -1,24 +1,26 @@
 import Glibc
 
-/// TCP handshakes that clients have begun and not finished, as the kernel lists them in /proc/net/tcp and tcp6
+/// The TCP handshakes that clients have begun but not finished, which the kernel lists in /proc/net/tcp and tcp6
 /// (proc(5)).
 package enum UnfinishedHandshakes {
-    /// So long after a look comes the next one: 5 ms, in microseconds.
+    /// The pause between two reads of the lists, in microseconds: 5 ms.
     private static let pause: UInt32 = 5000
 
-    /// Returns when none is left to these ports of this machine, or after `limit`. Blocks the thread, for at least 5
-    /// ms.
+    /// Waits until no unfinished handshake to these ports is left, or until `limit` has passed. Blocks the thread for
+    /// at least 5 ms.
     package static func waitForEnd(on ports: Set<UInt16>, within limit: Duration) {
         let deadline = ContinuousClock.now + limit
         repeat {
-            // Before the first look too: the kernel may be about to list one whose packet it has let through.
+            // The pause also comes before the first read, because the kernel may not have listed the latest handshake
+            // yet.
             usleep(pause)
         } while (count(to: ports) ?? 0) > 0 && ContinuousClock.now < deadline
     }
 
-    /// How many there are to these ports of this machine; nil if the kernel does not tell. A list of ten thousand
-    /// connections takes milliseconds, so this is not for a loop. With SYN cookies the kernel keeps nothing of a
-    /// handshake, and lists nothing.
+    /// Returns the number of unfinished handshakes to these ports; nil if the lists cannot be read.
+    ///
+    /// Reading a list of ten thousand connections takes milliseconds, so it must not be called on a loop. Handshakes
+    /// with SYN cookies are not listed, because the kernel keeps no state for them.
     static func count(to ports: Set<UInt16>) -> Int? {
         guard let first = count(in: "/proc/self/net/tcp", to: ports) else { return nil }
         // A kernel without IPv6 has no second list.
@@ -43,19 +45,19 @@ package enum UnfinishedHandshakes {
     }
 }
 
-/// Reads such a list byte by byte: lines of `sl  local_address rem_address   st …`, both addresses as `HOST:PORT`, all
-/// in hexadecimal.
+/// Parses a list of the kernel byte by byte. Its lines are `sl  local_address rem_address   st …`, with both addresses
+/// as `HOST:PORT` and all numbers in hexadecimal.
 struct HandshakeList {
     /// The state of an unfinished handshake: TCP_SYN_RECV.
     private static let unfinished: UInt32 = 3
 
     let ports: Set<UInt16>
-    /// Unfinished handshakes to these ports, in the lines that have ended.
+    /// The number of unfinished handshakes to these ports in the complete lines.
     private(set) var count = 0
-    /// From 0; -1 before the first.
+    /// The index of the present field, from 0; -1 before the first field.
     private var field = -1
     private var isInField = false
-    /// The number that the field ends with, behind a colon; nil if it is not one.
+    /// The number in the present field, after its colon if there is one; nil if it is not a number.
     private var number: UInt32?
     private var isToPort = false
     private var isUnfinished = false
@@ -74,7 +76,7 @@ struct HandshakeList {
         case UInt8(ascii: ":"): number = 0
         default:
             if !isInField { (field, isInField, number) = (field + 1, true, 0) }
-            // Nothing behind the state is of interest.
+            // The fields after the state are not needed.
             if field <= 3 { number = number.flatMap { before in Self.digit(byte).map { before &<< 4 | $0 } } }
         }
     }

@@ -1,22 +1,22 @@
 import CLinux
 import Glibc
 
-/// The file of a unix socket, and the right to it.
+/// The file of a unix socket, and a lock on its path.
 ///
-/// The right is a lock on a second file, `PATH.lock`, which is held for as long as this object lives and outlives the
-/// process by its name only: so of several daemons that start at once on one path, one gets it, and none removes a
-/// socket that another one has just made. The holder of the lock may remove what an earlier holder has left behind.
+/// The lock is on a second file, `PATH.lock`, and is held as long as this object exists. The second file itself is
+/// never removed. If several daemons start together with one path, only one gets the lock, and no daemon removes a
+/// socket that another one has just made. The holder of the lock may remove a socket that an earlier holder has left.
 final class UnixSocketFile: Sendable {
     private let path: String
     private let lock: Descriptor
 
-    /// Takes the right to a path and clears it of a socket without a listener.
+    /// Locks a path, and removes a socket without a listener from it.
     ///
-    /// Throws `addressInUse` if another process has the right or listens there, and `notASocket` if the path names
-    /// something else, which is left alone.
+    /// Throws `addressInUse` if another process has the lock or listens on the path. Throws `notASocket` if the path
+    /// names another kind of file, which is not changed.
     init(claiming path: String) throws(SocketError) {
         let address = SocketAddress.unix(path: path)
-        // Swift lends the paths as C strings for the calls alone.
+        // Safe: Swift lends the paths as C strings during the calls.
         let opened = interruptible {
             unsafe open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         }
@@ -33,12 +33,12 @@ final class UnixSocketFile: Sendable {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(address) }
-        // A server that knows nothing of the lock may listen there.
+        // A server that does not use the lock may listen on the path.
         guard !isAnswered(address) else { throw .addressInUse(address) }
         remove()
     }
 
-    /// Sets the permissions of the socket that has been bound.
+    /// Sets the permissions of the bound socket.
     func setMode(_ mode: UInt32) throws(SocketError) {
         _ = try interruptible { unsafe chmod(path, mode) }.get(.chmod)
     }
@@ -55,7 +55,7 @@ final class UnixSocketFile: Sendable {
             let result = unsafe address.withSystemAddress { pointer, length in
                 interruptible { unsafe connect(number, pointer, length) }
             }
-            // A full queue has a listener.
+            // EAGAIN means that the queue is full, so there is a listener.
             switch result {
             case .value, .failure(EAGAIN): return true
             case .failure: return false

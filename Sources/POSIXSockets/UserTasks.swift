@@ -3,7 +3,7 @@ import Glibc
 
 /// The threads of all processes of a user, as the kernel counts them for its limit.
 enum UserTasks {
-    /// How many there are now, as far as /proc shows them.
+    /// Returns the number of threads of a user, as far as /proc shows them.
     static func count(of user: UInt32) -> Int {
         names(in: "/proc").filter { $0.allSatisfy(\.isNumber) }.reduce(0) { sum, process in
             var facts = stat()
@@ -13,7 +13,7 @@ enum UserTasks {
         }
     }
 
-    /// The names in a folder but for those that begin with a dot.
+    /// Returns the names in a folder, except those that begin with a dot.
     private static func names(in folder: String) -> [String] {
         // Safe: the stream is open until `closedir`, and each name is copied before the next entry is read.
         guard let directory = unsafe opendir(folder) else { return [] }

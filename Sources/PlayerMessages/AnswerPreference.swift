@@ -1,8 +1,8 @@
-/// What is known of the wanted shape of an answer before the body of the request is read.
+/// The preferred shape of an answer, as far as it is known before the body of the request is read.
 package struct AnswerPreference: Equatable, Sendable {
-    /// The shape that the query names, or else the one that the address is configured for.
+    /// The shape that the query names, or else the shape that is configured for the path; nil if neither says it.
     package var explicit: AnswerShape?
-    /// The values of the field `Accept`; empty at an address where they say something else.
+    /// The values of the field `Accept`; empty for a path that ignores this field.
     package var accepted: [String]
 
     package init(explicit: AnswerShape? = nil, accepted: [String] = []) {
@@ -10,11 +10,12 @@ package struct AnswerPreference: Equatable, Sendable {
         self.accepted = accepted
     }
 
-    /// The shape of the answer to a request (clients, section 2): what is explicit, then what the sender accepts, then
-    /// the mirror of the request.
+    /// The shape of the answer to a request (clients, section 2): the explicit shape, else the one that the sender
+    /// accepts, else the mirror of the request's shape.
     ///
-    /// A request with a name for each key is always mirrored: no other shape has a place for each result. The mirror of
-    /// a form is bare Base64 if a part of it has no name, because react-native-video up to 6.4 sends such forms.
+    /// A request with a name for each key is always mirrored, because no other shape has a place for each result. The
+    /// mirror of a form is bare Base64 if a part of the form has no name, because react-native-video up to 6.4 sends
+    /// such forms.
     package func shape(for request: RequestShape, hasUnnamedPart: Bool = false) -> AnswerShape {
         let mirror = hasUnnamedPart ? .base64 : AnswerShape(mirroring: request)
         if mirror.hasResultForEachKey { return mirror }
@@ -26,13 +27,15 @@ package struct AnswerPreference: Equatable, Sendable {
         shape(for: request.shape, hasUnnamedPart: request.hasUnnamedPart)
     }
 
-    /// The mirror, unless the field `Accept` gives another type a larger weight (RFC 9110 section 12.5.1). Browsers
-    /// accept `*/*`, which says nothing. A sender that accepts no type of ours gets the mirror too.
+    /// The mirror, unless the field `Accept` gives another type a larger weight (RFC 9110 section 12.5.1).
+    ///
+    /// Browsers accept `*/*`, which says nothing. A sender that accepts none of the available types gets the mirror
+    /// too.
     private func acceptable(insteadOf mirror: AnswerShape, for request: RequestShape) -> AnswerShape {
         guard !accepted.isEmpty, accepted != ["*/*"] else { return mirror }
         let ranges = accepted.flatMap { $0.split(separator: ",") }.compactMap { MediaRange($0) }
         var best = (shape: mirror, weight: MediaRange.weight(of: mirror.mediaType, in: ranges))
-        // NAGRA's players send a raw SPC and accept JSON alone.
+        // NAGRA's players send a raw SPC and accept only JSON.
         for shape in [request == .raw ? .nagra : .object(.spc), AnswerShape.raw] {
             let weight = MediaRange.weight(of: shape.mediaType, in: ranges)
             if weight > best.weight { best = (shape, weight) }
@@ -45,10 +48,10 @@ package struct AnswerPreference: Equatable, Sendable {
 private struct MediaRange {
     /// A type, `type/*` or `*/*`, in lower case and without parameters.
     private let types: String
-    /// In thousandths. 0 excludes the types.
+    /// The weight in thousandths. 0 excludes the types.
     private let weight: Int
 
-    /// Nil for a range whose weight is not readable: it says nothing.
+    /// Returns nil for a range whose weight cannot be parsed. Such a range is ignored.
     init?(_ text: Substring) {
         let parts = text.split(separator: ";", omittingEmptySubsequences: false).map(Self.word)
         var weight: Int? = 1000
@@ -59,7 +62,7 @@ private struct MediaRange {
         (self.types, self.weight) = (types, weight)
     }
 
-    /// The weight of a type: that of the range that names it most closely, and 0 if none does.
+    /// The weight of a type: the weight of the most specific range that matches it, or 0 if no range does.
     static func weight(of type: String, in ranges: [MediaRange]) -> Int {
         let family = type.prefix { $0 != "/" } + "/*"
         for name in [type, String(family), "*/*"] {

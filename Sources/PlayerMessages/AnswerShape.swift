@@ -1,17 +1,17 @@
-/// The shape in which an app wants its licences (clients, section 2). A closed list: every player
-/// that is known takes one of these.
+/// The shape in which an app wants its licences (clients, section 2). The list is closed: every known player accepts
+/// one of these shapes.
 package enum AnswerShape: Equatable, Sendable {
     /// The bytes of the CKC.
     case raw
-    /// The Base64 of the CKC, without a line end: react-native-video up to 6.4 takes nothing else.
+    /// The Base64 of the CKC, without a line end. react-native-video up to 6.4 accepts nothing else.
     case base64
     /// `<ckc>…</ckc>` around the Base64 of the CKC.
     case ckc
-    /// `{"ckc": …}` with all that is known of the licence.
+    /// `{"ckc": …}` with all facts about the licence.
     case json
     /// `{"ckc": …, "persistence_duration": seconds}`, as Kaltura's players read it.
     case kaltura
-    /// `{"CkcMessage": …, "sessionToken": …}` with all that is known of the licence.
+    /// `{"CkcMessage": …, "sessionToken": …}` with all facts about the licence.
     case nagra
     /// The object that belongs to a request object with this member.
     case object(RequestShape.ObjectMember)
@@ -22,7 +22,8 @@ package enum AnswerShape: Equatable, Sendable {
     /// `{"fairplay-streaming-response": {"streaming-keys": […]}}`, with a status for each key.
     case streamingKeys
 
-    /// Nil for a name that is not known. The other shapes have no name: they only answer requests of their own kind.
+    /// Returns the shape with this name; nil for an unknown name. The other shapes have no names, because they only
+    /// answer requests of their own shape.
     package init?(named name: String) {
         switch name {
         case "raw": self = .raw
@@ -31,20 +32,20 @@ package enum AnswerShape: Equatable, Sendable {
         case "json": self = .json
         case "kaltura": self = .kaltura
         case "nagra": self = .nagra
-        default: return nil  // Not a name of this list.
+        default: return nil  // The name is unknown.
         }
     }
 
     /// The names, in the order in which documents list them.
     package static let names = ["raw", "base64", "ckc", "json", "kaltura", "nagra"]
 
-    /// The shape that a request of this shape gets unless something else is asked for.
+    /// The default shape of the answer to a request of this shape.
     package init(mirroring request: RequestShape) {
         switch request {
         case .raw: self = .raw
         case .base64: self = .kaltura
         case .form, .multipart: self = .ckc
-        // Brightcove's apps take the bytes of the CKC for their JSON.
+        // Brightcove's apps send JSON and expect the bytes of the CKC.
         case .object(.serverPlaybackContext): self = .raw
         case .object(let member): self = .object(member)
         case .getFairplayLicense: self = .getFairplayLicense
@@ -53,8 +54,8 @@ package enum AnswerShape: Equatable, Sendable {
         }
     }
 
-    /// Whether the shape has a result for each of several keys, so that HTTP says nothing about one of them: its
-    /// status is 200 even if all keys are refused.
+    /// Whether the shape has a result for each of several keys. Then the HTTP status says nothing about a key: it is
+    /// 200 even if all keys are refused.
     package var hasResultForEachKey: Bool {
         switch self {
         case .keyArray, .streamingKeys: true
@@ -62,7 +63,7 @@ package enum AnswerShape: Equatable, Sendable {
         }
     }
 
-    /// The value of `Content-Type` of an answer with a licence.
+    /// The `Content-Type` of an answer with a licence.
     package var contentType: String {
         switch self {
         case .base64, .ckc: "text/plain; charset=utf-8"

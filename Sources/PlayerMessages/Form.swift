@@ -2,32 +2,32 @@ import ByteCoding
 
 /// A form with an SPC, in each of the encodings that players use (clients, section 0, fact 5).
 ///
-/// The value is Base64 with either alphabet, percent-encoded or not. A plus stays a plus, and a blank becomes one
-/// again. Some players escape the whole body (`spc%3D…`). A part without a name is the asset id, as
-/// react-native-video sends it.
+/// The value is Base64 in either alphabet, percent-encoded or not. A plus stays a plus, and a space is read as a plus.
+/// Some players escape the whole body (`spc%3D…`). A part without a name is the asset id, as react-native-video sends
+/// it.
 struct Form {
     private let parts: [Part]
 
     private struct Part {
         let name: Name
-        /// As it was sent.
+        /// The value as it was sent, not decoded.
         let value: ArraySlice<UInt8>
     }
 
-    /// What the name of a part says of its value.
+    /// What a part holds, as its name says.
     private enum Name: Equatable {
         case spc
         case asset
         case token
-        /// It has no name.
+        /// The part has no name.
         case none
         case unknown
     }
 
-    /// The most parts that are looked at: players send two or three.
+    /// How many parts are read separately. Players send two or three.
     private static let partCountMaximum = 64
 
-    /// Nil if a text is no form: if no part of it is named as the values of this server's forms are.
+    /// Returns nil if the text is not a form: if no part has the name of an SPC or an asset.
     init?(_ text: ArraySlice<UInt8>) {
         let plain = Self.isEscapedWhole(text) ? PercentEncoding.decodeLeniently(Array(text))[...] : text
         parts = Self.parts(of: plain)
@@ -74,7 +74,8 @@ struct Form {
         return parts
     }
 
-    /// The `=` of a part without a name may be the padding of Base64: then it comes after any name.
+    /// Reads a part. In a part without a name, `=` may be the padding of Base64. Then it stands farther from the start
+    /// than in any part with a name.
     private static func part(_ text: ArraySlice<UInt8>) -> Part {
         guard let equals = text.prefix(nameSizeMaximum + 1).firstIndex(of: UInt8(ascii: "=")),
             equals > text.startIndex
@@ -82,7 +83,7 @@ struct Form {
         return Part(name: name(decoded(text[..<equals])), value: text[(equals + 1)...])
     }
 
-    /// The longest text before a `=` that is taken for a name, in bytes.
+    /// The longest text before a `=` that counts as a name, in bytes.
     private static let nameSizeMaximum = 40
 
     private static func name(_ text: ArraySlice<UInt8>) -> Name {
@@ -92,7 +93,7 @@ struct Form {
         return .unknown
     }
 
-    /// Most values have no escapes, and are not copied.
+    /// Decodes percent escapes. Most values have none, and are not copied.
     private static func decoded(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard value.contains(UInt8(ascii: "%")) else { return value }
         return PercentEncoding.decodeLeniently(Array(value))[...]

@@ -16,7 +16,8 @@ enum JSONRequests {
         return try plain(object)
     }
 
-    /// `{"spc": …}` and its like; the SPC has one name.
+    /// Reads `{"spc": …}` and the same object with another name for the SPC. Throws if the SPC is there under two
+    /// names.
     private static func plain(_ object: JSONObject) throws(PlayerMessageError) -> PlayerRequest {
         let found = RequestShape.ObjectMember.allCases.filter { object[$0.rawValue] != nil }
         guard let member = found.first, let node = object[member.rawValue] else {
@@ -38,7 +39,7 @@ enum JSONRequests {
             token: try token(in: object))
     }
 
-    /// `[{"keyID": …, "payload": …}]`. The key id is repeated in the answer, and decides nothing.
+    /// Reads `[{"keyID": …, "payload": …}]`. The key id is only repeated in the answer.
     private static func keyArray(_ elements: [JSONNode]) throws(PlayerMessageError) -> PlayerRequest {
         guard !elements.isEmpty else { throw .jsonWithoutSPC }
         try check(elements.count)
@@ -53,7 +54,7 @@ enum JSONRequests {
         return PlayerRequest(shape: .keyArray, keys: keys)
     }
 
-    /// Apple's own form. Each key has an id, text or number, that its result repeats.
+    /// Reads Apple's own form. Each key may have an id, a string or a number, which its result repeats.
     private static func streamingKeys(
         _ request: JSONNode, in object: JSONObject
     ) throws(PlayerMessageError) -> PlayerRequest {

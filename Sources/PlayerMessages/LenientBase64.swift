@@ -1,21 +1,23 @@
 import ByteCoding
 
-/// Base64 as players write it: both alphabets, also mixed, with padding or without, with line ends and blanks within
-/// (clients, section 2).
+/// Decodes Base64 as players write it: both alphabets, also mixed, with or without padding, with line ends and spaces
+/// inside (clients, section 2).
 ///
-/// What comes out is an SPC, which has an integrity value of its own. So a lenient reader harms nothing here; tokens
-/// and stored keys are read by `Base64` and `Base64URL`, which know one spelling only.
+/// It is used for SPCs only, which have an integrity value of their own. So accepting several spellings does no harm.
+/// Tokens and stored keys are read by `Base64` and `Base64URL`, which accept only one spelling.
 enum LenientBase64 {
-    /// What a blank stands for.
+    /// What a space stands for.
     enum Blank {
-        /// Nothing, as in wrapped text.
+        /// It is ignored, as in wrapped text.
         case ignored
-        /// A plus that a form decoder has replaced.
+        /// It is a plus that a form decoder has replaced.
         case plus
     }
 
-    /// Nil if a character belongs to neither alphabet, if padding stands elsewhere than at the end, or if the length
-    /// is impossible. If the text may have `escapes`, each of its characters may be percent-encoded.
+    /// Decodes a text. If `escapes` is true, each character may be percent-encoded.
+    ///
+    /// Returns nil if a character belongs to neither alphabet, if padding is not at the end, or if the length is
+    /// impossible.
     static func decode(_ text: Span<UInt8>, blank: Blank = .ignored, escapes: Bool = false) -> [UInt8]? {
         var isBase64 = false
         let bytes = [UInt8](capacity: text.count / 4 * 3 + 3) { bytes in
@@ -24,7 +26,8 @@ enum LenientBase64 {
         return isBase64 ? bytes : nil
     }
 
-    /// False if the text is not Base64. `bytes` has room for three bytes for each four characters, and three more.
+    /// Decodes a text into `bytes`, which has room for three bytes for every four characters, and three more. Returns
+    /// false if the text is not Base64.
     private static func decode(
         _ text: Span<UInt8>, blank: Blank, escapes: Bool, _ values: Span<UInt8>, into bytes: inout OutputSpan<UInt8>
     ) -> Bool {
@@ -73,7 +76,7 @@ enum LenientBase64 {
         }
     }
 
-    /// The character that two hexadecimal digits stand for; nil if there are no two at this place.
+    /// The character that two hexadecimal digits stand for; nil if there are not two digits at this index.
     private static func escapedCharacter(in text: Span<UInt8>, at index: Int) -> UInt8? {
         guard text.count - index >= 2, let high = Hexadecimal.value(ofDigit: text[index]),
             let low = Hexadecimal.value(ofDigit: text[index + 1])
@@ -81,13 +84,14 @@ enum LenientBase64 {
         return high << 4 | low
     }
 
-    /// Decodes four digits at a time, up to the first four that are not all digits. Returns where those are.
+    /// Decodes four digits at a time, up to the first group that has another character. Returns the index of that
+    /// group.
     private static func decodeGroups(
         of text: Span<UInt8>, from start: Int, _ values: Span<UInt8>, into bytes: inout OutputSpan<UInt8>
     ) -> Int {
         var index = start
         while text.count - index >= 4 {
-            // Four characters are there, and each of the 256 bytes has a value.
+            // Safe: the text has four more characters, and `values` has a value for each of the 256 bytes.
             let first = unsafe values[unchecked: Int(text[unchecked: index])]
             let second = unsafe values[unchecked: Int(text[unchecked: index + 1])]
             let third = unsafe values[unchecked: Int(text[unchecked: index + 2])]

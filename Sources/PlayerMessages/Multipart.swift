@@ -10,8 +10,10 @@ struct Multipart {
     private static let partCountMaximum = 16
     private static let headSizeMaximum = 2048
 
-    /// Nil if the body is not multipart. The first line is believed, and the type only if the body does not begin
-    /// with a boundary line: some players label a multipart body as a form.
+    /// Returns nil if the body is not multipart.
+    ///
+    /// The first line is the boundary. If the type names another boundary, the body is not multipart. The type may be
+    /// missing or wrong otherwise, because some players label a multipart body as a form.
     init?(_ text: ArraySlice<UInt8>, contentType: String?) {
         guard text.starts(with: "--".utf8), let end = text.firstIndex(of: 0x0A) else { return nil }
         let line = text[..<end].last == 0x0D ? text[..<(end - 1)] : text[..<end]
@@ -77,7 +79,7 @@ struct Multipart {
         text.starts(with: [0x0D, 0x0A]) ? text.dropFirst(2) : nil
     }
 
-    /// Nil for a part without a name.
+    /// Reads a part; returns nil for a part without a name.
     private static func part(_ text: ArraySlice<UInt8>) throws(PlayerMessageError) -> Part? {
         let end = Array("\r\n\r\n".utf8)
         guard let headEnd = text.prefix(headSizeMaximum).start(of: end) else { throw .multipartWithoutSPC }

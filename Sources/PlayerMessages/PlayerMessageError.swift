@@ -1,17 +1,17 @@
-/// Why a body is not a request for a licence, as far as its form shows.
+/// Why a body is not a request for a licence, as far as its form shows it.
 ///
 /// The cases name mistakes that integrators really make (clients, sections 0 and 2), so that the answer can say what
-/// arrived. No case carries any part of the body.
+/// arrived. No case contains any part of the body.
 package enum PlayerMessageError: Error, Equatable, Sendable {
     /// There is no body.
     case empty
-    /// A certificate in DER or PEM: the app sent what it should have given to the device.
+    /// A certificate in DER or PEM, which the app should have given to the device.
     case certificate
-    /// Base64 of Base64 of an SPC.
+    /// An SPC that was encoded in Base64 twice.
     case doubleBase64
     /// Text in UTF-16: the app encoded a string where it should have sent bytes or UTF-8.
     case utf16
-    /// The licence itself, as `<ckc>` or by its name in JSON.
+    /// A licence, as `<ckc>` or under its name in JSON.
     case licence
     /// An HLS playlist.
     case playlist
@@ -25,22 +25,22 @@ package enum PlayerMessageError: Error, Equatable, Sendable {
     case multipartWithoutSPC
     /// JSON that is not well formed.
     case invalidJSON
-    /// JSON without any member that has an SPC.
+    /// JSON without a member that has an SPC.
     case jsonWithoutSPC
-    /// The same SPC, or different ones, under more than one name or in more than one part.
+    /// SPCs under more than one name or in more than one part.
     case ambiguous
     /// More than one token.
     case ambiguousToken
-    /// A value that should be Base64 and is not.
+    /// A value that should be Base64 but is not.
     case invalidBase64
     /// More SPCs than one request may have.
     case tooManyKeys(maximum: Int)
-    /// A name for an SPC that is larger than its result may repeat, in bytes.
+    /// The name of an SPC is too long to be repeated in its result. `maximum` is in bytes.
     case labelTooLong(maximum: Int)
-    /// Nothing that is known.
+    /// None of the known forms.
     case unrecognised
 
-    /// What arrived, as a sentence without its end: "The body is …".
+    /// What arrived, as the end of the sentence "The body is …".
     package var received: String {
         switch self {
         case .empty: "empty"
@@ -64,7 +64,7 @@ package enum PlayerMessageError: Error, Equatable, Sendable {
         }
     }
 
-    /// What an integrator does about it, as a whole sentence.
+    /// What the integrator should do, as a whole sentence.
     package var remedy: String {
         switch self {
         case .empty: "Send the SPC that the player gave you as the body of the POST."

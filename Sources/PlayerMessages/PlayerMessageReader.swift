@@ -1,12 +1,11 @@
 import ByteCoding
 
-/// Recognises what a player posted (clients, section 2). Throws `PlayerMessageError`; nothing in a body can cost more
-/// than a few passes over it.
+/// Recognises the form of a body that a player has posted (clients, section 2).
 ///
-/// The order is that of certainty: the bytes of an SPC, a property list, JSON, multipart, a form, Base64.
+/// Throws `PlayerMessageError`. No body can cost more than a few passes over it. The most certain forms are tried
+/// first: the bytes of an SPC, a property list, JSON, multipart, a form, Base64.
 package enum PlayerMessageReader {
-    /// Reads a body of at most 64 KiB, as the listener bounds it. `contentType` names the boundary of a multipart
-    /// body, and decides nothing else.
+    /// Reads a body. The listener limits it to 64 KiB. `contentType` is used only for the boundary of a multipart body.
     package static func read(_ body: [UInt8], contentType: String? = nil) throws(PlayerMessageError) -> PlayerMessage {
         guard !body.isEmpty else { throw .empty }
         if looksLikeSPC(body[...]) {
@@ -28,8 +27,8 @@ package enum PlayerMessageReader {
         return .request(try base64(text))
     }
 
-    /// Whether bytes begin as an SPC of any version does: a small number of 32 bits, most significant byte first. Its
-    /// container and its version are `FairPlay`'s to judge.
+    /// Whether bytes begin like an SPC of any version: with a small number of 32 bits, most significant byte first.
+    /// `FairPlay` checks the container and the version.
     package static func looksLikeSPC(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.count >= 4 else { return false }
         let start = bytes.startIndex
@@ -41,12 +40,12 @@ package enum PlayerMessageReader {
         body.starts(with: "bplist00".utf8) || isPropertyList(text(of: body))
     }
 
-    /// Whether bytes may be text: none of them is a control character but tabs and line ends.
+    /// Whether bytes may be text: they have no control characters except tabs and line ends.
     package static func isText(_ bytes: [UInt8]) -> Bool {
         bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
     }
 
-    /// The bytes of one SPC out of its text. Throws what the text is instead.
+    /// Decodes the Base64 of one SPC. Throws an error that names what the text is if it is not an SPC.
     static func spc(
         fromBase64 text: Span<UInt8>, blank: LenientBase64.Blank = .ignored, escapes: Bool = false
     ) throws(PlayerMessageError) -> [UInt8] {
@@ -55,7 +54,7 @@ package enum PlayerMessageReader {
         if looksLikeSPC(bytes[...]) { return bytes }
         if bytes.starts(with: certificateStart) || bytes.starts(with: pemStart) { throw .certificate }
         if let inner = LenientBase64.decode(bytes.span), looksLikeSPC(inner[...]) { throw .doubleBase64 }
-        // It may be an SPC of which the first bytes are wrong: `FairPlay` says so.
+        // It may be an SPC whose first bytes are wrong. `FairPlay` refuses it.
         return bytes
     }
 
@@ -66,12 +65,12 @@ package enum PlayerMessageReader {
         } catch .invalidBase64 {
             throw .unrecognised
         }
-        // Many short texts are Base64 of something: only what begins as an SPC is taken for one here.
+        // Many short texts are valid Base64, so only bytes that begin like an SPC count as one.
         guard looksLikeSPC(bytes[...]) else { throw .unrecognised }
         return PlayerRequest(shape: .base64, keys: [RequestedKey(spc: bytes)])
     }
 
-    // MARK: What it is instead
+    // MARK: Other things than an SPC
 
     static let certificateStart: [UInt8] = [0x30, 0x82]
     static let pemStart = Array("-----BEGIN ".utf8)
@@ -88,24 +87,24 @@ package enum PlayerMessageReader {
         if text.starts(with: "eyJ".utf8), text.contains(UInt8(ascii: ".")) { throw .token }
     }
 
-    /// A byte order mark, or text of which every other byte is zero.
+    /// Whether the body has a byte order mark of UTF-16, or every other byte is zero.
     private static func isUTF16(_ body: [UInt8]) -> Bool {
         guard body.count >= 8, body.count.isMultiple(of: 2) else { return false }
         if body.starts(with: [0xFF, 0xFE]) || body.starts(with: [0xFE, 0xFF]) { return true }
-        // Text in another encoding has no zero, and most of it shows that at once.
+        // Most text in other encodings fails this first check, because it has no zero byte.
         guard (body[0] == 0) != (body[1] == 0) else { return false }
         return stride(from: 0, to: min(body.count, 64), by: 2)
             .allSatisfy { (body[$0] == 0) == (body[0] == 0) && (body[$0 + 1] == 0) == (body[1] == 0) }
     }
 
-    /// An XML property list. The reader of reports, and not this one, reads XML.
+    /// Whether the text is an XML property list. The reader of session reports parses it.
     private static func isPropertyList(_ text: ArraySlice<UInt8>) -> Bool {
         guard text.first == UInt8(ascii: "<") else { return false }
         let start = text.prefix(512)
         return start.containsText("<plist") || start.containsText("<!DOCTYPE plist")
     }
 
-    /// The body without a byte order mark of UTF-8 and the white space around it.
+    /// The body without a byte order mark of UTF-8 and without white space at its ends.
     private static func text(of body: [UInt8]) -> ArraySlice<UInt8> {
         let unmarked = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
         return unmarked.trimmed
@@ -113,7 +112,7 @@ package enum PlayerMessageReader {
 }
 
 extension ArraySlice<UInt8> {
-    /// Without the blanks, tabs and line ends at both ends.
+    /// The slice without spaces, tabs and line ends at both ends.
     var trimmed: ArraySlice<UInt8> {
         let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
         let start = drop(while: isSpace)
@@ -123,8 +122,9 @@ extension ArraySlice<UInt8> {
 
     func containsText(_ text: String) -> Bool { start(of: Array(text.utf8)) != nil }
 
-    /// The first place of a pattern. Takes about one pass if the first byte comes at most twice in the pattern, as in
-    /// all of ours.
+    /// The index at which a pattern first occurs; nil if it does not occur.
+    ///
+    /// This takes about one pass if the pattern has its first byte at most twice, as all patterns here do.
     func start(of pattern: [UInt8]) -> Int? {
         guard let first = pattern.first else { return startIndex }
         var rest = self

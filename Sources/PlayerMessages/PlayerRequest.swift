@@ -1,22 +1,23 @@
 package import ByteCoding
 
-/// What a player asks in one request: licences for one or more SPCs.
+/// A player's request for licences for one or more SPCs.
 ///
-/// Only the form was read. Each SPC is what the player sent as one, and `FairPlay` decides whether it is one.
+/// Only its form was read. The SPCs are not checked yet; `FairPlay` does that.
 package struct PlayerRequest: Sendable {
-    /// The most SPCs in one request. A film has about six keys; Apple's own clients send up to eight.
+    /// How many SPCs a request may have. A film has about six keys; Apple's own clients send up to eight.
     package static let keyCountMaximum = 16
 
-    /// The largest name of an SPC in bytes of UTF-8, so that an answer is not much larger than its request. Players
-    /// send ids of 16 to 36 bytes in Base64.
+    /// The size of the longest name of an SPC, in bytes of UTF-8. It keeps an answer from being much larger than its
+    /// request. Players send ids of 16 to 36 bytes in Base64.
     package static let labelSizeMaximum = 1024
 
     package let shape: RequestShape
-    /// In the order of the request; at least one. More than one only in shapes with a result for each key.
+    /// The SPCs in the order of the request. There is at least one. Only shapes with a result for each key have
+    /// several.
     package let keys: [RequestedKey]
-    /// A token within the body, where some players put it.
+    /// A token in the body; some players put it there.
     package let token: String?
-    /// Whether a part of a form has no name. Players that send such a form take bare Base64 alone.
+    /// Whether a part of a form has no name. Players that send such a form accept only bare Base64.
     package let hasUnnamedPart: Bool
 
     package init(
@@ -29,12 +30,13 @@ package struct PlayerRequest: Sendable {
     }
 }
 
-/// One SPC, and the name by which the player knows its result.
+/// One SPC, and the name by which the player recognizes its result.
 package struct RequestedKey: Sendable {
     package let spc: [UInt8]
-    /// What the body calls the asset beside the SPC. The asset id within the SPC decides.
+    /// The name of the asset in the body. Only the asset id within the SPC decides.
     package let assetHint: String?
-    /// As the player wrote it; its result repeats it unchanged. Nil in shapes with one SPC and no name for it.
+    /// The name of the SPC as the player wrote it, which the result repeats unchanged; nil in shapes without such a
+    /// name.
     package let label: JSONNode?
     /// Apple's member `offline`: whether the player wants to keep this key.
     package let isOffline: Bool
@@ -47,7 +49,7 @@ package struct RequestedKey: Sendable {
     }
 }
 
-/// What the body of a request for licences is.
+/// The content of a body that was posted to a licence path.
 package enum PlayerMessage: Sendable {
     case request(PlayerRequest)
     /// A property list of expired sessions ("secure stop"; clients, section 4d): binary, or XML.
@@ -56,7 +58,7 @@ package enum PlayerMessage: Sendable {
 
 /// The form in which a player sends its SPCs (clients, sections 1 and 2).
 ///
-/// The body alone decides, because players send raw SPCs, forms and JSON under one another's `Content-Type`.
+/// Only the body decides, because players send raw SPCs, forms and JSON with a wrong `Content-Type`.
 package enum RequestShape: Equatable, Sendable {
     /// The bytes of one SPC.
     case raw
@@ -86,7 +88,7 @@ package enum RequestShape: Equatable, Sendable {
         case serverPlaybackContext = "server_playback_context"
     }
 
-    /// The name in the log and in metrics. There are few, and a client can make no new ones.
+    /// The name in the log and in metrics. The list of names is closed, so a client cannot add labels to the metrics.
     package var name: String {
         switch self {
         case .raw: "raw"
@@ -100,7 +102,7 @@ package enum RequestShape: Equatable, Sendable {
         }
     }
 
-    /// All names, for metrics that exist before the first request.
+    /// All names, so that the metrics exist before the first request.
     package static let names = [
         "raw", "base64", "form", "multipart", "json", "get_fairplay_license", "key_array", "streaming_keys",
     ]

@@ -1,18 +1,19 @@
 import ByteCoding
 
-/// Whether a property list is small and simple enough to be given to a general reader.
+/// Checks that a property list is small and simple enough for a general parser.
 ///
-/// Bytes of a client decide how deep and how often such a reader goes: a binary list of a kilobyte may name one object
-/// a billion times, or itself. So its objects are visited here first, as often as a reader would, within bounds. Only
-/// what reports of sessions have is let through: numbers, dates, data, text, arrays, dictionaries with text for keys.
+/// The bytes of a client decide how much work such a parser does: a binary list of a kilobyte can refer to one object a
+/// billion times, or to itself. So this check first visits the objects as often as a parser would, within limits. It
+/// accepts only the types that session reports have: numbers, dates, data, text, arrays, and dictionaries with text as
+/// keys.
 package enum PropertyListBounds {
-    /// How deep containers may lie within each other.
+    /// How deep containers may nest.
     package static let depthMaximum = 8
-    /// How many objects a reader may come by, those counted that it comes by again.
+    /// How many objects a parser may visit. Repeated visits count too.
     package static let visitMaximum = 4096
 
-    /// How much text and data a reader may copy, in bytes: it does so each time that it comes by them. As much as the
-    /// largest body has, because dictionaries of a report share their keys.
+    /// How much text and data a parser may copy, in bytes. It copies them at each visit. The limit is the size of the
+    /// largest body, because the dictionaries of a report share their keys.
     package static let copiedSizeMaximum = 64 * 1024
 
     package static func accepts(_ bytes: [UInt8]) -> Bool {
@@ -35,10 +36,10 @@ private struct BinaryPropertyListWalk {
     private let top: Int
     private let tableStart: Int
     private var visitCount = 0
-    /// The text and data that was come by, in bytes.
+    /// The size of the text and data visited so far, in bytes.
     private var copiedSize = 0
 
-    /// Nil if the trailer does not fit the bytes.
+    /// Returns nil if the trailer does not fit the bytes.
     init?(_ bytes: [UInt8]) {
         guard bytes.count > Self.headerSize + Self.trailerSize else { return nil }
         let trailer = bytes.count - Self.trailerSize
@@ -46,7 +47,7 @@ private struct BinaryPropertyListWalk {
         offsetSize = Int(bytes[trailer + 6])
         referenceSize = Int(bytes[trailer + 7])
         let numbers = [8, 16, 24].map { Self.number(in: bytes, at: trailer + $0, size: 8) }
-        // No number of a list that fits the listener's limit is larger than its size.
+        // In a valid list, none of these numbers is larger than the size of the list.
         guard (1...4).contains(offsetSize), (1...4).contains(referenceSize),
             numbers.allSatisfy({ $0 <= UInt64(bytes.count) })
         else { return nil }
@@ -99,7 +100,7 @@ private struct BinaryPropertyListWalk {
         return true
     }
 
-    /// The number of elements, and where they begin. From 15 on the number is an integer of its own.
+    /// The number of elements, and where they begin. A number from 15 on is written as an integer of its own.
     private func length(at place: Int, _ low: Int) -> (count: Int, start: Int)? {
         guard low == 0xF else { return (low, place + 1) }
         guard fits(place + 1, 1), bytes[place + 1] >> 4 == 0x1 else { return nil }
@@ -112,14 +113,16 @@ private struct BinaryPropertyListWalk {
 
     private func fits(_ start: Int, _ size: Int) -> Bool { start + size <= tableStart }
 
-    /// At most 8 bytes, the most significant one first; the caller knows that they are there.
+    /// Reads an integer of at most 8 bytes, most significant byte first. The caller has checked the bounds.
     private static func number(in bytes: [UInt8], at start: Int, size: Int) -> UInt64 {
         bytes[start..<start + size].reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
 
-/// Counts the tags of an XML property list. Comments, entities, CDATA and instructions are not let through: no player
-/// sends them, and they can hold text that looks like a tag.
+/// Counts the tags of an XML property list.
+///
+/// Comments, entities, CDATA and instructions are refused: no player sends them, and they can contain text that looks
+/// like a tag.
 private struct XMLPropertyListScan {
     private let text: ArraySlice<UInt8>
 
@@ -149,7 +152,7 @@ private struct XMLPropertyListScan {
                 depth -= 1
             default:
                 guard Self.isKnown(rest[..<end]) else { return false }
-                // `<plist>` is one level more.
+                // `<plist>` is one level more, and levels are counted from 1 here.
                 if rest[..<end].last != UInt8(ascii: "/") { depth += 1 }
                 guard depth <= PropertyListBounds.depthMaximum + 2 else { return false }
             }
@@ -158,15 +161,20 @@ private struct XMLPropertyListScan {
         return tagCount > 0
     }
 
-    /// Whether the first tag is a declaration of XML that a reader ends at the same place and reads as UTF-8. Another
-    /// encoding, as UTF-7, has tags that no byte shows, and a reader ends a declaration only at `?>`.
+    /// Whether the first tag is an XML declaration that a parser reads in the same way: as UTF-8, and with the same
+    /// end.
+    ///
+    /// In another encoding, such as UTF-7, tags would not be visible in the bytes. A parser ends a declaration only at
+    /// `?>`.
     private static func isDeclaration(_ tag: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: tag, as: UTF8.self).lowercased().replacing("'", with: "\"")
         return declarations.contains(text)
     }
 
-    /// Whether a tag is one of a property list. Foundation (Swift 6.3) never frees the text of an error that it
-    /// reports, and an unknown element is named in it in full.
+    /// Whether a tag belongs to property lists.
+    ///
+    /// Unknown elements are refused here, because Foundation (Swift 6.3) never frees the text of an error that it
+    /// reports, and that text has the whole name of an unknown element.
     private static func isKnown(_ tag: ArraySlice<UInt8>) -> Bool {
         var name = tag.prefix { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         if name.last == UInt8(ascii: "/") { name.removeLast() }

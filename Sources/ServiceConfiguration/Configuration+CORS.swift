@@ -11,11 +11,11 @@ extension CORSPolicy {
             default: standard.maximumAge)
 
         if origins.contains("*") && origins.count > 1 {
-            section.report("origins", .invalidValue(expected: "\"*\" alone, or origins", example: "[\"*\"]"))
+            section.report("origins", .invalidValue(expected: "only \"*\", or only origins", example: "[\"*\"]"))
         }
         if origins.contains("*") && allowsCredentials {
             section.report(
-                "allowCredentials", .invalidValue(expected: "false where origins is \"*\"", example: "false"))
+                "allowCredentials", .invalidValue(expected: "false, because origins is \"*\"", example: "false"))
         }
         self.init(
             origins: origins.contains("*") ? .any : .listed(origins), allowsCredentials: allowsCredentials,
@@ -24,7 +24,7 @@ extension CORSPolicy {
 }
 
 extension ConfigurationForm<String> {
-    /// An origin as browsers send it: no path, no slash at its end, nothing in upper case.
+    /// An origin as browsers send it: without a path, without a slash at its end, and in lower case.
     fileprivate static var origin: ConfigurationForm {
         .string("\"*\", \"null\" or an origin without a path", example: "https://www.example") { text in
             if text == "*" || text == "null" { return text }

@@ -8,22 +8,22 @@ extension Configuration {
     package struct Callback: Equatable, Sendable {
         package let url: ServiceURL
         package let reach: HTTPCallSettings.Reach
-        /// Stands for an issuer's name.
+        /// The name that takes the place of an issuer's name.
         package let name: String
         package let sources: Set<TokenSource>
         package let timeout: Duration
         package let failure: CallbackDecider.Settings.Failure
-        /// The key of the code over each question.
+        /// The key that signs each question with an authentication code; nil if questions are not signed.
         package let secret: SecretSource?
-        /// By which the service knows this server.
+        /// The client certificate of this server, and its key; nil for no client certificate.
         package let identity: KeyPair?
-        /// Who alone may vouch for the service.
+        /// The only authorities that may issue the service's certificate; nil for those of the system.
         package let authorities: SecretSource?
         package let memory: CallbackMemory.Limits
         package let breaker: CircuitBreaker.Limits
         package let rate: Rate
         package let ratePerAddress: Rate
-        /// How many questions may be under way at once, each on a connection of its own.
+        /// How many questions may be under way at the same time, each on a connection of its own.
         package let callMaximum: Int
         package let waitingMaximum: Int
     }
@@ -64,12 +64,12 @@ extension Configuration.Callback {
             section.report(
                 "url",
                 .invalidValue(
-                    expected: "an https: URL; http: is for a loopback host that hosts names",
+                    expected: "an https: URL; http: is only for a loopback host that \"hosts\" lists",
                     example: "\"https://portal.example/entitle\""))
             return nil
         }
         self.url = url
-        // A name of this machine could lead elsewhere, and what is not encrypted stays here.
+        // Without encryption only loopback addresses are allowed: a name such as localhost could resolve elsewhere.
         reach = !url.isEncrypted ? .loopback : isNamed ? .anyAddress : .publicAddresses
         self.name = name
         self.sources = sources
@@ -105,14 +105,15 @@ extension CircuitBreaker.Limits {
     }
 }
 
-/// Where a service is.
+/// The URL of a service.
 package struct ServiceURL: Equatable, Sendable {
     package let text: String
     package let isEncrypted: Bool
-    /// In lower case, and an IPv6 address without its brackets.
+    /// The host in lower case. An IPv6 address has no brackets.
     package let host: String
 
-    /// `http:` or `https:`, a host, perhaps a port, and a path; no user, query or fragment. Nil for anything else.
+    /// Reads `http:` or `https:`, a host, an optional port and a path. Returns nil for any other text, for example with
+    /// a user, a query or a fragment.
     init?(_ text: String) {
         let scheme = ["https://", "http://"].first { text.hasPrefix($0) }
         let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !#""<>\^`{|}?#@"#.utf8.contains($0) }
@@ -152,7 +153,7 @@ package struct ServiceURL: Equatable, Sendable {
             }
     }
 
-    /// Whether the host is this machine by its usual name, or by an address.
+    /// Whether the host is `localhost` or a loopback address.
     var namesLoopback: Bool { host == "localhost" || IPAddress(host)?.isLoopback == true }
 }
 

@@ -1,11 +1,11 @@
 package import Telemetry
 
 extension Configuration {
-    /// When the system's wall clock is trusted.
+    /// When the wall clock of the system is trusted.
     package struct Clock: Equatable, Sendable {
-        /// A larger step of the wall clock ends the trust: whole seconds.
+        /// The largest step after which the wall clock is still trusted: whole seconds.
         package let stepTolerance: Duration
-        /// After so long without a step the wall clock is trusted again: whole seconds.
+        /// The time without a step after which the wall clock is trusted again: whole seconds.
         package let settleTime: Duration
     }
 }

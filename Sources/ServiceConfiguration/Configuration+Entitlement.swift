@@ -47,7 +47,7 @@ extension Configuration.Entitlement {
 }
 
 extension Configuration {
-    /// Whose names tokens, subjects, devices and sessions have.
+    /// The names of all issuers, and of the call-back service, which counts as one.
     package var issuerNames: Set<String> {
         Set(entitlement.issuers.map(\.issuer)).union(entitlement.callback.map { [$0.name] } ?? [])
     }
@@ -107,7 +107,8 @@ extension Configuration.IssuerKey {
         self.state = state
     }
 
-    /// A sealed token needs a key that seals. One that signs serves every dialect.
+    /// Whether tokens of a dialect can have this key. Only the dialect `expressplay` has sealed tokens. A signing key
+    /// fits every dialect.
     fileprivate func isFit(for dialect: TokenDialect) -> Bool {
         algorithm != .a256GCM || dialect == .expressPlay
     }
@@ -118,7 +119,7 @@ extension KeyState {
         case next, active, retiring, revoked
     }
 
-    /// Reads `state` and `until`; nil if they do not go together, which is reported.
+    /// Reads `state` and `until`. If they do not fit together, reports it and returns nil.
     fileprivate init?(reading section: ConfigurationSection) {
         let word = section.value("state", .choice(Word.allCases, example: .active), default: .active)
         let end = section.optional("until", .time)
@@ -150,7 +151,7 @@ extension EntitlementPolicy {
 }
 
 extension PolicyRule {
-    /// Longer ones are taken for a typing error.
+    /// The longest duration, in seconds. A longer one is probably a typing error.
     private static let secondsMaximum: Int64 = 10 * 366 * 86_400
 
     fileprivate init(reading section: ConfigurationSection) {
@@ -180,13 +181,13 @@ extension Protection {
 }
 
 extension Configuration {
-    /// The tokens that renew a lease without another entitlement token.
+    /// Session tokens, which renew a lease without another entitlement token.
     package struct Sessions: Equatable, Sendable {
-        /// The 32 bytes that sign them; the same on all nodes.
+        /// The 32 bytes that sign the tokens; the same on all nodes.
         package let key: SecretSource
-        /// Keys that signed tokens which are still good.
+        /// Earlier keys, whose tokens are still accepted.
         package let retiredKeys: Set<SecretSource>
-        /// How long past its lease a token may renew it: whole seconds.
+        /// How long after the end of a lease a token may still renew it: whole seconds.
         package let grace: Duration
         /// How long a session may last: whole seconds.
         package let maximumLife: Duration
@@ -196,7 +197,7 @@ extension Configuration {
 extension Configuration.Sessions {
     private static let lifeMaximum: Int64 = 30 * 86_400
 
-    /// Nil if no key is named, or if that was reported.
+    /// Returns nil if no key is named, or if a fault of the key was reported.
     init?(reading section: ConfigurationSection) {
         let key = section.optional("key", .file(in: section.directory, example: "secrets/session-key"))
         retiredKeys =

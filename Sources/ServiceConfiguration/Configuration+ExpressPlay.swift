@@ -3,13 +3,14 @@ package import Entitlements
 import Licensing
 
 extension Configuration {
-    /// The service in ExpressPlay's manner: who may have tokens made, and where they are redeemed.
+    /// The service that is compatible with ExpressPlay: which customers may have tokens made, and where tokens are
+    /// redeemed.
     package struct ExpressPlay: Equatable, Sendable {
-        /// Empty by default, and then no token is made.
+        /// The customers that may have tokens made. Empty by default.
         package let customers: [Customer]
-        /// Where tokens are redeemed, as apps are told; nil for the first path under `publicURL`.
+        /// The URL that apps are told for redeeming tokens; nil for the first path under `publicURL`.
         package let redeemURL: String?
-        /// The paths under which this server redeems tokens, beside its own.
+        /// The paths at which this server redeems tokens, in addition to its licence paths.
         package let redeemPaths: Set<String>
         /// Whether keys may stand in the URL of a token request.
         package let allowKeysInURL: Bool
@@ -25,22 +26,22 @@ extension Configuration.ExpressPlay {
         /// The issuer of the dialect `expressplay` in whose name its tokens are sealed.
         package let issuer: String
         package let authenticator: SecretSource
-        /// The one that it has for another environment, so that the log tells a mix-up.
+        /// The customer's authenticator for another environment. If the two are confused, the log says so.
         package let otherAuthenticator: SecretSource?
         package let tokensPerDay: UInt32?
         package let rate: Rate?
         package let isDisabled: Bool
-        /// Content ids, and prefixes with an asterisk behind them; nil for all contents.
+        /// Content ids, or prefixes that end with an asterisk; nil for all contents.
         package let contents: Set<String>?
     }
 
-    /// The entitlement server in the manner of ExpressPlay's sample.
+    /// The entitlement server, which is compatible with ExpressPlay's sample.
     package struct SEES: Equatable, Sendable {
-        /// Whose tokens it hands out.
+        /// The customer in whose name tokens are made.
         package let customer: String
-        /// What is presented as `Authorization: Bearer`.
+        /// The secret that requests present as `Authorization: Bearer`.
         package let authenticator: SecretSource?
-        /// The subjects of the client certificates that may ask.
+        /// The subjects of the client certificates that are accepted.
         package let clients: Set<String>
         package let tokenLife: Duration
         /// How many devices may be registered under one cookie.
@@ -70,7 +71,7 @@ extension Configuration.ExpressPlay {
         }
     }
 
-    /// Where apps are told to redeem tokens; nil if nothing says so.
+    /// The URL at which apps are told to redeem tokens; nil if neither `redeemURL` nor `publicURL` gives one.
     func redeemURL(under publicURL: String?) -> String? {
         let path = redeemPaths.contains(Self.redeemPathDefault) ? Self.redeemPathDefault : redeemPaths.min()
         guard redeemURL == nil, let publicURL, let path else { return redeemURL }
@@ -117,7 +118,7 @@ extension Configuration.ExpressPlay.SEES {
 }
 
 extension ConfigurationForm<String> {
-    /// As `publicURL`, with the slash at its end if it has one.
+    /// The same form as `publicURL`, but a slash at the end is kept.
     fileprivate static var redeemURL: ConfigurationForm {
         .string(
             "an https: or http: URL without query and fragment", example: "https://keys.example.com:443/hms/fp/rights/"

@@ -29,21 +29,21 @@ extension Configuration.FairPlay {
 }
 
 extension Configuration {
-    /// What Apple issued for one deployment.
+    /// The credential that Apple issued for one deployment.
     package struct Credential: Equatable, Sendable {
         package let name: String
         package var stage: CredentialStage
         package let certificates: CertificateFiles
         /// The passphrase of the private keys, if they are encrypted.
         package let privateKeyPassphrase: SecretSource?
-        /// Whether SPCs of version 3 are answered; only with a 2048-bit key.
+        /// Whether SPCs of version 3 are answered. This needs a 2048-bit key.
         package let spcVersion3: Bool
         package let ladder: Ladder
     }
 
     /// Certificates, in DER or PEM, and their private keys.
     package enum CertificateFiles: Equatable, Sendable {
-        /// At least one pair is there.
+        /// The 1024-bit pair and the 2048-bit pair; at least one of them.
         case pairs(KeyPair?, KeyPair?)
         /// One file with both certificates.
         case bundle(SecretSource, privateKey1024: SecretSource, privateKey2048: SecretSource)
@@ -56,7 +56,7 @@ extension Configuration {
 }
 
 extension Configuration.Credential {
-    /// `spcVersion3` is what holds if the credential says nothing.
+    /// Reads a credential. `spcVersion3` is the default if the credential does not set this field.
     init?(reading section: ConfigurationSection, spcVersion3: Bool) {
         // An external module runs as long as the daemon, and its credential with it.
         if section.contains("module") { section.effect = .restart }
@@ -67,7 +67,7 @@ extension Configuration.Credential {
         let certificates = Configuration.CertificateFiles(reading: section)
         let passphrase = section.optional(
             "privateKeyPassphrase", .file(in: section.directory, example: "credential:fairplay-passphrase"))
-        // A default for all credentials does not apply to those that cannot follow it.
+        // The default for all credentials does not apply to a credential without a 2048-bit key.
         let has2048 = section.contains("certificate2048") || section.contains("certificateBundle")
         let ownVersion3 = section.value("spcVersion3", .boolean, default: spcVersion3 && has2048)
         let ladder = Configuration.Ladder(reading: section)
@@ -82,7 +82,7 @@ extension Configuration.Credential {
         self.ladder = ladder
     }
 
-    /// Every file that it names.
+    /// Every file that the credential names.
     var sources: [SecretSource] {
         certificates.sources + [privateKeyPassphrase, ladder.source].compactMap(\.self)
     }
@@ -114,7 +114,7 @@ extension Configuration.CertificateFiles {
         }
     }
 
-    /// The two fields of one key size.
+    /// The fields of the certificate and the private key of one key size.
     private struct Files {
         let names: (certificate: String, privateKey: String)
         let certificate: SecretSource?
@@ -138,7 +138,8 @@ extension Configuration.CertificateFiles {
             return Configuration.KeyPair(certificate: certificate, privateKey: privateKey)
         }
 
-        /// Reports a field without the one that it needs, and a certificate beside the bundle that holds it.
+        /// Reports a certificate without its private key, a private key without its certificate, and a certificate in
+        /// addition to a bundle.
         func reportStrangers(in section: ConfigurationSection, besidesBundle bundle: String?) {
             if let bundle {
                 if has.certificate { section.report(names.certificate, .conflict(with: bundle)) }

@@ -1,12 +1,12 @@
 package import ContentKeys
 
 extension Configuration {
-    /// How content keys are made and kept.
+    /// How content keys are made and stored.
     package struct Keys: Equatable, Sendable {
         /// Where the bytes of new keys come from.
         package enum Material: String, Sendable, CaseIterable {
             case random
-            /// From the master secret and the key's names.
+            /// They are derived from the master secret and the key's names.
             case derived
         }
 
@@ -14,21 +14,21 @@ extension Configuration {
         package let keyEncryptionKey: SecretSource
         /// The number of that key; a new key gets a higher one.
         package let keyEncryptionKeyVersion: UInt32
-        /// Keys that sealed what is not sealed again yet; their versions differ.
+        /// Earlier keys, which still open what they have sealed. Their versions are distinct.
         package let olderKeyEncryptionKeys: [OlderKey]
         package let material: Material
         /// The 32 bytes from which keys are derived; nil if keys are random.
         package let masterSecret: SecretSource?
         package let masterSecretVersion: UInt32
-        /// The file outside a SQLite database that shows whether random keys were lost; nil for none.
+        /// The file beside a SQLite database that shows whether random keys were lost; nil for no such file.
         package let generationFile: String?
-        /// Whether operators may see keys in clear.
+        /// Whether operators may see keys in the clear.
         package let allowReveal: Bool
-        /// How the URL of a key in playlists is written.
+        /// The template of a key's URL in playlists.
         package let skdTemplate: SKDTemplate
     }
 
-    /// A key that opens or verifies what it sealed, and no longer seals.
+    /// An earlier key: it opens or verifies what it has sealed, but seals nothing new.
     package struct OlderKey: Equatable, Sendable {
         package let version: UInt32
         package let key: SecretSource

@@ -1,26 +1,26 @@
 extension Configuration {
-    /// What opens the SK..R1 blocks of a credential.
+    /// The ladder of a credential, which opens the SK..R1 blocks of its SPCs.
     package enum Ladder: Equatable, Sendable {
-        /// 16 bytes.
+        /// The application secret: 16 bytes.
         case applicationSecret(SecretSource)
-        /// 16 bytes, for the published test vectors only.
+        /// A fixed DASk: 16 bytes, for the published test vectors only.
         case fixedDASk(SecretSource)
         case module(Module)
     }
 
-    /// A module in processes of its own.
+    /// A ladder module, which runs in processes of its own.
     package struct Module: Equatable, Sendable {
         /// The path of the shared library.
         package let library: String
-        /// What the library is opened with.
+        /// The data with which the library is opened.
         package let data: SecretSource
         package let workers: Int
         package let callDeadline: Duration
-        /// The processor time that one worker may use beyond that of its answered calls.
+        /// The processor time that one worker may use in addition to that of its answered calls.
         package let processorTime: Duration
-        /// The address space of one worker, in bytes.
+        /// The limit of the address space of one worker, in bytes.
         package let memoryLimit: UInt64
-        /// The user that workers become, if they are to be another one.
+        /// The user that workers become; nil for the daemon's own user.
         package let user: String?
     }
 }
@@ -28,7 +28,7 @@ extension Configuration {
 extension Configuration.Ladder {
     private static let names = (applicationSecret: "applicationSecret", module: "module", fixedDASk: "fixedDASk")
 
-    /// Reads the fields of which exactly one must be there; nil if something was reported.
+    /// Reads the three fields, of which exactly one must be set. Returns nil if a fault was reported.
     init?(reading section: ConfigurationSection) {
         let names = Self.names
         let applicationSecret = section.optional(

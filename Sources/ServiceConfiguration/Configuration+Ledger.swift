@@ -1,11 +1,11 @@
 extension Configuration {
-    /// The record of what was given and refused.
+    /// The ledger, which records the licences that were given and refused.
     package struct Ledger: Equatable, Sendable {
-        /// What becomes of a licence that the ledger cannot record.
+        /// What happens to a licence that the ledger cannot record.
         package enum Mode: String, Sendable, CaseIterable {
             /// It is refused.
             case required
-            /// It is given nevertheless, and counted.
+            /// It is given and counted if it spends nothing or if a session token renews it, and refused otherwise.
             case bestEffort = "best-effort"
         }
 
@@ -14,22 +14,22 @@ extension Configuration {
         package let key: SecretSource
         /// The number of that key. A new key gets a higher number.
         package let keyVersion: UInt32
-        /// Keys that sealed what the ledger still holds. Their versions differ, and are lower.
+        /// Earlier keys, which have sealed entries that the ledger still has. Their versions are distinct and lower.
         package let olderKeys: [OlderKey]
-        /// The 32 bytes under which devices and subjects have their pseudonyms.
+        /// The 32 bytes of the key that makes the pseudonyms of devices and subjects.
         package let pseudonymKey: SecretSource
         /// How long entries are kept: whole seconds.
         package let retention: Duration
         /// How long entries are kept in the copy of the ledger in PostgreSQL: whole seconds.
         package let sharedRetention: Duration
-        /// How long renewals have rows of their own: whole seconds.
+        /// After how long the rows of renewals are rolled up: whole seconds.
         package let rollUpRenewalsAfter: Duration
-        /// How often the log stream says how far the ledger has come: whole seconds.
+        /// How often a checkpoint of the ledger is written to the log: whole seconds.
         package let checkpointEvery: Duration
         /// How many refusals of good tokens get a row of their own per second.
         package let refusalsPerSecond: Int
 
-        /// The size of both keys in bytes.
+        /// The size of the key and of the pseudonym key, in bytes.
         package static let keySize = 32
     }
 }

@@ -2,7 +2,7 @@ import ByteCoding
 package import HTTPMessages
 package import PlayerMessages
 
-/// The paths of the public listener that are always there. No configured path may fit one of them.
+/// The built-in paths of the public listener. No configured path may match one of them.
 package enum BuiltInPath: String, CaseIterable, Sendable {
     case license = "/fps/license"
     case licenseQuery = "/fps/licenses/query"
@@ -19,10 +19,10 @@ package enum BuiltInPath: String, CaseIterable, Sendable {
     case spekeHeartbeat = "/speke/v1.0/heartbeat"
     case keys = "/v1/keys"
 
-    /// The beginning of the paths at which the keys of a content are, whose percent-encoded name stands behind it.
+    /// The prefix of the paths for the keys of a content. The percent-encoded content id follows it.
     package static let keysOfContent = "/v1/keys/"
 
-    /// The built-in path that fits a pattern too; nil if no path does.
+    /// A built-in path that matches a pattern; nil if none does.
     static func overlapping(_ pattern: PathPattern) -> String? {
         if let path = allCases.first(where: { pattern.fits($0.rawValue) }) { return path.rawValue }
         let ofContent = PathPattern([.literal("v1"), .literal("keys"), .parameter("contentId")])
@@ -33,13 +33,13 @@ package enum BuiltInPath: String, CaseIterable, Sendable {
 extension Configuration {
     /// A further path at which licences or certificates are served (clients, section 2).
     package struct LicensePath: Equatable, Sendable {
-        /// Whose manner of answering an address has.
+        /// The style of the answers at a path.
         package enum Dialect: String, Sendable, CaseIterable {
-            /// As `/fps/license`.
+            /// The same answers as at `/fps/license`.
             case standard
-            /// Licences as `CkcMessage`, errors with a numeric `errorCode`.
+            /// Licences have the member `CkcMessage`, and errors have a numeric `errorCode`.
             case nagra
-            /// Licences without regard to `Accept`, errors in ExpressPlay's HTML or JSON.
+            /// Licences ignore `Accept`, and errors are ExpressPlay's HTML or JSON.
             case expressplay
         }
 
@@ -48,16 +48,16 @@ extension Configuration {
             case license
             /// Certificates, by GET.
             case certificate
-            /// Both, as FairPlay-KSM has them at one address.
+            /// Both, as FairPlay-KSM has them at one path.
             case both
         }
 
         package let pattern: PathPattern
         package let serves: Service
         package let dialect: Dialect
-        /// The shape of licences unless a request names another one; nil for that of the dialect.
+        /// The default shape of licences, if a request names no shape; nil for the default of the dialect.
         package let answer: AnswerShape?
-        /// The form of certificates unless a request names another one.
+        /// The default form of certificates, if a request names no form.
         package let certificateFormat: CertificateFormat
 
         package init(
@@ -71,10 +71,10 @@ extension Configuration {
             self.certificateFormat = certificateFormat
         }
 
-        /// The names of parameters that say which key a request is about. Other parameters say nothing.
+        /// The names of path parameters that say which key a request is about. Other parameters have no meaning.
         package static let hintNames: Set = ["kid", "assetId", "contentId"]
 
-        /// The paths that are served unless the file lists others.
+        /// The paths that are served if the file lists none.
         package static let standard: [LicensePath] = {
             let service: [PathPattern.Segment] = [.literal("contentlicenseservice"), .literal("v1")]
             return [
@@ -94,17 +94,17 @@ extension Configuration {
 
     /// The form in which a certificate is answered.
     package enum CertificateFormat: String, Sendable, CaseIterable {
-        /// DER; a bundle is one certificate behind the other.
+        /// DER. A bundle is its certificates one after the other.
         case raw
         /// The Base64 of the same bytes, without a line end.
         case base64
         /// Each certificate in PEM.
         case pem
-        /// `{"certificate": …}` with the Base64.
+        /// `{"certificate": …}` with the same Base64.
         case json
     }
 
-    /// The paths of the file, or the standard ones if it has none. Nil if one was reported.
+    /// The paths of the file, or the standard ones if the file lists none. Returns nil if a fault was reported.
     static func licensePaths(reading root: ConfigurationSection) -> [LicensePath]? {
         let paths = root.sections(
             "licensePaths", example: "[{ path: \"/drm/fairplay/{kid}\" }]", allowsEmpty: true, effect: .reload,
@@ -113,8 +113,8 @@ extension Configuration {
         return paths
     }
 
-    /// Reports every path of the file that could be meant by another one's requests. A standard path gives way to those
-    /// of ExpressPlay.
+    /// Reports every path of the file that some request path matches together with another one. Standard paths are not
+    /// checked: the paths of ExpressPlay take precedence over them.
     static func checkLicensePaths(
         _ paths: [LicensePath], redeemPaths: Set<String>, in root: ConfigurationSection
     ) {

@@ -2,7 +2,7 @@ import FairPlay
 import Licensing
 
 extension LicensePolicy {
-    /// Reads the fields of `fairplay` that say what is demanded of devices.
+    /// Reads the fields of `fairplay` with the demands on devices.
     init(reading section: ConfigurationSection) {
         var device = DevicePolicy()
         device.assumesOfflineKeySupport = section.value("assumeOfflineKeySupport", .boolean, default: false)
@@ -14,7 +14,7 @@ extension LicensePolicy {
 }
 
 extension ContentPolicyTable {
-    /// Reads the entries that are there; the others keep their defaults.
+    /// Reads the entries that are set. The others keep their defaults.
     fileprivate init(reading section: ConfigurationSection) {
         self = .default
         let entries: [(String, WritableKeyPath<ContentPolicyTable, ContentPolicy>)] = [
@@ -51,7 +51,8 @@ private enum SecurityLevelWord: String, CaseIterable {
 }
 
 private enum HDCPWord: String, CaseIterable {
-    /// No floor: the right, or the device's own default, decides. Not called `none`, which an optional has too.
+    /// No demand: the right or the device's own default decides. It is not called `none`, because `Optional` has that
+    /// case too.
     case noFloor = "none"
     case type0, type1
 

@@ -23,7 +23,7 @@ extension Configuration.Limits {
         loopCount = section.value("loopCount", .integer(1...256, example: 4), default: Self.processorCount)
     }
 
-    /// The processors that the process may run on, within what `loopCount` and the workers of a module take.
+    /// The number of processors that the process may use, at most the limit of `loopCount` and of a module's workers.
     static var processorCount: Int { min(Processors.count, 256) }
 }
 
@@ -40,7 +40,7 @@ extension Configuration.Overload {
 }
 
 extension HTTPLimits {
-    /// Reads the fields that are there; the others keep their defaults.
+    /// Reads the fields that are set. The others keep their defaults.
     fileprivate init(reading section: ConfigurationSection) {
         self.init()
         let sizes: [(String, WritableKeyPath<HTTPLimits, Int>, ClosedRange<Int>)] = [
@@ -80,7 +80,7 @@ extension HTTPLimits {
 }
 
 extension HTTP2Limits {
-    /// Reads the fields that are there; the others keep their defaults.
+    /// Reads the fields that are set. The others keep their defaults.
     fileprivate init(reading section: ConfigurationSection) {
         self.init()
         let sizes: [(String, WritableKeyPath<HTTP2Limits, Int>, ClosedRange<Int>)] = [
@@ -116,13 +116,13 @@ extension RequestRates {
             perSubject: section.optionalSection("perSubject", Rate.init(reading:)) ?? Self.perSubjectDefault)
     }
 
-    /// Unless configured: one token cannot fill the ledger, and many viewers may share an address.
+    /// The default rates. One token must not be able to fill the ledger, and many viewers may share an address.
     package static let perAddressDefault = Rate(perSecond: 200, burst: 1000)
     package static let perSubjectDefault = Rate(perSecond: 10, burst: 50)
 }
 
 extension Rate {
-    /// Unless it is said, the burst is what two seconds allow.
+    /// Reads a rate. The default of the burst is the number of requests that the rate allows in two seconds.
     init?(reading section: ConfigurationSection) {
         let perSecond = section.required("perSecond", .integer(1...10_000_000, example: 10))
         let burst = section.value("burst", .integer(1...10_000_000, example: 20), default: 2 * (perSecond ?? 1))
@@ -131,16 +131,16 @@ extension Rate {
     }
 }
 
-/// How much memory the daemon may have.
+/// The memory of the machine or container.
 enum MachineMemory {
-    /// The budget unless one is configured: a quarter of the memory, from 16 MiB to 1 GiB.
+    /// The default memory budget: a quarter of the memory, from 16 MiB to 1 GiB.
     static var budget: Int { budget(ofMemory: size) }
 
     static func budget(ofMemory size: Int) -> Int {
         min(max(size / 4, MemoryBudget.sizeMinimum), MemoryBudget.sizeDefaultMaximum)
     }
 
-    /// The memory of the control group, or of the machine if that is less, in bytes.
+    /// The smallest of the limits of the control groups and of the machine's memory, in bytes.
     static var size: Int {
         let machine = sysconf(Int32(_SC_PHYS_PAGES)) * sysconf(Int32(_SC_PAGESIZE))
         let groups = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""
@@ -150,7 +150,7 @@ enum MachineMemory {
         return limits.reduce(machine, min)
     }
 
-    /// The files with the limits of the process's control group and of those around it, from `/proc/self/cgroup`
+    /// The files with the limits of the process's control group and of its parent groups, from `/proc/self/cgroup`
     /// (cgroups(7)).
     static func limitFiles(of groups: String) -> [String] {
         groups.split(separator: "\n").flatMap { line -> [String] in
@@ -168,7 +168,7 @@ enum MachineMemory {
         return folders.map { "\($0)/\(name)" }
     }
 
-    /// Nil for "max", and for what is no number.
+    /// The limit in a file; nil for "max", and for a text that is not a positive number.
     static func limit(in text: String) -> Int? {
         Int(text.trimmingCharacters(in: .whitespacesAndNewlines)).flatMap { $0 > 0 ? $0 : nil }
     }

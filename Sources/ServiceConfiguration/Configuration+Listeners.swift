@@ -20,7 +20,7 @@ extension Configuration.Listeners {
 }
 
 extension Configuration.PublicListener {
-    /// Port 8443 on this machine alone.
+    /// Port 8443 on the loopback address.
     fileprivate static let standard = Self(address: .socket(.internet(.v4(0x7F00_0001), port: 8443)))
 
     init?(reading section: ConfigurationSection) {

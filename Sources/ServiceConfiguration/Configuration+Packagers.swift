@@ -3,27 +3,27 @@ package import Entitlements
 package import PackagerAPI
 
 extension Configuration {
-    /// A packager, what it presents, and what it may do.
+    /// A packager with its credentials and its permissions.
     package struct Packager: Equatable, Sendable {
         package let name: String
-        /// The user name of Basic; the packager's name unless configured.
+        /// The user name of Basic; by default the packager's name.
         package let user: String
-        /// What Basic, Bearer and `x-api-key` present. Nil if the packager has client certificates alone.
+        /// The secret for Basic, Bearer and `x-api-key`; nil if the packager has only client certificates.
         package let secret: SecretSource?
-        /// The secret before that one, which is accepted beside it until it is taken out.
+        /// The previous secret, which is accepted too until it is removed.
         package let previousSecret: SecretSource?
         package let clientCertificates: [ClientCertificateName]
         package let scopes: Set<PackagerAPI.Packager.Scope>
-        /// Content ids, and prefixes with an asterisk behind them; nil for all contents.
+        /// Content ids, or prefixes that end with an asterisk; nil for all contents.
         package let contents: Set<String>?
-        /// Pinned certificates, each of one RSA key.
+        /// Pinned certificates, each in a file of its own.
         package let recipients: [SecretSource]
         package let requireEncryptedDelivery: Bool
         package let rate: Rate?
         package let isDisabled: Bool
     }
 
-    /// Nil if it was reported.
+    /// Reads all packagers. Returns nil if a fault was reported.
     static func packagers(reading section: ConfigurationSection) -> [Packager]? {
         let packagers = section.sections(
             "packagers", example: "[{ name: \"packager-1\", secret: \"secrets/packager-1\" }]", allowsEmpty: true,
@@ -34,13 +34,13 @@ extension Configuration {
         return packagers ?? []
     }
 
-    /// A certificate names one packager.
+    /// Reports a client certificate that several packagers list.
     private static func checkCertificates(of packagers: [Packager], in section: ConfigurationSection) {
         var owners: [ClientCertificateName: (packager: Int, path: String)] = [:]
         for (index, packager) in packagers.enumerated() {
             for (place, name) in packager.clientCertificates.enumerated() {
                 let path = "packagers[\(index)].clientCertificates[\(place)]"
-                // The same name twice in one list has been reported by the list.
+                // Reading the list has already reported a name that occurs twice in it.
                 if let owner = owners[name], owner.packager != index {
                     section.report(below: path, .duplicate(of: owner.path))
                 } else {
@@ -97,7 +97,7 @@ extension ConfigurationForm<String> {
 }
 
 extension ConfigurationForm<ClientCertificateName> {
-    /// A subject has an equals sign, and a fingerprint has none.
+    /// The name of a client certificate. A text with an equals sign is a subject, any other text a fingerprint.
     fileprivate static var certificateName: ConfigurationForm {
         .string(
             "a certificate's subject as RFC 4514 writes it, or its SHA-256 as 64 hexadecimal digits, with colons or"

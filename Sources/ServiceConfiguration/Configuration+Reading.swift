@@ -4,8 +4,8 @@ import Glibc
 import HTTPMessages
 import Telemetry
 
-// Each section reads itself: one line for a field, and the rules that tie fields together below. A new field is a new
-// line, with a default, here and in Config/latchkey.json5.
+// Each section reads itself: one line for each field, and below them the rules that concern several fields. A new field
+// needs a new line with a default here, and one in Config/latchkey.json5.
 
 extension Configuration {
     init?(reading section: ConfigurationSection) {
@@ -58,10 +58,10 @@ extension Configuration {
         self.logging = logging
     }
 
-    /// The name of this machine as far as it is made of letters, digits, dots, hyphens and underscores.
+    /// The host name; "latchkey" if it has other characters than letters, digits, dots, hyphens and underscores.
     private static var hostName: String {
         var buffer = [CChar](repeating: 0, count: 256)
-        // One byte less than there is, so that the name always ends.
+        // One byte less than the buffer has, so that a zero byte always follows the name.
         guard unsafe gethostname(&buffer, buffer.count - 1) == 0 else { return "latchkey" }
         let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         let name = String(decoding: bytes.prefix(64), as: UTF8.self)

@@ -3,19 +3,19 @@ package import Licensing
 package import StoragePostgreSQL
 
 extension Configuration {
-    /// Where content keys are kept, and what nodes share.
+    /// Where content keys and the shared state of the nodes are stored.
     package struct Storage: Equatable, Sendable {
         package let url: StorageURL
         /// The password of the PostgreSQL role; nil if the server asks for none.
         package let password: SecretSource?
-        /// The file of the node's own ledger beside PostgreSQL.
+        /// The file of the node's own ledger if the store is PostgreSQL.
         package let ledger: String
-        /// What becomes of a licence that needs what nodes share while PostgreSQL does not answer.
+        /// What happens to a licence that needs shared state while PostgreSQL does not answer.
         package let onStoreOutage: SharedDecisionStore.OutageRule
-        /// How many licences are given then without counting, with `onStoreOutage: "admit"`.
+        /// How many licences are admitted in an outage with `onStoreOutage: "admit"`.
         package let admissions: AdmissionLimits
 
-        /// The node's own SQLite file: content keys, decisions and ledger, or beside PostgreSQL the ledger alone.
+        /// The node's own SQLite file. It has content keys, decisions and the ledger; with PostgreSQL only the ledger.
         package var databasePath: String {
             switch url {
             case .sqlite(let path): path
@@ -25,9 +25,9 @@ extension Configuration {
     }
 }
 
-/// Where content keys are kept.
+/// Where content keys are stored.
 package enum StorageURL: Equatable, Sendable {
-    /// `sqlite:PATH`; the file is made when it is first needed.
+    /// `sqlite:PATH`. The file is created when it is first needed.
     case sqlite(path: String)
     /// `postgresql://USER@HOST[:PORT]/DATABASE`, for many nodes.
     case postgreSQL(PostgreSQLURL)
@@ -69,7 +69,7 @@ extension AdmissionLimits {
 }
 
 extension ConfigurationForm<StorageURL> {
-    /// `sqlite:PATH`, where a relative path is relative to `directory`, or the URL of a PostgreSQL database.
+    /// `sqlite:PATH`, or the URL of a PostgreSQL database. A relative PATH is relative to `directory`.
     static func storageURL(in directory: String) -> ConfigurationForm {
         let expected = "sqlite:PATH or postgresql://USER@HOST/DATABASE"
         let read = { (node: JSONNode) -> ConfigurationFormResult<StorageURL> in
@@ -83,7 +83,7 @@ extension ConfigurationForm<StorageURL> {
         return ConfigurationForm(expected: expected, example: "\"sqlite:latchkey.db\"", read: read) { url in
             switch url {
             case .sqlite(let path): JSONNode.quoted("sqlite:" + path)
-            case .postgreSQL: nil  // Only the file or a variable gives one, as it stands there.
+            case .postgreSQL: nil  // It is never a default, so it is shown as it is written in the file or variable.
             }
         }
     }

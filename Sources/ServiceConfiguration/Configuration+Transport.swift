@@ -1,14 +1,14 @@
 package import HTTPServing
 package import POSIXSockets
 
-/// Where a listener's connections come from.
+/// The address of a listener.
 package enum ListenerAddress: Equatable, Sendable {
-    /// An address of our own; port 0 takes a free one.
+    /// An address that the daemon binds itself. Port 0 takes a free port.
     case socket(SocketAddress)
     /// The sockets that systemd passes under this name.
     case systemd(name: String)
 
-    /// The address, if it is known before the listener is opened.
+    /// The socket address; nil if it is not known before the listener is opened.
     package var socketAddress: SocketAddress? {
         switch self {
         case .socket(let address): address
@@ -18,7 +18,7 @@ package enum ListenerAddress: Equatable, Sendable {
 }
 
 extension ListenerAddress: LosslessStringConvertible {
-    /// Reads what `SocketAddress` reads, or `systemd:` and a name of letters, digits, ".", "-" and "_".
+    /// Reads an address in a form of `SocketAddress`, or `systemd:` and a name of letters, digits, ".", "-" and "_".
     package init?(_ text: String) {
         if let name = text.suffix(after: "systemd:") {
             guard (1...255).contains(name.utf8.count), name.utf8.allSatisfy(\.isNameByte) else { return nil }
@@ -38,26 +38,28 @@ extension ListenerAddress: LosslessStringConvertible {
 }
 
 extension Configuration {
-    /// How connections come to a listener.
+    /// The transport of a listener: TLS, and proxies before it.
     package struct Transport: Equatable, Sendable {
-        /// `nil` for plain HTTP.
+        /// The files for TLS; nil for plain HTTP.
         package var tls: TLSFiles?
         /// Whether every connection begins with a PROXY header.
         package var proxyProtocol = false
         package var trustedProxies = TrustedProxies()
-        /// Whether plain HTTP may be spoken if other machines could listen.
+        /// Whether plain HTTP is allowed although other machines could listen to it.
         package var allowPlaintext = false
         /// The permissions of a unix socket's file.
         package var socketMode: UInt32 = 0o660
     }
 
-    /// What TLS needs.
+    /// The files and options for TLS.
     package struct TLSFiles: Equatable, Sendable {
-        /// Chains and keys in PEM; at least one, the first for clients that ask for no name that is there.
+        /// Certificate chains and private keys in PEM; at least one. The first is for clients whose requested name no
+        /// certificate has.
         package let identities: [KeyPair]
-        /// Certificates in PEM; clients need one that these authorities have signed.
+        /// The certificates in PEM of the authorities that must have signed a client's certificate; nil if clients need
+        /// none.
         package let clientCA: SecretSource?
-        /// Secrets of session tickets, the first for new ones; empty for random keys of the process.
+        /// The secrets of session tickets. The first one makes new tickets. Empty for random keys of the process.
         package var ticketKeys: [SecretSource] = []
         package var options = TLSProtocolOptions()
     }
@@ -65,7 +67,7 @@ extension Configuration {
 
 extension Configuration.Transport {
     init(reading section: ConfigurationSection) {
-        // Whether there is TLS needs a restart; which files it uses does not.
+        // Adding or removing TLS needs a restart. Changing its files does not.
         section.notePresence("tls", effect: .restart)
         if section.contains("tls") {
             tls = section.section("tls", effect: .reload, Configuration.TLSFiles.init(reading:))
@@ -119,7 +121,7 @@ enum TrustedProxy: Hashable, CustomStringConvertible {
     case network(IPNetwork)
     case unixPeers
 
-    /// As the file has it.
+    /// The entry as the file writes it.
     var description: String {
         switch self {
         case .network(let network): network.description
@@ -144,7 +146,7 @@ extension ConfigurationForm<TrustedProxy> {
 }
 
 extension ConfigurationForm<String> {
-    /// Names as OpenSSL takes them; whether it has such ciphers shows when a context is made.
+    /// Names of ciphers in OpenSSL's form. Unknown names are found later, when a TLS context is made.
     fileprivate static func cipherNames(example: String) -> ConfigurationForm {
         .string("names of ciphers with colons between", example: example) { text in
             (1...1024).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7e).contains($0) } ? text : nil
@@ -153,7 +155,7 @@ extension ConfigurationForm<String> {
 }
 
 extension ConfigurationForm<UInt32> {
-    /// Permissions as `chmod` takes them: three octal digits behind a zero.
+    /// Permissions in the form of `chmod`: a zero and three octal digits.
     static var socketMode: ConfigurationForm {
         .string(
             "permissions of four octal digits", example: "0660", write: { "0" + String($0, radix: 8) },

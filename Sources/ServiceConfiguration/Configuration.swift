@@ -3,17 +3,18 @@ package import HTTPMessages
 package import Licensing
 package import Telemetry
 
-/// What the configuration file says, complete with defaults: names of files, never their contents.
+/// The values of the configuration file, including defaults. It has the names of files, never their contents.
 ///
-/// A value of this type is consistent in itself; whether the files hold what they should shows when
-/// `LoadedConfiguration` reads them. `Config/latchkey.json5` explains every field.
+/// A value of this type is consistent in itself. `LoadedConfiguration` reads the files and checks their contents.
+/// `Config/latchkey.json5` explains every field.
 package struct Configuration: Equatable, Sendable {
-    /// The name of this node in logs and metrics; the host name unless configured.
+    /// The name of this node in logs and metrics; by default the host name.
     package let node: String
     package let listeners: Listeners
-    /// Where clients reach the public listener, without a slash at its end; never taken from a request's `Host`.
+    /// The URL at which clients reach the public listener, without a slash at its end. It is never taken from a
+    /// request's `Host`.
     package let publicURL: String?
-    /// The host of `publicURL`, with its port if it has one: where players find the licence server.
+    /// The host of `publicURL`, with its port if it has one. Players find the licence server there.
     package var publicAuthority: String? {
         publicURL.map { url in
             String(url.drop { $0 != ":" }.dropFirst("://".count).prefix { $0 != "/" })
@@ -21,7 +22,7 @@ package struct Configuration: Equatable, Sendable {
     }
     /// Which web pages may read the answers of public listeners.
     package let cors: CORSPolicy
-    /// Where licences and certificates are served, beside the built-in paths. No path fits two of them.
+    /// The paths for licences and certificates in addition to the built-in ones. A request path matches at most one.
     package let licensePaths: [LicensePath]
     package let fairplay: FairPlay
     package let keys: Keys
@@ -30,16 +31,16 @@ package struct Configuration: Equatable, Sendable {
     package let clock: Clock
     package let entitlement: Entitlement
     package let expressPlay: ExpressPlay
-    /// Who may ask for content keys; the names differ.
+    /// The packagers, which may ask for content keys. Their names are distinct.
     package let packagers: [Packager]
     package let limits: Limits
     package let logging: Logging
 
-    /// Where the daemon listens.
+    /// The listeners of the daemon.
     package struct Listeners: Equatable, Sendable {
-        /// For devices, apps and players; at least one.
+        /// The listeners for devices, apps and players; at least one.
         package let `public`: [PublicListener]
-        /// For operators; may be empty.
+        /// The listeners for operators; may be empty.
         package let admin: [AdminListener]
     }
 
@@ -58,9 +59,9 @@ package struct Configuration: Equatable, Sendable {
         package let transport: Transport
         /// The file of the token that requests present as `Authorization: Bearer`.
         package let tokenFile: SecretSource?
-        /// Further tokens, each of one operator or program; the names differ.
+        /// Further tokens, each for one operator or program. Their names are distinct.
         package let tokens: [AdminToken]
-        /// Names, in lower case, by which the listener may be asked beside numeric addresses and `localhost`.
+        /// Host names, in lower case, that requests may use in addition to numeric addresses and `localhost`.
         package let hosts: Set<String>
 
         init(
@@ -78,25 +79,26 @@ package struct Configuration: Equatable, Sendable {
         package var isGuarded: Bool { tokenFile != nil || !tokens.isEmpty }
     }
 
-    /// A token by which the ledger names its holder.
+    /// An operator's token with a name. The ledger names the holder by it.
     package struct AdminToken: Equatable, Sendable {
         package let name: String
         package let file: SecretSource
     }
 
     package struct FairPlay: Equatable, Sendable {
-        /// At least one; the names differ.
+        /// At least one credential. The names are distinct.
         package let credentials: [Credential]
         /// The FairPlay protocol versions that are served; at least one.
         package let protocolVersions: Set<UInt32>
-        /// Whether a fixed DASk may be loaded and development certificates may be used where strangers can reach them.
+        /// Whether a fixed DASk may be loaded, and whether development certificates may be used on addresses that other
+        /// machines can reach.
         package let allowTestCredentials: Bool
-        /// What is demanded of devices.
+        /// The demands on devices.
         package let policy: LicensePolicy
     }
 
     package struct Entitlement: Equatable, Sendable {
-        /// At least one; key ids differ across all of them.
+        /// At least one issuer. The key ids of all issuers are distinct.
         package let issuers: [Issuer]
         /// By how much the clocks of an issuer and the server may differ: whole seconds, up to
         /// `IssuerSet.leewayMaximum`.
@@ -105,40 +107,40 @@ package struct Configuration: Equatable, Sendable {
         package let deviceLife: Duration
         /// Where requests carry tokens.
         package let finder: TokenFinder
-        /// The field in which trusted proxies name the client's country; nil if no proxy does.
+        /// The header field in which trusted proxies name the client's country; nil if no proxy does.
         package let countryField: String?
-        /// Whether a token that proves too little is answered 403, as DASH-IF has it.
+        /// Whether a missing or refused token is answered with status 403, as DASH-IF specifies, instead of 401.
         package let dashIFStatus: Bool
-        /// Named profiles and this server's own floor.
+        /// The named profiles, and the least that this server itself demands.
         package let policy: EntitlementPolicy
-        /// How often a node asks the store what is revoked: whole seconds.
+        /// How often a node asks the store for revocations: whole seconds.
         package let revocationRefresh: Duration
         /// How long the same request with the same token gets the same answer: whole seconds.
         package let retryWindow: Duration
-        /// Nil if no session tokens are given.
+        /// The settings of session tokens; nil if none are issued.
         package let sessions: Sessions?
         /// The service that decides about tokens which only it can read; nil without such a service.
         package let callback: Callback?
     }
 
-    /// Whose tokens are accepted, how they are written, for whom they must be meant, and for how long they may live.
+    /// An issuer whose tokens are accepted: its keys, the dialect and audience of its tokens, and their longest life.
     package struct Issuer: Equatable, Sendable {
         package let issuer: String
         package let audience: String
         package let dialect: TokenDialect
-        /// Single keys; at least one if there is no file of keys.
+        /// Single keys; at least one if there is no `keysFile`.
         package let keys: [IssuerKey]
-        /// A JSON Web Key Set.
+        /// The file of a JSON Web Key Set.
         package let keysFile: SecretSource?
-        /// Whole seconds, at least one.
+        /// The longest life of a token: whole seconds, at least one.
         package let maximumLife: Duration
-        /// Whether a right for offline use is enough for a licence that the device keeps.
+        /// Whether a right for offline use is enough for a licence whose key the device keeps.
         package let offlineByRight: Bool
-        /// Content ids, and prefixes with an asterisk behind them; nil for all contents.
+        /// Content ids, or prefixes that end with an asterisk; nil for all contents.
         package let contents: Set<String>?
     }
 
-    /// A key that verifies or opens tokens, pinned to one algorithm.
+    /// A key that verifies or opens tokens. It is pinned to one algorithm.
     package struct IssuerKey: Equatable, Sendable {
         package let kid: String
         package let algorithm: KeyAlgorithm
@@ -146,13 +148,13 @@ package struct Configuration: Equatable, Sendable {
         package let state: KeyState
     }
 
-    /// What a key can be pinned to.
+    /// The algorithms to which a key can be pinned.
     package enum KeyAlgorithm: String, Sendable, CaseIterable {
         case es256 = "ES256"
         case edDSA = "EdDSA"
         case rs256 = "RS256"
         case hs256 = "HS256"
-        /// For sealed tokens (RFC 7518, section 4.7, has the name).
+        /// The algorithm of sealed tokens. The name is from RFC 7518, section 4.7.
         case a256GCM = "A256GCM"
     }
 
@@ -163,20 +165,20 @@ package struct Configuration: Equatable, Sendable {
         package let tokenCacheCapacity: Int
         /// How often licences may be asked for.
         package let rates: RequestRates
-        /// How long requests wait when there are more than can be served, and how many in all.
+        /// How long requests may wait in an overload, and how many of them in total.
         package let overload: Overload
-        /// What clients may make the daemon hold in memory, in bytes.
+        /// How much memory the daemon may use for what clients send, in bytes.
         package let memoryBudget: Int
-        /// How many event loops run; one for each processor unless configured.
+        /// How many event loops run; by default one for each processor.
         package let loopCount: Int
     }
 
     package struct Overload: Equatable, Sendable {
         package let wait: Duration
-        /// Of all loops together.
+        /// How many requests may wait, in all loops together.
         package let waitingMaximum: Int
 
-        /// What one of so many loops may do.
+        /// The limits of one loop if there are `loopCount` loops.
         package func limits(loopCount: Int) -> OverloadLimits {
             OverloadLimits(wait: wait, waitingMaximum: max(1, waitingMaximum / loopCount))
         }
@@ -185,7 +187,7 @@ package struct Configuration: Equatable, Sendable {
     package struct Logging: Equatable, Sendable {
         /// The least severity that is logged.
         package let level: LogLevel
-        /// How many lines of one event strangers may cause in a second.
+        /// How many log lines of one event strangers may cause per second.
         package let linesPerEvent: Int
     }
 }

@@ -1,16 +1,16 @@
 package import ByteCoding
 
-/// Why a configuration is not used: nothing of it is, and every problem that was found is listed.
+/// Why a configuration is not used. A faulty configuration is refused as a whole, with a list of all problems.
 package enum ConfigurationError: Error, Equatable, Sendable {
     /// The file cannot be read.
     case unreadable(path: String, FileError)
     /// The file is not JSON5; the error names line and column.
     case malformed(path: String, JSONError)
-    /// The file can be read, and these are all the problems in it, or in what it names; at least one, in the order of
-    /// the file.
+    /// The file can be read, but it or the files that it names have these problems: at least one, in the order of the
+    /// file.
     case invalid(path: String, [ConfigurationProblem])
 
-    /// All problems; empty if the file itself is one.
+    /// All problems; empty if the file cannot be read or parsed.
     package var problems: [ConfigurationProblem] {
         switch self {
         case .unreadable, .malformed: []
@@ -20,7 +20,7 @@ package enum ConfigurationError: Error, Equatable, Sendable {
 }
 
 extension ConfigurationError: CustomStringConvertible {
-    /// One line for each problem, with file, line and column; no part of a value or a secret.
+    /// One line for each problem, with file, line and column. It has no part of a value or a secret.
     package var description: String {
         switch self {
         case .unreadable(let path, let error): "\(path): \(error)"
@@ -30,11 +30,12 @@ extension ConfigurationError: CustomStringConvertible {
     }
 }
 
-/// One thing that is wrong, and where.
+/// A fault of a configuration, and its place.
 package struct ConfigurationProblem: Equatable, Sendable {
-    /// The way to the value, `fairplay.credentials[0].name`; for a value from the environment, the variable's name.
+    /// The path of the value, such as `fairplay.credentials[0].name`; for a value from the environment, the variable's
+    /// name.
     package let path: String
-    /// The place of the value, or of the object that lacks it; nil for a value that the file does not have.
+    /// The position of the value, or of the object that lacks it; nil for a value that is not in the file.
     package let position: TextPosition?
     package let fault: ConfigurationFault
 
@@ -46,7 +47,8 @@ package struct ConfigurationProblem: Equatable, Sendable {
 }
 
 extension [ConfigurationProblem] {
-    /// The problems as the file has them; behind them those that have no place in it, as they were found.
+    /// The problems in the order of the file, followed by problems without a position, in the order in which they were
+    /// found.
     var inOrderOfFile: [ConfigurationProblem] {
         enumerated().sorted { left, right in
             (left.element.position?.byteOffset ?? .max, left.offset)

@@ -5,42 +5,42 @@ package import KeyCrypto
 package import POSIXSockets
 package import StoragePostgreSQL
 
-/// What can be wrong with a value of the configuration, or with the file that it names.
+/// A fault of a value in the configuration, or of the file that it names.
 ///
-/// No case carries the value, because a secret may have been pasted in its place.
+/// No case contains the value, because a secret may have been pasted in its place.
 package enum ConfigurationFault: Equatable, Sendable {
-    // What the text says.
+    // Faults of the configuration's text.
 
-    /// There is no such field; the text is the known name that is spelled most like it.
+    /// There is no such field. `nearest` is the known name with the most similar spelling.
     case unknownKey(nearest: String?)
-    /// A required field is absent.
+    /// A required field is missing.
     case missing(expected: String, example: String)
-    /// The value is of another JSON type.
+    /// The value has another JSON type.
     case wrongType(found: JSONTypeName, expected: String, example: String)
-    /// The value is of the right type, and not one that the field takes.
+    /// The value has the right type, but the field does not allow it.
     case invalidValue(expected: String, example: String)
-    /// A list has the same element twice.
+    /// Two values are the same that must be distinct.
     case duplicate(of: String)
-    /// Some path of a URL fits both.
+    /// Some request path matches both path patterns.
     case pathsOverlap(with: String)
-    /// This field does nothing without the other one.
+    /// This field needs the other one.
     case incomplete(without: String)
-    /// Only one of the two may be there.
+    /// Only one of the two fields may be set.
     case conflict(with: String)
-    /// One of these is required.
+    /// One of these fields is required.
     case noneOf([String])
-    /// The text begins as the URL of a PostgreSQL database, and is not one.
+    /// The text begins like the URL of a PostgreSQL database, but is not a valid one.
     case databaseURL(PostgreSQLURLError)
 
-    // What the files hold.
+    // Faults of the files' contents.
 
     case file(FileError)
-    /// The file is neither of these forms of a secret of this size, in bytes.
+    /// The file has none of the forms of a secret of this size, in bytes.
     case notASecret(size: Int)
     case notACertificate
-    /// The file holds more certificates than the one that the field is for.
+    /// The file has several certificates, but the field is for one.
     case severalCertificates(count: Int)
-    /// The file holds more certificates than the one of a recipient.
+    /// The file has several certificates, but a recipient has one.
     case severalRecipients(count: Int)
     case notACertificateBundle(CertificateBundleError)
     case notAPrivateKey
@@ -50,26 +50,26 @@ package enum ConfigurationFault: Equatable, Sendable {
     case passphraseWrong
     /// The file is not one line of text that could be a passphrase.
     case notAPassphrase
-    /// The credential names a passphrase, and no private key of it is encrypted.
+    /// The credential names a passphrase, but none of its private keys is encrypted.
     case passphraseUnneeded
     /// The certificate or private key has another size than its field says, in bits.
     case wrongKeySize(expected: Int, actual: Int)
     /// The certificate's key has a size that is not accepted, in bits.
     case keySizeOutOfRange(ClosedRange<Int>, actual: Int)
-    /// The private key does not belong to the certificate that this field names.
+    /// The private key does not belong to the certificate of the field with this name.
     case keyMismatch(certificate: String)
-    /// A credential before this one answers to the same certificate hash.
+    /// An earlier credential has the same certificate hash.
     case sameCertificate(as: String)
     case testCredentialForbidden
-    /// The file is not one that the dynamic linker loads.
+    /// The file is not a shared library that the dynamic linker can load.
     case notALibrary
-    /// This machine has no user of this name.
+    /// This machine has no user with this name.
     case unknownUser
-    /// The file holds no key for the algorithm that the field beside it names.
+    /// The file has no key for this algorithm.
     case notAVerificationKey(Configuration.KeyAlgorithm)
     case issuer(IssuerSetError)
     case notAnAdminToken
-    /// The file holds what could be a viewer's token.
+    /// The file has a text that could be a viewer's token.
     case secretIsAToken
     /// The issuer has no active key that seals tokens.
     case sealingKeyMissing
@@ -78,15 +78,15 @@ package enum ConfigurationFault: Equatable, Sendable {
     case cryptography(CryptoError)
     case tls(TLSError)
 
-    // Who could reach a listener.
+    // Listeners that other machines can reach.
 
-    /// There is no TLS, so licences and tokens would cross the network in the clear.
+    /// The listener has no TLS, so licences and tokens would cross the network in the clear.
     case plaintextBeyondLoopback(SocketAddress)
     case developmentMaterialBeyondLoopback(SocketAddress, credential: String)
     case adminTokenMissing(SocketAddress)
 }
 
-/// The JSON types, as people name them.
+/// The JSON types, with names for messages.
 package enum JSONTypeName: String, Sendable {
     case null
     case boolean = "true or false"

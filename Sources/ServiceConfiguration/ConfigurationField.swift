@@ -2,7 +2,7 @@ import ByteCoding
 
 /// When a changed value of the configuration takes effect.
 package enum ConfigurationEffect: Sendable {
-    /// With SIGHUP, for the next request or connection.
+    /// On SIGHUP, for the next request or connection.
     case reload
     /// When the daemon starts again.
     case restart
@@ -10,10 +10,10 @@ package enum ConfigurationEffect: Sendable {
 
 /// A field of the configuration that was read: its place, its value in force, and when a change of it takes effect.
 ///
-/// The fields are noted by the readers themselves, as they ask for each. So what a section reads, `--print-config`
-/// prints and a reload compares: a new field cannot be left out.
+/// A field is noted when a section reads it. `--print-config` prints the noted fields, and a reload compares them. So a
+/// new field cannot be forgotten there.
 package struct ConfigurationField: Equatable, Sendable {
-    /// Where the value in force comes from.
+    /// The source of the value in force.
     package enum Origin: Equatable, Sendable {
         case file
         case standard
@@ -23,31 +23,31 @@ package struct ConfigurationField: Equatable, Sendable {
     package enum Value: Equatable, Sendable {
         /// The field is absent and has no default.
         case absent
-        /// As the file would have it.
+        /// The value in the syntax of the file.
         case text(String)
-        /// A section that may be absent; its fields follow by themselves.
+        /// An optional section. Its fields are noted separately.
         case section
-        /// A list of so many sections; their fields follow by themselves.
+        /// A list with this number of sections. Their fields are noted separately.
         case sections(Int)
     }
 
-    /// A step on the way to a field.
+    /// A step of the path to a field.
     package enum Step: Hashable, Sendable {
         case name(String)
-        /// Of a list.
+        /// The index in a list.
         case index(Int)
     }
 
     package let place: [Step]
-    /// What the field takes, in words.
+    /// A description of the values that the field allows.
     package let expected: String
-    /// A value as the file would have it.
+    /// An example of a value in the syntax of the file.
     package let example: String
     package let value: Value
     package let origin: Origin
     package let effect: ConfigurationEffect
 
-    /// The way to the field as messages have it, `listeners.public[0].address`.
+    /// The path of the field in messages, such as `listeners.public[0].address`.
     package var path: String { Self.path(place) }
 
     static func path(_ place: [Step]) -> String {
@@ -61,12 +61,14 @@ package struct ConfigurationField: Equatable, Sendable {
 }
 
 extension [ConfigurationField] {
-    /// The paths of the fields that only a restart puts in force and whose value differs in `others`, absent ones too.
+    /// The paths of the fields that need a restart and whose value differs in `others`. A field that only one of the
+    /// two has differs too.
     package func pathsThatNeedRestart(toBecome others: [ConfigurationField]) -> [String] {
         filter { $0.effect == .restart }.pathsThatDiffer(from: others.filter { $0.effect == .restart })
     }
 
-    /// The paths of the fields whose value differs in `others`, absent ones too. Sorted.
+    /// The sorted paths of the fields whose value differs in `others`. A field that only one of the two has differs
+    /// too.
     func pathsThatDiffer(from others: [ConfigurationField]) -> [String] {
         let (own, other) = (values, others.values)
         return Set(own.keys).union(other.keys).filter { own[$0] != other[$0] }.sorted()
@@ -78,7 +80,7 @@ extension [ConfigurationField] {
 }
 
 extension JSONNode {
-    /// The node as JSON in one line.
+    /// The node as JSON on one line.
     var text: String {
         switch value {
         case .null: "null"
@@ -95,7 +97,7 @@ extension JSONNode {
     }
 
     static func quoted(_ text: String) -> String {
-        // The writer quotes and escapes; what stands around the text is cut off again.
+        // Lets the writer quote and escape the text as a member, and then removes the rest of the object.
         let member = JSONWriter.object { $0.member("", text) }
         return String(decoding: member.dropFirst(#"{"":"#.utf8.count).dropLast(), as: UTF8.self)
     }

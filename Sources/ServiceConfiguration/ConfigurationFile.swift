@@ -1,25 +1,25 @@
 import ByteCoding
 import KeyCrypto
 
-/// A configuration file that has been read: its values, and what is worth a word to the operator.
+/// A configuration file that has been read: its values, and the warnings about it.
 package struct ConfigurationFile: Sendable {
-    /// The most bytes that the file may have.
+    /// The size limit of the file, in bytes.
     package static let sizeMaximum = 1 << 20
 
-    /// Where the file lies, as it was named.
+    /// The path of the file, as it was given.
     package let path: String
     package let configuration: Configuration
-    /// What works, and may not be what was meant.
+    /// Warnings about values that work but are perhaps not meant.
     package let warnings: [ConfigurationWarning]
 
     /// Every field of this configuration, with its value in force.
     package let fields: [ConfigurationField]
-    /// The places of all values by their paths, for problems that show later.
+    /// The positions of all values by their paths, for problems that are found later.
     let positions: [String: TextPosition]
 
-    /// Reads and checks the file at `path`, with values that the environment overrides.
+    /// Reads and checks the file at `path`. Variables in `environment` override some values.
     ///
-    /// Reads no other file. Throws every case of `ConfigurationError`, `invalid` with all problems at once.
+    /// Reads no other file. Throws every case of `ConfigurationError`; `invalid` has all problems.
     package init(path: String, environment: [String: String]) throws(ConfigurationError) {
         let bytes: [UInt8]
         bytes = try wrap(
@@ -28,9 +28,9 @@ package struct ConfigurationFile: Sendable {
         try self.init(parsing: bytes, path: path, environment: environment)
     }
 
-    /// Checks a text as if it lay at `path`: relative paths in it are relative to that file's folder.
+    /// Checks a text as if it were the file at `path`: relative paths in it are relative to that file's folder.
     ///
-    /// Throws `malformed`, and `invalid` with all problems at once.
+    /// Throws `malformed`, and `invalid` with all problems.
     package init(parsing bytes: [UInt8], path: String, environment: [String: String]) throws(ConfigurationError) {
         let root: JSONNode
         root = try wrap(
@@ -51,10 +51,10 @@ package struct ConfigurationFile: Sendable {
 }
 
 extension ConfigurationFile {
-    /// The configuration in force as a file of its own: with the values of the file and of the environment, and with
-    /// each default in a comment. Read again it gives the same configuration.
+    /// The configuration in force, in the syntax of the file: with the values of the file and of the environment, and
+    /// with each default in a comment. Reading this text gives the same configuration.
     ///
-    /// Files are named by their absolute paths. What they hold is never shown.
+    /// Files are named by their resolved paths. Their contents are never shown.
     package var printed: String { Self.text(of: fields) }
 
     static func text(of fields: [ConfigurationField]) -> String {
@@ -69,7 +69,7 @@ extension ConfigurationFile {
     }
 }
 
-/// Writes fields as JSON5, one to a line.
+/// Writes fields as JSON5, one on each line.
 private enum ConfigurationPrinter {
     /// The lines of fields that begin with the same `depth - 1` steps.
     static func lines(of fields: ArraySlice<ConfigurationField>, depth: Int) -> [String] {
@@ -85,7 +85,7 @@ private enum ConfigurationPrinter {
         }
     }
 
-    /// A field with a value is a line; what has further fields is a block.
+    /// The lines of one step: one line for a field with a value, and a block for a step with further fields.
     private static func lines(
         of step: ConfigurationField.Step, _ fields: [ConfigurationField], depth: Int
     ) -> [String] {
@@ -113,7 +113,7 @@ private enum ConfigurationPrinter {
         }
     }
 
-    /// With a colon behind it; nothing for an element of a list. A name is quoted unless JSON5 takes it as it is.
+    /// The name with a colon after it; empty for an element of a list. A name is quoted if JSON5 needs that.
     private static func name(of step: ConfigurationField.Step) -> String {
         switch step {
         case .index: ""

@@ -11,17 +11,17 @@ extension ConfigurationForm<String> {
         }
     }
 
-    /// A text that tokens carry too: 1 to 256 visible ASCII characters.
+    /// A text that tokens may contain too: 1 to `sizeMaximum` visible ASCII characters.
     static func identifier(example: String, sizeMaximum: Int = 256) -> ConfigurationForm {
         .string("a text of 1 to \(sizeMaximum) visible ASCII characters", example: example) { text in
             (1...sizeMaximum).contains(text.utf8.count) && text.utf8.allSatisfy(isVisible) ? text : nil
         }
     }
 
-    /// A content id, or a prefix of such with an asterisk behind it; an asterisk alone is every content.
+    /// A content id, or a prefix that ends with an asterisk. An asterisk alone stands for every content.
     static var contentScope: ConfigurationForm {
         .string(
-            "a content id of 1 to 200 visible ASCII characters, or the beginning of some with \"*\" behind it",
+            "a content id of 1 to 200 visible ASCII characters, or a prefix of content ids that ends with \"*\"",
             example: "live/*"
         ) { text in
             (1...201).contains(text.utf8.count) && text.utf8.allSatisfy(isVisible)
@@ -29,7 +29,7 @@ extension ConfigurationForm<String> {
         }
     }
 
-    /// An absolute URL without query and fragment; a slash at its end is dropped, so that paths can follow it.
+    /// An absolute URL without query and fragment. A slash at its end is removed, so that paths can be appended.
     static var publicURL: ConfigurationForm {
         .string("an https: or http: URL without query and fragment", example: "https://keys.example.com") { text in
             let scheme = ["https://", "http://"].first { text.hasPrefix($0) }
@@ -59,7 +59,7 @@ extension ConfigurationForm<String> {
 }
 
 extension ConfigurationForm<String> {
-    /// The path of a file that is no secret and no credential; a relative one is relative to `directory`.
+    /// The path of a file that is not a secret and not a credential. A relative path is relative to `directory`.
     static func path(in directory: String, example: String) -> ConfigurationForm {
         .string("a file's path", example: example) { text in
             (1...4000).contains(text.utf8.count) && !text.utf8.contains(0)
@@ -67,7 +67,7 @@ extension ConfigurationForm<String> {
         }
     }
 
-    /// The name of a user of this machine, as useradd takes it.
+    /// The name of a user of this machine, in the form that useradd accepts.
     static var userName: ConfigurationForm {
         .string("the name of a user", example: "latchkey-ladder") { text in
             (1...32).contains(text.utf8.count) && text.utf8.allSatisfy(isNameByte) ? text : nil
@@ -76,7 +76,7 @@ extension ConfigurationForm<String> {
 }
 
 extension ConfigurationForm<Int64> {
-    /// A moment, in whole seconds since 1970; a fraction is cut off.
+    /// A time, in whole seconds since 1970. A fraction of a second is cut off.
     package static var time: ConfigurationForm {
         .string(
             "a time as RFC 3339 writes it", example: "2027-01-31T12:00:00Z",
@@ -86,7 +86,7 @@ extension ConfigurationForm<Int64> {
 }
 
 extension ConfigurationForm<SecretSource> {
-    /// Where a file lies; a relative path is relative to `directory`.
+    /// The source of a file. A relative path is relative to `directory`.
     package static func file(in directory: String, example: String) -> ConfigurationForm {
         .string("a file's path, credential:NAME or environment:VARIABLE", example: example) {
             SecretSource($0, relativeTo: directory)
@@ -95,12 +95,12 @@ extension ConfigurationForm<SecretSource> {
 }
 
 extension ConfigurationForm<SKDTemplate> {
-    /// The URL of keys in playlists: the name of a preset, or a template whose shortest URL fits an alias.
+    /// The URL of keys in playlists: the name of a preset, or a template whose URLs can be short enough.
     static var skdTemplate: ConfigurationForm {
         let presets = SKDTemplate.Preset.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
         return .string(
             "one of \(presets), or an skd: URI of at most \(SKDTemplate.urlSizeMaximum) printable characters without"
-                + " quotation marks, with {kid}, {kidHex}, {kidBase64}, {contentId} or {json} in it, and if you like"
+                + " quotation marks, with {kid}, {kidHex}, {kidBase64}, {contentId} or {json} in it, and optionally"
                 + " {iv}, {period}, {track} and {authority}",
             example: SKDTemplate.standard.source, write: \.source
         ) { text in
@@ -113,7 +113,7 @@ extension ConfigurationForm<SKDTemplate> {
 }
 
 extension SKDTemplate {
-    /// Whether a key with short names has a URL.
+    /// Whether the template makes a URL for a key with the shortest names.
     fileprivate var hasShortURL: Bool {
         guard let contentID = try? ContentID("c") else { return false }
         let zero = Bytes16(high: 0, low: 0)

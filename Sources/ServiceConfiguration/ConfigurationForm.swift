@@ -1,35 +1,35 @@
 import ByteCoding
 
-/// How a field is written: what it takes, in words and by an example, and how its value is read.
+/// The form of a field's values: a description, an example, and how a value is read and written.
 struct ConfigurationForm<Value> {
-    /// "a duration from 1s to 24h", for messages.
+    /// The description for messages, such as "a duration from 1s to 24h".
     let expected: String
-    /// A value as the file would have it, quotes included.
+    /// An example in the syntax of the file, quotes included.
     let example: String
     let read: (JSONNode) -> ConfigurationFormResult<Value>
-    /// A value as the file would have it; nil for one that is only known as it was written.
+    /// Writes a value in the syntax of the file; returns nil for a value that must be shown as it was written.
     var write: ((Value) -> String?)?
 }
 
 enum ConfigurationFormResult<Value> {
     case value(Value)
-    /// A value of another JSON type.
+    /// The value has another JSON type.
     case wrongType
-    /// A value of the right type that the field does not take.
+    /// The value has the right type, but is not allowed.
     case invalid
-    /// The same, if there is more to say about it.
+    /// The value is not allowed, for a reason that has a fault of its own.
     case fault(ConfigurationFault)
 }
 
 extension ConfigurationForm {
-    /// A string; `parse` gives nil for one that the field does not take. The example is written without quotes.
+    /// A string. `parse` returns nil for a text that is not allowed. `example` has no quotes.
     package static func string(
         _ expected: String, example: String, parse: @escaping (String) -> Value?
     ) -> ConfigurationForm {
         string(expected, example: example, write: { "\($0)" }, parse: parse)
     }
 
-    /// The same for a value whose description is not what the file has; `write` gives the text without quotes.
+    /// A string whose value is written by `write`, without quotes, and not by its description.
     static func string(
         _ expected: String, example: String, write: @escaping (Value) -> String, parse: @escaping (String) -> Value?
     ) -> ConfigurationForm {
@@ -77,7 +77,7 @@ extension ConfigurationForm<Bool> {
 }
 
 extension ConfigurationForm<[JSONNode]> {
-    /// A list, whose elements are read later, each by itself.
+    /// A list. Its elements are read later, one by one.
     static func list(of element: String, example: String, allowsEmpty: Bool = false) -> ConfigurationForm {
         let expected = allowsEmpty ? "a list of \(element)" : "a list of at least one: \(element)"
         return ConfigurationForm(expected: expected, example: example) { node in
@@ -87,17 +87,17 @@ extension ConfigurationForm<[JSONNode]> {
     }
 }
 
-/// Durations as people write them in the configuration: a whole number and a unit, `300ms`, `5s`, `2m`, `24h`, `400d`.
+/// Durations in the configuration: a whole number and a unit, such as `300ms`, `5s`, `2m`, `24h` or `400d`.
 enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int64)] = [
-        // "ms" stands before the units that end its spelling.
+        // "ms" comes first, because it ends with "s".
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
 
-    /// More digits than any duration here needs, and few enough that no product overflows.
+    /// How many digits a number may have. No duration here needs so many, and no product overflows with so few.
     private static let digitsMaximum = 9
 
-    /// Nil for anything but digits without a leading zero (or "0" alone) and one unit.
+    /// Reads digits without a leading zero (or "0" alone) and one unit. Returns nil for any other text.
     static func parse(_ text: String) -> Duration? {
         guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
         let digits = text.utf8.dropLast(unit.suffix.utf8.count)
@@ -107,7 +107,7 @@ enum DurationText {
         return .milliseconds(count * unit.milliseconds)
     }
 
-    /// With the largest unit that leaves a whole number; whole milliseconds only, the rest is cut off.
+    /// Writes a duration with the largest unit that gives a whole number. Fractions of a millisecond are cut off.
     static func format(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
@@ -129,7 +129,7 @@ extension ConfigurationForm<Duration> {
         }
     }
 
-    /// A duration of whole seconds within the range, in seconds.
+    /// A duration of whole seconds. The range and the example are in seconds.
     static func seconds(_ range: ClosedRange<Int64>, example: Int64) -> ConfigurationForm {
         let form = duration(.seconds(range.lowerBound)...(.seconds(range.upperBound)), example: .seconds(example))
         return .string(

@@ -2,16 +2,17 @@ package import HTTPCalls
 package import KeyCrypto
 package import Licensing
 
-/// A call-back service, and what its files hold.
+/// The settings of a call-back service, with the contents of its files.
 package struct CallbackMaterial: Sendable {
     package let settings: CallbackDecider.Settings
     package let calls: HTTPCallSettings
-    /// Signs the questions; nil if the connection alone tells who asks.
+    /// The key that signs the questions; nil if only the connection proves who asks.
     package let secret: HMACSHA256Key?
 }
 
 extension ConfigurationLoader {
-    /// Nil also if no service is configured.
+    /// Loads the files of the call-back service. Returns nil if a problem was reported, and if no service is
+    /// configured.
     mutating func callback() -> CallbackMaterial? {
         guard let configured = configuration.entitlement.callback else { return nil }
         let path = "entitlement.callback"

@@ -2,19 +2,19 @@ import FairPlay
 import KeyCrypto
 
 extension ConfigurationLoader {
-    /// All credentials, once each of them could be loaded.
+    /// Loads all credentials; returns nil if one of them cannot be loaded.
     mutating func credentials() -> CredentialSet? {
         let loaded = eachCredential()
         let credentials = loaded.compactMap(\.self)
         return credentials.count == loaded.count ? credentialSet(credentials) : nil
     }
 
-    /// The credentials in the order of the configuration; nil for each that could not be loaded.
+    /// Loads the credentials in the order of the configuration. An element is nil if that credential cannot be loaded.
     mutating func eachCredential() -> [Credential?] {
         configuration.fairplay.credentials.enumerated().map { credential($1, "fairplay.credentials[\($0)]") }
     }
 
-    /// Nil if an SPC could mean two of the credentials.
+    /// Returns nil if two credentials have the same certificate hash, so that an SPC could be for either.
     mutating func credentialSet(_ credentials: [Credential]) -> CredentialSet? {
         do throws(CredentialError) {
             return try CredentialSet(credentials)
@@ -47,7 +47,7 @@ extension ConfigurationLoader {
             if !configuration.fairplay.allowTestCredentials { report(path, .testCredentialForbidden) }
             return ladder(.fixedDASk, source, path)
         case .module:
-            // What the module needs is loaded by `modules`.
+            // `modules` loads the files of the module.
             return .module(UnconnectedModule())
         }
     }

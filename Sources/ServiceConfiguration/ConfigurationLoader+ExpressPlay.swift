@@ -3,7 +3,7 @@ import KeyCrypto
 import Licensing
 
 extension ConfigurationLoader {
-    /// The customers with their secrets, and what ties them to issuers.
+    /// Loads the customers with their secrets, and the keys of their issuers that seal tokens.
     mutating func expressPlay(_ issuers: IssuerSet) -> ExpressPlaySettings? {
         let configured = configuration.expressPlay
         guard let key = comparisonKey() else { return nil }
@@ -68,7 +68,7 @@ extension ConfigurationLoader {
             guard let read = authenticator(source, key, "expressPlay.sees.authenticator") else { return nil }
             digest = read
         }
-        // The configuration has shown that there is such a customer.
+        // Reading the configuration has checked that there is such a customer.
         guard let customer = entries.first(where: { $0.customer.name == configured.customer })?.customer else {
             return nil
         }

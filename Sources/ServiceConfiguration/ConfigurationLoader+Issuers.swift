@@ -2,7 +2,7 @@ package import Entitlements
 package import KeyCrypto
 
 extension ConfigurationLoader {
-    /// All issuers, once every key could be loaded.
+    /// Loads all issuers; returns nil if one of their keys cannot be loaded.
     mutating func issuers() -> IssuerSet? {
         let configured = configuration.entitlement.issuers
         let issuers = configured.enumerated().map { issuer($1, "entitlement.issuers[\($0)]") }.compactMap(\.self)
@@ -15,7 +15,8 @@ extension ConfigurationLoader {
         }
     }
 
-    /// What signs session tokens; nil also if none are configured.
+    /// Loads the keys of session tokens. Returns nil if a problem was reported, and if no session tokens are
+    /// configured.
     mutating func sessionTokens() -> SessionTokens? {
         let path = "entitlement.sessions.key"
         guard let configured = configuration.entitlement.sessions, let key = hmacKey(configured.key, path) else {
@@ -58,7 +59,7 @@ extension ConfigurationLoader {
             offlineByRight: configured.offlineByRight, contents: configured.contents.map { ContentScope(Array($0)) })
     }
 
-    /// A file that holds shared secrets must be kept as one.
+    /// Reads a JSON Web Key Set. If it has shared secrets, its file must have the permissions of a secret's file.
     private mutating func keySet(_ source: SecretSource, _ path: String) -> JWKSet? {
         guard let contents = publicFile(source, path) else { return nil }
         do throws(JWKSetError) {
@@ -98,8 +99,8 @@ extension ConfigurationLoader {
         }
     }
 
-    /// A public key; or a private one, of which the public part is used, so that one file can both mint and verify on a
-    /// small set-up.
+    /// Reads a public key, or a private key whose public part is used. So in a small set-up one file can serve to make
+    /// and to verify tokens.
     private mutating func publicKey<Key>(
         _ source: SecretSource, _ path: String, _ algorithm: Configuration.KeyAlgorithm,
         fromPublic: ([UInt8]) -> Key?, fromPrivate: ([UInt8]) -> Key?
@@ -142,7 +143,7 @@ extension ConfigurationLoader {
 }
 
 extension LoadedConfiguration {
-    /// Reads the keys of the issuers alone, for tools that need no more of a configuration. Throws as `load` does.
+    /// Reads only the keys of the issuers, for tools that need nothing else of a configuration. Throws like `load`.
     package static func loadIssuers(
         _ file: ConfigurationFile, environment: [String: String]
     ) throws(ConfigurationError) -> IssuerSet {
@@ -153,8 +154,10 @@ extension LoadedConfiguration {
 }
 
 extension TokenDialect {
-    /// The HS256 secret that the text of a file means: the text itself. Axinom alone gives its communication keys in
-    /// Base64, and signs with the bytes; nil if such a key is not Base64.
+    /// The HS256 secret in the text of a file.
+    ///
+    /// It is the text itself, except for Axinom: its communication keys are in Base64, and it signs with the decoded
+    /// bytes. Returns nil if such a key is not Base64.
     package func sharedSecret(spelled: borrowing SecretBytes) -> SecretBytes? {
         self == .axinom ? EncodedSecret.decodeBase64(spelled) : spelled.copy()
     }

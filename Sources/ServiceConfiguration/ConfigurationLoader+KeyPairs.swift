@@ -2,10 +2,10 @@ import FairPlay
 import KeyCrypto
 
 extension ConfigurationLoader {
-    /// The most bytes that OpenSSL takes.
+    /// The size of the longest passphrase that OpenSSL accepts, in bytes.
     private static let passphraseSizeMaximum = 1024
 
-    /// Both pairs, each nil if it is not configured; nil if a problem was reported.
+    /// Loads both pairs. A pair is nil if it is not configured. Returns nil if a problem was reported.
     mutating func pairs(
         of configured: Configuration.Credential, _ path: String
     ) -> (small: Credential.KeyPair?, large: Credential.KeyPair?)? {
@@ -69,7 +69,7 @@ extension ConfigurationLoader {
         return pairs.count == 2 ? (pairs[0], pairs[1]) : (nil, nil)
     }
 
-    /// `name` is the field of the certificate.
+    /// Combines a certificate and its private key. `named` is the field of the certificate.
     private mutating func pair(
         _ certificate: Certificate, _ privateKey: RSAPrivateKey, named name: String, _ path: String
     ) -> Credential.KeyPair? {

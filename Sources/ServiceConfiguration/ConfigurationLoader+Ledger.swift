@@ -3,7 +3,7 @@ import KeyCrypto
 package import Records
 
 extension ConfigurationLoader {
-    /// What seals this node's ledger, and what sealed it before.
+    /// Loads the key that seals this node's ledger, and the earlier keys.
     package mutating func ledgerKeys() -> LedgerKeys? {
         let ledger = configuration.ledger
         var older: [LedgerKeys.Key] = []
@@ -18,12 +18,13 @@ extension ConfigurationLoader {
         return keys
     }
 
-    /// What names devices and subjects.
+    /// Loads the key that makes the pseudonyms of devices and subjects.
     package mutating func pseudonymizer() -> Pseudonymizer? {
         hmacKey(configuration.ledger.pseudonymKey, "ledger.pseudonymKey").map { Pseudonymizer(key: $0) }
     }
 
-    /// What a store proves of the secrets that all nodes share; nil if a problem was reported.
+    /// Loads the secrets that must be the same on all nodes, so that the store can check them. Returns nil if a problem
+    /// was reported.
     package mutating func sharedSecrets() -> SharedSecrets? {
         var secrets = SharedSecrets()
         guard let pseudonymKey = hmacKey(configuration.ledger.pseudonymKey, "ledger.pseudonymKey") else { return nil }
@@ -42,7 +43,7 @@ extension ConfigurationLoader {
         }
     }
 
-    /// The secrets that revocations and a ledger's subjects depend on.
+    /// Loads the pseudonym key alone, on which revocations and the subjects of a ledger depend.
     package mutating func pseudonymSecret() -> SharedSecrets? {
         guard let key = hmacKey(configuration.ledger.pseudonymKey, "ledger.pseudonymKey") else { return nil }
         var secrets = SharedSecrets()
@@ -67,10 +68,10 @@ extension ConfigurationLoader {
 }
 
 extension Configuration {
-    /// The name of the node as the id of a ledger that a version without random ids made.
+    /// The name of the node, which is the id of a ledger from an old version without random ids.
     package var nodeLabel: NodeID {
         do { return try NodeID(node) } catch {
-            // The configuration's own rule for the name of a node is stricter.
+            // The configuration allows only names that are valid here.
             preconditionFailure("a configured node has a name")
         }
     }

@@ -3,8 +3,7 @@ package import KeyCrypto
 package import POSIXSockets
 
 extension ConfigurationLoader {
-    /// The settings of every credential whose ladder is a module, by the credential's name; those with a problem are
-    /// left out.
+    /// Loads the settings of all modules, by the name of the credential. A module with a problem is left out.
     mutating func modules() -> [String: ExternalModuleSettings] {
         var modules: [String: ExternalModuleSettings] = [:]
         for (index, credential) in configuration.fairplay.credentials.enumerated() {
@@ -20,7 +19,8 @@ extension ConfigurationLoader {
     private mutating func settings(_ module: Configuration.Module, _ path: String) -> ExternalModuleSettings? {
         let library = library(module.library, "\(path).library")
         let data = secret(module.data, sizeMaximum: ExternalModuleSettings.dataSizeMaximum, "\(path).data")
-        // Looked up once: workers whose user could not be found later would keep the daemon's own.
+        // The user is looked up here, so that it cannot be missing later: then workers would run as the daemon's own
+        // user.
         let user = module.user.flatMap { SystemUser(named: $0) }
         let hasUser = module.user == nil || user != nil
         if !hasUser { report("\(path).user", .unknownUser) }
@@ -31,7 +31,7 @@ extension ConfigurationLoader {
             processorTime: module.processorTime, memoryLimit: module.memoryLimit, user: user)
     }
 
-    /// The absolute path of a file that can be a shared library.
+    /// Checks that a file can be a shared library, and returns its absolute path.
     private mutating func library(_ path: String, _ name: String) -> String? {
         do throws(FileError) {
             if try SharedLibraryFile.isLibrary(path) {
@@ -46,40 +46,40 @@ extension ConfigurationLoader {
     }
 }
 
-/// A shared library, looked at from outside.
+/// Checks the file of a shared library without loading it.
 enum SharedLibraryFile {
-    /// How every ELF file begins.
+    /// The first bytes of every ELF file.
     private static let magic: [UInt8] = [0x7F, 0x45, 0x4C, 0x46]
 
-    /// Whether the file is one that the dynamic linker could load. A file that others may change is refused.
+    /// Whether the file is an ELF file. Throws if others than its owner may change it.
     static func isLibrary(_ path: String) throws(FileError) -> Bool {
         try FileReading.readStart(path, count: magic.count, permissions: .ownerWrites) == magic
     }
 }
 
-/// All that it takes to start the workers of a credential whose ladder is a module.
+/// The settings for the workers of a credential whose ladder is a module.
 package struct ExternalModuleSettings: Sendable {
     /// The absolute path of the shared library.
     package let library: String
-    /// What the library is opened with, 1 to `dataSizeMaximum` bytes.
+    /// The data with which the library is opened: 1 to `dataSizeMaximum` bytes.
     package let data: SharedSecret
-    /// How many processes run the library, each one call at a time; at least one.
+    /// How many processes run the library, each with one call at a time; at least one.
     package let workers: Int
     /// How long one call may take before its worker is ended.
     package let callDeadline: Duration
-    /// How much processor time one worker may use beyond that of its answered calls before it is ended.
+    /// How much processor time one worker may use, in addition to that of its answered calls, before it is ended.
     package let processorTime: Duration
-    /// The address space of one worker, in bytes.
+    /// The limit of the address space of one worker, in bytes.
     package let memoryLimit: UInt64
-    /// The user that the workers become; nil for the daemon's own.
+    /// The user that the workers become; nil for the daemon's own user.
     package let user: SystemUser?
 
-    /// The most bytes of module data.
+    /// The size limit of module data, in bytes.
     package static let dataSizeMaximum = 1 << 20
 }
 
-/// Stands in a credential for the module that is connected when the daemon starts: the checks of a configuration start
-/// no process.
+/// A placeholder for the module of a credential. Checking a configuration starts no process; the daemon connects the
+/// real module when it starts.
 struct UnconnectedModule: LadderModule {
     func answer(_ call: LadderCall) async throws(LadderModuleError) -> LadderAnswer {
         throw .unavailable

@@ -3,9 +3,9 @@ import KeyCrypto
 import PackagerAPI
 
 extension ConfigurationLoader {
-    /// The packagers with their secrets and pins, once all of them could be loaded.
+    /// Loads the packagers with their secrets and pinned certificates; returns nil if one of them cannot be loaded.
     ///
-    /// It comes after every other secret that requests present has been loaded: none of them may be a packager's too.
+    /// Call it after all other secrets of requests have been loaded: none of them may also be a packager's secret.
     mutating func packagers() -> PackagerDirectory? {
         let configured = configuration.packagers
         guard !configured.isEmpty else { return .empty }
@@ -38,7 +38,8 @@ extension ConfigurationLoader {
             packager, user: configured.user, secrets: secrets, certificates: Set(configured.clientCertificates))
     }
 
-    /// A secret that is nothing else: no other one that requests present, no secret that signs tokens, and no token.
+    /// Loads a secret that must have no other use: requests present no other secret like it, no token is signed with
+    /// it, and it is not a token.
     private mutating func packagerSecret(
         _ source: SecretSource, _ key: HMACSHA256Key, _ path: String
     ) -> AuthenticatorDigest? {
@@ -62,7 +63,7 @@ extension ConfigurationLoader {
         }
     }
 
-    /// A certificate to which keys may be encrypted.
+    /// Loads a certificate to which keys may be encrypted.
     private mutating func recipient(_ source: SecretSource, _ path: String) -> Certificate? {
         guard let contents = publicFile(source, path) else { return nil }
         guard let found = contents.withWipedArray({ try? Certificate.parseAll($0) }), let certificate = found.first

@@ -6,17 +6,17 @@ import Glibc
 package import KeyCrypto
 package import StoragePostgreSQL
 
-/// Reads the files that a configuration names, and collects everything that is wrong with them.
+/// Reads the files that a configuration names, and collects all problems with them.
 ///
-/// Each method gives nil only if it reported a problem.
+/// Unless its comment says more, a method returns nil only if it has reported a problem.
 package struct ConfigurationLoader {
     package let file: ConfigurationFile
     let environment: [String: String]
     private(set) var problems: [ConfigurationProblem] = []
-    /// What the files hold, by the fields that name them.
+    /// Digests of the files' contents, by the fields that name the files.
     private(set) var digests: [String: FileDigest] = [:]
     /// The secrets that requests present or that sign tokens and call-backs, by the fields that name them. A packager's
-    /// secret must be none of them.
+    /// secret must differ from all of them.
     private(set) var knownSecrets: [(path: String, secret: SharedSecret)] = []
 
     package init(_ file: ConfigurationFile, environment: [String: String]) {
@@ -39,7 +39,7 @@ package struct ConfigurationLoader {
         keyEncryptionKey(configuration.keys.keyEncryptionKey, "keys.keyEncryptionKey")
     }
 
-    /// A key-encryption key from the file that a field names.
+    /// Loads a key-encryption key from the file that a field names.
     mutating func keyEncryptionKey(_ source: SecretSource, _ path: String) -> AES256GCMKey? {
         guard let key = secret(source, size: AES256GCMKey.keySize, path) else { return nil }
         do throws(CryptoError) {
@@ -75,7 +75,7 @@ package struct ConfigurationLoader {
         }
     }
 
-    /// A secret that is presented in a request: visible characters.
+    /// Loads a secret that requests present: 16 to 1024 visible ASCII characters.
     mutating func adminToken(_ source: SecretSource, _ path: String) -> SharedSecret? {
         guard let contents = secret(source, path) else { return nil }
         guard let token = contents.withoutTrailingWhiteSpace(), (16...1024).contains(token.count),
@@ -96,20 +96,21 @@ package struct ConfigurationLoader {
         for problem in found { report(overridingVariable(of: problem.path) ?? problem.path, problem.fault) }
     }
 
-    /// The variable that an address comes from in place of the file, if it has no line.
+    /// The environment variable that overrides a listener's address, because then the problem has no line in the file;
+    /// nil if none does.
     private func overridingVariable(of path: String) -> String? {
         let variable: EnvironmentOverride? =
             switch path {
             case "listeners.public[0].address": .listen
             case "listeners.admin[0].address": .adminListen
-            default: nil  // Nothing else about listeners can be overridden.
+            default: nil  // No variable overrides other fields of listeners.
             }
         return variable.flatMap { environment[$0.rawValue] == nil ? nil : $0.rawValue }
     }
 
     // MARK: Files
 
-    /// The contents of a secret's file.
+    /// Reads the contents of a secret's file.
     mutating func secret(
         _ source: SecretSource, sizeMaximum: Int = SecretFile.sizeMaximum, _ path: String
     ) -> SecretBytes? {
@@ -123,7 +124,7 @@ package struct ConfigurationLoader {
         }
     }
 
-    /// An HS256 secret, as `SecretFile.readSharedSecret` reads it.
+    /// Reads an HS256 secret with `SecretFile.readSharedSecret`.
     mutating func sharedSecret(_ source: SecretSource, _ path: String) -> SecretBytes? {
         do throws(FileError) {
             let secret = try SecretFile.readSharedSecret(source, environment: environment)
@@ -136,7 +137,7 @@ package struct ConfigurationLoader {
         }
     }
 
-    /// The secret of a fixed size in a file, in any of the forms of `EncodedSecret`.
+    /// Reads a secret of a fixed size from a file, in any of the forms of `EncodedSecret`.
     mutating func secret(_ source: SecretSource, size: Int, _ path: String) -> SecretBytes? {
         guard let contents = secret(source, path) else { return nil }
         let decoded = EncodedSecret.decode(contents, size: size)
@@ -144,7 +145,7 @@ package struct ConfigurationLoader {
         return decoded
     }
 
-    /// The contents of a file that need not be secret.
+    /// Reads the contents of a file that need not be secret.
     mutating func publicFile(_ source: SecretSource, _ path: String) -> SecretBytes? {
         do throws(FileError) {
             let contents = try SecretFile.readPublic(source, environment: environment)
@@ -164,14 +165,14 @@ package struct ConfigurationLoader {
         }
     }
 
-    /// Notes a file that is not read as a whole.
+    /// Notes the digest of a file that is not read as a whole.
     mutating func note(_ digest: FileDigest, _ path: String) {
         digests[path] = digest
     }
 }
 
 extension ConfigurationLoader {
-    /// The key-encryption keys, with `current` as the one that seals.
+    /// Loads the older key-encryption keys, and returns all keys. `current` is the key that seals.
     package mutating func keyRing(_ current: AES256GCMKey) -> KeyRing? {
         let keys = configuration.keys
         var older: [KeySealing] = []
@@ -187,7 +188,7 @@ extension ConfigurationLoader {
         return ring
     }
 
-    /// What derives keys; nil if they are random, or if a problem was reported.
+    /// Loads the secret from which keys are derived. Returns nil if keys are random, or if a problem was reported.
     package mutating func keyDerivation() -> KeyDerivation? {
         let keys = configuration.keys
         guard keys.material == .derived, let source = keys.masterSecret,
@@ -203,7 +204,7 @@ extension ConfigurationLoader {
 }
 
 extension ConfigurationLoader {
-    /// How to reach PostgreSQL; nil with SQLite, or if a problem was reported.
+    /// Loads the settings for PostgreSQL. Returns nil with SQLite, or if a problem was reported.
     package mutating func postgreSQL() -> PostgreSQLSettings? {
         switch configuration.storage.url {
         case .sqlite: return nil
@@ -223,12 +224,12 @@ extension ConfigurationLoader {
     }
 }
 
-/// What tells whether a file holds the same as before. It is good within one process alone, and tells nothing of a
-/// secret.
+/// A digest that tells whether the contents of a file have changed. It is valid within one process only, and discloses
+/// nothing of a secret.
 package struct FileDigest: Equatable, Sendable {
     private let code: [UInt8]
 
-    /// A key that no other process has, so that a digest cannot be compared with guesses.
+    /// A random key that only this process has, so that no other process can compare a digest with guesses.
     private static let key = Result { () throws(CryptoError) in
         try HMACSHA256Key(SecretBytes.random(count: HMACSHA256Key.codeSize))
     }
@@ -238,10 +239,11 @@ package struct FileDigest: Equatable, Sendable {
         code = try contents.withWipedArray { (bytes) throws(CryptoError) in try key.code(for: bytes[...]) }
     }
 
-    /// For a large file: which one it is, its size, and when it was changed. Nil if there is no such file.
+    /// Makes the digest of a large file: of its identity, its size and the time of its last change. Returns nil if the
+    /// file does not exist.
     init?(ofFileAt path: String) {
         var status = stat()
-        // Swift lends the path as a C string for the call alone.
+        // Safe: Swift passes the path as a C string that is valid during the call.
         guard unsafe stat(path, &status) == 0 else { return nil }
         let numbers = [
             Int(status.st_dev), Int(status.st_ino), Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,

@@ -1,10 +1,10 @@
 import ByteCoding
 
-/// One reading of a configuration file: what all sections share while they read themselves.
+/// The state that all sections share while one configuration file is read.
 final class ConfigurationReading {
     /// The folder of the file, to which relative paths are relative.
     let directory: String
-    /// The place of every value by its path.
+    /// The position of every value, by its path.
     let positions: [String: TextPosition]
     private let root: JSONNode
     private let environment: [String: String]
@@ -27,7 +27,7 @@ final class ConfigurationReading {
                 .wrongType(found: root.typeName, expected: "an object", example: "{ node: \"node-1\" }"))
             return nil
         }
-        // A field that says nothing else needs a restart: that is never wrong, and never silent.
+        // By default a change of a field needs a restart. That is never wrong, and the operator is told of it.
         return ConfigurationSection(place: [], position: root.position, object: object, in: self, effect: .restart)
             .read(read)
     }
@@ -36,7 +36,7 @@ final class ConfigurationReading {
         fields.append(field)
     }
 
-    /// Takes back what was noted of fields that something else replaces.
+    /// Removes noted fields that others replace.
     func forget(_ isReplaced: (ConfigurationField) -> Bool) {
         fields.removeAll(where: isReplaced)
     }
@@ -45,12 +45,13 @@ final class ConfigurationReading {
         problems.append(ConfigurationProblem(path: path, position: position, fault: fault))
     }
 
-    /// What a variable holds, as the file would have it.
+    /// The value of a variable in the syntax of the file; nil if the variable is not set.
     func text(of variable: EnvironmentOverride) -> String? {
         environment[variable.rawValue].map(JSONNode.quoted)
     }
 
-    /// The value of the variable as if the file had it, or nil if it is not set; what is wrong with it is reported.
+    /// Reads the value of a variable like a value of the file. Returns nil if the variable is not set, or if a fault of
+    /// its value was reported.
     func override<Value>(_ variable: EnvironmentOverride, _ form: ConfigurationForm<Value>) -> Value? {
         guard let text = environment[variable.rawValue] else { return nil }
         let node = JSONNode(value: .string(text), position: .start)
@@ -79,7 +80,7 @@ extension JSONNode {
         }
     }
 
-    /// The place of every value within this one, by the paths that problems name.
+    /// The position of every value in this node, by its path as problems name it.
     func positionsByPath() -> [String: TextPosition] {
         var positions: [String: TextPosition] = [:]
         collectPositions(path: "", into: &positions)

@@ -1,20 +1,21 @@
 import ByteCoding
 
-/// An object of the configuration file while it is read: hands out its fields by name and type, and reports everything
-/// that is wrong with them.
+/// An object of the configuration file while it is read. It returns fields by name and type, and reports all problems
+/// with them.
 ///
-/// A section reads all of its fields before it looks at any, so that one reading finds every problem. Fields that
-/// no reader asked for are unknown, and reported when the section has been read.
+/// Code that reads a section reads all fields before it checks any, so that one reading finds every problem. Fields
+/// that were not read are unknown. They are reported when the section has been read.
 final class ConfigurationSection {
-    /// The way here, empty at the root.
+    /// The steps from the root to this section; empty for the root.
     private let place: [ConfigurationField.Step]
     private let position: TextPosition
-    /// Nil for the stand-in of a section that is absent or no object.
+    /// The object in the file; nil if the section is absent or is not an object.
     private let object: JSONObject?
     private let reading: ConfigurationReading
-    /// False for the stand-in of a section that is not an object, where absent fields would only be noise.
+    /// Whether missing fields are reported. False for a section that is not an object, because that is already
+    /// reported.
     private let reportsMissing: Bool
-    /// What holds for the fields that do not say when their value takes effect.
+    /// When changes take effect, for fields that do not say it themselves.
     var effect: ConfigurationEffect
     private var knownNames: [String] = []
 
@@ -30,7 +31,7 @@ final class ConfigurationSection {
         self.reportsMissing = reportsMissing
     }
 
-    /// Lets the section read itself, then reports the fields that it did not ask for.
+    /// Reads the section with `read`, and then reports the fields that were not read.
     func read<Value>(_ read: (ConfigurationSection) -> Value?) -> Value? {
         let value = read(self)
         for member in object?.members ?? [] where !isKnown(member.name) {
@@ -45,7 +46,7 @@ final class ConfigurationSection {
     /// The folder of the file, to which relative paths are relative.
     var directory: String { reading.directory }
 
-    /// A field that may be absent; nil too for a value that was reported.
+    /// Reads an optional field. Returns nil if it is absent, or if a fault was reported.
     func optional<Value>(
         _ name: String, _ form: ConfigurationForm<Value>, effect: ConfigurationEffect? = nil
     ) -> Value? {
@@ -60,7 +61,7 @@ final class ConfigurationSection {
         node(name).flatMap { value(of: $0, path: path(to: name), form) }
     }
 
-    /// A field with a default, or the value of the environment if that overrides it.
+    /// Reads a field with a default. A variable of the environment may override it.
     package func value<Value>(
         _ name: String, _ form: ConfigurationForm<Value>, default standard: @autoclosure () -> Value,
         overriddenBy variable: EnvironmentOverride? = nil, effect: ConfigurationEffect? = nil
@@ -79,7 +80,7 @@ final class ConfigurationSection {
         return value
     }
 
-    /// A field that must be there; nil only when that was reported.
+    /// Reads a required field. Returns nil only if a fault was reported.
     func required<Value>(
         _ name: String, _ form: ConfigurationForm<Value>, effect: ConfigurationEffect? = nil
     ) -> Value? {
@@ -87,15 +88,15 @@ final class ConfigurationSection {
         return optional(name, form, effect: effect)
     }
 
-    /// The same as `list` for values whose order means nothing.
+    /// Reads a list like `list`, for values whose order has no meaning.
     func set<Value: Hashable>(
         _ name: String, _ form: ConfigurationForm<Value>, allowsEmpty: Bool = false
     ) -> Set<Value>? {
         list(name, form, allowsEmpty: allowsEmpty).map { Set($0) }
     }
 
-    /// A list of plain values, no two the same and at least one unless it may be empty; nil if it is absent or was
-    /// reported.
+    /// Reads a list of distinct plain values, at least one unless `allowsEmpty`. Returns nil if it is absent, or if a
+    /// fault of the list itself was reported.
     func list<Value: Hashable>(
         _ name: String, _ form: ConfigurationForm<Value>, allowsEmpty: Bool = false
     ) -> [Value]? {
@@ -124,16 +125,16 @@ final class ConfigurationSection {
 
     // MARK: Sections
 
-    /// A section that may be absent: then it reads itself from an empty object, and all its fields have their defaults.
+    /// Reads a section. If it is absent, all its fields have their defaults.
     func section<Value>(
         _ name: String, effect: ConfigurationEffect? = nil, _ read: (ConfigurationSection) -> Value?
     ) -> Value? {
         child([.name(name)], node(name), effect, read)
     }
 
-    /// A section that may be absent; nil then, or if a fault was reported.
+    /// Reads an optional section. Returns nil if it is absent, or if a fault was reported.
     ///
-    /// That it is there at all is a field too: its `effect` is the section's.
+    /// The presence of the section is noted as a field too, with the section's `effect`.
     func optionalSection<Value>(
         _ name: String, effect: ConfigurationEffect? = nil, _ read: (ConfigurationSection) -> Value?
     ) -> Value? {
@@ -141,12 +142,13 @@ final class ConfigurationSection {
         return node(name).flatMap { child([.name(name)], $0, effect, read) }
     }
 
-    /// Notes whether a section is there, for one that `section` reads.
+    /// Notes the presence of a section that `section` reads.
     func notePresence(_ name: String, effect: ConfigurationEffect) {
         note(name, ("an object", "{ }"), node(name) == nil ? .absent : .section, .file, effect)
     }
 
-    /// A list of sections, not empty unless `allowsEmpty`. Nil if it is absent, or if a mistake in it was reported.
+    /// Reads a list of sections, at least one unless `allowsEmpty`. Returns nil if it is absent, or if a fault was
+    /// reported.
     func sections<Value>(
         _ name: String, example: String, allowsEmpty: Bool = false, effect: ConfigurationEffect? = nil,
         _ read: (ConfigurationSection) -> Value?
@@ -161,7 +163,7 @@ final class ConfigurationSection {
         return values.contains { $0 == nil } ? nil : values.compactMap(\.self)
     }
 
-    /// The same for a list that must be there.
+    /// Reads a required list of sections.
     func requiredSections<Value>(
         _ name: String, example: String, _ read: (ConfigurationSection) -> Value?
     ) -> [Value]? {
@@ -169,9 +171,10 @@ final class ConfigurationSection {
         return sections(name, example: example, read)
     }
 
-    /// A section whose fields are sections under names that the operator chooses; empty if it is absent.
+    /// Reads a section whose fields are sections under names that the operator chooses. Returns an empty dictionary if
+    /// it is absent.
     ///
-    /// Names have 1 to 64 visible ASCII characters. What is wrong with one of them, or too many of them, is reported.
+    /// Names have 1 to 64 visible ASCII characters. Invalid names and too many names are reported.
     func namedSections<Value>(
         _ name: String, countMaximum: Int, _ read: (ConfigurationSection) -> Value?
     ) -> [String: Value] {
@@ -195,21 +198,20 @@ final class ConfigurationSection {
         return values
     }
 
-    // MARK: What a section finds out by itself
+    // MARK: Checks of a section's own
 
-    /// Whether there is an object to read. False for a section that is absent or is no object.
+    /// Whether the file has an object for this section. False if it is absent or has another type.
     var isObject: Bool { object != nil }
 
-    /// Whether the field is there, with any value.
+    /// Whether the field is present, with any value.
     func contains(_ name: String) -> Bool { node(name) != nil }
 
-    /// The value of a variable that overrides more than one field.
+    /// Reads the value of a variable that overrides more than one field.
     func override<Value>(_ variable: EnvironmentOverride, _ form: ConfigurationForm<Value>) -> Value? {
         reading.override(variable, form)
     }
 
-    /// Notes that a variable has put one section in the place of a list: the first of the file with another value of
-    /// one field.
+    /// Notes that a variable has replaced a list of sections by its first section with another value for one field.
     func noteOverride<Value>(
         of list: String, by name: String, _ form: ConfigurationForm<Value>, _ variable: EnvironmentOverride
     ) {
@@ -229,19 +231,20 @@ final class ConfigurationSection {
         note(first + [.name(name)], reading.text(of: variable).map { .text($0) } ?? .absent)
     }
 
-    /// Reports a fault of a field, or of the section if it has no such field.
+    /// Reports a fault of a field, or of the section itself if `name` is nil.
     func report(_ name: String?, _ fault: ConfigurationFault) {
         guard let name else { return reading.report(path, at: position, fault) }
         reading.report(path(to: name), at: object?[name]?.position ?? position, fault)
     }
 
-    /// Reports a fault of a value further down; `path` gives the way to it from here, such as `licensePaths[1].path`.
+    /// Reports a fault of a value below this section. `path` is the value's path from here, such as
+    /// `licensePaths[1].path`.
     func report(below path: String, _ fault: ConfigurationFault) {
         let place = self.path(to: path)
         reading.report(place, at: reading.positions[place] ?? position, fault)
     }
 
-    /// Reports every name that an earlier one equals; `path` gives the way from here to the name at an index.
+    /// Reports every name that equals an earlier one. `path` returns the path from here to the name at an index.
     func requireDistinct(_ names: [String], path: (Int) -> String) {
         var places: [String: String] = [:]
         for (index, name) in names.enumerated() {
@@ -259,12 +262,12 @@ final class ConfigurationSection {
         return object?[name]
     }
 
-    /// Names are equal when their UTF-8 is, as in `JSONObject`.
+    /// Whether a field with this name was read. Names are compared by their UTF-8, as in `JSONObject`.
     private func isKnown(_ name: String) -> Bool {
         knownNames.contains { $0.utf8.elementsEqual(name.utf8) }
     }
 
-    /// The way here as messages have it, "" at the root.
+    /// The path of this section in messages; empty for the root.
     var path: String { ConfigurationField.path(place) }
 
     private func path(to name: String) -> String { ConfigurationField.path(place + [.name(name)]) }
@@ -288,7 +291,7 @@ final class ConfigurationSection {
         return nil
     }
 
-    /// The value as the file would have it: by its form, or as it is written there.
+    /// The value in the syntax of the file: written by its form, or as it is in the file.
     private func text<Value>(of value: Value, _ name: String, _ form: ConfigurationForm<Value>) -> String? {
         form.write.flatMap { $0(value) } ?? node(name)?.text
     }

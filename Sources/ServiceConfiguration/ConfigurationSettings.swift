@@ -5,12 +5,12 @@ package import HTTPMessages
 package import Licensing
 import Telemetry
 
-/// The half of the configuration that only a restart puts in force.
+/// The part of the configuration whose changes need a restart.
 ///
-/// What the daemon makes once, at its start, must depend on nothing of the other half.
+/// Objects that the daemon makes once, at its start, may depend only on this part.
 package struct FixedSettings: Equatable, Sendable {
     package let node: String
-    /// Of TLS only whether there is any, and nothing of tokens.
+    /// The listeners without their tokens. Of TLS they only have whether it is used.
     package let listeners: Configuration.Listeners
     /// The credentials that an external module opens, without their stages.
     package let moduleCredentials: [Configuration.Credential]
@@ -47,7 +47,7 @@ package struct FixedSettings: Equatable, Sendable {
     }
 }
 
-/// The half of the configuration that a reload puts in force, for the next request or connection.
+/// The part of the configuration that a reload puts in force, for the next request or connection.
 package struct LiveSettings: Equatable, Sendable {
     package let publicURL: String?
     package let cors: CORSPolicy
@@ -152,7 +152,7 @@ extension Configuration.Listeners {
 }
 
 extension Configuration.Transport {
-    /// Of TLS only whether there is any.
+    /// The same transport without TLS files. It only has whether TLS is used.
     fileprivate var withoutFiles: Self {
         var copy = self
         if tls != nil { copy.tls = Configuration.TLSFiles(identities: [], clientCA: nil) }

@@ -2,7 +2,7 @@ import ByteCoding
 import FairPlay
 
 extension CredentialWarning: CustomStringConvertible {
-    /// For the log and for people, behind the name of the credential.
+    /// The text for the log and for people. It follows the name of the credential.
     package var description: String {
         switch self {
         case .certificateExpired(let bits, let notAfter):
@@ -17,7 +17,7 @@ extension CredentialWarning: CustomStringConvertible {
         }
     }
 
-    /// For programs; never changes between versions.
+    /// The code for programs. It never changes between versions.
     package var code: String {
         switch self {
         case .certificateExpired: "certificate_expired"

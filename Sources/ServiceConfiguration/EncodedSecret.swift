@@ -1,13 +1,13 @@
 import ByteCoding
 package import KeyCrypto
 
-/// Secrets of a fixed size as they lie in files.
+/// Decodes the contents of files with secrets of a fixed size.
 package enum EncodedSecret {
-    /// The secret of `size` bytes that `contents` spell: as hexadecimal digits, as padded Base64, each with white space
-    /// behind it at most, or raw.
+    /// Decodes a secret of `size` bytes: hexadecimal digits or padded Base64, both with optional white space at the
+    /// end, or raw bytes.
     ///
-    /// Nil for anything else, and for raw bytes that are all hexadecimal digits: they are a key of half the size,
-    /// written out.
+    /// Returns nil for anything else. Raw bytes that are all hexadecimal digits are refused too, because they are
+    /// probably a key of half the size.
     package static func decode(_ contents: borrowing SecretBytes, size: Int) -> SecretBytes? {
         contents.withWipedArray { bytes in
             if bytes.count == size {
@@ -23,7 +23,7 @@ package enum EncodedSecret {
         }
     }
 
-    /// The secret that padded Base64 spells, with white space behind it at most; nil for anything else.
+    /// Decodes padded Base64 with optional white space at the end; returns nil for anything else.
     static func decodeBase64(_ contents: borrowing SecretBytes) -> SecretBytes? {
         contents.withWipedArray { bytes in
             var text = bytes
@@ -47,8 +47,7 @@ package enum EncodedSecret {
 }
 
 extension SecretBytes {
-    /// Lends the bytes as an array to a reader that takes nothing else, and overwrites it afterwards; `body` must not
-    /// keep it.
+    /// Passes the bytes to `body` as an array, and wipes the array afterwards. `body` must not keep it.
     package borrowing func withWipedArray<Result: ~Copyable, Failure: Error>(
         _ body: ([UInt8]) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -57,7 +56,7 @@ extension SecretBytes {
         return try body(bytes)
     }
 
-    /// The bytes without one line end behind them, LF or CR LF; nil if nothing is left.
+    /// The bytes without one line end (LF or CR LF) at the end; nil if nothing is left.
     borrowing func withoutLineEnd() -> SecretBytes? {
         withWipedArray { bytes in
             var text = bytes
@@ -68,12 +67,12 @@ extension SecretBytes {
         }
     }
 
-    /// Whether no line ends within.
+    /// Whether the bytes contain no line end.
     var isOneLine: Bool {
         withWipedArray { bytes in !bytes.contains(0x0A) && !bytes.contains(0x0D) }
     }
 
-    /// The bytes without spaces, tabs and line ends behind them; nil if nothing is left.
+    /// The bytes without spaces, tabs and line ends at the end; nil if nothing is left.
     borrowing func withoutTrailingWhiteSpace() -> SecretBytes? {
         withWipedArray { bytes in
             var text = bytes

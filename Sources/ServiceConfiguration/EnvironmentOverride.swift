@@ -2,33 +2,31 @@ import ByteCoding
 
 /// The environment variables that override a value of the configuration file.
 package enum EnvironmentOverride: String, Sendable, CaseIterable {
-    /// The address of the public listener; it is then the only one, with everything else of the first that is
-    /// configured.
+    /// The address of the only public listener. Its other fields are those of the first public listener in the file.
     case listen = "LATCHKEY_LISTEN"
-    /// The address of the admin listener; it is then the only one, with everything else of the first that is
-    /// configured.
+    /// The address of the only admin listener. Its other fields are those of the first admin listener in the file.
     case adminListen = "LATCHKEY_ADMIN_LISTEN"
     /// `logging.level`.
     case logLevel = "LATCHKEY_LOG_LEVEL"
-    /// `storage.url`; a relative path in it is relative to the configuration file.
+    /// `storage.url`. A relative path in it is relative to the folder of the configuration file.
     case storageURL = "LATCHKEY_STORAGE_URL"
     /// `node`.
     case node = "LATCHKEY_NODE"
 }
 
-/// Something that works, and may not be what was meant.
+/// A warning about something that works but is perhaps not meant.
 package enum ConfigurationWarning: Equatable, Sendable {
     /// A `LATCHKEY_…` variable that overrides nothing.
     case unknownVariable(name: String, nearest: String?)
 
-    /// Variables of the scripts and tests beside the daemon. They say nothing to it, and are no typing errors either.
+    /// Variables of scripts and tests. The daemon does not use them, but they are not typing errors.
     private static let foreignVariables: Set<String> = [
         "LATCHKEY_VECTORS", "LATCHKEY_BENCHMARKS", "LATCHKEY_BIN", "LATCHKEY_SETUP", "LATCHKEY_URL", "LATCHKEY_TOKEN",
     ]
     private static let foreignPrefixes = ["LATCHKEY_TEST_", "LATCHKEY_INTEROP_"]
 
-    /// A warning for each `LATCHKEY_…` variable that is not an override, not foreign and not named by the
-    /// configuration, by name.
+    /// Returns a warning for each `LATCHKEY_…` variable that is not an override, not foreign and not named by the
+    /// configuration. Sorted by name.
     static func warnings(about environment: [String: String], named: Set<String>) -> [ConfigurationWarning] {
         let overrides = EnvironmentOverride.allCases.map(\.rawValue)
         return environment.keys.sorted().filter { name in
@@ -48,7 +46,7 @@ extension ConfigurationWarning: CustomStringConvertible {
 }
 
 extension Configuration {
-    /// The variables in which the configuration looks for paths.
+    /// The variables that the configuration names as sources of paths.
     var environmentVariables: Set<String> {
         Set(
             secretSources.compactMap { source in

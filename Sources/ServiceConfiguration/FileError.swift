@@ -1,28 +1,28 @@
 import CommandLineKit
 
-/// Why a file that the configuration names is not used; never a part of its contents.
+/// Why a file that the configuration names is not used. It never contains a part of the file's contents.
 package enum FileError: Error, Equatable, Sendable {
-    /// There is no file of this path, or a folder on the way is missing.
+    /// The file does not exist, or a folder on its path is missing.
     case notFound(path: String)
-    /// The process may not read it.
+    /// The process may not read the file.
     case forbidden(path: String)
-    /// It is a folder, a device, a pipe or a socket.
+    /// The path names a folder, a device, a pipe or a socket.
     case notARegularFile(path: String)
-    /// Others than its owner and its group may use it; the mode is the octal one that `chmod` takes.
+    /// The file's permissions are wider than 0640. `mode` has the bits that `chmod` sets.
     case permissionsTooWide(path: String, mode: UInt32)
-    /// Others than its owner may write to it, and it is to be run.
+    /// The file is to be executed, but others than its owner may write to it.
     case writableByOthers(path: String, mode: UInt32)
-    /// It is empty.
+    /// The file is empty.
     case empty(path: String)
-    /// It has more bytes than `maximum`.
+    /// The file has more than `maximum` bytes.
     case tooLarge(path: String, maximum: Int)
-    /// Any other failure of the system, by its number.
+    /// Another error of the system, by its number.
     case failed(path: String, errno: Int32)
-    /// The source is `credential:NAME`, and systemd passed no credentials to this process.
+    /// The source is `credential:NAME`, but systemd has passed no credentials to this process.
     case credentialsDirectoryMissing(name: String)
-    /// The source is `environment:VARIABLE`, and the variable is not set.
+    /// The source is `environment:VARIABLE`, but the variable is not set.
     case variableMissing(name: String)
-    /// The variable does not hold an absolute path.
+    /// The value of the variable is not an absolute path.
     case variableNotAPath(name: String)
 }
 
@@ -36,7 +36,7 @@ extension FileError: CustomStringConvertible {
         case .permissionsTooWide(let path, let mode):
             "\(path) has permissions 0\(String(mode, radix: 8)), which are wider than 0640; run: chmod 0640 \(Shell.quote(path))"
         case .writableByOthers(let path, let mode):
-            "\(path) has permissions 0\(String(mode, radix: 8)), so that others could put code of theirs into it; run:"
+            "\(path) has permissions 0\(String(mode, radix: 8)), so that others could put their own code into it; run:"
                 + " chmod go-w \(Shell.quote(path))"
         case .empty(let path): "\(path) is empty"
         case .tooLarge(let path, let maximum): "\(path) has more than \(maximum) bytes"

@@ -4,8 +4,8 @@ package import Licensing
 package import Telemetry
 
 extension LicenseRules {
-    /// The rules of a configuration. Credentials whose modules run, and a call-back service, come beside it, because
-    /// they may outlive it.
+    /// Makes the rules of a configuration. Credentials with running modules and a call-back service are separate
+    /// arguments, because they may outlive the configuration.
     package convenience init(
         _ loaded: LoadedConfiguration, _ credentials: CredentialSet? = nil, _ callback: CallbackDecider? = nil,
         loopCount: Int = 1, tokenLookups: CacheCount = CacheCount()

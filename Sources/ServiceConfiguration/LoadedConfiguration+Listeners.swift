@@ -3,11 +3,11 @@ import HTTPServing
 package import POSIXSockets
 
 extension LoadedConfiguration {
-    /// Everything about the listeners that would let strangers in, or see what they should not; no problem means that
-    /// they may be opened.
+    /// Returns the problems of listeners that strangers could enter, or whose traffic strangers could read. If there is
+    /// no problem, the listeners may be opened.
     ///
-    /// If an address shows only once systemd's sockets are there, `exposureFaults` reports it then. Problems have no
-    /// position.
+    /// The address of a socket from systemd is not known here. `exposureFaults` checks it when the socket is there.
+    /// Problems have no position.
     package static func checkListeners(
         _ listeners: Configuration.Listeners, credentials: CredentialSet, allowTestCredentials: Bool
     ) -> [ConfigurationProblem] {
@@ -29,9 +29,10 @@ extension LoadedConfiguration {
         }
     }
 
-    /// The listeners of a later configuration that take the places of `running` ones, in the order of those: by their
-    /// addresses, and of several with one address (port 0) in their order. Nil for a listener that is not configured
-    /// any more.
+    /// The listeners of a new configuration that replace the `running` ones, in the order of `running`.
+    ///
+    /// They are matched by their addresses. Several listeners with the same address (port 0) are matched in their
+    /// order. An element is nil if the listener is no longer configured.
     package static func successors(of running: [Listener], in listeners: [Listener]) -> [Listener?] {
         var rest = listeners
         return running.map { listener in
@@ -39,10 +40,10 @@ extension LoadedConfiguration {
         }
     }
 
-    /// What is wrong with a listener on this address, which may be unknown yet.
+    /// Returns the faults of a listener on this address. `address` is nil if it is not known yet.
     ///
-    /// Beyond this machine there must be TLS, unless plain HTTP is allowed; no development material, unless test
-    /// credentials are allowed; and a token for operators.
+    /// A listener that other machines can reach must have TLS, unless plain HTTP is allowed. It must not use
+    /// development material, unless test credentials are allowed. An admin listener must have a token.
     package static func exposureFaults(
         of address: SocketAddress?, _ transport: Configuration.Transport, isGuarded: Bool, credentials: CredentialSet,
         allowTestCredentials: Bool
@@ -60,19 +61,19 @@ extension LoadedConfiguration {
     }
 }
 
-/// Something about a TLS certificate that works, and will not for long.
+/// A warning about a TLS certificate that has expired or expires soon.
 package enum TLSWarning: Equatable, Sendable {
-    /// It ended at this time (seconds since 1970): clients refuse it.
+    /// It expired at this time (seconds since 1970), so clients refuse it.
     case ended(at: Int64)
-    /// It ends in so many days.
+    /// It expires in this number of days.
     case ends(days: Int64)
 
-    /// How long before its end a certificate is warned about, in seconds: 30 days.
+    /// How long before its end there is a warning about a certificate, in seconds: 30 days.
     private static let notice: Int64 = 30 * 86_400
 
-    /// The warning about a certificate that ends at this time, if there is one at `now`.
+    /// Makes the warning about a certificate that expires at `end`; returns nil if there is nothing to warn about.
     init?(end: Int64, now: Int64) {
-        // An end that cannot be read is in the distant past.
+        // An end that could not be read counts as the distant past.
         if end <= now {
             self = .ended(at: end)
         } else if end - now <= Self.notice {
@@ -93,7 +94,8 @@ extension TLSWarning: CustomStringConvertible {
 }
 
 extension LoadedConfiguration {
-    /// Every certificate that has ended or ends soon, with its listener's path; `now` is in seconds since 1970.
+    /// Warnings about certificates that have expired or expire soon, with the paths of their listeners. `now` is in
+    /// seconds since 1970.
     package func tlsWarnings(now: Int64) -> [(listener: String, warning: TLSWarning)] {
         [("public", publicListeners), ("admin", adminListeners)].flatMap { name, listeners in
             listeners.enumerated().flatMap { index, listener in

@@ -6,60 +6,62 @@ package import PackagerAPI
 package import Records
 package import StoragePostgreSQL
 
-/// A configuration together with what its files hold: all that the daemon needs to serve, immutable and checked.
+/// A configuration together with the contents of its files: everything that the daemon needs to serve. It is immutable
+/// and checked.
 ///
-/// Private keys belong to their certificates, no two credentials answer to one certificate hash, and no listener is
-/// open to strangers that should not be.
+/// Private keys belong to their certificates, no two credentials have the same certificate hash, and no listener is
+/// open to strangers by mistake.
 package struct LoadedConfiguration: Sendable {
     package let configuration: Configuration
-    /// Every field with its value in force, and what the files hold that fields name.
+    /// Every field with its value in force.
     private let fields: [ConfigurationField]
+    /// Digests of the files' contents, by the fields that name the files.
     private let digests: [String: FileDigest]
-    /// A module among them answers nothing until the real one takes its place, by `CredentialSet.connecting`.
+    /// The credentials. Instead of each module they have a placeholder, until `CredentialSet.connecting` replaces it.
     package let credentials: CredentialSet
-    /// What it takes to start the modules, by the name of the credential.
+    /// The settings for starting the modules, by the name of the credential.
     package let modules: [String: ExternalModuleSettings]
-    /// Seals content keys in the store.
+    /// The key that seals content keys in the store.
     package let keyEncryptionKey: AES256GCMKey
-    /// The same key among the older ones, which still open what they sealed.
+    /// The same key with the older ones, which still open what they have sealed.
     package let keyRing: KeyRing
-    /// What makes keys; nil if they are random.
+    /// The secret from which keys are derived; nil if they are random.
     package let keyDerivation: KeyDerivation?
     package let issuers: IssuerSet
     package let expressPlay: ExpressPlaySettings
-    /// Who may ask for content keys.
+    /// The packagers, which may ask for content keys.
     package let packagers: PackagerDirectory
-    /// What signs session tokens; nil if none are given.
+    /// Makes and verifies session tokens; nil if none are issued.
     package let sessions: SessionTokens?
     /// How to call the service that decides about tokens which only it can read; nil without such a service.
     package let callback: CallbackMaterial?
-    /// Seal the batches of this node's ledger.
+    /// The keys that seal the batches of this node's ledger.
     package let ledgerKeys: LedgerKeys
-    /// What a store proves of the secrets that all nodes share.
+    /// The secrets that must be the same on all nodes, so that the store can check them.
     package let sharedSecrets: SharedSecrets
-    /// Names devices, subjects and tokens in the store and the ledger.
+    /// Makes the names of devices, subjects and tokens in the store and the ledger.
     package let pseudonymizer: Pseudonymizer
-    /// In the order of the configuration.
+    /// The public listeners, in the order of the configuration.
     package let publicListeners: [Listener]
     package let adminListeners: [Listener]
-    /// How to reach PostgreSQL; nil if SQLite holds everything.
+    /// The settings for PostgreSQL; nil if everything is stored in SQLite.
     package let postgreSQL: PostgreSQLSettings?
-    /// The node's own SQLite file: content keys, decisions and ledger, or beside PostgreSQL the ledger alone.
+    /// The node's own SQLite file. It has content keys, decisions and the ledger; with PostgreSQL only the ledger.
     package let databasePath: String
 
-    /// A listener, and what its files hold.
+    /// A listener with the contents of its files.
     package struct Listener: Sendable {
         package let address: ListenerAddress
         package let transport: Configuration.Transport
         package let tls: TLSMaterial?
-        /// What operators must present behind `Authorization: Bearer`: one of these. Empty on public listeners, and on
-        /// loopback if no token is configured.
+        /// The tokens of operators. A request must present one of them in `Authorization: Bearer`. Empty on public
+        /// listeners, and on loopback if no token is configured.
         package let tokens: [AdminToken]
     }
 
     /// A token of an operator or a program.
     package struct AdminToken: Sendable {
-        /// As the ledger names its holder.
+        /// The name of the holder in the ledger.
         package let name: String
         package let secret: SharedSecret
 
@@ -69,10 +71,10 @@ package struct LoadedConfiguration: Sendable {
         }
     }
 
-    /// Reads every file that the configuration names and checks them against one another.
+    /// Reads every file that the configuration names, and checks that the files fit together.
     ///
-    /// `environment` is where the sources of secrets look. Throws `ConfigurationError.invalid` with all problems at
-    /// once.
+    /// `environment` has the variables that sources of secrets name. Throws `ConfigurationError.invalid` with all
+    /// problems.
     package static func load(
         _ file: ConfigurationFile, environment: [String: String]
     ) throws(ConfigurationError) -> LoadedConfiguration {
@@ -112,21 +114,21 @@ package struct LoadedConfiguration: Sendable {
             postgreSQL: postgreSQL, databasePath: file.configuration.storage.databasePath)
     }
 
-    /// Whether another configuration has the same values, and files of the same contents, in one section.
+    /// Whether another configuration has the same values and the same contents of files in one section.
     package func isSame(as other: LoadedConfiguration, under path: String) -> Bool {
         func isWithin(_ name: String) -> Bool { name == path || name.hasPrefix(path + ".") }
         return fields.filter { isWithin($0.path) } == other.fields.filter { isWithin($0.path) }
             && digests.filter { isWithin($0.key) } == other.digests.filter { isWithin($0.key) }
     }
 
-    /// The fields that another configuration changes and that only a restart puts in force: by their values, and by the
-    /// contents of the files that they name. Sorted.
+    /// The sorted paths of the fields that differ in another configuration and need a restart. A field differs by its
+    /// value or by the contents of the file that it names.
     package func fieldsThatNeedRestart(toBecome other: LoadedConfiguration) -> [String] {
         fieldsThatDiffer(from: other) { $0.effect == .restart }
     }
 
-    /// The fields of one section that another configuration changes, by their values and by the contents of their
-    /// files. Sorted.
+    /// The sorted paths of the fields of one section that differ in another configuration, by their values or by the
+    /// contents of their files.
     package func fieldsThatDiffer(from other: LoadedConfiguration, under path: String) -> [String] {
         fieldsThatDiffer(from: other) { $0.path.hasPrefix(path) }
     }
@@ -135,7 +137,7 @@ package struct LoadedConfiguration: Sendable {
         from other: LoadedConfiguration, _ isMeant: (ConfigurationField) -> Bool
     ) -> [String] {
         let (own, others) = (fields.filter(isMeant), other.fields.filter(isMeant))
-        // A file that only one of both reads is read because of another field, which is named.
+        // If only one configuration reads a file, another field differs, and that field is named.
         let files = Set((own + others).map(\.path)).filter { path in
             guard let before = digests[path], let after = other.digests[path] else { return false }
             return before != after
@@ -143,8 +145,8 @@ package struct LoadedConfiguration: Sendable {
         return files.union(own.pathsThatDiffer(from: others)).sorted()
     }
 
-    /// Reads the files of the credentials and their modules alone, and gives those that are good together with what is
-    /// wrong with the others.
+    /// Reads only the files of the credentials and their modules. Returns the good credentials, and an error with the
+    /// problems of the others.
     package static func loadCredentials(
         _ file: ConfigurationFile, environment: [String: String]
     ) -> (credentials: [Credential], error: ConfigurationError?) {

@@ -1,16 +1,16 @@
 import Glibc
 package import KeyCrypto
 
-/// Reads what a `SecretSource` names.
+/// Reads the file that a `SecretSource` names.
 package enum SecretFile {
-    /// The most bytes of a secret, a key or a certificate.
+    /// The size limit of a secret, a key or a certificate, in bytes.
     package static let sizeMaximum = 64 << 10
 
-    /// The contents of a secret's file.
+    /// Reads the contents of a secret's file.
     ///
-    /// Symbolic links are followed; anything but a regular file is refused, and so is a file whose permissions are
-    /// wider than 0640 (write for the group, anything for others, execution). The file has 1 to `sizeMaximum` bytes.
-    /// `environment` is where `CREDENTIALS_DIRECTORY` and the variables of sources are looked up.
+    /// Symbolic links are followed. Only a regular file of 1 to `sizeMaximum` bytes is accepted, with permissions of at
+    /// most 0640: the group may not write, others may do nothing, and no user may execute it. `environment` has
+    /// `CREDENTIALS_DIRECTORY` and the variables that sources name.
     package static func read(
         _ source: SecretSource, environment: [String: String], sizeMaximum: Int = sizeMaximum
     ) throws(FileError) -> SecretBytes {
@@ -18,10 +18,10 @@ package enum SecretFile {
             source.path(in: environment), sizeMaximum: sizeMaximum, permissions: .ownerAndGroup)
     }
 
-    /// An HS256 secret: the file's bytes as they are, and without the spaces and line ends behind them if the rest
-    /// is visible ASCII.
+    /// Reads an HS256 secret: the bytes of the file. If they are visible ASCII followed by white space, the white space
+    /// is left out.
     ///
-    /// Nothing is decoded, because issuers use what they call a secret as it is spelled.
+    /// Nothing is decoded, because issuers use the text of a secret as the secret itself.
     package static func readSharedSecret(
         _ source: SecretSource, environment: [String: String]
     ) throws(FileError) -> SecretBytes {
@@ -30,7 +30,7 @@ package enum SecretFile {
         return trimmed.withWipedArray { $0.allSatisfy { $0 > 0x20 && $0 < 0x7F } } ? trimmed : contents
     }
 
-    /// The contents of a file that is no secret, such as a certificate: the same without the rule about permissions.
+    /// Reads the contents of a file that is not secret, such as a certificate. Any permissions are accepted.
     package static func readPublic(
         _ source: SecretSource, environment: [String: String]
     ) throws(FileError) -> SecretBytes {
@@ -63,10 +63,10 @@ package enum FileReading {
         case any
         /// At most 0640.
         case ownerAndGroup
-        /// Anything but writing for others than the owner.
+        /// Only the owner may write. All other permissions are accepted.
         case ownerWrites
 
-        /// What is wrong with a mode, or nil.
+        /// The fault of a mode; nil if the mode is accepted.
         fileprivate func fault(of mode: mode_t, path: String) -> FileError? {
             switch self {
             case .any: nil
@@ -86,11 +86,11 @@ package enum FileReading {
         let count = try fill(&buffer, from: descriptor, path)
         guard count > 0 else { throw .empty(path: path) }
         guard count <= sizeMaximum else { throw .tooLarge(path: path, maximum: sizeMaximum) }
-        // The span ends before the buffer is wiped.
+        // Safe: the bytes are copied before the buffer is wiped.
         return unsafe SecretBytes(copying: buffer.span.bytes.extracting(0..<count))
     }
 
-    /// The first bytes of a file of any size, at most `count`.
+    /// Reads the first bytes of a file of any size, at most `count`.
     static func readStart(_ path: String, count: Int, permissions: Permissions) throws(FileError) -> [UInt8] {
         let descriptor = try open(path, sizeMaximum: .max, permissions: permissions)
         defer { _ = Glibc.close(descriptor) }
@@ -99,12 +99,12 @@ package enum FileReading {
         return Array(buffer.prefix(size))
     }
 
-    /// A descriptor of a regular file that may be read, which the caller closes.
+    /// Opens a regular file for reading. The caller closes the descriptor.
     private static func open(
         _ path: String, sizeMaximum: Int, permissions: Permissions
     ) throws(FileError) -> Int32 {
-        // Swift lends the path as a C string for the call alone. Without O_NONBLOCK, opening a pipe would wait for a
-        // writer.
+        // Safe: Swift passes the path as a C string that is valid during the call. Without O_NONBLOCK, opening a pipe
+        // would wait for a writer.
         let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw failure(of: path) }
         do throws(FileError) {
@@ -132,7 +132,7 @@ package enum FileReading {
         while count < buffer.count {
             let size = buffer.count - count
             let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-                // `size` bytes lie between `count` and the end.
+                // Safe: the buffer has `size` bytes after the first `count`.
                 unsafe Glibc.read(descriptor, bytes.baseAddress?.advanced(by: count), size)
             }
             if result > 0 {

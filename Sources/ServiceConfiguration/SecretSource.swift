@@ -1,21 +1,22 @@
 import Glibc
 
-/// Where a secret, or the certificate or key that belongs to it, is kept: never the secret itself.
+/// The source of a secret, a key or a certificate. It never contains the secret itself.
 package enum SecretSource: Hashable, Sendable {
     /// The file at this path.
     case file(path: String)
-    /// The file of this name in the folder that systemd names in `CREDENTIALS_DIRECTORY` (`LoadCredential=`).
+    /// The file with this name in the folder that systemd names in `CREDENTIALS_DIRECTORY` (`LoadCredential=`).
     case credential(name: String)
-    /// The file whose absolute path this environment variable holds.
+    /// The file whose absolute path is the value of this environment variable.
     case environment(variable: String)
 
-    /// The most bytes of a path, Linux's own limit.
+    /// The size of the longest path in bytes, which is Linux's own limit.
     private static let pathSizeMaximum = 4095
 
-    /// Reads a path, `credential:NAME` or `environment:VARIABLE`; a relative path is relative to `directory`.
+    /// Reads a path, `credential:NAME` or `environment:VARIABLE`. A relative path is relative to `directory`.
     ///
-    /// Nil for an empty path or one with a zero byte, for a name or a variable that cannot exist, and for what looks
-    /// like a secret itself: messages name paths. A file with such a name can be written as `./NAME`.
+    /// Returns nil for an empty path or one with a zero byte, and for a name or a variable that cannot exist. It also
+    /// returns nil for a text that looks like a secret, because messages name paths. A file with such a name can be
+    /// written as `./NAME`.
     package init?(_ text: String, relativeTo directory: String) {
         if let name = text.suffix(after: "credential:") {
             guard Self.isCredentialName(name) else { return nil }
@@ -31,13 +32,13 @@ package enum SecretSource: Hashable, Sendable {
         }
     }
 
-    /// systemd's rule: a plain file name, so that it cannot lead out of the folder.
+    /// Whether systemd allows the name: a plain file name, so that it cannot lead out of the folder.
     private static func isCredentialName(_ name: String) -> Bool {
         (1...255).contains(name.utf8.count) && name != "." && name != ".."
             && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ":") }
     }
 
-    /// 16 bytes or more in hexadecimal digits, padded Base64, or PEM.
+    /// Whether a text could be a secret: 16 bytes or more in hexadecimal digits, padded Base64, or PEM.
     private static func looksLikeASecret(_ text: String) -> Bool {
         let isHexadecimal = text.utf8.count >= 32 && text.allSatisfy(\.isHexDigit)
         return isHexadecimal || (text.hasSuffix("=") && !text.utf8.contains(UInt8(ascii: ".")))
@@ -51,7 +52,7 @@ package enum SecretSource: Hashable, Sendable {
 }
 
 extension SecretSource: CustomStringConvertible {
-    /// As it is written in the configuration.
+    /// The source as the configuration writes it.
     package var description: String {
         switch self {
         case .file(let path): path
@@ -61,19 +62,19 @@ extension SecretSource: CustomStringConvertible {
     }
 }
 
-/// Paths as texts: what the configuration needs of them, and nothing of the disk.
+/// Operations on paths as texts. They do not access the disk.
 package enum FilePath {
-    /// The path itself if it is absolute, otherwise within `directory`.
+    /// The path itself if it is absolute; otherwise the path within `directory`.
     package static func resolve(_ path: String, relativeTo directory: String) -> String {
         if path.hasPrefix("/") || directory.isEmpty || directory == "." { return path }
         return directory.hasSuffix("/") ? directory + path : directory + "/" + path
     }
 
-    /// The path from the root; a relative one is relative to the working directory of this process.
+    /// The absolute path. A relative path is relative to the working directory of this process.
     static func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         var buffer = [CChar](repeating: 0, count: 4096)
-        // The kernel writes at most the given size, terminator included.
+        // Safe: the kernel writes at most the given size, terminator included.
         guard unsafe getcwd(&buffer, buffer.count) != nil else { return path }
         let directory = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         return resolve(path, relativeTo: String(decoding: directory, as: UTF8.self))

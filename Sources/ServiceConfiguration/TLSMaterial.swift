@@ -1,19 +1,19 @@
 package import HTTPServing
 import KeyCrypto
 
-/// What a listener's TLS files hold: certificates and keys that belong together.
+/// The contents of a listener's TLS files. Certificates and keys belong together.
 package struct TLSMaterial: Sendable {
     package let identities: [TLSIdentity]
-    /// Certificates in PEM.
+    /// The certificates in PEM of the authorities for client certificates; nil if clients need no certificate.
     package let clientAuthorities: [UInt8]?
-    /// Secrets of 32 bytes, the first of which makes session tickets; empty for keys of the process.
+    /// Secrets of 32 bytes for session tickets. The first one makes new tickets. Empty for random keys of the process.
     let ticketSecrets: [SharedSecret]
     let options: TLSProtocolOptions
 
-    /// Makes a context with the listener's own ticket keys, or with those of the process if it has none.
+    /// Makes a context with the listener's own ticket keys, or with those of the process if the listener has none.
     ///
     /// Throws for keys that are too weak, for authorities that are not certificates, and for ciphers that OpenSSL does
-    /// not have.
+    /// not know.
     package func makeContext(
         processTickets: TLSTicketKeys, offersHTTP2: Bool = false
     ) throws(TLSError) -> TLSContext {
@@ -42,7 +42,7 @@ extension ConfigurationLoader {
         return isUsable(material, "\(path).tls") ? material : nil
     }
 
-    /// Nil if one of the files was reported.
+    /// Reads the secrets of session tickets. Returns nil if a problem was reported.
     private mutating func ticketSecrets(_ sources: [SecretSource], _ path: String) -> [SharedSecret]? {
         var secrets: [SharedSecret] = []
         for (index, source) in sources.enumerated() {
@@ -64,7 +64,7 @@ extension ConfigurationLoader {
         }
     }
 
-    /// What OpenSSL has against it shows only when a context is made.
+    /// Checks the material by making a context, because only then OpenSSL reports some faults.
     private mutating func isUsable(_ material: TLSMaterial, _ path: String) -> Bool {
         do throws(TLSError) {
             _ = try material.makeContext(processTickets: try TLSTicketKeys())

@@ -1,12 +1,12 @@
 import Glibc
 
-/// A value behind a lock that threads can wait on until it changes.
+/// A value with a lock. Threads can wait until the value changes.
 ///
-/// `Synchronization.Mutex` has no condition to wait on, so this one is made of pthread's two. It blocks its caller and
-/// is therefore for threads of their own (workers, `main`), never for a loop or a task.
+/// `Synchronization.Mutex` has no condition variable, so this type uses pthread's mutex and condition variable. It
+/// blocks its caller, so it is only for dedicated threads (workers, `main`), never for a loop or a task.
 @safe
 package final class Monitor<State>: @unchecked Sendable {
-    // Safe to share: `state` is touched only while `mutex` is held. Both pointers are owned, and live as long as this.
+    // Safe to share: `state` is used only while `mutex` is held. This object owns both pointers until its end.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var state: State
@@ -14,11 +14,11 @@ package final class Monitor<State>: @unchecked Sendable {
     /// A monitor of this value.
     package init(_ state: sending State) {
         self.state = state
-        // Nothing here can fail on Linux with these attributes.
+        // None of these calls can fail on Linux with these attributes.
         unsafe pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
-        // Deadlines are those of `SystemMonotonicClock`.
+        // Deadlines are on the clock of `SystemMonotonicClock`.
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         unsafe pthread_cond_init(condition, &attributes)
         unsafe pthread_condattr_destroy(&attributes)
@@ -31,26 +31,26 @@ package final class Monitor<State>: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Looks at the value, or changes what no thread waits for.
+    /// Reads the value, or makes a change for which no thread waits.
     package func withLock<Result>(_ body: (inout State) -> Result) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
         return body(&state)
     }
 
-    /// Changes the value and wakes all threads that wait.
+    /// Changes the value and wakes all waiting threads.
     package func update<Result>(_ body: (inout State) -> Result) -> Result {
         let result = withLock(body)
         unsafe pthread_cond_broadcast(condition)
         return result
     }
 
-    /// Changes the value, and wakes all threads that wait if `body` says that one of them waits for this change.
+    /// Changes the value, and wakes all waiting threads if `body` returns true: then a thread waits for this change.
     package func change(_ body: (inout State) -> Bool) {
         if withLock(body) { unsafe pthread_cond_broadcast(condition) }
     }
 
-    /// Waits until `body` returns something. It is called at first and after each change.
+    /// Waits until `body` returns a value. `body` is called at once, and again each time the thread is woken.
     package func wait<Result>(_ body: (inout State) -> Result?) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -60,7 +60,8 @@ package final class Monitor<State>: @unchecked Sendable {
         }
     }
 
-    /// Waits like `wait`, but not beyond a deadline on the machine's monotonic clock; returns nil then.
+    /// Like `wait`, but only until a deadline on the machine's monotonic clock. Calls `body` once more then, and
+    /// returns nil if it still returns nil.
     package func wait<Result>(until deadline: MonotonicTime, _ body: (inout State) -> Result?) -> Result? {
         let nanoseconds = Int(max(0, deadline.nanoseconds))
         var time = timespec(tv_sec: nanoseconds / 1_000_000_000, tv_nsec: nanoseconds % 1_000_000_000)

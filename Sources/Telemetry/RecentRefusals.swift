@@ -1,23 +1,24 @@
 import Synchronization
 
-/// The last refusals with their causes, in memory: an operator finds one by its request id although the log is sampled.
+/// The last refusals with their causes, in memory. An operator can find one by its request id even if the sampled log
+/// left it out.
 ///
-/// Nothing in an entry is a secret, and nothing but numbers comes from the client. It has a fixed number of places,
-/// so strangers can push entries out, but not make it grow: 5 MB with 10,000 entries.
+/// An entry contains no secrets, and nothing from the client except numbers. The number of places is fixed: strangers
+/// can replace entries, but cannot make the memory grow. 10,000 entries take 5 MB.
 package final class RecentRefusals: Sendable {
     /// One refusal.
     package struct Entry: Equatable, Sendable {
         package let requestID: String
         package let time: WallTime
-        /// The kind of request, as the log names it.
+        /// The kind of request, with its name in the log.
         package let event: String
         /// The code that the client was told.
         package let code: String
         package let cause: String
-        /// Further facts of the cause, as the log has them.
+        /// Further facts about the cause, as in the log.
         package let numbers: [(name: String, value: String)]
 
-        /// An entry; a longer cause is cut to 256 bytes.
+        /// An entry; `cause` is cut to 256 bytes.
         package init(
             _ requestID: String, at time: WallTime, event: String, code: String, cause: String,
             numbers: [(name: String, value: String)] = []
@@ -36,13 +37,13 @@ package final class RecentRefusals: Sendable {
         }
     }
 
-    /// What an entry takes in the ring, in bytes. Its texts are cut to what fits; only a cause is long.
+    /// The size of each entry in the ring, in bytes. Texts are cut if they do not fit; normally only a cause is long.
     static let entrySizeMaximum = 512
 
     private struct Ring {
-        /// One place of `entrySizeMaximum` bytes behind the other.
+        /// All places, each of `entrySizeMaximum` bytes, one after the other.
         var places: [UInt8] = []
-        /// Where the next entry goes once all places are taken.
+        /// The index of the place that the next entry replaces when all places are taken.
         var next = 0
 
         var count: Int { places.count / entrySizeMaximum }
@@ -51,19 +52,19 @@ package final class RecentRefusals: Sendable {
     private let capacity: Int
     private let ring = Mutex(Ring())
 
-    /// A ring of so many places, at least one.
+    /// A ring with this many places, at least one.
     package init(capacity: Int = 10_000) {
         precondition(capacity > 0, "a ring needs a place")
         self.capacity = capacity
-        // One block for all: entries that were allocated one by one would each keep a page of the memory around them
-        // from the system.
+        // One block of memory for all entries: if each were allocated separately, each could keep a whole page from
+        // being returned to the system.
         ring.withLock { $0.places.reserveCapacity(capacity * Self.entrySizeMaximum) }
     }
 
     /// How many refusals are kept.
     package var count: Int { ring.withLock { $0.count } }
 
-    /// Keeps a refusal in place of the oldest one.
+    /// Keeps a refusal. If all places are taken, it replaces the oldest one.
     package func note(_ entry: Entry) {
         let bytes = entry.encoded
         ring.withLock { ring in
@@ -74,7 +75,7 @@ package final class RecentRefusals: Sendable {
         }
     }
 
-    /// The refusal of this request; nil if it is not among the last ones.
+    /// The refusal of this request; nil if it is not among those kept.
     package func entry(of requestID: String) -> Entry? {
         let wanted = Array(requestID.utf8)
         let place: [UInt8]? = ring.withLock { ring in
@@ -92,14 +93,14 @@ package final class RecentRefusals: Sendable {
 // MARK: The form of an entry in the ring
 
 extension RecentRefusals.Entry {
-    /// Texts, each behind its size in two bytes, up to an empty name of a number; then zeros.
+    /// Texts, each after its size in two bytes. An empty name ends the list of numbers. The rest is filled with zeros.
     ///
     ///     request id, seconds, nanoseconds, event, code, (name, value)*, "", cause
     fileprivate var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(RecentRefusals.entrySizeMaximum)
         func append(_ text: String) {
-            // Two bytes stay for the size of each text that may follow.
+            // The size of the text takes two bytes.
             let room = RecentRefusals.entrySizeMaximum - bytes.count - 2
             let utf8 = text.utf8.prefix(max(0, room))
             guard room >= 0 else { return }
@@ -134,7 +135,7 @@ extension RecentRefusals.Entry {
     }
 }
 
-/// Reads the texts of an entry in their order; behind the end they are empty.
+/// Reads the texts of an entry in order. After the end, it returns empty texts.
 private struct EntryReader {
     private var rest: ArraySlice<UInt8>
 

@@ -9,20 +9,20 @@ extension Arguments {
         return number
     }
 
-    /// The option's value as so many bytes of hexadecimal digits; nil if it was not given.
+    /// The option's value as `size` bytes, from hexadecimal digits; nil if it was not given.
     func bytes(_ option: CommandOption, size: Int) throws(CommandError) -> [UInt8]? {
         guard let text = value(option) else { return nil }
         return try Self.bytes(option, text, size: size)
     }
 
-    /// The option's value as a number of eight bytes, 16 hexadecimal digits; nil if it was not given.
+    /// The option's value as a number of eight bytes, from 16 hexadecimal digits; nil if it was not given.
     func identifier8(_ option: CommandOption) throws(CommandError) -> UInt64? {
         guard let text = value(option) else { return nil }
         guard let number = text.sixteenDigits else { throw .usage("\(option.name) takes 16 hexadecimal digits") }
         return number
     }
 
-    /// The option's value as 16 bytes, 32 hexadecimal digits; nil if it was not given.
+    /// The option's value as 16 bytes, from 32 hexadecimal digits; nil if it was not given.
     func identifier16(_ option: CommandOption) throws(CommandError) -> Bytes16? {
         try bytes(option, size: 16).map { Bytes16($0, at: 0) }
     }

@@ -5,11 +5,11 @@ import DeviceSimulation
 import FairPlay
 import KeyCrypto
 
-/// What can be told of a CKC: its outer layout, and with the secrets of the SPC that it answers what it grants.
+/// A report on a CKC: its outer layout, and, with the secrets of the SPC that it answers, the licence in it.
 struct CKCReport {
-    /// What `CKCOpener` has found to hold when it gives a licence.
+    /// The checks that a CKC has passed when `CKCOpener` returns a licence.
     private static let checks = [
-        "R1", "blocks that were asked back", "sizes", "no unknown blocks", "terms that this device can be told",
+        "R1", "blocks of the return request", "sizes", "no unknown blocks", "terms that this device supports",
     ]
 
     private let envelope: CKCEnvelope
@@ -35,7 +35,7 @@ struct CKCReport {
 }
 
 extension CKCReport {
-    /// For a person.
+    /// The report as text.
     var text: String {
         var lines = [
             "CKC of version \(envelope.version), \(envelope.message.count) bytes",
@@ -44,7 +44,7 @@ extension CKCReport {
         ]
         if let license {
             lines += license.lines
-            lines.append("all checks of a device hold: " + Self.checks.joined(separator: ", "))
+            lines.append("all checks of a device passed: " + Self.checks.joined(separator: ", "))
         }
         return lines.joined(separator: "\n")
     }
@@ -61,38 +61,39 @@ extension CKCReport {
 }
 
 extension CKCFault {
-    /// What could be a damaged CKC deserves to hear what is wrong with it; all else what it is.
+    /// Says what is wrong with a file that may be a damaged CKC. For any other file, says what it is.
     func explanation(of kind: FileKind) -> String {
         kind == .ckc || kind.isUnknown ? explanation : "it is \(kind)"
     }
 
-    /// The fault in words; shows nothing of what was decrypted.
+    /// The fault in words, without decrypted data.
     private var explanation: String {
         switch self {
         case .truncated: "it is too short for a CKC"
-        case .version(let version): "its version is \(version), and 1 and 2 are known"
+        case .version(let version): "its version is \(version), and only 1 and 2 are known"
         case .payloadLength(let declared, let available):
-            "it declares a payload of \(declared) bytes and has \(available)"
-        case .payloadUnaligned: "its payload is not a row of AES blocks"
+            "it declares a payload of \(declared) bytes, but has \(available)"
+        case .payloadUnaligned: "its payload is not a multiple of the AES block size"
         case .framing:
-            "its payload is not a row of TLLV blocks: it answers another SPC, or was altered"
+            "its payload is not a sequence of TLLV blocks: it answers another SPC, or was altered"
         case .missingTag(let tag): "the block \(Self.name(tag)) is missing"
         case .wrongSize(let tag, let size): "the block \(Self.name(tag)) has a value of \(size) bytes"
         case .r1Mismatch: "R1 is not the one of the SPC: it answers another SPC, or was altered"
-        case .echoMissing(let tag): "the block \(Self.name(tag)) was asked back and is missing"
-        case .echoAltered(let tag): "the block \(Self.name(tag)) was asked back and has come back altered"
+        case .echoMissing(let tag): "the block \(Self.name(tag)) of the return request is missing"
+        case .echoAltered(let tag): "the block \(Self.name(tag)) of the return request was altered"
         case .echoOutOfOrder(let tag): "the block \(Self.name(tag)) is not in the order of the return request"
-        case .unexpectedTag(let tag): "the block \(Self.name(tag)) was neither asked for nor belongs in a CKC"
+        case .unexpectedTag(let tag):
+            "the block \(Self.name(tag)) is not in the return request, and does not belong in a CKC"
         case .reservedWord(let tag, let word):
             "a reserved word of the block \(Self.name(tag)) is \(hexadecimal(word))"
         case .unknownValue(let tag, let value):
-            "the block \(Self.name(tag)) has a version, type or level that is unknown: \(hexadecimal(value))"
-        case .keyTypeContradictsDurations: "the key type does not fit lease and rental"
+            "the block \(Self.name(tag)) has an unknown version, type or level: \(hexadecimal(value))"
+        case .keyTypeContradictsDurations: "the key type contradicts lease and rental"
         case .secondsOutOfRange(let tag):
-            "the block \(Self.name(tag)) has a limit of 0xffffffff seconds, which is no limit"
-        case .durationWithOfflineKey: "a duration and an offline key come together, which a client refuses"
+            "the block \(Self.name(tag)) has a limit of 0xffffffff seconds, which is not a limit"
+        case .durationWithOfflineKey: "it has a duration and an offline key, which a client refuses"
         case .beyondAbilities(let tag):
-            "the block \(Self.name(tag)) is not for a device that said in its SPC what this one did"
+            "the block \(Self.name(tag)) needs more than this device's SPC says that the device supports"
         case .videoNotOffered: "it uses a session key for video, and the SPC offered none"
         case .cryptography(let error): "a cryptographic operation failed (\(error))"
         }
@@ -105,12 +106,12 @@ extension CKCFault {
 }
 
 extension CKCRemark {
-    /// What is unusual, in words.
+    /// The remark in words.
     var explanation: String {
         switch self {
         case .reservedWord(let word): "its reserved word is \(hexadecimal(word)), not 0"
         case .echoPadding(let tag):
-            "the block \(CKCFault.name(tag)) was asked back and has come back with other padding"
+            "the block \(CKCFault.name(tag)) of the return request has other padding than in the SPC"
         case .sampleBlock: "it has the block \(hexadecimal(TLLVTag.unnamedInSamples)) of Apple's samples"
         case .durationReservedWord(let word):
             "the reserved word of its duration is \(hexadecimal(word)), not \(hexadecimal(KeyDuration.reservedWord))"

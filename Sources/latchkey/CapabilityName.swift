@@ -1,6 +1,6 @@
 import FairPlay
 
-/// The words for capability bits, on a command line and in explanations.
+/// The names of capability bits, for command lines and explanations.
 enum CapabilityName {
     static let names: [(name: String, capability: Capabilities)] = [
         ("hdcp", .hdcpEnforcement), ("offline-key", .offlineKey), ("secure-invalidation", .secureInvalidation),
@@ -9,10 +9,10 @@ enum CapabilityName {
 
     static let all = Capabilities(names.map(\.capability))
 
-    /// For help and messages.
+    /// All names, for help and messages.
     static let list = names.map(\.name).joined(separator: ",")
 
-    /// Names with commas between them, or "none"; nil for anything else.
+    /// Parses names with commas between them, or "none". Nil if there is any other word.
     static func parse(_ text: String) -> Capabilities? {
         if text == "none" { return [] }
         var capabilities: Capabilities = []
@@ -23,7 +23,7 @@ enum CapabilityName {
         return capabilities
     }
 
-    /// The names of all bits that are set; a bit without one is "bit" and its number.
+    /// The names of all bits that are set. A bit without a name is "bit" and its number.
     static func names(of capabilities: Capabilities) -> [String] {
         (0..<64).compactMap { number -> String? in
             let bit = Capabilities(rawValue: 1 << UInt64(number))

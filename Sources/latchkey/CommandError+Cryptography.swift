@@ -2,7 +2,7 @@ import CommandLineKit
 import KeyCrypto
 
 extension CommandError {
-    /// OpenSSL failed at what every installation can do.
+    /// OpenSSL failed at an operation that every complete installation supports.
     static func cryptography(_ error: CryptoError) -> CommandError {
         .failed("a cryptographic operation failed (\(error)); is the installation of OpenSSL complete?")
     }

@@ -5,33 +5,33 @@ import FairPlay
 import KeyCrypto
 import OperatorCommands
 
-/// The options by which every `latchkey device` command says what the simulated device is and asks for.
+/// The options of every `latchkey device` command that describe the simulated device and its request.
 enum DeviceArguments {
     static let certificate = CommandOption(
         "--certificate", .value("FILE"),
-        help: "the application certificate (DER or PEM), or the bundle of both, of which the right one is taken",
+        help: "the application certificate (DER or PEM), or the bundle of both, from which the right one is taken",
         isRequired: true)
     static let applicationSecret = CommandOption(
         "--application-secret", .secret("FILE|HEX"), help: "the application secret key (ASk), 16 bytes")
     static let dask = CommandOption(
-        "--dask", .secret("HEX"), help: "in place of the ASk the derived key of published test vectors, 16 bytes")
+        "--dask", .secret("HEX"), help: "the derived key (DASk) of published test vectors, in place of the ASk")
     static let assetID = CommandOption(
-        "--asset-id", .value("ID"), help: "what the device asks a key for: text, or \"hex:\" and its bytes",
+        "--asset-id", .value("ID"), help: "the asset for which the device asks a key: text, or \"hex:\" and its bytes",
         isRequired: true)
     static let version = CommandOption(
         "--spc-version", .value("1|2|3"),
-        help: "the container version; 1 unless given. 3 is answered only where a credential enables it")
+        help: "the container version; 1 unless given. Servers answer 3 only if a credential enables it")
 
-    /// For `latchkey device request`, which can do without them for players.
+    /// The same options for `latchkey device request`, where `--as` does not need them.
     static let optionalCertificate = CommandOption(
         certificate.name, certificate.form,
-        help: certificate.help + "; required without --as, and with it each player fetches it unless given")
+        help: certificate.help + "; required without --as; with --as each player fetches it unless given")
     static let optionalAssetID = CommandOption(
-        assetID.name, assetID.form, help: assetID.help + "; required without --as, and with it --skd takes its place")
+        assetID.name, assetID.form, help: assetID.help + "; required without --as; with --as use --skd instead")
 
     static let options = [certificate, applicationSecret, dask, assetID, version] + DeviceStatements.options
 
-    /// A fresh SPC as the arguments describe it, and what it was made of.
+    /// Makes a new SPC as the arguments describe it. Returns it with the options from which it was made.
     static func makeRequest(
         _ arguments: Arguments, _ context: CommandContext, sync: SyncStatement? = nil
     ) throws(CommandError) -> (request: DeviceRequest, options: DeviceOptions) {
@@ -56,10 +56,10 @@ enum DeviceArguments {
         return version
     }
 
-    /// 2 to 1,024 bytes.
+    /// Parses an asset id of 2 to 1,024 bytes.
     private static func assetIDBytes(_ text: String) throws(CommandError) -> [UInt8] {
         guard let bytes = AssetIDText.bytes(text) else {
-            throw .usage("--asset-id: what follows \"hex:\" is not hexadecimal")
+            throw .usage("--asset-id: the text after \"hex:\" is not hexadecimal")
         }
         guard (2...1024).contains(bytes.count) else { throw .usage("--asset-id takes 2 to 1,024 bytes") }
         return bytes
@@ -92,10 +92,10 @@ enum DeviceArguments {
 
 /// A file of certificates: one, or the bundle of both, in DER or PEM.
 enum CertificateFile {
-    /// The certificate that an SPC of this version wraps its key for: 1024 bits for version 1, 2048 bits for versions 2
-    /// and 3.
+    /// The certificate for which an SPC of this version wraps its key: 1024 bits for version 1, 2048 bits for versions
+    /// 2 and 3.
     ///
-    /// `path` is for messages alone.
+    /// `path` is only for messages.
     static func certificate(
         for version: SPCVersion, in bytes: [UInt8], _ path: String
     ) throws(CommandError) -> Certificate {
@@ -103,13 +103,13 @@ enum CertificateFile {
         do throws(CryptoError) {
             certificates = try Certificate.parseAll(bytes)
         } catch {
-            throw .failed("\(path) is no certificate in DER or PEM and no bundle of two; it is \(FileKind(bytes))")
+            throw .failed("\(path) is not a certificate in DER or PEM or a bundle of two; it is \(FileKind(bytes))")
         }
         let bits = version.wrappedKeySize * 8
         guard let certificate = certificates.first(where: { $0.keyBits == bits }) else {
             let found = certificates.map { "\($0.keyBits)" }.joined(separator: " and ")
             throw .failed(
-                "SPC version \(version.rawValue) needs a certificate of a \(bits)-bit key; \(path) has \(found) bits: "
+                "SPC version \(version.rawValue) needs a certificate with a \(bits)-bit key; \(path) has \(found) bits: "
                     + "name the other certificate, the bundle, or another --spc-version")
         }
         return certificate

@@ -2,7 +2,7 @@ import Administration
 import ByteCoding
 import FairPlay
 
-/// What a device says it is, in words.
+/// A device's own description in its SPC, in words.
 enum DeviceExplanation {
     static func identity(_ reader: inout ByteReader) throws(ByteReaderError) -> [String] {
         let version = try reader.readUInt32("version")
@@ -31,15 +31,15 @@ enum DeviceExplanation {
 
     static func denyList(_ version: UInt32) -> String {
         switch version {
-        case 0: "version 0, which does not count as old"
-        case ..<DevicePolicy.denyListVersionMinimum: "version \(version), which is old: Baseline at most"
+        case 0: "version 0, which does not count as outdated"
+        case ..<DevicePolicy.denyListVersionMinimum: "version \(version), which is outdated: Baseline at most"
         default: "version \(version)"
         }
     }
 
     static func securityLevel(_ value: [UInt8]) throws(ByteReaderError) -> [String] {
         if value.count == SecurityLevelReport.encryptedSize {
-            return ["the encrypted form, which a server passes over"]
+            return ["the encrypted form, which a server ignores"]
         }
         guard value.count >= SecurityLevelReport.size else { return [unknownLayout(value.count)] }
         var reader = ByteReader(value)
@@ -47,7 +47,7 @@ enum DeviceExplanation {
         let reserved = try reader.readUInt32("reserved")
         let level = try reader.readUInt64("level")
         let denyListVersion = try reader.readUInt32("deny list")
-        guard version == 1 else { return ["version \(version) of this block, which is passed over"] }
+        guard version == 1 else { return ["version \(version) of this block, which is ignored"] }
         guard reserved == 0 else { return ["a reserved word is not 0: a server refuses it"] }
         let name = SecurityLevel(reported: level)?.name ?? "below all known levels"
         return ["level \(hexadecimal(level)), that is \(name)", "deny list \(denyList(denyListVersion))"]
@@ -60,7 +60,7 @@ enum DeviceExplanation {
         guard version != 0 else { return ["not a virtual machine"] }
         guard VirtualMachineInfo.versions.contains(version), value.count >= VirtualMachineInfo.size else {
             return [
-                "version \(version) of this block, in \(value.count) bytes: not known, and passed over unless the server refuses "
+                "version \(version) of this block, in \(value.count) bytes: not known, and ignored unless the server refuses "
                     + "virtual machines"
             ]
         }
@@ -68,9 +68,9 @@ enum DeviceExplanation {
         return ["a virtual machine (version \(version) of this block)"] + sides.map { "\($0): \($1)" }
     }
 
-    /// What is said of a block whose layout is not known.
+    /// The explanation of a block whose layout is not known.
     static func unknownLayout(_ size: Int) -> String {
-        "\(size) bytes in a layout that is not known: passed over"
+        "\(size) bytes in an unknown layout: ignored"
     }
 
     private static func side(_ reader: inout ByteReader) throws(ByteReaderError) -> String {

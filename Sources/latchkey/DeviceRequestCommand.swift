@@ -13,30 +13,30 @@ extension Command {
         "request",
         summary: "Ask a licence server for a key as a device does, and check its answer",
         details: """
-            Makes a fresh SPC, sends it with the token, and opens the CKC that comes back as strictly as a device: R1, every
-            block that was asked back, all sizes, and whether this device could be told what it says. Prints the content key,
-            its initialization vector and the terms; exits with status 1, and prints no key, if anything does not hold.
+            Makes a new SPC, sends it with the token, and opens the CKC of the answer. It checks the CKC as strictly as a device
+            does: R1, every block of the return request, all sizes, and that this device supports the terms. Prints the content key,
+            its initialization vector and the terms. If a check fails, it prints no key and exits with status 1.
 
-            With --offline the licence is one that the device may keep. A renewal is a request like any other, with the playback
-            state "renewal" and the device id and the session of the first request, which are printed. The session token that came
-            with that may take the place of the token, and each renewal brings the next one (--save-session-token).
+            With --offline it asks for a licence that the device may store. A renewal is a request like any other, with the
+            playback state "renewal", and with the device id and the session of the first request, which are printed. The session
+            token of the first answer can replace the token, and each renewal brings the next one (--save-session-token).
 
-            With --as PLAYER (several with commas between them, or "all") it sends what that player sends instead: its shape of
-            body, header fields, place of the token, and asset id made of the address --skd. It reads the answer as that
-            player would, opens the CKC, and prints a line for each player: shape, version of HTTP, status, milliseconds,
-            terms, and whether the film would play. No key is printed. The exit status is 0 only if every player that was asked
-            would play, and 1 otherwise.
+            With --as PLAYER (several with commas between them, or "all") it sends the request that this player would send: its
+            shape of body, header fields, place of the token, and asset id, made from the address --skd. It reads the answer as the
+            player would, opens the CKC, and prints a line for each player: shape, version of HTTP, status, milliseconds, terms,
+            and whether the film would play. No key is printed. The exit status is 0 if every chosen player would play, and
+            otherwise 1.
 
-            Each player fetches the certificate beside the licence route unless --certificate is given. The certificate may be one
-            of Apple's, because only its public key is used; the application secret must be the one that belongs to it. Two or more
-            --skd ask for as many keys. Players that name a key by its id need a --skd with it, or --key-id; without it "all" leaves
-            them out. TLS is always verified. Requests go through the proxies of the environment or --proxy. Each is sent once,
-            even if the player would repeat it.
+            Each player fetches the certificate from beside the licence route unless --certificate is given. The certificate may be
+            one of Apple's, because only its public key is used; the application secret must belong to it. Each --skd asks for one
+            key. Players that name a key by its id need a --skd with that id, or --key-id; without it "all" leaves them out. TLS is
+            always verified. Requests go through the proxies of the environment or --proxy. Each request is sent once, even if the
+            player would repeat it.
 
             Players: \(Player.allCases.map(\.rawValue).joined(separator: ", ")).
 
-            The simulated device tests servers that you operate. It needs the server's application secret, and so cannot obtain
-            keys from servers of others.
+            The simulated device is for tests of servers that you operate. It needs the server's application secret, and so cannot
+            get keys from other servers.
             """,
         examples: [
             "latchkey device request --url http://127.0.0.1:8080 --certificate development/fairplay/bundle.bin "
@@ -76,14 +76,14 @@ extension Command {
 
 struct DeviceRequestCommand {
     static let offline = CommandOption(
-        "--offline", .flag, help: "ask for a licence that the device may keep: adds offline=1 to the address")
+        "--offline", .flag, help: "ask for a licence that the device may store: adds offline=1 to the address")
     static let renew = CommandOption(
-        "--renew", .flag, help: "say that the licence follows another one: adds renew=true to the address")
+        "--renew", .flag, help: "say that the request is a renewal: adds renew=true to the address")
     static let saveSessionToken = CommandOption(
-        "--save-session-token", .value("FILE"), help: "keep the token that renews the licence, if one comes back")
-    static let saveCKC = CommandOption("--save-ckc", .value("FILE"), help: "keep the CKC that comes back")
+        "--save-session-token", .value("FILE"), help: "save the token that renews the licence, if the answer has one")
+    static let saveCKC = CommandOption("--save-ckc", .value("FILE"), help: "save the CKC of the answer")
 
-    /// Options that keep something of the one request.
+    /// The options that save parts of the request or the answer, for a single request.
     static let files = [ServerArguments.saveSPC, saveCKC, saveSessionToken, ServerArguments.secrets]
 
     private let arguments: Arguments
@@ -104,7 +104,7 @@ struct DeviceRequestCommand {
         address = try Self.address(server, arguments)
     }
 
-    /// The licence route, with what the options say of the request.
+    /// The licence route, with the query that the options add.
     static func address(_ server: ServerArguments, _ arguments: Arguments) throws(CommandError) -> URL {
         var address = server.address
         if arguments.isSet(offline) { address = try LicenseURL.adding("offline", "1", to: address) }
@@ -167,7 +167,7 @@ struct DeviceRequestCommand {
 }
 
 extension DeviceRequest {
-    /// Keeps the SPC and its secrets where the arguments say so.
+    /// Writes the SPC and its secrets to the files that the arguments name.
     func save(_ arguments: Arguments) throws(CommandError) {
         if let path = arguments.value(ServerArguments.secrets) { try RequestSecretsFile(self).write(to: path) }
         if let path = arguments.value(ServerArguments.saveSPC) {

@@ -4,11 +4,11 @@ import DeviceSimulation
 import FairPlay
 import KeyCrypto
 
-/// The options for what the device says of itself and its playback, beside what every SPC must say.
+/// The options for the device's optional statements about itself and its playback.
 enum DeviceStatements {
     static let playbackState = CommandOption(
         "--playback-state", .value("ready|playing|renewal|stopped"),
-        help: "ready to start unless given; \"renewal\" is a lease about to end, which asks for a new one")
+        help: "\"ready\" to start unless given; \"renewal\" says that the lease is about to end and needs renewal")
     static let noPlaybackState = CommandOption(
         "--no-playback-state", .flag,
         help: "leave out the media playback state, as old devices do; such a device cannot be given a lease")
@@ -20,32 +20,32 @@ enum DeviceStatements {
     static let capabilities = CommandOption(
         "--capabilities", .value("LIST"),
         help:
-            "what it can do: names out of \(CapabilityName.list) with commas between them, or none; all of them unless "
-            + "given")
+            "the device's capabilities: names from \(CapabilityName.list) with commas between them, or none; all of them "
+            + "unless given")
     static let noCapabilities = CommandOption(
         "--no-capabilities", .flag, help: "leave out the capabilities, as old devices do")
     static let securityLevel = CommandOption(
         "--security-level", .value("audio|baseline|main|encrypted|HEX"),
-        help: "report this security level (HEX: any number of 16 digits), or in the form that a server cannot read")
+        help: "report this security level (HEX: any number of 16 digits), or an encrypted one that servers cannot read")
     static let denyList = CommandOption(
         "--deny-list", .value("VERSION"),
         help: "the version of the kext deny list of a Mac; one from 1 to 30 makes it count as Baseline at most")
     static let streamTo = CommandOption(
         "--stream-to", .value("local|airplay|adapter"),
-        help: "where the pictures go: its own screen, AirPlay, or Apple's AV adapter; not said unless given")
+        help: "the output: the device's own screen, AirPlay, or Apple's AV adapter; left out unless given")
     static let identity = CommandOption(
         "--device-identity", .value("CLASS[:OS]"),
-        help: "what newer devices say they are: \(DeviceWord.classes), or a number; with the version of the operating "
-            + "system, as mobile:18.4.1")
+        help: "the identity that newer devices report: \(DeviceWord.classes), or a number; optionally with the version "
+            + "of the operating system, as mobile:18.4.1")
     static let info = CommandOption(
         "--device-info", .value("TYPE[:OS]"),
-        help: "what older devices say they are: \(DeviceWord.types), or 16 digits; as mac:10.15.7")
+        help: "the type that older devices report: \(DeviceWord.types), or 16 digits; as mac:10.15.7")
     static let virtualMachine = CommandOption(
         "--virtual-machine", .flag, help: "say that it is a virtual machine, a desktop on a desktop")
     static let videoKey = CommandOption(
         "--video-key", .flag,
-        help: "offer a second session key for video, which only an external module may use; sealed for modules of "
-            + "Latchkey's own making")
+        help: "offer a second session key for video, which only an external module can use; it is sealed for "
+            + "Latchkey's own modules")
 
     static let options = [
         playbackState, noPlaybackState, sessionID, deviceID, capabilities, noCapabilities, securityLevel, denyList,
@@ -75,7 +75,7 @@ enum DeviceStatements {
         let session = try arguments.identifier8(sessionID)
         if arguments.isSet(noPlaybackState) {
             guard word == nil, session == nil else {
-                throw .usage("--no-playback-state leaves out what --playback-state and --session-id would say")
+                throw .usage("--no-playback-state contradicts --playback-state and --session-id")
             }
             return nil
         }
@@ -87,7 +87,7 @@ enum DeviceStatements {
     private static func capabilities(_ arguments: Arguments) throws(CommandError) -> Capabilities? {
         let text = arguments.value(capabilities)
         if arguments.isSet(noCapabilities) {
-            guard text == nil else { throw .usage("--no-capabilities leaves out what --capabilities would say") }
+            guard text == nil else { throw .usage("--no-capabilities contradicts --capabilities") }
             return nil
         }
         guard let text else { return CapabilityName.all }

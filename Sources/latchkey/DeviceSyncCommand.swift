@@ -8,13 +8,13 @@ extension Command {
     /// `latchkey device sync`
     static let deviceSync = Command(
         "sync",
-        summary: "Report to a licence server of keys that the device keeps, and show its answer",
+        summary: "Report the device's stored keys to a licence server, and show its answer",
         details: """
-            Makes an SPC with a sync block, sends it with the token, and prints what the server makes of it: JSON, and no CKC.
-            The answer must repeat what was reported; else the exit status is 1.
+            Makes an SPC with a sync block, sends it with the token, and prints the server's answer, which is JSON and no CKC. The
+            answer must repeat the report; otherwise the exit status is 1.
 
-            A report of version 2 carries a challenge, a number of the server that shows that the report is fresh. It is fetched
-            with the same token unless one is given, and is good once.
+            A report of version 2 has a challenge, a number from the server that proves that the report is fresh. Unless a
+            challenge is given, it is fetched with the same token. It can be used once.
             """,
         examples: [
             "latchkey device sync --url http://127.0.0.1:8080 --certificate development/fairplay/bundle.bin "
@@ -37,7 +37,7 @@ private struct DeviceSyncCommand {
         "--challenge", .value("fetch|none|HEX"),
         help: "the server's challenge, 16 digits; fetched unless given. Version 1 has none")
     static let challengeURL = CommandOption(
-        "--challenge-url", .value("URL"), help: "where it is fetched, if not beside the licence route")
+        "--challenge-url", .value("URL"), help: "where the challenge is fetched, if not beside the licence route")
 
     private let arguments: Arguments
     private let context: CommandContext
@@ -67,7 +67,7 @@ private struct DeviceSyncCommand {
         }
     }
 
-    /// 0 stands for no challenge.
+    /// The challenge for the report; 0 for none.
     private func challenge() async throws(CommandError) -> UInt64 {
         let given = arguments.value(Self.challenge)
         guard sync.takesChallenge else {
@@ -94,17 +94,17 @@ private struct DeviceSyncCommand {
             }
         let answer = try await LicenseClient.postNothing(to: url, token: server.bearer)
         guard answer.status == 200 else {
-            throw .failed("no challenge was given: \(LicenseProblem(answer).description)")
+            throw .failed("the server gave no challenge: \(LicenseProblem(answer).description)")
         }
         let object = (try? JSONReader.parse(answer.body))?.object
         guard let challenge = object?["challenge"]?.string?.sixteenDigits, challenge != 0 else {
-            throw .failed("no challenge was given: the answer of \(url.path) is \(FileKind(answer.body)), without one")
+            throw .failed("the server gave no challenge: the answer of \(url.path) is \(FileKind(answer.body))")
         }
         return challenge
     }
 }
 
-/// What a server answered to a sync SPC: a JSON object whose member `offline-sync` repeats the report.
+/// A server's answer to a sync SPC: a JSON object whose member `offline-sync` repeats the report.
 private struct SyncAnswerReading {
     private let members: JSONObject
     private let sync: JSONObject
@@ -114,7 +114,7 @@ private struct SyncAnswerReading {
             let sync = members["offline-sync"]?.object
         else {
             throw .failed(
-                "the server did not take the SPC for a sync (status 200, request id "
+                "the server did not treat the SPC as a sync SPC (status 200, request id "
                     + "\(LicenseProblem.printable(answer.requestID ?? "none"))): its answer is \(FileKind(answer.body))"
             )
         }
@@ -129,7 +129,7 @@ private struct SyncAnswerReading {
         }
     }
 
-    /// For a person: a line for each member, those of the report first.
+    /// The answer as text: a line for each member, those of the report first.
     var lines: [String] {
         sync.members.flatMap { Self.lines($0.name, $0.node) }
             + members.members.filter { $0.name != "offline-sync" }.flatMap { Self.lines($0.name, $0.node) }
@@ -155,7 +155,7 @@ private struct SyncAnswerReading {
         return node.isNull ? "none" : node.bool == true ? "yes" : "no"
     }
 
-    /// Refuses an answer that says anything else than what was reported.
+    /// Throws if the answer does not repeat the report.
     func check(_ report: SyncReport) throws(CommandError) {
         var expected: [(String, Bool)] = [
             ("duration-to-expiry", isNumber("duration-to-expiry", UInt64(report.remaining.wireValue)))
@@ -174,7 +174,7 @@ private struct SyncAnswerReading {
             ]
         }
         guard let wrong = expected.first(where: { !$0.1 }) else { return }
-        throw .failed("the server's answer does not repeat the report: \"\(wrong.0)\" is missing or another one")
+        throw .failed("the server's answer does not repeat the report: \"\(wrong.0)\" is missing or differs")
     }
 
     private func isNumber(_ name: String, _ value: UInt64) -> Bool {

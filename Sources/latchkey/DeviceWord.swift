@@ -2,7 +2,7 @@ import Administration
 import CommandLineKit
 import FairPlay
 
-/// The words for kinds of devices and versions of systems, on a command line and in explanations.
+/// The words for kinds of devices and versions of systems, for command lines and explanations.
 enum DeviceWord {
     private static let classWords: [(word: String, deviceClass: DeviceClass, text: String)] = [
         ("unknown", .unknown, "unknown"), ("living-room", .appleLivingRoom, "Apple living room"),
@@ -17,8 +17,9 @@ enum DeviceWord {
         ("mac", .mac, "Mac"), ("tv", .television, "Apple TV"), ("ios", .mobile, "iOS"), ("watch", .watch, "Watch"),
     ]
 
-    /// For help and messages.
+    /// The words for classes, for help and messages.
     static let classes = classWords.map(\.word).joined(separator: ", ")
+    /// The words for types, for help and messages.
     static let types = typeWords.map(\.word).joined(separator: ", ")
 
     static func text(of deviceClass: DeviceClass) -> String {
@@ -51,7 +52,7 @@ enum DeviceWord {
         return DeviceInfo(rawType: type, operatingSystem: system)
     }
 
-    /// A desktop on a desktop.
+    /// The virtual machine of `--virtual-machine`: a guest of class desktop on a host of class desktop.
     static let virtualMachine: VirtualMachineInfo = {
         let side = VirtualMachineInfo.Side(
             deviceClass: .appleDesktop, operatingSystem: OperatingSystemVersion(rawValue: 0x000F_0000),

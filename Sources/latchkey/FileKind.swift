@@ -3,24 +3,24 @@ import DeviceSimulation
 import FairPlay
 import KeyCrypto
 
-/// What a file seems to be, for messages about a file that is something else than was expected.
+/// The kind that a file seems to have, for messages about a file of another kind than expected.
 indirect enum FileKind: Equatable, Sendable {
     case empty
     case spc
     case ckc
-    /// The sizes of their keys in bits, in the order of the file.
+    /// One or more certificates, with the sizes of their keys in bits, in the order of the file.
     case certificates([Int])
     case privateKey
     /// Another file in the Distinguished Encoding Rules, as certificates and keys are.
     case der
-    /// PEM text that is no certificate and no private key; its label, such as "CERTIFICATE REQUEST".
+    /// PEM text other than a certificate or a private key, with its label, such as "CERTIFICATE REQUEST".
     case pem(label: String)
     case requestSecrets
     case json
-    /// Base64 text, with the alphabet for addresses or the other one.
+    /// Base64 text, with the standard or the URL-safe alphabet.
     case base64(of: FileKind)
     case hexadecimal(of: FileKind)
-    /// Base64 within something: a JSON member, a form's field, an element.
+    /// Base64 text within a JSON member, a form field or an element.
     case wrapped(in: String, FileKind)
     case markup
     case text
@@ -30,7 +30,7 @@ indirect enum FileKind: Equatable, Sendable {
         self.init(bytes, depth: 3)
     }
 
-    /// `depth` is how many encodings one in another are looked through.
+    /// `depth` is the most nested encodings that are decoded.
     private init(_ bytes: [UInt8], depth: Int) {
         self = Self.binary(bytes) ?? Self.textual(bytes, depth: depth) ?? .unknown(count: bytes.count)
     }
@@ -43,7 +43,7 @@ indirect enum FileKind: Equatable, Sendable {
 extension FileKind {
     private static func binary(_ bytes: [UInt8]) -> FileKind? {
         if bytes.isEmpty { return .empty }
-        // It does not matter here what the file is not, or why.
+        // Errors are ignored, because each `try?` only asks whether the file has this kind.
         if (try? SPCEnvelope(parsing: bytes, served: Set(SPCVersion.allCases))) != nil { return .spc }
         if (try? CKCEnvelope(parsing: bytes)) != nil { return .ckc }
         if let certificates = try? Certificate.parseAll(bytes) { return .certificates(certificates.map(\.keyBits)) }
@@ -64,7 +64,7 @@ extension FileKind {
         if let decoded = try? Hexadecimal.decode(compact) { return .hexadecimal(of: nested(decoded, depth)) }
         if let decoded = base64(compact) {
             let content = nested(decoded, depth)
-            // A word can be Base64 by accident.
+            // A short word can be valid Base64 by accident.
             if !content.isUnknown || decoded.count >= 16 { return .base64(of: content) }
         }
         return .text
@@ -96,7 +96,7 @@ extension FileKind {
         return .json
     }
 
-    /// What has a form's field name or an element's tag before it.
+    /// The kind of a text that begins with the name of a form field or with a tag.
     private static func marked(_ compact: [UInt8], depth: Int) -> FileKind? {
         let text = String(decoding: compact, as: UTF8.self)
         for name in ["spc", "ckc"] {
@@ -118,13 +118,13 @@ extension FileKind {
 }
 
 extension FileKind: CustomStringConvertible {
-    /// What it is, and what to do with it.
+    /// The kind, and what to do with such a file.
     var description: String {
         guard let advice else { return name }
         return "\(name); \(advice)"
     }
 
-    /// What it is, without the advice.
+    /// The kind, without the advice.
     var name: String {
         switch self {
         case .empty: "empty"
@@ -153,17 +153,17 @@ extension FileKind: CustomStringConvertible {
         case .spc: "latchkey spc inspect reads it"
         case .ckc: "latchkey ckc inspect reads it"
         case .certificates: "a player makes an SPC with it, and --certificate takes it"
-        case .privateKey: "keep it where the daemon alone reads it"
+        case .privateKey: "keep it where only the daemon can read it"
         case .der, .pem: nil
         case .requestSecrets: "--secrets takes it"
-        case .json: "an answer in JSON says in it what was wrong"
-        case .base64, .hexadecimal: "make bytes of it: \(decoding.joined(separator: " | "))"
-        case .wrapped: "take the Base64 text out and make bytes of it: base64 --decode"
-        case .markup, .text: "an answer in text says in it what was wrong"
+        case .json: "if it is a server's answer, it says what was wrong"
+        case .base64, .hexadecimal: "decode it to bytes: \(decoding.joined(separator: " | "))"
+        case .wrapped: "take the Base64 text out and decode it to bytes: base64 --decode"
+        case .markup, .text: "if it is a server's answer, it says what was wrong"
         }
     }
 
-    /// The commands that take the encodings off, from the outermost.
+    /// The commands that decode the encodings, from the outermost to the innermost.
     private var decoding: [String] {
         switch self {
         case .base64(let content): ["base64 --decode"] + content.decoding

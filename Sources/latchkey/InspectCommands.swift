@@ -24,9 +24,9 @@ extension Command {
         "inspect",
         summary: "Show the layout of an SPC, and explain its blocks",
         details: """
-            The outer layout of any SPC can be shown. What is inside is shown, and every block explained, with the secrets file
-            that latchkey device wrote for this very SPC, or with the configuration of the daemon that the SPC was made for; then
-            it is also said whether that daemon would reject the SPC, and why.
+            Shows the outer layout of any SPC. To decrypt it and explain every block, give the secrets file that latchkey device
+            wrote for this SPC, or the configuration of the daemon that the SPC was made for. With the configuration, it also says
+            whether that daemon would reject the SPC, and why.
             """,
         examples: [
             "latchkey spc inspect request.spc", "latchkey spc inspect request.spc --secrets request.spc.secrets --json",
@@ -51,10 +51,10 @@ extension Command {
 
     private static let inspectCKC = Command(
         "inspect",
-        summary: "Show the layout of a CKC, and what it grants if it answers an SPC of latchkey device",
+        summary: "Show the layout of a CKC, and its licence if it answers an SPC of latchkey device",
         details: """
-            The outer layout of any CKC can be shown; key and terms only with the secrets file that latchkey device wrote for
-            the SPC that this CKC answers. Then everything that a device checks is checked too.
+            Shows the outer layout of any CKC. To show key and terms, give the secrets file that latchkey device wrote for the SPC
+            that this CKC answers. Then it also makes all the checks that a device makes.
             """,
         examples: [
             "latchkey ckc inspect license.ckc", "latchkey ckc inspect license.ckc --secrets request.spc.secrets --json",
@@ -71,7 +71,7 @@ extension Command {
         })
 }
 
-/// What both inspect commands are given.
+/// The arguments of both inspect commands.
 struct InspectArguments {
     static let secrets = CommandOption(
         "--secrets", .value("FILE"), help: "the secrets file that latchkey device wrote for the SPC")
@@ -91,7 +91,7 @@ struct InspectArguments {
     }
 }
 
-/// The keys of a daemon's configuration, with which SPCs that were made for it can be opened.
+/// The keys in a daemon's configuration, which open SPCs that were made for it.
 struct ServerKeys {
     let protocolVersions: Set<UInt32>
     private let path: String
@@ -116,21 +116,21 @@ struct ServerKeys {
         do throws(CredentialError) {
             return try CredentialSet(credentials)
         } catch {
-            // Loading has shown that no two credentials have one hash.
+            // Cannot happen: loading has checked that no two credentials have the same hash.
             throw .invalid(path: path, [])
         }
     }
 
-    /// What opens an SPC. `name` is for messages alone.
+    /// The key that opens an SPC. `name` is only for messages.
     func key(for envelope: SPCEnvelope, _ name: String) throws(CommandError) -> CredentialKey {
         if let key = credentials.key(version: envelope.version, hash: envelope.certificateHash) { return key }
         guard credentials.servedVersions.contains(envelope.version) else {
             throw .failed(
                 "\(name) is an SPC of version \(envelope.version.rawValue), which no credential of \(path) serves; "
-                    + "spcVersion3 enables it")
+                    + "spcVersion3 enables that version")
         }
         throw .failed(
-            "\(name) names the certificate hash \(envelope.certificateHash), which is of no credential of \(path) in "
-                + "version \(envelope.version.rawValue); latchkey credentials list shows them")
+            "\(name) names the certificate hash \(envelope.certificateHash), which no credential of \(path) has for "
+                + "version \(envelope.version.rawValue); latchkey credentials list shows the hashes")
     }
 }

@@ -21,7 +21,7 @@ struct Latchkey {
             "latchkey device request --help",
         ],
         commands: [
-            .initialize, .credentials, .keys, .lint, .ledger, .revocations, .account, .clock, .store, .token, .device,
-            .spc, .ckc,
+            .initialize, .doctor, .credentials, .keys, .lint, .ledger, .revocations, .account, .clock, .store, .token,
+            .device, .spc, .ckc,
         ])
 }

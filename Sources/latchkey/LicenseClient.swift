@@ -8,11 +8,11 @@ import Synchronization
 struct ReceivedLicense: Sendable {
     let status: Int
     let requestID: String?
-    /// What the header fields tell of the licence; each is nil if the server does not say it.
+    /// The licence's id; like the other facts from header fields, nil if the server does not send it.
     var licenseID: String?
-    /// Seconds since 1970.
+    /// The time from which the app should renew the licence, in seconds since 1970.
     var renewAfter: String?
-    /// What renews the licence in place of the token.
+    /// The session token, which renews the licence in place of the token.
     var sessionToken: String?
     /// The code of a refusal.
     var errorCode: String?
@@ -21,20 +21,22 @@ struct ReceivedLicense: Sendable {
 
 /// Sends requests as an app does: by POST, with a bearer token.
 ///
-/// Follows no redirection, so that the token goes nowhere else, and asks no proxy for addresses of this machine.
+/// It follows no redirection, so that the token reaches no other server. For addresses of this machine it uses no
+/// proxy.
 enum LicenseClient {
     private static let timeoutSeconds: TimeInterval = 30
-    /// A CKC has a few hundred bytes, a problem not many more, and a report of 250 keys about ten thousand.
+    /// The size of the largest answer that is read, in bytes. A CKC or a problem has less than a thousand bytes, and a
+    /// report of 250 keys about ten thousand.
     static let bodySizeMaximum = 256 << 10
 
-    /// A raw SPC, for a CKC or for what a sync reports.
+    /// Sends a raw SPC. The answer is a CKC, or JSON for a sync SPC.
     static func post(
         spc: [UInt8], to url: URL, token: String, accepting type: String = "application/octet-stream"
     ) async throws(CommandError) -> ReceivedLicense {
         try await post(spc, as: "application/octet-stream", to: url, token: token, accepting: type)
     }
 
-    /// Nothing but the token, for a challenge.
+    /// Sends only the token, to get a challenge.
     static func postNothing(to url: URL, token: String) async throws(CommandError) -> ReceivedLicense {
         try await post([], as: nil, to: url, token: token, accepting: "application/json")
     }
@@ -58,7 +60,7 @@ enum LicenseClient {
 
     private static func bypassProxy(for url: URL) {
         guard let host = url.host, LicenseURL.isLoopback(url) else { return }
-        // Safe: no other thread has been started that could read the environment now.
+        // Safe: no other thread reads the environment yet.
         unsafe setenv("no_proxy", host, 1)
     }
 
@@ -67,11 +69,11 @@ enum LicenseClient {
         return switch error.code {
         case .cannotConnectToHost:
             "nothing answers at \(server); is latchkeyd running, and is this the address that it logs as listening?"
-        case .cannotFindHost, .dnsLookupFailed: "there is no host of the name \(url.host ?? "")"
+        case .cannotFindHost, .dnsLookupFailed: "there is no host with the name \(url.host ?? "")"
         case .timedOut: "\(server) did not answer within \(Int(timeoutSeconds)) s"
         case .networkConnectionLost: "\(server) closed the connection before it had answered"
         case .dataLengthExceedsMaximum:
-            "the answer of \(server) is larger than \(bodySizeMaximum) bytes; no licence is"
+            "the answer of \(server) is larger than \(bodySizeMaximum) bytes, and so cannot be a licence"
         default: "the request to \(server) failed: \(error.localizedDescription) (\(error.code.rawValue))"
         }
     }
@@ -138,18 +140,18 @@ private final class Exchange: NSObject, URLSessionDataDelegate, Sendable {
     }
 }
 
-/// A refusal of the server in one line: status, stable code, request id, and what to do, if the answer says so.
+/// A refusal by the server as one line: status, stable code, request id, and the advice in the answer.
 struct LicenseProblem: CustomStringConvertible {
     private static let lengthMaximum = 300
 
     let description: String
     /// The stable code, if the answer has one.
     let code: String?
-    /// What it is and what to do, in whole sentences; empty if the answer does not say it.
+    /// The cause and the advice, in whole sentences; empty if the answer has none.
     let advice: String
 
     init(_ answer: ReceivedLicense) {
-        // Anything may come from a server that is not ours: what is no problem document has nothing to tell.
+        // Another server may send anything. An answer that is not a problem document adds no details.
         let object = (try? JSONReader.parse(answer.body))?.object
         let text = { (name: String) in object?[name]?.string.map(Self.printable) }
         var parts = ["the server answered with status \(answer.status)"]
@@ -165,13 +167,13 @@ struct LicenseProblem: CustomStringConvertible {
 
     private static func advice(for status: Int) -> String {
         switch status {
-        case 300..<400: "it redirects, which is not followed; give the address of the licence route itself"
+        case 300..<400: "it redirects, and redirects are not followed; give the address of the licence route itself"
         case 404: "is this the address of a licence route?"
         default: ""
         }
     }
 
-    /// Without what a terminal would obey.
+    /// The text without control characters, which a terminal would obey, and at most 300 characters of it.
     static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.filter { !$0.properties.generalCategory.isControl }
         return String(String.UnicodeScalarView(scalars).prefix(lengthMaximum))

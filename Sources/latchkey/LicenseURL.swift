@@ -2,30 +2,29 @@ import ByteCoding
 import CommandLineKit
 import Foundation
 
-/// Where licences are asked for, and challenges.
+/// The addresses of licences, challenges and certificates.
 enum LicenseURL {
     private static let path = "/fps/license"
     private static let challengePath = "/fps/challenge"
 
-    /// A server's base address, to which the path of the licence route is added, or the whole address of a licence
-    /// route.
+    /// Parses the address of a licence route, or a server's base address, to which the path of that route is added.
     static func parse(_ text: String) throws(CommandError) -> URL {
         var components = try components(text, "--url")
         if components.path.isEmpty || components.path == "/" { components.path = path }
-        guard let url = components.url else { throw .usage("--url is no address") }
+        guard let url = components.url else { throw .usage("--url is not an address") }
         return url
     }
 
-    /// The whole address of a challenge route.
+    /// Parses the address of a challenge route.
     static func parseChallenge(_ text: String) throws(CommandError) -> URL {
         guard let url = try components(text, "--challenge-url").url else {
-            throw .usage("--challenge-url is no address")
+            throw .usage("--challenge-url is not an address")
         }
         return url
     }
 
-    /// The challenge route that goes with a licence route: beside it if that ends in "license", else where latchkeyd
-    /// has it.
+    /// The challenge route for a licence route: beside it if its path ends in "license", otherwise the path of
+    /// latchkeyd.
     static func challenge(beside license: URL) -> URL {
         guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }
         let suffix = "/license"
@@ -35,7 +34,8 @@ enum LicenseURL {
         return components.url ?? license
     }
 
-    /// The certificate route that goes with a licence route, by the same rule; NAGRA's `licenses` has `certificates`.
+    /// The certificate route for a licence route, by the same rule. For a path that ends in NAGRA's `licenses`, it is
+    /// `certificates` beside it.
     static func certificate(beside license: URL) -> URL {
         guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }
         let path = components.path.hasSuffix("/") ? String(components.path.dropLast()) : components.path
@@ -50,7 +50,7 @@ enum LicenseURL {
         return components.url ?? license
     }
 
-    /// Where tokens in ExpressPlay's manner are redeemed: in the place of `/fps/license`. Another route stays as it is.
+    /// The route that redeems ExpressPlay's tokens, in place of `/fps/license`. Any other route is returned unchanged.
     static func redemption(beside license: URL) -> URL {
         guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false),
             components.path.hasSuffix(path)
@@ -59,7 +59,7 @@ enum LicenseURL {
         return components.url ?? license
     }
 
-    /// The same route with further values in the query, each escaped. A name that is there already stays as it is.
+    /// The route with further values in the query, each escaped. A name that the query already has keeps its value.
     static func appending(_ items: [(name: String, value: String)], to license: URL) -> URL {
         guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }
         let present = Set((components.queryItems ?? []).map(\.name))
@@ -72,22 +72,23 @@ enum LicenseURL {
         return components.url ?? license
     }
 
-    /// Whether an address is one of this machine, for which no proxy is asked.
+    /// Whether an address is on this machine, so that no proxy is used for it.
     static func isLoopback(_ url: URL) -> Bool {
         ["localhost", "127.0.0.1", "::1", "[::1]"].contains(url.host ?? "")
     }
 
-    /// For messages.
+    /// The host and the port, for messages.
     static func hostAndPort(_ url: URL) -> String {
         "\(url.host ?? ""):\(url.port ?? (url.scheme == "https" ? 443 : 80))"
     }
 
-    /// The same route with a further word in the query, which an option of that name asks for.
+    /// The route with a further value in the query, for the option of the same name. Throws if the query already has
+    /// it.
     static func adding(_ name: String, _ value: String, to license: URL) throws(CommandError) -> URL {
         guard var components = URLComponents(url: license, resolvingAgainstBaseURL: false) else { return license }
         let items = components.queryItems ?? []
         guard !items.contains(where: { $0.name == name }) else {
-            throw .usage("--url says \"\(name)\" already; leave that or --\(name) out")
+            throw .usage("--url already has \"\(name)\"; leave out either that or --\(name)")
         }
         components.queryItems = items + [URLQueryItem(name: name, value: value)]
         return components.url ?? license
@@ -101,7 +102,7 @@ enum LicenseURL {
                 "\(option) takes an address such as http://127.0.0.1:8080 or https://keys.example.com/fps/license")
         }
         guard components.user == nil, components.password == nil else {
-            throw .usage("\(option) takes no user and no password; the token goes into --token")
+            throw .usage("\(option) must have no user and no password; give the token by --token")
         }
         components.fragment = nil
         return components

@@ -8,10 +8,10 @@ extension Command {
     /// `latchkey device`
     static let device = Command(
         "device",
-        summary: "Be a FairPlay device: ask a licence server for a key, report of kept keys, or make an SPC",
+        summary: "Simulate a FairPlay device: ask a licence server for a key, report stored keys, or make an SPC",
         details: """
-            The simulated device tests servers that you operate. It needs the server's application secret, and so cannot obtain
-            keys from servers of others.
+            The simulated device is for tests of servers that you operate. It needs the server's application secret, and so cannot
+            get keys from other servers.
             """,
         examples: [
             "latchkey device request --help", "latchkey device sync --help", "latchkey device make-spc --help",
@@ -19,20 +19,20 @@ extension Command {
         commands: [deviceRequest, deviceSync, makeSPC])
 
     private static let output = CommandOption(
-        "--output", .value("FILE"), help: "where the SPC goes; a file of that name is replaced", isRequired: true)
+        "--output", .value("FILE"), help: "the file for the SPC; an existing file is replaced", isRequired: true)
     private static let secrets = CommandOption(
         "--secrets", .value("FILE"),
-        help: "where its secrets go; the name of the SPC with .secrets behind it unless given")
+        help: "the file for its secrets; the name of the SPC's file followed by .secrets unless given")
     private static let challenge = CommandOption(
-        "--challenge", .value("HEX"), help: "a sync of version 2: the server's challenge, 16 digits; none unless given")
+        "--challenge", .value("HEX"), help: "the server's challenge for a sync of version 2; none unless given")
 
     private static let makeSPC = Command(
         "make-spc",
         summary: "Write an SPC and its secrets, and send nothing",
         details: """
-            The SPC is what an app would POST to the server. The secrets file, readable by you alone, lets the inspect commands
-            look into this SPC and into the CKC that answers it. With --sync it is a report of keys that the device keeps, which
-            is answered with JSON and no CKC.
+            An app would POST this SPC to the server. With the secrets file, which only you can read, the inspect commands can open
+            this SPC and the CKC that answers it. With --sync the SPC is a report about the device's stored keys. The answer to it
+            is JSON and no CKC.
             """,
         examples: [
             "latchkey device make-spc --certificate development/fairplay/bundle.bin --application-secret "
@@ -71,7 +71,7 @@ extension Command {
     private static func syncStatement(_ arguments: Arguments) throws(CommandError) -> SyncStatement? {
         let number = try arguments.identifier8(challenge)
         guard let sync = try SyncArguments(ifAskedFor: arguments) else {
-            guard number == nil else { throw .usage("--challenge belongs to a sync; add --sync") }
+            guard number == nil else { throw .usage("--challenge is for a sync; add --sync") }
             return nil
         }
         guard number == nil || sync.takesChallenge else { throw .usage("--challenge needs --sync-version 2") }

@@ -4,7 +4,7 @@ import FairPlay
 import KeyCrypto
 
 extension OpenedLicense {
-    /// The members of every JSON object that shows a licence; null for what is not in it.
+    /// Writes the members of a licence. A member that the licence does not have is null.
     func write(to writer: inout JSONWriter) {
         writer.member("contentKey", Hexadecimal.encode(contentKey.bytes.revealed()))
         writer.member("contentIV", Hexadecimal.encode(contentIV.bytes))
@@ -15,12 +15,12 @@ extension OpenedLicense {
         writer.array { writer in for remark in remarks { writer.string(remark.explanation) } }
     }
 
-    /// The same for a person, a line each.
+    /// The licence as text, a line for each member.
     var lines: [String] {
         [
             "content key  \(Hexadecimal.encode(contentKey.bytes.revealed()))",
             "content IV   \(Hexadecimal.encode(contentIV.bytes))",
-            "kept         \(terms.isPersistent ? "the device may keep the key" : "no")",
+            "kept         \(terms.isPersistent ? "the device may store the key" : "no")",
             "lease        \(terms.lease.map { "\($0.value) s" } ?? "none")",
             "rental       \(terms.rental.map { "\($0.value) s" } ?? "none")",
         ] + (terms.offlineKey?.lines ?? []) + [
@@ -32,7 +32,7 @@ extension OpenedLicense {
 }
 
 extension LicenseTerms {
-    /// The members of JSON objects; null for what is not there.
+    /// Writes the members of the terms. A term that is not set is null.
     func write(to writer: inout JSONWriter) {
         writer.member("keyType", duration?.name)
         writer.member("lease", lease)
@@ -43,7 +43,7 @@ extension LicenseTerms {
         writer.member("securityLevel", securityLevel?.name)
     }
 
-    /// All of it in a few words, for tables.
+    /// The terms in a few words, for tables.
     var summary: String {
         var words: [String] = []
         if let lease { words.append("lease \(lease.value) s") }
@@ -144,7 +144,7 @@ extension KeyDuration {
 }
 
 extension String {
-    /// With spaces behind it up to a width.
+    /// The text with spaces after it, up to a width.
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: max(0, width - count))
     }

@@ -6,15 +6,15 @@ import FairPlay
 import KeyCrypto
 import OperatorCommands
 
-/// What `latchkey device` keeps of an SPC that it made, as a file: JSON, readable by its owner alone.
+/// The secrets of an SPC that `latchkey device` made, as a file: JSON that only its owner can read.
 ///
-/// It belongs to one SPC, which it names by its SHA-256. With it that SPC and the CKC that answers it can be looked
-/// into; it opens nothing that another device sent or received.
+/// It belongs to one SPC, which it names by its SHA-256. It opens that SPC and the CKC that answers it, and no message
+/// of another device.
 struct RequestSecretsFile {
     static let format = "latchkey-request-secrets-1"
     private static let limits = JSONLimits(sizeMaximum: 1 << 20, depthMaximum: 4)
 
-    /// 32 bytes.
+    /// The SHA-256 of the SPC, 32 bytes.
     let spcHash: [UInt8]
     let secrets: RequestSecrets
 
@@ -30,13 +30,13 @@ struct RequestSecretsFile {
             throw .failed("\(path) is not a secrets file of latchkey device; it is \(FileKind(bytes))")
         }
         guard let spcHash = Self.bytes(object["spcSHA256"]), let secrets = Self.secrets(in: object) else {
-            throw .failed("\(path) is a damaged secrets file; make a new SPC with it")
+            throw .failed("\(path) is a damaged secrets file; make a new SPC and a new file")
         }
         self.spcHash = spcHash
         self.secrets = secrets
     }
 
-    /// Whether a text says of itself that it is such a file.
+    /// Whether a text has the mark of such a file.
     static func isMarked(_ bytes: [UInt8]) -> Bool {
         object(in: bytes)?["format"]?.string == format
     }
@@ -59,11 +59,11 @@ struct RequestSecretsFile {
         try CommandFile.write(bytes + [UInt8(ascii: "\n")], to: path, isSecret: true)
     }
 
-    /// Refuses any SPC but the one that these secrets were made with.
+    /// Throws if the SPC is not the one that these secrets belong to.
     func check(belongsTo spc: [UInt8], _ path: String) throws(CommandError) {
         guard try Self.hash(spc) == spcHash else {
             throw .failed(
-                "\(path) is not the SPC that these secrets were made with; each secrets file opens only its own")
+                "\(path) is not the SPC that these secrets belong to; each secrets file opens only its own SPC")
         }
     }
 
@@ -81,7 +81,7 @@ struct RequestSecretsFile {
             let seed = bytes(object["antiReplaySeed"]).flatMap({ Bytes16($0) }),
             let elements = object["expectedEchoes"]?.array, let abilities = abilities(in: object)
         else { return nil }
-        // An echo is a whole block: a header of 16 bytes at least.
+        // An echo is a whole block, which has a header of 16 bytes.
         let echoes = elements.compactMap(bytes).filter { $0.count >= 16 }
         guard echoes.count == elements.count else { return nil }
         return try? RequestSecrets(

@@ -3,9 +3,9 @@ import DeviceSimulation
 import FairPlay
 import KeyCrypto
 
-/// What is inside an SPC that could be opened.
+/// The decrypted contents of an SPC.
 struct SPCContents {
-    /// What a server says of it.
+    /// Whether a server would accept the SPC.
     enum Verdict {
         case accepted
         case rejected(SPCRejection)
@@ -13,12 +13,12 @@ struct SPCContents {
 
     let payload: [UInt8]
     let blocks: [TLLVBlock]
-    /// HU; nil if only an external module could tell it, or the SPC does not hold.
+    /// The HU; nil if only an external module can decrypt it, or if the server would reject the SPC.
     let deviceID: DeviceID?
-    /// Nil if no server was asked.
+    /// Nil if the SPC was opened without a server's key.
     let verdict: Verdict?
 
-    /// Opens an SPC that was made here, with what was kept of it.
+    /// Opens an SPC that this tool made, with its secrets.
     init(of envelope: SPCEnvelope, secrets: RequestSecrets, using crypto: CryptoContext) throws(SPCContentsFault) {
         payload = try wrap(
             SPCContentsFault.cryptography, try secrets.decryptPayload(of: envelope, using: crypto))
@@ -27,7 +27,7 @@ struct SPCContents {
         verdict = nil
     }
 
-    /// Opens an SPC as the server with this key does, and shows what is in one that it would reject.
+    /// Opens an SPC as the server with this key does. It also reads the blocks of an SPC that the server would reject.
     init(
         of envelope: SPCEnvelope, key: CredentialKey, servedVersions: Set<UInt32>, using crypto: CryptoContext
     ) throws(SPCContentsFault) {
@@ -84,7 +84,7 @@ struct SPCContents {
 
 /// Why the blocks of an SPC cannot be shown.
 enum SPCContentsFault: Error {
-    /// Every server with the key rejects it, before there is a block to be shown.
+    /// Every server with the key rejects the SPC, before its blocks are known.
     case rejected(SPCRejection)
     case other(SPCError)
     case cryptography(CryptoError)

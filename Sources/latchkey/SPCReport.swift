@@ -5,7 +5,7 @@ import DeviceSimulation
 import FairPlay
 import KeyCrypto
 
-/// What can be told of an SPC: its outer layout, and with its secrets or its server's configuration its blocks.
+/// A report on an SPC: its outer layout, and, with its secrets or its server's configuration, its blocks.
 struct SPCReport {
     private let envelope: SPCEnvelope
     private let hash: [UInt8]
@@ -47,14 +47,14 @@ struct SPCReport {
         } catch {
             switch error {
             case .rejected(let rejection):
-                throw .failed("nothing can be shown of what is in \(given.path): \(rejection.explanation)")
-            case .other(let error): throw .failed("nothing can be shown of what is in \(given.path): \(error)")
+                throw .failed("the contents of \(given.path) cannot be shown: \(rejection.explanation)")
+            case .other(let error): throw .failed("the contents of \(given.path) cannot be shown: \(error)")
             case .cryptography(let error): throw .cryptography(error)
             }
         }
     }
 
-    /// What begins like an SPC deserves to hear what is wrong with it; all else what it is.
+    /// Says what is wrong with a file that may be a damaged SPC. For any other file, says what it is.
     private static func explanation(of error: SPCError, _ kind: FileKind) -> String {
         kind.isUnknown ? explanation(of: error) : "it is \(kind)"
     }
@@ -63,14 +63,14 @@ struct SPCReport {
         switch error {
         case .empty: "it is empty"
         case .isCertificate: "it begins like a certificate"
-        case .unsupportedVersion(let version): "its version would be \(version), and 1, 2 and 3 are known"
+        case .unsupportedVersion(let version): "its version would be \(version), and only 1, 2 and 3 are known"
         case .malformed(.tooLarge(let maximum)): "it has more than \(maximum) bytes"
         case .malformed(.truncated): "it ends within its header"
         case .malformed(.payloadLength(let declared, let available)):
-            "it declares a payload of \(declared) bytes and has \(available)"
+            "it declares a payload of \(declared) bytes, but has \(available)"
         case .malformed(.payloadEmpty): "its payload is empty"
-        case .malformed(.payloadUnaligned): "its payload is not a row of AES blocks"
-        case .malformed(.transportIdentifier): "the identifier of its transport is not the one that is known"
+        case .malformed(.payloadUnaligned): "its payload is not a multiple of the AES block size"
+        case .malformed(.transportIdentifier): "its transport identifier is not the known one"
         case .malformed(.payloadLengthHigh): "the first twelve bytes of its payload's length are not zero"
         case .unknownCertificate, .rejected, .internalFailure: "it cannot be opened"
         }
@@ -78,7 +78,7 @@ struct SPCReport {
 }
 
 extension SPCReport {
-    /// For a person.
+    /// The report as text.
     var text: String {
         var lines = [
             "SPC of version \(envelope.version.rawValue), \(envelope.message.count) bytes",
@@ -145,7 +145,7 @@ extension SPCReport {
         }
     }
 
-    /// The vector that the message carries; version 3 derives it.
+    /// The initialization vector in the message. Nil for version 3, which derives it.
     private var iv: Bytes16? {
         guard case .none(let iv) = envelope.protection else { return nil }
         return iv

@@ -2,14 +2,14 @@ import CommandLineKit
 import Foundation
 import OperatorCommands
 
-/// The options by which a command reaches a licence server, and what it keeps of the exchange.
+/// The options for the licence server of a command, and for files in which it saves the request.
 struct ServerArguments {
     static let url = CommandOption(
         "--url", .value("URL"), help: "the server, or its licence route if that is not /fps/license", isRequired: true)
     static let token = CommandOption("--token", .secret("TOKEN"), help: "the bearer token", isRequired: true)
-    static let saveSPC = CommandOption("--save-spc", .value("FILE"), help: "keep the SPC that is sent")
+    static let saveSPC = CommandOption("--save-spc", .value("FILE"), help: "save the SPC that is sent")
     static let secrets = CommandOption(
-        "--secrets", .value("FILE"), help: "keep what opens it and its answer, for spc inspect and ckc inspect")
+        "--secrets", .value("FILE"), help: "save the secrets that open the SPC and the CKC, for the inspect commands")
 
     let address: URL
     let bearer: String

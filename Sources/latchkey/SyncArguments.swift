@@ -3,17 +3,17 @@ import CommandLineKit
 import DeviceSimulation
 import FairPlay
 
-/// The options for what a sync SPC reports of keys that the device keeps.
+/// The options for the report of a sync SPC about the device's stored keys.
 struct SyncArguments {
-    static let sync = CommandOption("--sync", .value(actions), help: "make it a sync: \(meaning)")
-    /// The same for a command that always makes a sync.
+    static let sync = CommandOption("--sync", .value(actions), help: "make a sync SPC: \(meaning)")
+    /// The same option for a command that always makes a sync SPC.
     static let syncOrReport = CommandOption("--sync", .value(actions), help: "\(meaning); report unless given")
     private static let actions = "report|invalidate|invalidate-all"
     private static let meaning =
-        "what was asked of the device: when its key ends, or to give up the keys of one title or of all"
+        "what the app asked of the device: to report when its key ends, or to invalidate the keys of one title or of all"
     static let version = CommandOption(
         "--sync-version", .value("1|2"),
-        help: "the version of the sync block; 2 unless given. Version 1 can only report, and knows no challenge")
+        help: "the version of the sync block; 2 unless given. Version 1 can only report, and has no challenge")
     static let contentID = CommandOption(
         "--content-id", .value("HEX"),
         help: "version 1: the content id of the offline key, 32 digits; zeros unless given")
@@ -21,15 +21,15 @@ struct SyncArguments {
         "--title-id", .value("HEX"), help: "version 2: the title id of the offline key, 32 digits; zeros unless given")
     static let streamID = CommandOption(
         "--stream-id", .value("HEX"),
-        help: "version 2: the stream id of a key that was given up, 32 digits; at most 250",
+        help: "version 2: the stream id of an invalidated key, 32 digits; at most 250",
         repeats: true)
     static let remaining = CommandOption(
         "--remaining", .value("SECONDS|expired|never"),
-        help: "until when the key is good; never ends unless given, and has expired when it was given up")
+        help: "when the key ends; unless given, never for a report, and expired for an invalidation")
     static let outcome = CommandOption(
-        "--outcome", .value("success|not-found|expired"), help: "version 2: how it went; success unless given")
+        "--outcome", .value("success|not-found|expired"), help: "version 2: the outcome; success unless given")
 
-    /// Beside `sync`.
+    /// The further options of a sync.
     static let details = [version, contentID, titleID, streamID, remaining, outcome]
 
     private enum Action: String, CaseIterable {
@@ -60,7 +60,7 @@ struct SyncArguments {
         }
     }
 
-    /// Whether the report can carry a challenge.
+    /// Whether the report can have a challenge.
     let takesChallenge: Bool
     private let action: Action
     private let subject: SyncReport.Subject
@@ -84,14 +84,14 @@ struct SyncArguments {
     init?(ifAskedFor arguments: Arguments) throws(CommandError) {
         guard arguments.isSet(Self.sync) else {
             for option in Self.details where arguments.isSet(option) {
-                throw .usage("\(option.name) says something of a sync; add --sync report, invalidate or invalidate-all")
+                throw .usage("\(option.name) is for a sync; add --sync report, invalidate or invalidate-all")
             }
             return nil
         }
         try self.init(arguments)
     }
 
-    /// `challenge` is the server's number that shows that the report is fresh; 0 stands for no challenge.
+    /// The report. `challenge` is the server's number that proves that the report is fresh; 0 for none.
     func report(challenge: UInt64) -> SyncReport {
         switch subject {
         case .version1: SyncReport(subject, remaining: remaining)

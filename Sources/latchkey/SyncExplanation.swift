@@ -2,14 +2,14 @@ import Administration
 import ByteCoding
 import FairPlay
 
-/// What a sync block says, in words (protocol, section 4.4).
+/// The contents of a sync block in words (protocol, section 4.4).
 enum SyncExplanation {
     static func lines(_ value: [UInt8]) throws(ByteReaderError) -> [String] {
         guard value.count >= 4 else { return ["no sync (\(value.count) bytes)"] }
         var reader = ByteReader(value)
         switch try reader.readUInt32("version") {
         case 1 where value.count < 28, 2 where value.count < 48:
-            return ["\(value.count) bytes are fewer than the report has: a server refuses it"]
+            return ["\(value.count) bytes are too few for the report: a server refuses it"]
         case 1: return try version1(&reader)
         case 2: return try version2(&reader)
         case let version: return ["no sync (version \(version))"]
@@ -38,7 +38,7 @@ enum SyncExplanation {
                 : "a report of version 2: \(names(of: flags).joined(separator: ", "))",
             challenge == 0 ? "no server challenge" : "server challenge \(hexadecimal(challenge))",
             "title id \(Hexadecimal.encode(titleID.bytes))", text(remaining),
-            "\(count) keys were given up",
+            "\(count) keys were invalidated",
         ]
         for _ in 0..<count {
             lines.append("stream id \(Hexadecimal.encode(try reader.readBytes16("stream id").bytes))")
@@ -49,7 +49,7 @@ enum SyncExplanation {
     private static func text(_ wireValue: UInt32) -> String {
         switch SyncReport.Remaining(wireValue: wireValue) {
         case .expired: "the key has expired"
-        case .seconds(let seconds): "the key is good for \(seconds) s still"
+        case .seconds(let seconds): "the key is valid for another \(seconds) s"
         case .unlimited: "the key has no end"
         }
     }

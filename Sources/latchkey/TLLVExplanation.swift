@@ -2,9 +2,9 @@ import Administration
 import ByteCoding
 import FairPlay
 
-/// What one block of an SPC says, in words (protocol, section 2.1).
+/// The contents of one block of an SPC in words (protocol, section 2.1).
 struct TLLVExplanation {
-    /// A line for each thing that it says; at least one.
+    /// A line for each fact in the block; at least one line.
     let lines: [String]
 
     init(tag: UInt64, value: [UInt8]) {
@@ -21,8 +21,8 @@ struct TLLVExplanation {
         case TLLVTag.sessionKeyBlock:
             return ["encrypted for the holder of the application secret: session key, device id (HU), R1, integrity"]
         case TLLVTag.sessionKeyIntegrity: return ["the plain SK..R1 block must end with these bytes"]
-        case TLLVTag.antiReplaySeed: return ["the key of the CKC comes of this and R1"]
-        case TLLVTag.r2: return ["the key of the SK..R1 block comes of this and the application secret"]
+        case TLLVTag.antiReplaySeed: return ["the key of the CKC is derived from this and R1"]
+        case TLLVTag.r2: return ["the key of the SK..R1 block is derived from this and the application secret"]
         case TLLVTag.tagReturnRequest: return returnRequest(value)
         case TLLVTag.assetID: return [AssetIDExplanation.text(of: value)]
         case TLLVTag.transactionID: return ["number \(try reader.readUInt64("transaction id")), for the log alone"]
@@ -40,7 +40,7 @@ struct TLLVExplanation {
         case TLLVTag.sync: return try SyncExplanation.lines(value)
         case TLLVTag.sessionKeyBlockVideo, TLLVTag.r2Video:
             return ["for a second session key, which only an external module can use"]
-        // The tags of blocks are no closed list.
+        // The list of tags is not closed.
         default: return [stranger(tag)]
         }
     }
@@ -51,19 +51,19 @@ struct TLLVExplanation {
     ]
 
     private static func stranger(_ tag: UInt64) -> String {
-        if TLLVTag.carriedByCKC.contains(tag) { return "belongs into a CKC; in an SPC it means nothing" }
+        if TLLVTag.carriedByCKC.contains(tag) { return "belongs in a CKC; it has no meaning in an SPC" }
         let seen = seenInRealSPCs.contains(tag) ? "seen in SPCs of real devices; " : ""
-        return "\(seen)its meaning is not known; it is returned if it is asked back, and else passed over"
+        return "\(seen)its meaning is not known; it is returned if the return request has it, and otherwise ignored"
     }
 
-    /// A tag for a person: its name, or its digits.
+    /// The name of a tag, or its digits if it has no name.
     private static func name(_ tag: UInt64) -> String {
         TLLVTag.name(of: tag) ?? hexadecimal(tag)
     }
 
     private static func returnRequest(_ value: [UInt8]) -> [String] {
         guard value.count % 8 == 0 else {
-            return ["\(value.count) bytes are no whole number of tags: a server refuses it"]
+            return ["\(value.count) bytes are not a whole number of tags: a server refuses it"]
         }
         let tags = stride(from: 0, to: value.count, by: 8).map { offset in
             value[offset..<offset + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -81,7 +81,7 @@ struct TLLVExplanation {
         switch indicator {
         case PlaybackOutput.airPlayIndicator: "AirPlay to a television or set-top box"
         case PlaybackOutput.avAdapterIndicator: "Apple's AV adapter, which the device id (HU) then names"
-        default: "the device's own screen (any value that has no meaning)"
+        default: "the device's own screen (any value without another meaning)"
         }
     }
 
@@ -108,11 +108,11 @@ struct TLLVExplanation {
         guard value.count >= 12 else { return [DeviceExplanation.unknownLayout(value.count)] }
         var reader = ByteReader(value)
         let version = try reader.readUInt32("version")
-        guard version == 1 else { return ["version \(version) of this block, which is passed over"] }
+        guard version == 1 else { return ["version \(version) of this block, which is ignored"] }
         _ = try reader.readUInt32("reserved")
         let count = try reader.readUInt32("count")
         guard count <= 64, 12 + Int(count) * 8 <= value.count else {
-            return ["\(count) formats are more than 64, or more than the block has: passed over"]
+            return ["\(count) formats are more than 64, or more than the block has: ignored"]
         }
         var lines = ["version \(version), \(count) formats"]
         for _ in 0..<count {
@@ -135,23 +135,23 @@ extension PlaybackState {
     }
 }
 
-/// What the bytes of an asset id may mean: they are no text by themselves.
+/// A likely meaning of an asset id's bytes, which may be text or not.
 enum AssetIDExplanation {
     static func text(of bytes: [UInt8]) -> String {
         if let text = printable(String(validating: bytes, as: UTF8.self)) { return "text \"\(text)\"" }
         if let text = printable(asciiInUTF16(bytes)) { return "UTF-16 text \"\(text)\"" }
         if let words = Bytes16(bytes) { return "16 bytes, as a key id \(KeyID(words: words))" }
-        return "\(bytes.count) bytes that are no text"
+        return "\(bytes.count) bytes that are not text"
     }
 
-    /// Little-endian. Random bytes are often text in UTF-16, so only ASCII is believed.
+    /// The bytes as little-endian UTF-16. Nil unless all of it is ASCII, because random bytes are often valid UTF-16.
     private static func asciiInUTF16(_ bytes: [UInt8]) -> String? {
         let pairs = stride(from: 0, to: bytes.count - 1, by: 2).map { (bytes[$0], bytes[$0 + 1]) }
         guard bytes.count % 2 == 0, pairs.allSatisfy({ $0 < 0x80 && $1 == 0 }) else { return nil }
         return String(decoding: pairs.map(\.0), as: UTF8.self)
     }
 
-    /// Nil if a terminal would obey some of it, or if it could not be told from other text.
+    /// The text, if all of it can be printed. Nil if it is empty, or has control characters or unassigned characters.
     private static func printable(_ text: String?) -> String? {
         guard let text, !text.isEmpty, LicenseProblem.printable(text) == text else { return nil }
         return text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .unassigned } ? text : nil

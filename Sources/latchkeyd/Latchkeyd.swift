@@ -2,21 +2,21 @@ import CommandLineKit
 import Foundation
 import LatchkeyService
 
-/// The daemon's program: arguments in, exit status out.
+/// The daemon's program.
 @main
 struct Latchkeyd {
     static func main() {
-        // Without `exit`: what a module has left to be run then is its own affair, and may hang.
+        // Not `exit`: it would run the exit handlers of the external module, which may hang.
         if let status = LadderWorkerCommand.runIfAsked(CommandLine.arguments) { _exit(status) }
-        // Before anything else can make a thread: all threads must inherit the mask. An asynchronous `main` would lift
-        // it from this one.
+        // Before anything can make a thread, because all threads must inherit the mask. In an asynchronous `main` this
+        // thread would lose the mask.
         StopSignals.block()
-        // `main` is the main actor's, whose queue is not served here: the task must not inherit it.
+        // `main` runs on the main actor, whose queue is not served here. So the task must not inherit that actor.
         Task.detached {
             let status = await CommandRunner(DaemonCommand.command).run(Array(CommandLine.arguments.dropFirst()))
             exit(status.rawValue)
         }
-        // This thread only keeps its mask: a signal that it took would end the process without a drain.
+        // This thread stays with its mask. If it took a signal, the process would end without finishing requests.
         while true { pause() }
     }
 }

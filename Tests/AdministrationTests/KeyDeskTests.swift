@@ -10,7 +10,7 @@ import Testing
 
 @testable import Administration
 
-/// Keys for packagers and operators, and what the ledger says of them.
+/// Keys for packagers and operators, and their ledger rows.
 @Suite struct KeyDeskTests {
     private let store = MemoryKeyStore()
     private let ledger = MemoryLedger()
@@ -55,12 +55,12 @@ import Testing
         #expect(found.map(\.outcome) == [.found, .found])
         #expect(found.map(\.record) == made.map(\.record))
         #expect(store.records.count == 2 && store.provisionCount == 1)
-        // Each key is another one, and no vector is a key.
+        // All keys differ, and no IV equals a key.
         let secrets = made.map { $0.record.key.bytes.revealed() } + made.map(\.record.iv.bytes)
         #expect(Set(secrets).count == 4)
     }
 
-    /// Once, while the keys are remembered. A packager that may only read says nothing of periods.
+    /// The beginnings are recorded once while the keys are cached. A packager that may only read cannot report periods.
     @Test func writesDownWhenPeriodsBegin() async throws {
         let periods = [KnownPeriod(index: 7, start: 100, end: 200), KnownPeriod(index: 8, start: 200)]
         let keys = [
@@ -76,7 +76,7 @@ import Testing
         #expect(store.notes == [periods])
     }
 
-    /// A row for each key, in one commit: everything but the key and its vector.
+    /// Each key gets a row, all in one commit. A row has everything except the key and its IV.
     @Test func writesARowForEachKey() async throws {
         let desk = desk()
         let keys = [KeyOrder.Key(keyID: Self.keyID, periodIndex: 7), KeyOrder.Key(keyID: Self.other)]
@@ -134,12 +134,12 @@ import Testing
         #expect(Set(made.map(\.record.keyID)).count == 3)
         let found = try await give(desk(), keys)
         #expect(found.map(\.record.keyID) == made.map(\.record.keyID))
-        // A key with a key id of its own is another one of the track, and then nothing says which is meant.
+        // A key with a given key id is a second key of the track. Nothing then says which of the two is meant.
         _ = try await give(desk(), [KeyOrder.Key(keyID: Self.keyID, track: Track(.hd))])
         await #expect(throws: KeyDeskError.self) { _ = try await give(desk(), [keys[0]]) }
     }
 
-    /// The same secret makes the same keys, key ids included, in an empty store.
+    /// The same secret makes the same keys and key ids in an empty store.
     @Test func derivesKeys() async throws {
         let keys = [KeyOrder.Key(track: Track(.hd)), KeyOrder.Key(track: Track(.hd), periodIndex: 3)]
         let first = try await give(desk(derivation: try Self.derivation()), keys)
@@ -153,7 +153,7 @@ import Testing
             store: MemoryKeyStore(), ledger: ledger, derivation: try Self.derivation(8), clock: clock
         ).provide(try Self.order(keys), to: client, now: Self.now)
         #expect(Set(others.map(\.record.keyID)).isDisjoint(with: first.map(\.record.keyID)))
-        // Version 8 of RFC 9562, section 5.8.
+        // The key ids are UUIDs of version 8 (RFC 9562, section 5.8).
         #expect(first.allSatisfy { $0.record.keyID.bytes[6] >> 4 == 8 && $0.record.keyID.bytes[8] >> 6 == 2 })
         let derived = try Self.derivation().derive(
             contentID: ContentID("movie-1"), keyID: first[1].record.keyID, periodIndex: 3)
@@ -182,9 +182,9 @@ import Testing
         }
     }
 
-    // MARK: - What is down
+    // MARK: - Outages of the store
 
-    /// Keys that were given lately are given again; none is made.
+    /// Keys that were delivered recently are delivered again. No key is made.
     @Test(arguments: [StoreOutage.unreachable, .busy, .misconfigured])
     func givesKnownKeysWhileTheStoreIsAway(outage: StoreOutage) async throws {
         let desk = desk(lifeInOutage: .seconds(3600))
@@ -201,7 +201,7 @@ import Testing
                 _ = try await give(desk, keys.map { KeyOrder.Key(keyID: $0) })
             }
         }
-        // What is asked for differs from what is known, so the store must say.
+        // The order differs from the cached key, so only the store can decide.
         await #expect(throws: KeyDeskError.store(.unavailable(outage))) {
             _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID, periodIndex: 2)])
         }
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    /// Otherwise an entry is believed for two seconds, without a question to the store.
+    /// Without an outage, a cached entry is used for two seconds without a query to the store.
     @Test func believesWhatItKnowsForAMoment() async throws {
         let desk = desk(lifeInOutage: .seconds(3600))
         _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
@@ -225,7 +225,7 @@ import Testing
         await #expect(throws: KeyDeskError.conflict(Self.keyID, .withdrawn)) {
             _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
         }
-        // What the store refused does not come back in an outage.
+        // An entry that the store has refused is not used again in an outage.
         store.fail(with: .store(.unavailable(.unreachable)))
         await #expect(throws: KeyDeskError.store(.unavailable(.unreachable))) {
             _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
@@ -246,14 +246,14 @@ import Testing
         #expect(wishes.map { recent.keys([$0], inOutage: false) != nil } == [false, false, true, true, true, true])
     }
 
-    // MARK: - Deliveries again and again
+    // MARK: - Repeated deliveries
 
     private func giveAgain(_ desk: KeyDesk, _ keys: [KeyOrder.Key], _ client: KeyDesk.Client? = nil) throws -> [KeyID]?
     {
         desk.provideAgain(try Self.order(keys), to: client ?? self.client)?.keys.map(\.keyID)
     }
 
-    /// Ten deliveries of a minute have rows, in every manner of delivery; the others are counted, for each client and
+    /// Ten deliveries of a minute have rows, in every manner of delivery. The others are counted, for each client and
     /// manner.
     @Test func countsWhatAClientGetsAgainAndAgain() async throws {
         let desk = desk()
@@ -265,12 +265,12 @@ import Testing
         }
         #expect(try giveAgain(desk, keys) == [Self.keyID, Self.other])
         #expect(try await give(desk, keys).map(\.outcome) == [.found, .found])
-        // What is no longer remembered is looked up, and counted as well.
+        // Keys that are no longer cached are looked up, and counted as well.
         clock.advance(by: .seconds(2))
         #expect(try giveAgain(desk, keys) == nil)
         _ = try await give(desk, keys)
         #expect(ledger.commits.count == 10)
-        // Another order, another client and another way have rows of their own.
+        // Another order, another client and another manner have their own rows.
         _ = try await give(desk, [keys[0]])
         for change in [\KeyDesk.Client.actor, \.manner] {
             var other = client
@@ -280,7 +280,7 @@ import Testing
         }
         #expect(ledger.commits.count == 13)
 
-        // Until the minute is over, nothing is written about the three.
+        // Nothing is written about these three deliveries before the minute is over.
         clock.advance(by: .seconds(57))
         try await desk.recordRepeats(now: Self.now)
         #expect(ledger.commits.count == 13)
@@ -297,7 +297,7 @@ import Testing
         for row in rows { #expect(try LedgerEntry(parsing: row.encoded()) == row.bounded) }
     }
 
-    /// The next minute begins with a row, also if the ledger was not told of the last one yet.
+    /// The next minute begins with a row, even if the count of the last one is not in the ledger yet.
     @Test func beginsEachMinuteWithARow() async throws {
         let desk = desk()
         let keys = [KeyOrder.Key(keyID: Self.keyID)]
@@ -310,7 +310,7 @@ import Testing
         #expect(ledger.entries.suffix(1).map(\.detail) == ["speke-2.0 again 3"])
     }
 
-    /// What the ledger does not take is told later, and no minute goes on without it.
+    /// Counts that the ledger does not accept are written later. No minute continues until they are written.
     @Test func keepsCountsThatTheLedgerDoesNotTake() async throws {
         let desk = desk()
         let keys = [KeyOrder.Key(keyID: Self.keyID)]
@@ -330,7 +330,7 @@ import Testing
         #expect(ledger.entries.suffix(1).map(\.detail) == ["speke-2.0 again 2"])
     }
 
-    /// A delivery without a row, of a ledger that need not take it, is never the one that others are counted with.
+    /// In best-effort mode, a delivery may have no row. Other deliveries are never counted with such a delivery.
     @Test func countsNothingWithoutRows() async throws {
         let desk = desk(mode: .bestEffort)
         let keys = [KeyOrder.Key(keyID: Self.keyID)]
@@ -340,7 +340,7 @@ import Testing
         #expect(desk.unrecordedCount == 20)
     }
 
-    /// Beyond a number of orders, each delivery has rows.
+    /// Above a maximum number of orders, each delivery has its own rows.
     @Test func countsABoundedNumberOfOrders() throws {
         let repeated = RepeatedDeliveries(clock: clock)
         let made = try KeyGeneration.generate()
@@ -432,7 +432,7 @@ import Testing
 
     // MARK: - Outages of the ledger
 
-    /// No row, no key; and the row of the creation is made up for with the next delivery.
+    /// Without a row, no key is delivered. The row of the creation is written with the next delivery.
     @Test func givesNoKeyThatTheLedgerDoesNotTake() async throws {
         let desk = desk()
         ledger.fail(with: .unavailable(.diskFull))
@@ -452,7 +452,7 @@ import Testing
         ledger.fail(with: .unavailable(.diskFull))
         #expect(try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])[0].outcome == .created)
         #expect(desk.unrecordedCount == 1)
-        // Clients can fill a queue, so this is no outage.
+        // Clients can fill the ledger's queue, so a full queue does not count as an outage.
         ledger.fail(with: .unavailable(.busy))
         await #expect(throws: KeyDeskError.ledger(.unavailable(.busy))) {
             _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
@@ -499,7 +499,7 @@ import Testing
         #expect(try await desk.page(query, to: client, now: Self.now).keys.isEmpty)
     }
 
-    /// What one request reads is bounded: a page may be empty and still have one behind it.
+    /// One request reads a limited number of names, so a page may be empty and still have a next page.
     @Test func readsABoundedNumberOfNames() async throws {
         try fill(10_001) { attributes, number in attributes.periodIndex = UInt32(number) }
         var query = KeyPageQuery(contentID: try ContentID("live"), periodIndex: 10_000)

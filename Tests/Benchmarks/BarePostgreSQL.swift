@@ -1,8 +1,8 @@
 import CPostgreSQL
 import Glibc
 
-/// Connections of libpq in pipeline mode, worked by one thread without anything of ours around them: what the database
-/// gives at most.
+/// Connections of libpq in pipeline mode, used by one thread without any code of the server: the maximum rate of the
+/// database.
 @safe
 final class BarePostgreSQL {
     @safe
@@ -13,7 +13,7 @@ final class BarePostgreSQL {
 
     private var links: [Link] = []
 
-    /// Each connection prepares these statements under their places, "0", "1" and so on.
+    /// Opens the connections. Each prepares these statements under the names "0", "1" and so on, by their indexes.
     init(
         url: String, password: [UInt8], schema: String, connections: Int, setUp: [String] = [], statements: [String]
     ) throws {
@@ -21,7 +21,7 @@ final class BarePostgreSQL {
             let handle = unsafe try Self.connect(url, password)
             links.append(unsafe Link(handle: handle))
             for sql in ["SET search_path TO \(schema)"] + setUp {
-                // The result is read and freed at once.
+                // The result is read and freed immediately.
                 let result = unsafe PQexec(handle, sql)
                 defer { unsafe PQclear(result) }
                 guard unsafe PQresultStatus(result) == PGRES_COMMAND_OK else {
@@ -48,7 +48,7 @@ final class BarePostgreSQL {
     @unsafe
     private static func connect(_ url: String, _ password: [UInt8]) throws -> OpaquePointer {
         let words = ["dbname", url, "password", String(decoding: password, as: UTF8.self)]
-        // The copies live until the call has returned, and both lists end with nil.
+        // Safe: the copies stay valid until the call returns, and both lists end with nil.
         let texts = unsafe words.map { unsafe strdup($0) }
         defer { for index in unsafe texts.indices { unsafe free(texts[index]) } }
         let names: [UnsafePointer<CChar>?] = unsafe [UnsafePointer(texts[0]), UnsafePointer(texts[2]), nil]
@@ -59,10 +59,11 @@ final class BarePostgreSQL {
         return unsafe handle
     }
 
-    /// Runs transactions for so long with so many under way on all connections together; their number in a second.
+    /// Runs transactions for a duration, with `inFlight` under way on all connections together. Returns their rate per
+    /// second.
     ///
-    /// A transaction runs every prepared statement with the one value that `value` gives, each as a transaction with a
-    /// sync of its own; `rowsExpected` is how many rows they give together.
+    /// A transaction runs every prepared statement with the value of `value`, each with its own sync. `rowsExpected` is
+    /// the number of rows that the statements return together.
     func rate(
         for duration: Duration, inFlight: Int, statementCount: Int, rowsExpected: Int, value: () -> [UInt8]
     ) throws -> Double {
@@ -102,14 +103,14 @@ final class BarePostgreSQL {
                 let values = unsafe [bytes.baseAddress?.assumingMemoryBound(to: CChar.self)]
                 return unsafe PQsendQueryPrepared(handle, "\(place)", 1, values, [Int32(bytes.count)], [1], 1)
             }
-            guard sent == 1, unsafe PQpipelineSync(handle) == 1 else { throw BenchmarkError("libpq sends nothing") }
+            guard sent == 1, unsafe PQpipelineSync(handle) == 1 else { throw BenchmarkError("libpq does not send") }
             links[index].inFlight += 1
         }
     }
 
     private func wait() {
         var entries = links.map { unsafe pollfd(fd: PQsocket($0.handle), events: Int16(POLLIN), revents: 0) }
-        // As many entries as there are.
+        // Safe: the count is the number of entries.
         _ = unsafe poll(&entries, nfds_t(entries.count), 100)
     }
 

@@ -1,7 +1,6 @@
 import CSQLite
 
-/// SQLite's own calls on a database of content keys, without anything of ours around them: what a look-up costs at
-/// least.
+/// SQLite's own calls on a database of content keys, without any code of the server: the minimum cost of a look-up.
 ///
 /// It runs the statement of a look-up by key id, which may be an alias, and reads every column.
 @safe
@@ -17,7 +16,7 @@ final class BareSQLite {
     init(path: String) throws {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
-        // All handles are this object's own, and released with it.
+        // Safe: this object owns all handles, and releases them.
         guard unsafe sqlite3_open_v2(path, &opened, flags, nil) == SQLITE_OK, let opened = unsafe opened else {
             throw BenchmarkError("sqlite3_open_v2 failed")
         }
@@ -45,7 +44,7 @@ final class BareSQLite {
         return unsafe statement
     }
 
-    /// The bytes of the row's columns; 0 if there is no row.
+    /// The number of bytes in the row's columns, or 0 if there is no row.
     func lookUp(_ keyID: [UInt8]) -> Int {
         unsafe run(byAliasOrKeyID, keyID)
     }

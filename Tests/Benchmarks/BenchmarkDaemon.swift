@@ -1,23 +1,23 @@
 import ByteCoding
 import Foundation
 
-/// The real daemon with a development set-up of its own, made by the real tool, both from beside this program.
+/// A running daemon with its own development set-up, which `latchkey init` made. Both programs are beside this one.
 final class BenchmarkDaemon {
     let folder: URL
     let port: UInt16
     private let process = Process()
     private static let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
 
-    /// Plain HTTP on loopback, or TLS with the certificate that `latchkey init` makes.
+    /// Starts the daemon, with plain HTTP on loopback or with TLS and the certificate of `latchkey init`.
     ///
-    /// It runs on one core if that is given.
+    /// If a core is given, the daemon runs only on this core.
     init(speaksTLS: Bool = false, core: Int? = nil) throws {
         folder = URL(filePath: NSTemporaryDirectory()).appending(path: "latchkey-benchmark-\(UUID().uuidString)")
         try Self.tool(["init", folder.path])
         if speaksTLS { try Self.addTLS(to: folder.appending(path: "latchkey.json5")) }
         let program = Self.programs.appending(path: "latchkeyd")
         let place = core.map { ["taskset", "-c", "\($0)"] } ?? []
-        // Each of these programs becomes the next one.
+        // Each of these programs replaces itself by the next one.
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = place + [program.path, "--config", folder.appending(path: "latchkey.json5").path]
         process.environment = ProcessInfo.processInfo.environment.merging([
@@ -34,7 +34,7 @@ final class BenchmarkDaemon {
     deinit {
         process.terminate()
         process.waitUntilExit()
-        // A folder that stays behind is only in the way of the next look at /tmp.
+        // A failure is ignored: it only leaves a folder in /tmp.
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -42,7 +42,7 @@ final class BenchmarkDaemon {
     var tlsCertificate: URL { folder.appending(path: "tls/certificate.pem") }
     var tlsPrivateKey: URL { folder.appending(path: "tls/private-key.pem") }
 
-    /// User and system time that the daemon has used, in seconds.
+    /// The user and system time of the daemon, in seconds.
     func cpuSeconds() throws -> Double {
         try ProcessTime.seconds(of: process.processIdentifier)
     }
@@ -56,7 +56,7 @@ final class BenchmarkDaemon {
             .write(to: configuration, atomically: false, encoding: .utf8)
     }
 
-    /// Runs `latchkey` and gives what it prints.
+    /// Runs `latchkey` and returns its output.
     @discardableResult
     static func tool(_ arguments: [String]) throws -> String {
         let process = Process()

@@ -2,12 +2,12 @@ import DatabaseSupport
 import KeyCrypto
 import StoragePostgreSQL
 
-/// A schema of its own in the server that `Scripts/with-postgresql` has started; it goes with that server.
+/// A new schema in the server that `Scripts/with-postgresql` has started. It is deleted with that server.
 struct BenchmarkDatabase {
     let server: DatabaseServer
     let schema: String
 
-    /// Nil if there is no server, after having said so.
+    /// Makes the schema. If there is no server, prints that and returns nil.
     static func find(for name: String, schema: String) -> BenchmarkDatabase? {
         guard let server = DatabaseServer.current else {
             print("\(name), PostgreSQL: left out, no server; Scripts/with-postgresql Scripts/bench \(name) starts one")

@@ -11,7 +11,8 @@ import TestSupport
 /// A server's material and requests for it: distinct SPCs, several tokens, a real database.
 struct BenchmarkLicensing {
     static let now: Int64 = 1_800_000_000
-    /// So many SPCs take turns that none comes again while its session key is remembered: copies cost no RSA operation.
+    /// The number of SPCs that are sent in turn. It is so large that no SPC is repeated while its session key is
+    /// cached, because a repeated SPC costs no RSA operation.
     static let distinctRequestCount = 5_000
     static let contentKey = [UInt8](0x20...0x2F)
     static let contentIV = [UInt8](0x40...0x4F)
@@ -68,7 +69,7 @@ struct BenchmarkLicensing {
     static func deviceOptions(_ version: SPCVersion) -> DeviceOptions {
         var options = DeviceOptions(version: version, assetID: Array("movie-1".utf8))
         options.playbackState = MediaPlaybackState(createdAt: 1_700_000_000, state: .readyToStart, sessionID: 7)
-        // As many blocks and echoes as the first of the public vectors: 17 unknown ones, 7 asked back.
+        // The numbers of blocks and echoes are those of the first public vector: 17 unknown blocks and 7 echoes.
         options.unknownBlockCount = 12
         options.otherBlocks = echoedTags.map { DeviceBlock($0, [UInt8](repeating: 1, count: 20)) }
         options.returnRequest = [TLLVTag.assetID, TLLVTag.transactionID] + echoedTags
@@ -83,11 +84,11 @@ struct BenchmarkLicensing {
         return try (0..<count).map { _ in try device.makeRequest(options) }
     }
 
-    /// Opens an answer as the device; throws when it is not right.
+    /// Opens an answer as the device does. Throws if the licence is wrong.
     static func check(_ ckc: [UInt8], for request: DeviceRequest, using crypto: CryptoContext) throws {
         let license = try CKCOpener(secrets: request.secrets, using: crypto).open(ckc)
         guard license.contentKey.bytes.revealed() == contentKey, license.contentIV.bytes == contentIV else {
-            throw BenchmarkError("a licence held a wrong key: the figures would mean nothing")
+            throw BenchmarkError("a licence has a wrong key, so the figures would mean nothing")
         }
     }
 }

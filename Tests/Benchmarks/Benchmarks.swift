@@ -1,7 +1,9 @@
 import Foundation
 
-/// Figures of one run on one machine, printed as ratios. Separate from the tests: nothing here says that the server is
-/// right, and no test says that it is fast.
+/// Measures one run on one machine, and prints the figures as ratios.
+///
+/// The benchmarks are separate from the tests: they do not check whether the server is right, and no test checks its
+/// speed.
 @main
 struct Benchmarks {
     static func main() async {
@@ -66,7 +68,7 @@ struct Benchmarks {
         """
 }
 
-/// How long and how often.
+/// The durations and the numbers of rounds.
 struct BenchmarkPlan: Sendable {
     let isShort: Bool
     let rounds: Int
@@ -75,7 +77,7 @@ struct BenchmarkPlan: Sendable {
 
     init(isShort: Bool) {
         self.isShort = isShort
-        // Many short rounds that alternate with what they are compared with: the speed of a shared machine drifts
+        // Many short rounds alternate with the rounds of the reference, because the speed of a shared machine changes
         // within seconds.
         rounds = isShort ? 1 : 9
         secondsPerRound = 1
@@ -92,7 +94,7 @@ struct BenchmarkError: Error, CustomStringConvertible {
 }
 
 extension [Double] {
-    /// The middle value; of an even count the upper of the two.
+    /// The median. For an even count, it is the upper of the two middle values.
     var median: Double {
         sorted()[count / 2]
     }

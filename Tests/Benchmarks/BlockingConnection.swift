@@ -1,8 +1,8 @@
 private import COpenSSL
 import Glibc
 
-/// One keep-alive connection of the load generator, plain or with TLS: writes a request, reads a whole response.
-/// Loopback only.
+/// One keep-alive connection of the load generator, plain or with TLS. It writes a request and reads a whole response,
+/// only on loopback.
 ///
 /// Safe to send: one thread at a time uses it.
 final class BlockingConnection: @unchecked Sendable {
@@ -10,22 +10,21 @@ final class BlockingConnection: @unchecked Sendable {
     private var tls: BenchmarkTLSSession?
     private var buffer: [UInt8] = []
 
-    /// Connects, and makes a TLS handshake when there are settings for it, resuming an earlier session when there is
-    /// one.
+    /// Connects. If TLS settings are given, performs a handshake, and resumes a session if a ticket is given.
     init(port: UInt16, tls settings: BenchmarkTLSSettings? = nil, resuming ticket: BenchmarkTLSTicket? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        // The address lives as long as the call, and sockaddr_in may be read as sockaddr.
+        // Safe: the address stays valid during the call, and sockaddr_in may be read as sockaddr.
         let connected = unsafe withUnsafeBytes(of: &address) { bytes in
             unsafe connect(
                 descriptor, bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
         }
         guard connected == 0 else { throw BenchmarkError("cannot connect to port \(port): errno \(errno)") }
         setOption(Int32(IPPROTO_TCP), TCP_NODELAY, Int32(1))
-        // A reset instead of an end keeps the pair of ports from TIME_WAIT, of which there are only so many.
+        // A reset instead of a regular end avoids TIME_WAIT, which would use up the limited port pairs.
         setOption(SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
         if let settings { tls = try BenchmarkTLSSession(settings, descriptor: descriptor, resuming: ticket) }
     }
@@ -34,16 +33,16 @@ final class BlockingConnection: @unchecked Sendable {
         close(descriptor)
     }
 
-    /// Whether the TLS session is an earlier one.
+    /// Whether the TLS session was resumed.
     var isResumed: Bool { tls?.isResumed ?? false }
 
-    /// What resumes this session; with TLS 1.3 there after the first response.
+    /// The ticket that resumes this session. In TLS 1.3, it exists after the first response.
     func ticket() throws -> BenchmarkTLSTicket {
         guard let tls else { throw BenchmarkError("a plain connection has no session") }
         return try tls.ticket()
     }
 
-    /// The body of the response; throws unless its status is 200.
+    /// Sends a request, and returns the body of the response. Throws if its status is not 200.
     func exchange(_ request: [UInt8]) throws -> [UInt8] {
         try write(request)
         while true {
@@ -53,7 +52,7 @@ final class BlockingConnection: @unchecked Sendable {
     }
 
     private func setOption<Value: BitwiseCopyable>(_ level: Int32, _ option: Int32, _ value: Value) {
-        // The value lives as long as the call.
+        // Safe: the value stays valid during the call.
         _ = unsafe withUnsafeBytes(of: value) { bytes in
             unsafe setsockopt(descriptor, level, option, bytes.baseAddress, socklen_t(bytes.count))
         }
@@ -64,7 +63,7 @@ final class BlockingConnection: @unchecked Sendable {
         var offset = 0
         while offset < bytes.count {
             let written = unsafe bytes.withUnsafeBytes { buffer in
-                // The rest of the request, from `offset` on.
+                // Safe: these are the bytes of the request from `offset` to its end.
                 unsafe send(
                     descriptor, buffer.baseAddress?.advanced(by: offset), bytes.count - offset, Int32(MSG_NOSIGNAL))
             }
@@ -75,7 +74,7 @@ final class BlockingConnection: @unchecked Sendable {
 
     private func readMore() throws {
         var piece = [UInt8](repeating: 0, count: 16_384)
-        // The kernel writes at most as many bytes as there are.
+        // Safe: the kernel writes at most the buffer's size.
         let count = unsafe tls?.read(into: &piece) ?? recv(descriptor, &piece, piece.count, 0)
         guard count > 0 else { throw BenchmarkError("the server closed a connection") }
         buffer += piece.prefix(count)
@@ -99,7 +98,7 @@ final class BlockingConnection: @unchecked Sendable {
     }
 }
 
-/// What the TLS connections of a load generator have in common: TLS 1.3 with any server.
+/// The common TLS settings of a load generator's connections: TLS 1.3 with any server.
 ///
 /// Safe to share: OpenSSL counts the uses of a context atomically, and nothing changes it after `init`.
 @safe
@@ -109,7 +108,7 @@ final class BenchmarkTLSSettings: @unchecked Sendable {
     init() throws {
         guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw BenchmarkError("no TLS context") }
         unsafe self.context = context
-        // Whom it talks to is not what is measured; the server's signature is checked all the same.
+        // The benchmark does not need the server's identity. OpenSSL still checks the server's signature.
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nil)
     }
 
@@ -118,7 +117,7 @@ final class BenchmarkTLSSettings: @unchecked Sendable {
     }
 }
 
-/// A session that a later connection may resume. Safe to share: constant.
+/// A session that a later connection may resume. Safe to share: it never changes.
 @safe
 final class BenchmarkTLSTicket: @unchecked Sendable {
     fileprivate let pointer: OpaquePointer
@@ -138,7 +137,7 @@ final class BenchmarkTLSSession {
     ) throws {
         guard let session = unsafe SSL_new(settings.context) else { throw BenchmarkError("no TLS session") }
         unsafe self.session = session
-        // Here and below: objects that this one owns, used on one thread.
+        // Safe here and below: this object owns the OpenSSL objects, and one thread uses them.
         unsafe latchkey_tls_set_client_versions(session, TLS1_3_VERSION, TLS1_3_VERSION)
         unsafe latchkey_tls_ask_for_host(session, "localhost")
         if let ticket { unsafe SSL_set_session(session, ticket.pointer) }
@@ -147,7 +146,7 @@ final class BenchmarkTLSSession {
     }
 
     deinit {
-        // Otherwise OpenSSL takes the end for an accident and does not resume the session again.
+        // Otherwise OpenSSL takes the end for a failure and does not resume the session again.
         unsafe SSL_set_shutdown(session, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
         unsafe SSL_free(session)
     }

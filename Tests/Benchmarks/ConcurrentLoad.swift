@@ -2,7 +2,7 @@ import EventLoops
 import Synchronization
 import Telemetry
 
-/// Tasks on one loop, each of which waits for its call before it comes again, as requests do in the daemon.
+/// Tasks on one loop. Each waits for its call before it makes the next one, as requests do in the daemon.
 final class ConcurrentLoad: Sendable {
     private let loop: LoopContext
     private let inFlight: Int
@@ -13,13 +13,13 @@ final class ConcurrentLoad: Sendable {
         self.inFlight = inFlight
     }
 
-    /// Calls per second. Each call gets a number of its own, also over several of these.
+    /// The calls per second. Each call gets a new number, also across several measurements.
     func rate(for duration: Duration, _ body: @escaping @Sendable (UInt64) async throws -> Void) -> Double {
         let latencies = latencies(for: duration, body)
         return Double(latencies.count) / (duration / .seconds(1))
     }
 
-    /// How long the calls took, in seconds.
+    /// The durations of the calls, in seconds.
     func latencies(
         for duration: Duration, _ body: @escaping @Sendable (UInt64) async throws -> Void
     ) -> [Double] {

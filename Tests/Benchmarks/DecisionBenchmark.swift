@@ -6,10 +6,10 @@ import StorageSQLite
 import StoreConformance
 import TestSupport
 
-/// Decisions per second through the SQLite writer, with the ledger against without it, and ledger rows per second and
-/// their size.
+/// Measures decisions per second through the SQLite writer, with and without the ledger, and the rate and size of
+/// ledger rows.
 ///
-/// The callers are tasks on one loop, as requests are in the daemon; each waits for its commit before it comes again.
+/// The callers are tasks on one loop, as in the daemon. Each waits for its commit before the next call.
 struct DecisionBenchmark {
     private static let goal = 0.8
     private static let rowsGoal = 50_000.0
@@ -28,8 +28,8 @@ struct DecisionBenchmark {
         }
     }
 
-    /// Decisions that spend a token's use and a slot, and are known again. Rounds alternate, because machines are
-    /// noisy.
+    /// Compares decisions that spend a token's use and a slot and that can be repeated. Rounds alternate, because the
+    /// machine's speed varies.
     private func compareLedger(_ loop: LoopContext, inFlight: Int) async throws {
         var rates: (with: [Double], without: [Double]) = ([], [])
         let bench = try DecisionBench(loop, inFlight: inFlight)
@@ -95,7 +95,7 @@ struct DecisionBenchmark {
     }
 }
 
-/// A store, and the tasks that ask it.
+/// A store, and the tasks that call it.
 private final class DecisionBench: Sendable {
     let store: SQLiteDecisionStore
     private let folder: TemporaryDirectory
@@ -109,7 +109,7 @@ private final class DecisionBench: Sendable {
             path: folder.path("latchkey.db"), chain: LedgerChain(key: key, node: NodeID("bench")), loops: [loop])
     }
 
-    /// Calls per second.
+    /// The calls per second.
     func rate(for duration: Duration, _ body: @escaping @Sendable (UInt64) async throws -> Void) -> Double {
         load.rate(for: duration, body)
     }

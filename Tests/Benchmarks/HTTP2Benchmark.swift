@@ -1,7 +1,8 @@
-/// Requests per second over HTTP/2 against HTTP/1.1: the same answer, the same client, as many requests in flight.
+/// Measures requests per second over HTTP/2 compared with HTTP/1.1: same answer, same client, same number of requests
+/// in flight.
 ///
-/// `/livez` costs the daemon next to nothing, so that the protocol is what is measured. The client is `h2load`, which
-/// speaks both.
+/// `/livez` costs the daemon almost nothing, so the protocol itself is measured. The client is `h2load`, which supports
+/// both.
 struct HTTP2Benchmark {
     private static let requestsInFlight = 128
     private static let streamsPerConnection = 8

@@ -6,8 +6,9 @@ import StoragePostgreSQL
 import StorageSQLite
 import TestSupport
 
-/// Many keys in a store: how long it takes to import them and to open the store again, and what a look-up costs beside
-/// the bare calls of `sqlite3` and libpq with the same statements on the same data.
+/// Measures a store with many keys: the time of an import, the time to open the store again, and the cost of a look-up.
+///
+/// The reference for look-ups is the same statements on the same data by bare calls of `sqlite3` and libpq.
 struct KeyBenchmark {
     private static let goal = 0.7
     private let plan: BenchmarkPlan
@@ -60,7 +61,7 @@ struct KeyBenchmark {
     // MARK: PostgreSQL
 
     private func measurePostgreSQL(_ database: BenchmarkDatabase) async throws {
-        // One connection on either side.
+        // Both sides use one connection.
         let settings = try database.settings { $0.readers = 1 }
         let importing = try PostgreSQLStore.open(settings, keyRing: ring)
         try await importKeys("PostgreSQL", into: importing)
@@ -124,7 +125,7 @@ struct KeyBenchmark {
         for first in stride(from: 0, to: keyCount, by: 1000) {
             let batch = try (first..<min(first + 1000, keyCount)).map { KeyImport(record: try Self.record($0)) }
             guard try await maintenance.store(batch) == batch.count else {
-                throw BenchmarkError("a key was there already")
+                throw BenchmarkError("a key existed already")
             }
         }
         let seconds = start.duration(to: .now) / .seconds(1)
@@ -153,7 +154,7 @@ struct KeyBenchmark {
             """)
     }
 
-    /// Calls per second of one caller.
+    /// The calls per second of one caller.
     private func asyncRate(_ body: (Int) async throws -> Bool) async throws -> Double {
         let start = ContinuousClock.now
         var count = 0
@@ -180,7 +181,7 @@ struct KeyBenchmark {
 
     private func randomNumbers() -> [UInt64] { (0..<100_000).map { _ in UInt64.random(in: 0..<keyCount) } }
 
-    /// Key ids are spread as random ones are.
+    /// Key ids that are distributed like random ones.
     private static func keyID(_ number: UInt64) -> KeyID {
         let mixed = (number &+ 1) &* 0x9E37_79B9_7F4A_7C15
         return KeyID(words: Bytes16(high: mixed ^ mixed >> 29, low: number))

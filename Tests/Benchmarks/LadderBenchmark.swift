@@ -7,13 +7,13 @@ import LadderWorkers
 import Synchronization
 import TestSupport
 
-/// Calls per second through a pool of worker processes, against one worker times their number, and what that does to
-/// other loops.
+/// Measures calls per second through a pool of worker processes, relative to one worker times their number, and the
+/// effect on other loops.
 ///
-/// The module is the stand-in, which computes or sleeps for as long as it is told. The callers are tasks on a loop of
-/// their own, as requests are in the daemon; all of it shares the machine's cores with the workers. Workers that
-/// compute cannot have the cores' time that callers and pool take, so beside the ratio to linear stands the one to
-/// linear up to the cores that are left; workers that wait need no core.
+/// The module is the stand-in, which computes or sleeps for a given time. The callers are tasks on their own loop, as
+/// in the daemon. They share the machine's cores with the workers. Workers that compute cannot use the core time of
+/// callers and pool. So the benchmark also prints the ratio to linear growth up to the cores that are left. Workers
+/// that wait need no core.
 struct LadderBenchmark {
     private static let serviceMicroseconds = [50, 200, 1_000]
     private static let goal = 0.9
@@ -34,7 +34,7 @@ struct LadderBenchmark {
         }
     }
 
-    /// Rounds of all worker counts alternate, because machines are noisy.
+    /// Compares worker counts. Their rounds alternate, because the machine's speed varies.
     private func compare(_ workerCounts: [Int], busy: Int = 0, sleep: Int = 0) async throws {
         var figures: [Int: [LadderFigures]] = [:]
         let benches = try workerCounts.map { try LadderBench(workers: $0, busy: busy, sleep: sleep) }
@@ -63,8 +63,8 @@ struct LadderBenchmark {
         }
     }
 
-    /// How long a trivial task takes on another loop, from the thread that asks for it to the loop that does it: alone,
-    /// beside as many processes that do nothing but compute, and beside the pool.
+    /// Measures how long a trivial task takes on another loop, from the calling thread to the loop that runs it. It is
+    /// measured alone, beside the same number of processes that only compute, and beside the pool.
     private func measureOtherLoops(workers: Int, _ microseconds: Int) async throws {
         let probe = try LoopProbe()
         for kind in ["busy", "sleeping"] {
@@ -98,7 +98,7 @@ struct LadderBenchmark {
     }
 }
 
-/// A pool with its callers.
+/// A pool and its callers.
 private final class LadderBench: Sendable {
     private let group: EventLoopGroup
     private let pool: LadderWorkerPool
@@ -125,7 +125,7 @@ private final class LadderBench: Sendable {
         group.stop(within: .seconds(5))
     }
 
-    /// With eight calls on their way for each worker.
+    /// Measures the pool with eight calls in flight for each worker.
     func measure(for duration: Duration) async throws -> LadderFigures {
         let processorStart = LadderFigures.ownProcessorSeconds
         let tally = Tally(lanes: laneCount)
@@ -154,19 +154,19 @@ private final class LadderBench: Sendable {
     }
 }
 
-/// What one round has shown.
+/// The figures of one round.
 private struct LadderFigures {
     let count: Double
     let seconds: Double
-    /// The processor time of this process: callers and pool, without the workers.
+    /// The processor time of this process, with callers and pool but without the workers.
     let ownProcessorSeconds: Double
 
-    /// Answers per second.
+    /// The answers per second.
     var rate: Double { count / seconds }
 
     var ownMicroseconds: Double { ownProcessorSeconds / count * 1_000_000 }
 
-    /// The cores that workers had for themselves at most.
+    /// The number of cores that were left for the workers.
     var coresLeft: Double { Double(Processors.count) - ownProcessorSeconds / seconds }
 
     static var ownProcessorSeconds: Double {
@@ -177,7 +177,7 @@ private struct LadderFigures {
     }
 }
 
-/// Counts what lanes have done, and tells when the last one has ended.
+/// Counts the finished calls of all lanes, and signals when the last lane has ended.
 private final class Tally: Sendable {
     private struct State {
         var lanesLeft: Int
@@ -215,7 +215,7 @@ private final class Tally: Sendable {
     }
 }
 
-/// A loop that has nothing to do but trivial tasks, one at a time, a thousand a second.
+/// A loop that only runs trivial tasks, one at a time, a thousand per second.
 private final class LoopProbe: Sendable {
     private let group: EventLoopGroup
 
@@ -247,7 +247,7 @@ private final class LoopProbe: Sendable {
     }
 }
 
-/// A genuine call for the stand-in module.
+/// A valid call for the stand-in module.
 private enum LadderBenchCall {
     static let applicationSecret = [UInt8](0x10...0x1F)
 

@@ -5,7 +5,7 @@ import Foundation
 import KeyCrypto
 import Synchronization
 
-/// A daemon with a key, and tokens for it, that licences are asked of.
+/// A daemon with a key and tokens, from which licences are requested.
 struct LicenseTarget {
     let daemon: BenchmarkDaemon
     private let tokens: [String]
@@ -29,13 +29,13 @@ struct LicenseTarget {
         try LicenseLoad(RequestMaker(version, in: daemon.folder), tokens: tokens, shape: shape)
     }
 
-    /// Licences per second, and the daemon's CPU seconds for each.
+    /// Returns the licences per second, and the daemon's CPU seconds for each licence.
     func run(_ load: LicenseLoad, connections: Int, seconds: Int) throws -> (rate: Double, cpuPerLicense: Double) {
         try run(load, over: try connect(connections), seconds: seconds)
     }
 
-    /// The same over connections that are open. The kernel spreads connections over the loops by chance, so loads that
-    /// are compared take turns on the same ones.
+    /// Measures the same over open connections. The kernel distributes connections over the loops at random, so loads
+    /// that are compared take turns on the same connections.
     func run(
         _ load: LicenseLoad, over connections: [BlockingConnection], seconds: Int
     ) throws -> (rate: Double, cpuPerLicense: Double) {
@@ -51,8 +51,8 @@ struct LicenseTarget {
         try (0..<count).map { _ in try BlockingConnection(port: daemon.port) }
     }
 
-    /// A script for `wrk` that asks for licences in turn, in the daemon's folder. An SPC comes again only when its
-    /// session key is forgotten; then the licence is a repeated one.
+    /// Writes a script for `wrk` to the daemon's folder, which requests licences with the SPCs in turn. An SPC is
+    /// repeated only after its session key is no longer cached. The licence is then a repeated one.
     func writeScript(_ version: SPCVersion) throws -> URL {
         let messages = try load(version).batch.messages
         let requests = daemon.folder.appending(path: "requests-\(version.rawValue)")
@@ -106,12 +106,12 @@ struct RequestMaker: Sendable {
     }
 }
 
-/// How a request carries its SPC, and its answer the CKC.
+/// The form of a request with its SPC, and of the answer with the CKC.
 enum LoadShape: String, CaseIterable {
     case raw
-    /// `spc=` and percent-encoded Base64, as Shaka's tutorial sends it; `<ckc>` around Base64 comes back.
+    /// The request is `spc=` and percent-encoded Base64, as in Shaka's tutorial. The answer is `<ckc>` around Base64.
     case form
-    /// `{"spc": …}` and `{"ckc": …}`.
+    /// The request is `{"spc": …}`, the answer `{"ckc": …}`.
     case json = "JSON"
 
     var contentType: String {
@@ -133,7 +133,7 @@ enum LoadShape: String, CaseIterable {
         }
     }
 
-    /// Throws if the answer has another shape.
+    /// Returns the CKC of an answer. Throws if the answer has another shape.
     func ckc(_ answer: [UInt8]) throws -> [UInt8] {
         switch self {
         case .raw: return answer
@@ -150,15 +150,16 @@ enum LoadShape: String, CaseIterable {
     }
 }
 
-/// Licence requests on several connections at once, each with a thread. Each SPC is sent once: one that came again
-/// would be opened from memory, and its licence be a repeated one.
+/// Licence requests on several connections at the same time, each with its own thread.
+///
+/// Each SPC is sent once. A repeated SPC would be opened from the cache, and its licence would be a repeated one.
 final class LicenseLoad: Sendable {
-    /// What a run may send.
+    /// The requests for one run.
     struct Batch {
         let requests: [DeviceRequest]
-        /// One for each request, in the shape of the load.
+        /// The body of each request, in the shape of the load.
         let bodies: [[UInt8]]
-        /// Whole requests, head and body.
+        /// The whole requests, with head and body.
         let messages: [[UInt8]]
     }
 
@@ -169,7 +170,7 @@ final class LicenseLoad: Sendable {
 
     private struct State {
         var batch: Batch
-        /// Licences per second of the last run.
+        /// The licences per second of the last run.
         var rate = 0.0
     }
 
@@ -187,7 +188,7 @@ final class LicenseLoad: Sendable {
 
     var batch: Batch { state.withLock { $0.batch } }
 
-    /// Makes new SPCs for a run, more than the last one would have needed.
+    /// Makes more new SPCs than the last run would have needed for this time.
     func refill(forSeconds seconds: Int) throws {
         let rate = state.withLock { $0.rate }
         let count = max(BenchmarkLicensing.distinctRequestCount, Int(rate * Double(seconds) * 1.3))
@@ -210,8 +211,8 @@ final class LicenseLoad: Sendable {
         return Batch(requests: requests, bodies: bodies, messages: messages)
     }
 
-    /// Sends the batch, until its end or for the given time. Returns how many licences came, and how long it took;
-    /// throws the first failure, and if an opened licence was wrong.
+    /// Sends the batch until its end, or for the given time. Returns the number of licences and the elapsed time.
+    /// Throws the first failure, also if an opened licence was wrong.
     func run(
         over connections: [BlockingConnection], for duration: Duration
     ) throws -> (count: Int, elapsed: Duration) {

@@ -5,8 +5,9 @@ import Foundation
 import KeyCrypto
 import Synchronization
 
-/// Licences over HTTP from the real daemon: 64 keep-alive connections, distinct SPCs, several tokens. The load comes
-/// from the same cores, so the daemon's own CPU time says more than the rate.
+/// Measures licences over HTTP from a running daemon, with 64 keep-alive connections, distinct SPCs and several tokens.
+///
+/// The load uses the same cores, so the daemon's CPU time says more than the rate.
 struct ListenerBenchmark {
     private static let connectionCount = 64
     private static let cpuGoal = 1.35

@@ -1,7 +1,7 @@
-/// `GET /livez` on connections that stay open against nginx with the same answer from a file, and from memory: what the
-/// listener itself costs.
+/// Measures `GET /livez` on open connections: the cost of the listener itself. The references are nginx with the same
+/// answer from a file and from memory.
 ///
-/// The client is `wrk` with one thread, on the same cores as the servers, which take turns.
+/// The client is `wrk` with one thread. It uses the same cores as the servers, which take turns.
 struct LivezBenchmark {
     private static let connectionCount = 64
     private static let goal = 1.2

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Load generators of others: `wrk` for HTTP/1.1, `h2load` for HTTP/2.
+/// Outside load generators: `wrk` for HTTP/1.1, `h2load` for HTTP/2.
 enum LoadTool {
-    /// Runs a tool and gives what it prints.
+    /// Runs a tool, and returns the words of its output.
     private static func run(_ arguments: [String]) throws -> [Substring] {
         let process = Process()
         let output = Pipe()
@@ -16,9 +16,9 @@ enum LoadTool {
         return text.split(whereSeparator: { " ,\n".contains($0) })
     }
 
-    /// Requests per second with so many keep-alive connections, and how many were answered. Throws when one failed.
+    /// Runs `wrk`. Returns the requests per second, and the number of answers. Throws if a request failed.
     ///
-    /// A script in Lua may say what is asked. The tool runs on one core if that is given.
+    /// A Lua script may choose the requests. If a core is given, the tool runs only on this core.
     static func wrk(
         _ url: String, script: URL? = nil, connections: Int, seconds: Int, core: Int? = nil
     ) throws -> (rate: Double, count: Int) {
@@ -34,7 +34,7 @@ enum LoadTool {
         return (rate, count)
     }
 
-    /// The same by `h2load`, with options of its own.
+    /// Runs `h2load` with these options. Returns the same figures as `wrk`.
     static func h2load(_ url: String, _ options: [String], seconds: Int) throws -> (rate: Double, count: Int) {
         let words = try run(["h2load"] + options + ["-D", "\(seconds)", url])
         // "finished in 1.00s, 12345.67 req/s, ...", "requests: 100 total, ..., 100 succeeded, 0 failed, 0 errored, ..."

@@ -1,15 +1,15 @@
 import Foundation
 
-/// nginx with a static answer, as many workers as the daemon has loops, and no access log.
+/// nginx with a static answer, the same number of workers as the daemon has loops, and no access log.
 ///
-/// `/livez` answers from memory, `/file` with a file of as many bytes.
+/// `/livez` answers from memory, `/file` from a file of the same size.
 final class NginxServer {
     let port: UInt16
     private let folder: URL
     private let process = Process()
     private let workers: [Int32]
 
-    /// Over TLS if a certificate and its key are given, otherwise over plain HTTP.
+    /// Starts nginx, with TLS if a certificate and its key are given, otherwise with plain HTTP.
     init(certificate: URL? = nil, privateKey: URL? = nil) throws {
         port = try FreePort.find()
         folder = URL(filePath: NSTemporaryDirectory()).appending(path: "latchkey-nginx-\(UUID().uuidString)")
@@ -27,11 +27,11 @@ final class NginxServer {
     deinit {
         process.terminate()
         process.waitUntilExit()
-        // A folder that stays behind is only in the way of the next look at /tmp.
+        // A failure is ignored: it only leaves a folder in /tmp.
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// User and system time that the workers have used, in seconds.
+    /// The user and system time of the workers, in seconds.
     func cpuSeconds() throws -> Double {
         try workers.reduce(0) { try $0 + ProcessTime.seconds(of: $1) }
     }
@@ -72,7 +72,7 @@ final class NginxServer {
             """
     }
 
-    /// The workers are there before the port answers.
+    /// Waits until the port answers, and returns the workers' process ids.
     private static func awaitWorkers(of process: Process, port: UInt16) throws -> [Int32] {
         let deadline = ContinuousClock.now + .seconds(10)
         while ContinuousClock.now < deadline {

@@ -1,10 +1,9 @@
 import Foundation
 import Glibc
 
-/// What `openssl speed` says: RSA private operations per second of one process's CPU time.
+/// The figures of `openssl speed`: RSA private operations per second of one process's CPU time.
 enum OpenSSLSpeed {
-    /// With several processes at once, what each of them gets on average: cores that share a unit slow one another
-    /// down.
+    /// With several processes at the same time, returns their average. Cores that share a unit slow one another down.
     static func privateOperationsPerSecond(bits: Int, seconds: Int, processes: Int = 1) throws -> Double {
         letAlarmsThrough()
         let process = Process()
@@ -26,10 +25,11 @@ enum OpenSSLSpeed {
         return rate / Double(processes)
     }
 
-    /// Worker threads block all signals, a child inherits that, and `openssl speed` ends its rounds by SIGALRM.
+    /// Unblocks signals of this thread. Worker threads block all signals and a child inherits that, but `openssl speed`
+    /// ends its rounds by SIGALRM.
     private static func letAlarmsThrough() {
         var set = sigset_t()
-        // The set is valid during both calls, and only this thread's mask changes.
+        // Safe: the set is valid during both calls, and only this thread's mask changes.
         unsafe sigemptyset(&set)
         unsafe pthread_sigmask(SIG_SETMASK, &set, nil)
     }

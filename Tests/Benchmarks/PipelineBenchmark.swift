@@ -9,12 +9,12 @@ import KeyCrypto
 import Licensing
 import Synchronization
 
-/// The whole way from a request's bytes to its CKC on one loop: token from the cache, RSA, key from SQLite, gate, CKC.
-/// No HTTP.
+/// Measures everything from a request's bytes to its CKC on one loop, without HTTP: token from the cache, RSA, key from
+/// SQLite, gate, CKC.
 struct PipelineBenchmark {
     private static let goals: [SPCVersion: Double] = [.v1: 0.90, .v2: 0.97]
     private let plan: BenchmarkPlan
-    /// The next request, over all rounds: no SPC comes again while its session key is remembered.
+    /// The index of the next request over all rounds, so that no SPC is repeated while its session key is cached.
     private let turn = Turn()
 
     init(_ plan: BenchmarkPlan) {
@@ -36,7 +36,7 @@ struct PipelineBenchmark {
         guard copies == 0 else { throw BenchmarkError("\(copies) SPCs were opened from memory, without RSA") }
     }
 
-    /// Rounds alternate with `openssl speed`, because machines are noisy.
+    /// Compares with `openssl speed`. Rounds alternate, because the machine's speed varies.
     private func compare(_ version: SPCVersion, _ licensing: BenchmarkLicensing, on loop: LoopContext) async throws {
         let bits = version == .v1 ? 1024 : 2048
         var speeds: [Double] = []
@@ -54,8 +54,8 @@ struct PipelineBenchmark {
             """)
     }
 
-    /// Licences per second of the loop's CPU time, as `openssl speed` counts, with 16 requests in flight on one loop;
-    /// every 97th is opened afterwards.
+    /// The licences per second of the loop's CPU time, which `openssl speed` uses too, with 16 requests in flight on
+    /// one loop. Every 97th licence is opened afterwards.
     private func measure(
         _ version: SPCVersion, _ licensing: BenchmarkLicensing, on loop: LoopContext
     ) async throws -> Double {
@@ -97,7 +97,7 @@ struct PipelineBenchmark {
     }
 }
 
-/// Counts up, for several tasks.
+/// A counter for several tasks.
 private final class Turn: Sendable {
     private let next = Atomic(0)
 
@@ -110,7 +110,7 @@ private enum ThreadTime {
         await withCheckedContinuation { continuation in
             _ = loop.execute {
                 var time = timespec()
-                // The structure is written during the call alone.
+                // Safe: the structure is only written during the call.
                 unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
                 continuation.resume(returning: .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec))
             }
@@ -137,7 +137,7 @@ private final class Finish: Sendable {
     }
 }
 
-/// How many licences came, some of them to be opened, and the first failure.
+/// The number of licences, some of them to open later, and the first failure.
 private final class Progress: Sendable {
     private struct State {
         var count = 0

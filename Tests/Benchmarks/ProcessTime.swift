@@ -3,10 +3,10 @@ import Glibc
 
 /// The CPU time of another process.
 enum ProcessTime {
-    /// User and system time in seconds, to a hundredth.
+    /// The user and system time in seconds, with a resolution of 1/100 s.
     static func seconds(of process: Int32) throws -> Double {
         let text = try String(contentsOf: URL(filePath: "/proc/\(process)/stat"), encoding: .utf8)
-        // The fields behind the name in parentheses: utime and stime are the 12th and 13th, in clock ticks.
+        // The fields after the name in parentheses: utime and stime are the 12th and 13th, in clock ticks.
         let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
         guard fields.count > 13, let user = Double(fields[11]), let system = Double(fields[12]) else {
             throw BenchmarkError("cannot read the CPU time of process \(process)")
@@ -17,7 +17,7 @@ enum ProcessTime {
 
 /// The memory of this process.
 enum ProcessMemory {
-    /// What of it is in the machine's memory.
+    /// The resident size in bytes.
     static func residentBytes() throws -> Int {
         let text = try String(contentsOf: URL(filePath: "/proc/self/statm"), encoding: .utf8)
         guard let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
@@ -27,7 +27,7 @@ enum ProcessMemory {
     }
 }
 
-/// A port of this machine that is not in use now.
+/// Finds a port that is not in use now.
 enum FreePort {
     static func find() throws -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -36,7 +36,7 @@ enum FreePort {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        // The address lives as long as both calls, and sockaddr_in may be read and written as sockaddr.
+        // Safe: the address stays valid during both calls, and sockaddr_in may be read and written as sockaddr.
         let isBound = unsafe withUnsafeMutableBytes(of: &address) { bytes in
             let pointer = unsafe bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self)
             return unsafe bind(descriptor, pointer, length) == 0 && getsockname(descriptor, pointer, &length) == 0

@@ -7,8 +7,8 @@ import StoreConformance
 import Telemetry
 import TestSupport
 
-/// How long a decision takes to commit while a month of the ledger is indexed and purged beside it, against the time
-/// without.
+/// Measures how long a decision takes to commit while a month of the ledger is indexed and purged, relative to the time
+/// without that.
 struct PurgeBenchmark {
     private static let goal = 1.5
     private let plan: BenchmarkPlan
@@ -34,7 +34,7 @@ struct PurgeBenchmark {
         defer { store.stop() }
         try fill(store, loop, path)
 
-        // One client, well below the most that the disk can do: what is measured is waiting, not throughput.
+        // One client stays well below the disk's maximum, because the benchmark measures waiting, not throughput.
         let load = ConcurrentLoad(loop, inFlight: 1)
         func measure(_ duration: Duration) -> [Double] {
             load.latencies(for: duration) { number in
@@ -43,7 +43,7 @@ struct PurgeBenchmark {
         }
         _ = measure(.seconds(1))
         var (before, during, purged) = ([Double](), [Double](), 0)
-        // Rounds alternate, because machines are noisy.
+        // Rounds alternate, because the machine's speed varies.
         for _ in 0..<max(plan.rounds, 3) {
             before += measure(.seconds(plan.secondsPerRound))
             let purge = try BackgroundPurge(path: path, chain: chain, now: Self.time(Self.month))
@@ -61,11 +61,11 @@ struct PurgeBenchmark {
             """)
     }
 
-    /// A month of rows, and their index.
+    /// Writes a month of rows and their index.
     private func fill(_ store: SQLiteDecisionStore, _ loop: LoopContext, _ path: String) throws {
         let start = ContinuousClock.now
         let step = Self.month / Int64(rowCount) + 1
-        // Batches of a size that a busy node writes.
+        // This number in flight gives batches as large as those of a busy node.
         let writing = ConcurrentLoad(loop, inFlight: 64)
         while store.statistics.rowCount < rowCount {
             _ = writing.rate(for: .milliseconds(500)) { number in
@@ -102,8 +102,7 @@ struct PurgeBenchmark {
     }
 }
 
-/// A thread that purges everything that is older than the whole month, as the daemon's own keeper does: in slices, with
-/// a rest after each.
+/// A thread that purges everything older than the month in slices, with a rest after each, as the daemon's keeper does.
 private final class BackgroundPurge: Sendable {
     private struct State {
         var isStopped = false
@@ -137,7 +136,7 @@ private final class BackgroundPurge: Sendable {
             })
     }
 
-    /// Ends the thread; how many rows it has purged.
+    /// Ends the thread, and returns the number of purged rows.
     func stop() throws -> Int {
         state.update { $0.isStopped = true }
         thread.join()

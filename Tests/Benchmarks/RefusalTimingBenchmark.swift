@@ -4,15 +4,15 @@ import Foundation
 import KeyCrypto
 import TestSupport
 
-/// Whether the time of a refusal tells how far an SPC got: classes of bad SPCs, measured in turns,
-/// compared by Welch's t.
+/// Measures whether the time of a refusal reveals how far an SPC got. Classes of bad SPCs are measured in turn and
+/// compared by Welch's t-test.
 ///
-/// What is measured ends with the fields of the line of the log, which is written before the answer. The pair that
-/// matters is a bad wrapped key against a good one with an unreadable payload (`garbagePayload`); the others are SPCs
-/// of a usual number of blocks whose sender knows the payload key. The check is itself checked: a variant of the server
-/// that stops at the first failure must be caught.
+/// The measured time ends with the fields of the log line, which is written before the answer. The important pair is a
+/// bad wrapped key and a good one with an unreadable payload (`garbagePayload`). The other SPCs have a usual number of
+/// blocks, and their senders know the payload key. The method itself is checked too: it must detect a variant of the
+/// server that stops at the first failure.
 struct RefusalTimingBenchmark {
-    /// The bound that is customary for such measurements.
+    /// The usual bound for such measurements.
     private static let bound = 4.5
     private let plan: BenchmarkPlan
 
@@ -40,13 +40,13 @@ struct RefusalTimingBenchmark {
     }
 }
 
-/// One core's way from an envelope to its refusal.
+/// Runs the refusal of an envelope on one core.
 private final class RefusalStand {
     private let crypto: CryptoContext
     private let device: SimulatedDevice
     private let credentials: CredentialSet
     private let opener: SPCOpener
-    /// Only there so that what is logged is really made.
+    /// Counts the characters of log lines, so that the compiler cannot leave out making them.
     private var loggedCharacterCount = 0
     private let unwrapper = OpenSSLRSAUnwrapper(counting: RSAOperationCount())
 
@@ -58,8 +58,8 @@ private final class RefusalStand {
         opener = try SPCOpener(using: crypto)
     }
 
-    /// Measures both classes in turns, in an order by chance within each pair, and leaves out the slowest tenth, which
-    /// is the machine's.
+    /// Measures both classes in turn, in random order within each pair. Leaves out the slowest tenth, which comes from
+    /// the machine.
     func compare(_ one: SPCFault, _ other: SPCFault, sampleCount: Int, returnsEarly: Bool) throws -> Double {
         let first = try envelopes(with: one)
         let second = try envelopes(with: other)
@@ -79,7 +79,7 @@ private final class RefusalStand {
         return test.t
     }
 
-    /// Distinct SPCs of about one size: a fault that adds or removes a block changes it by as much.
+    /// Distinct SPCs of about the same size. A fault that adds or removes a block changes the size by that block.
     private func envelopes(with fault: SPCFault) throws -> [SPCEnvelope] {
         var options = DeviceOptions(version: .v1, assetID: Array("movie-1".utf8))
         options.unknownBlockCount = 0
@@ -110,7 +110,7 @@ private final class RefusalStand {
     }
 }
 
-/// Welch's t for two samples of different spread: how many standard errors lie between their means.
+/// Welch's t for two samples with different variances: the distance of their means in standard errors.
 struct WelchTest {
     private(set) var first = Moments()
     private(set) var second = Moments()

@@ -4,19 +4,19 @@ import Foundation
 import KeyCrypto
 import PackagerAPI
 
-/// Answers to packagers with two keys each: what they cost in process, and how many a daemon on one core gives beside a
-/// minimal WSGI server that fills a string template.
+/// Measures answers to packagers with two keys each: their cost in process, and the rate of a daemon on one core. The
+/// reference is a minimal WSGI server that fills a string template.
 ///
-/// The WSGI server keeps nothing. The daemon writes a row of the ledger for each key that it gives, and waits until the
-/// disk has it.
+/// The WSGI server stores nothing. The daemon writes a ledger row for each delivered key, and waits until it is on
+/// disk.
 struct SPEKEBenchmark {
     private static let connectionCount = 64
     private static let goal = 10.0
     private static let serverCore = 0
-    /// The one that `latchkey init` makes.
+    /// The packager that `latchkey init` makes.
     private static let packager = "development"
     private let plan: BenchmarkPlan
-    /// The other core; nil on a machine with one.
+    /// The core of the client, or nil on a machine with one core.
     private let clientCore: Int?
 
     init(_ plan: BenchmarkPlan) {
@@ -45,7 +45,7 @@ struct SPEKEBenchmark {
             (kind, try WSGIServer(kind, credential: credential, core: Self.serverCore))
         }
         for port in [daemon.port] + others.map(\.1.port) { try check(documents.bodies[0], headers, port) }
-        // The first requests have keys made.
+        // The first requests make the keys.
         _ = try rate(daemon.port, script)
         var ours: [Double] = []
         var costs: [Double] = []
@@ -80,7 +80,7 @@ struct SPEKEBenchmark {
             seconds: plan.secondsPerRound, core: clientCore)
     }
 
-    /// Every server answers a document with the same elements, two keys among them.
+    /// Checks that a server's answer has the expected elements, two keys among them.
     private func check(_ body: [UInt8], _ headers: [String: String], _ port: UInt16) throws {
         let fields = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
         let head = """
@@ -90,7 +90,7 @@ struct SPEKEBenchmark {
             decoding: try BlockingConnection(port: port).exchange(Array(head.utf8) + body), as: UTF8.self)
         let counts = ["</pskc:PlainValue>", "</cpix:HLSSignalingData>", "explicitIV=", "<cpix:ContentKeyUsageRule "]
             .map { answer.components(separatedBy: $0).count - 1 }
-        guard counts == [2, 4, 2, 2] else { throw BenchmarkError("a server answers otherwise: \(answer)") }
+        guard counts == [2, 4, 2, 2] else { throw BenchmarkError("a server gives another answer: \(answer)") }
     }
 
     // MARK: - In process
@@ -134,7 +134,7 @@ struct SPEKEBenchmark {
         }
     }
 
-    /// For one call; each must give true.
+    /// The microseconds of one call. Each call must return true.
     private func microseconds(_ count: Int, _ body: (Int) throws -> Bool) throws -> Double {
         let start = ContinuousClock.now
         for index in 0..<count {
@@ -144,10 +144,10 @@ struct SPEKEBenchmark {
     }
 }
 
-/// A minimal SPEKE server in Python behind WSGI (`wsgi_speke.py`), by one of the servers that Debian has.
+/// A minimal SPEKE server in Python (`wsgi_speke.py`), in one of Debian's WSGI servers.
 final class WSGIServer {
     enum Kind: String, CaseIterable {
-        /// Python's own. It has no keep-alive.
+        /// Python's own server, which has no keep-alive.
         case wsgiref
         case waitress
         case gunicorn
@@ -156,12 +156,12 @@ final class WSGIServer {
     let port: UInt16
     private let process = Process()
 
-    /// `credential` is a user with its password, as Basic has them.
+    /// Starts the server. `credential` is "user:password", as in Basic.
     init(_ kind: Kind, credential: String, core: Int) throws {
         port = try FreePort.find()
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "wsgi_speke.py")
         process.executableURL = URL(filePath: "/usr/bin/taskset")
-        // Debian's Python, for which the servers are installed.
+        // Debian's Python has these servers installed.
         process.arguments = ["-c", "\(core)", "/usr/bin/python3", script.path, kind.rawValue, "\(port)"]
         process.environment = ProcessInfo.processInfo.environment.merging(["SPEKE_CREDENTIAL": credential]) { $1 }
         try process.run()

@@ -1,9 +1,10 @@
 import ByteCoding
 import Foundation
 
-/// Requests of SPEKE v2 for a video and an audio key; each document has a content and key ids of its own.
+/// SPEKE v2 requests for a video and an audio key. Each document has its own content and key ids.
 struct SPEKEDocuments {
-    /// More than a cache of the last few answers would hold, and few enough to be asked for often.
+    /// The number of documents: more than a small cache of answers would hold, and few enough that each is requested
+    /// often.
     static let count = 256
 
     enum Systems: String, CaseIterable {
@@ -59,7 +60,7 @@ struct SPEKEDocuments {
         """
     }
 
-    /// A script for `wrk` that sends the documents in turn with these header fields, in a folder.
+    /// Writes a script for `wrk` to a folder. It sends the documents in turn with these header fields.
     func writeScript(in folder: URL, headers: [String: String]) throws -> URL {
         let documents = folder.appending(path: "speke-documents")
         try Data(bodies.joined()).write(to: documents)

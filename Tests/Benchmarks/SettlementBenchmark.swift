@@ -5,8 +5,8 @@ import Records
 import StoragePostgreSQL
 import StoreConformance
 
-/// Decisions per second that PostgreSQL settles, alone and in shared transactions, against the commits per second that
-/// it gives to bare libpq on as many connections.
+/// Measures the decisions per second that PostgreSQL settles, alone and in shared transactions. The reference is the
+/// commits per second of bare libpq on the same number of connections.
 struct SettlementBenchmark {
     private static let goal = 0.7
     private let plan: BenchmarkPlan
@@ -32,7 +32,7 @@ struct SettlementBenchmark {
         for inFlight in [64, 512] {
             let load = ConcurrentLoad(group.loops[0], inFlight: inFlight)
             var rates: (grouped: [Double], alone: [Double], bare: [Double]) = ([], [], [])
-            // Numbers of their own for each store: a decision is settled once.
+            // Each store uses other numbers, because a decision can be settled only once.
             func settled(_ store: PostgreSQLStore, _ base: UInt64) -> Double {
                 load.rate(for: .seconds(plan.secondsPerRound)) { number in
                     let outcome = try await store.settle(Self.decision(base + number))
@@ -61,7 +61,7 @@ struct SettlementBenchmark {
         }
     }
 
-    /// What different viewers ask for: no two wait for the same lock.
+    /// Decisions for different viewers, so that no two wait for the same lock.
     private static func decision(_ number: UInt64) -> LicenseDecision {
         var replay = SampleDecisions.replay(number, answer: [UInt8](repeating: 7, count: 64))
         replay.request = SampleDecisions.spread(.request, number)

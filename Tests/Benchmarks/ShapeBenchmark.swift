@@ -2,13 +2,15 @@ import FairPlay
 import Foundation
 import PlayerMessages
 
-/// Licences per second for form and JSON bodies against raw ones, from one daemon: 64 keep-alive connections, the
-/// shapes in turn. The daemon's CPU time for each licence says more than the rate, because the load comes from the same
-/// cores.
+/// Measures licences per second for form and JSON bodies relative to raw bodies, from one daemon with 64 keep-alive
+/// connections. The shapes take turns.
+///
+/// The daemon's CPU time for each licence says more than the rate, because the load uses the same cores.
 struct ShapeBenchmark {
     private static let connectionCount = 64
     private static let goal = 0.95
-    /// The ratios are near 1, and a round on a shared machine may be wrong by a tenth: the median needs many of them.
+    /// The ratios are close to 1, and one round on a shared machine may be wrong by a tenth, so the median needs many
+    /// rounds.
     private static let roundFactor = 3
     private let plan: BenchmarkPlan
 
@@ -26,7 +28,7 @@ struct ShapeBenchmark {
     private struct Figures {
         var rates: [Double] = []
         var costs: [Double] = []
-        /// Against the raw bodies of the same round.
+        /// The ratios to the raw bodies of the same round.
         var rateRatios: [Double] = []
         var costRatios: [Double] = []
     }
@@ -34,12 +36,12 @@ struct ShapeBenchmark {
     private func measure(_ version: SPCVersion, _ target: LicenseTarget) throws {
         let shapes = LoadShape.allCases
         let loads = try shapes.map { try target.load(version, in: $0) }
-        // One run of each shape that is not counted: the first one finds an idle daemon, and the others do not.
+        // One run of each shape is not counted, because only the first run meets an idle daemon.
         let connections = try target.connect(Self.connectionCount)
         for load in loads { _ = try target.run(load, over: connections, seconds: plan.secondsPerRound) }
         var figures = shapes.map { _ in Figures() }
         for round in 0..<plan.rounds * Self.roundFactor {
-            // Each shape is first as often as the others.
+            // Each shape comes first equally often.
             let order = shapes.indices.map { ($0 + round) % shapes.count }
             var measured = [(rate: Double, cpuPerLicense: Double)](repeating: (0, 0), count: shapes.count)
             let connections = try target.connect(Self.connectionCount)
@@ -73,7 +75,7 @@ struct ShapeBenchmark {
         print(line)
     }
 
-    /// The time that one body takes on one core, without a server.
+    /// The time to read one body on one core, without a server.
     private func microsecondsToRead(_ load: LicenseLoad) throws -> Double {
         let bodies = load.batch.bodies
         let count = plan.isShort ? 20_000 : 100_000

@@ -1,11 +1,10 @@
 import FairPlay
 import Foundation
 
-/// Licences per second over TLS 1.3 against plain HTTP, both on connections that stay open, from two daemons that take
+/// Measures licences per second over TLS 1.3 relative to plain HTTP, on open connections, from two daemons that take
 /// turns.
 ///
-/// The client is `wrk`, whose own share of the cores is small. What the licences are worth is looked at in
-/// `ListenerBenchmark`.
+/// The client is `wrk`, which uses little CPU time. `ListenerBenchmark` checks the licences.
 struct TLSBenchmark {
     private static let connectionCount = 64
     private static let goal = 0.9

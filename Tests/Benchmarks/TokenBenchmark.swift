@@ -5,8 +5,8 @@ import Glibc
 import KeyCrypto
 import TestSupport
 
-/// What a token costs before anything else of a request is done: one that is remembered, and one that must be verified,
-/// against OpenSSL's check of the same signature over the same bytes.
+/// Measures the cost of a token at the start of a request, if it is cached and if it must be verified. The reference is
+/// OpenSSL's check of the same signature over the same bytes.
 struct TokenBenchmark {
     private static let now: Int64 = 1_800_000_000
     private static let tokenCount = 64
@@ -30,7 +30,7 @@ struct TokenBenchmark {
         try measureCached(VerifiedTokenCache(verifier: verifier), tokens)
     }
 
-    /// Both kinds alternate every few milliseconds, because the speed of a shared machine drifts.
+    /// Compares both kinds. They alternate every few milliseconds, because the speed of a shared machine changes.
     private func compare(_ verifier: TokenVerifier, with bare: BareVerification, _ tokens: [[UInt8]]) throws {
         var ratios: [Double] = []
         var costs: [Double] = []
@@ -71,7 +71,7 @@ struct TokenBenchmark {
             """)
     }
 
-    /// Tokens of nearly 1 KiB, with two rights and most of what a right can say.
+    /// Tokens of nearly 1 KiB, with two rights and most members that a right can have.
     private static func makeTokens(signedBy key: ES256PrivateKey) throws -> [[UInt8]] {
         let minter = TokenMinter(keyID: "benchmark", es256: key)
         return try (0..<tokenCount).map { index in
@@ -97,10 +97,10 @@ struct TokenBenchmark {
     }
 }
 
-/// OpenSSL's own check of the signatures, with everything prepared that can be.
+/// OpenSSL's own check of the signatures, with all preparations done in advance.
 @safe
 private final class BareVerification {
-    // The three belong to this value alone, and end with it.
+    // Only this object owns the three pointers, and frees them.
     private let key: OpaquePointer
     private let algorithm: OpaquePointer
     private let context: OpaquePointer
@@ -119,7 +119,7 @@ private final class BareVerification {
         self.signatures = signatures
         let pem = try publicKey.publicPEM()
         let parsed = unsafe pem.withUnsafeBufferPointer { bytes in
-            // The bytes are there while the memory BIO is.
+            // Safe: the bytes stay valid as long as the memory BIO.
             let bio = unsafe BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count))
             defer { unsafe BIO_free(bio) }
             return unsafe PEM_read_bio_PUBKEY(bio, nil, nil, nil)
@@ -143,7 +143,7 @@ private final class BareVerification {
         let isValid =
             unsafe EVP_DigestVerifyInit(context, nil, algorithm, nil, key) == 1
             && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
-        guard isValid else { throw BenchmarkError("OpenSSL refuses a signature of ours") }
+        guard isValid else { throw BenchmarkError("OpenSSL refuses a signature of the server") }
     }
 
     /// ECDSA-Sig-Value (RFC 3279, section 2.2.3) of r ‖ s.
@@ -167,7 +167,7 @@ private enum OwnThread {
 
     private static var now: Duration {
         var time = timespec()
-        // The structure is written during the call alone.
+        // Safe: the structure is only written during the call.
         unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }

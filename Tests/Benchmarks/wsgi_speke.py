@@ -85,12 +85,12 @@ def application(environ: dict, start_response: Callable) -> Iterable[bytes]:
 
 
 def serve_by_wsgiref(port: int) -> None:
-    """HTTP/1.0: each request has a connection of its own."""
+    """HTTP/1.0: each request has its own connection."""
     from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
     class Quiet(WSGIRequestHandler):
         def log_message(self, *_: object) -> None:
-            """Writes nothing: a log would cost the most."""
+            """Writes no log, because the log would cost more than the answer."""
 
         def address_string(self) -> str:
             return self.client_address[0]
@@ -99,10 +99,10 @@ def serve_by_wsgiref(port: int) -> None:
         request_queue_size = 1024
 
         def handle_error(self, *_: object) -> None:
-            """Writes nothing: clients of a load reset connections at its end."""
+            """Writes no errors, because the clients of a load reset their connections at its end."""
 
         def server_bind(self) -> None:
-            """Without a look-up of this machine's name."""
+            """Binds the socket without a look-up of the machine's name."""
             socketserver.TCPServer.server_bind(self)
             self.server_name, self.server_port = "localhost", port
             self.setup_environ()
@@ -115,13 +115,13 @@ def serve_by_wsgiref(port: int) -> None:
 def serve_by_waitress(port: int) -> None:
     import waitress
 
-    # It writes a line for each request that waits for a thread.
+    # Turns this logger off: it writes a line for each request that waits for a thread.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     waitress.serve(application, host="127.0.0.1", port=port, threads=4, _quiet=True)
 
 
 def serve_by_gunicorn(port: int) -> None:
-    """One worker with threads, the kind that keeps connections open."""
+    """One worker with threads, which is the kind of worker that keeps connections open."""
     from gunicorn.app.base import BaseApplication
 
     class Application(BaseApplication):

@@ -12,21 +12,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# What the machine may need at its slowest; a browser that is stuck ends the test then.
+# Enough time for a slow machine. A test whose browser does not answer in this time fails.
 ANSWER_SECONDS = 60
 STOP_SECONDS = 10
 OPTIONS = [
     *("--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio"),
     *("--autoplay-policy=no-user-gesture-required", "--no-first-run", "--no-default-browser-check"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"),
-    # Nothing leaves this machine: no name is looked up but this one.
+    # No traffic leaves this machine: the browser resolves no name but localhost.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
 
 Event = dict[str, Any]
 
 
-# What a page says of itself when a test waits for it in vain.
+# The state of a page, for the message of a test that has waited for it without success.
 STATE = """JSON.stringify({
     status: document.querySelector("#status")?.textContent,
     standIn: globalThis.standIn,
@@ -36,7 +36,7 @@ STATE = """JSON.stringify({
 
 
 class PageFailed(AssertionError):
-    """A script in a page has thrown, or has not come to an end."""
+    """A script in a page has thrown an error, or has not ended."""
 
 
 class BrowserSilent(PageFailed):
@@ -44,7 +44,7 @@ class BrowserSilent(PageFailed):
 
 
 class Connection:
-    """Commands to the browser and events from it: JSON, each message ended by a zero byte."""
+    """Commands to the browser and events from it: JSON messages, each with a zero byte at its end."""
 
     def __init__(self, to_browser: int, from_browser: int):
         self._to_browser = to_browser
@@ -62,7 +62,7 @@ class Connection:
         return self._last_id
 
     def call(self, method: str, parameters: Event | None = None, session: str | None = None) -> Event:
-        """The result of a command; events that come before it go to their listeners."""
+        """Returns the result of a command. Events that come before it go to their listeners."""
         number = self.send(method, parameters, session)
         deadline = time.monotonic() + ANSWER_SECONDS
         while True:
@@ -97,7 +97,7 @@ class Connection:
 
 @dataclass
 class Exchange:
-    """A request of a page, and what came of it."""
+    """A request of a page, with its answer or error."""
 
     method: str
     url: str
@@ -111,7 +111,7 @@ class Exchange:
 
 
 class Page:
-    """One tab in a profile of its own, with all of its requests."""
+    """One tab with its own profile, and a record of all its requests."""
 
     def __init__(self, connection: Connection, context: str):
         self._connection = connection
@@ -142,7 +142,7 @@ class Page:
         self._connection.dispatch_until(lambda: self._is_loaded, url)
 
     def evaluate(self, expression: str) -> Any:
-        """The value of an expression, awaited if it is a promise."""
+        """Returns the value of an expression. A promise is awaited."""
         parameters = {"expression": expression, "awaitPromise": True, "returnByValue": True}
         try:
             result = self.call("Runtime.evaluate", parameters)
@@ -162,17 +162,17 @@ class Page:
         return result["result"].get("value")
 
     def screenshot(self, place: dict[str, float]) -> str:
-        """A PNG of a part of the page, in Base64."""
+        """Returns a PNG of a part of the page, in Base64."""
         return self.call("Page.captureScreenshot", {"format": "png", "clip": place | {"scale": 1}})["data"]
 
     def hold(self, pattern: str, before: Callable[[], None]) -> None:
-        """Holds each request to a matching URL back until `before` has run."""
+        """Delays each request to a matching URL until `before` has returned."""
         self._intercept(pattern, "Request", lambda _: before())
 
     def lose_answers(self, pattern: str, count: int) -> list[dict[str, str]]:
-        """Lets so many answers to POST get lost on their way to the page.
+        """Drops the first `count` answers to POST before they reach the page.
 
-        Gives a list that gets the header fields of every answer.
+        Returns a list to which the header fields of every answer are added.
         """
         answers: list[dict[str, str]] = []
 
@@ -186,12 +186,12 @@ class Page:
         return answers
 
     def _intercept(self, pattern: str, stage: str, handle: Callable[[Event], bool | None]) -> None:
-        """Stops requests before they leave, or their answers; each is lost if `handle` says `False`."""
+        """Passes requests or their answers to `handle`, depending on `stage`. If it returns `False`, they are lost."""
         self._handle = handle
         self.call("Fetch.enable", {"patterns": [{"urlPattern": pattern, "requestStage": stage}]})
 
     def exchanges(self, path: str, method: str = "POST") -> list[Exchange]:
-        """The page's requests to a path, preflights apart, each with its final status."""
+        """Returns the page's requests to a path, without preflights, each with its final status."""
         return [
             exchange
             for exchange in self._exchanges.values()
@@ -202,7 +202,7 @@ class Page:
         return [exchange for exchange in self._exchanges.values() if exchange.is_preflight and path in exchange.url]
 
     def headers_sent(self, exchange: Exchange) -> dict[str, str]:
-        """All header fields as they left, cookies included; names in lower case."""
+        """Returns all header fields that were sent, with cookies, and with names in lower case."""
         (number,) = [number for number, one in self._exchanges.items() if one is exchange]
         self._connection.dispatch_until(lambda: number in self._extra, "the header fields of a request")
         return self._extra[number]
@@ -266,9 +266,9 @@ class Browser:
 
 @contextmanager
 def running_browser(program: str, folder: Path, trusted_keys: list[str]) -> Iterator[Browser]:
-    """Chromium with its profile and log in a folder.
+    """Runs Chromium with its profile and log in a folder.
 
-    `trusted_keys` are hashes of TLS keys that it takes without an authority.
+    `trusted_keys` are hashes of TLS keys that it trusts without a certificate authority.
     """
     to_browser = os.pipe()
     from_browser = os.pipe()

@@ -1,8 +1,8 @@
-"""A short clip for tests, made here: H.264 in fragmented MP4, encrypted by the scheme `cbcs`, with a playlist.
+"""Makes a short clip for tests: H.264 in fragmented MP4, encrypted by the scheme `cbcs`, with a playlist.
 
-Each frame holds its samples as they are (I_PCM macroblocks), so that no encoder is needed and every pixel is known. The
-left and the right half have a grey of their own, which changes with each frame. Sources: ITU-T H.264 (7.3), ISO/IEC
-14496-12, 14496-15 and 23001-7.
+Each frame contains its samples without compression (I_PCM macroblocks), so that no encoder is needed and every pixel is
+known. The left and the right half have different greys, which change with each frame. Sources: ITU-T H.264 (7.3),
+ISO/IEC 14496-12, 14496-15 and 23001-7.
 """
 
 import struct
@@ -17,9 +17,9 @@ FRAMES_PER_SEGMENT = 12
 SEGMENT_COUNT = 3
 FRAME_COUNT = FRAMES_PER_SEGMENT * SEGMENT_COUNT
 BLOCK_SIZE = 16
-# Of ten blocks one is encrypted.
+# One of ten blocks is encrypted.
 PATTERN = (1, 9)
-# Length, NAL header and slice header of a frame stay in clear.
+# Length, NAL header and slice header of a frame are not encrypted.
 CLEAR_SIZE = 16
 KEY_FORMAT = 'KEYFORMAT="com.apple.streamingkeydelivery",KEYFORMATVERSIONS="1"'
 
@@ -43,7 +43,7 @@ class Bits:
         return self
 
     def exp_golomb(self, *values: int) -> "Bits":
-        """Each value as ue(v); a signed value of 0 is written the same way."""
+        """Writes each value as ue(v). A signed value of 0 has the same bits."""
         for value in values:
             self._text.append(format(value + 1, "b").zfill(2 * (value + 1).bit_length() - 1))
         return self
@@ -55,7 +55,7 @@ class Bits:
 
 
 def nal_unit(header: int, payload: bytes) -> bytes:
-    """With emulation prevention: no two zero bytes are followed by a byte below 4."""
+    """Adds emulation prevention: no byte below 4 follows two zero bytes."""
     escaped = bytearray([header])
     zeros = 0
     for byte in payload:
@@ -69,9 +69,9 @@ def nal_unit(header: int, payload: bytes) -> bytes:
 
 def sequence_parameters() -> bytes:
     bits = Bits().fixed(66, 8).fixed(0xC0, 8).fixed(30, 8)
-    # Id, frame number size, order type 2 (decoding order), reference frames; no gaps.
+    # Id, size of frame numbers, order type 2 (decoding order), reference frames, no gaps.
     bits.exp_golomb(0, 0, 2, 1).fixed(0, 1).exp_golomb(WIDTH // 16 - 1, HEIGHT // 16 - 1)
-    # Frames alone, direct inference, no cropping, no usability information.
+    # Only frames (no fields), direct inference, no cropping, no usability information.
     return nal_unit(0x67, bits.fixed(0b1100, 4).aligned(stop_bit=True))
 
 
@@ -83,8 +83,8 @@ def picture_parameters() -> bytes:
 
 
 def picture(frame: int) -> bytes:
-    """One IDR picture; a macroblock is its type (25, I_PCM), alignment, and 256 luma and 128 chroma samples."""
-    # First macroblock, slice type I, parameter set; frame number; IDR id; no memory marks; quantiser; no deblocking.
+    """One IDR picture. A macroblock has its type (25, I_PCM), alignment, and 256 luma and 128 chroma samples."""
+    # First macroblock, slice type I, parameter set, frame number, IDR id, no memory marks, quantizer, no deblocking.
     header = Bits().exp_golomb(0, 7, 0).fixed(0, 4).exp_golomb(frame % 2).fixed(0, 2).exp_golomb(0, 1)
     left, right = greys(frame)
     payload = bytearray()
@@ -99,7 +99,7 @@ def picture(frame: int) -> bytes:
 
 
 def encrypt_sample(sample: bytes, key: bytes, iv: bytes) -> bytes:
-    """AES-CBC over the encrypted blocks of the pattern; what is left at the end stays in clear."""
+    """AES-CBC over the encrypted blocks of the pattern. An incomplete block at the end is not encrypted."""
     crypt, skip = PATTERN
     encrypted = bytearray(sample)
     encryptor = Cipher(algorithms.AES(key), modes.CBC(iv)).encryptor()
@@ -126,7 +126,7 @@ MATRIX = struct.pack(">9I", 0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000)
 
 
 def protection(key_id: bytes, iv: bytes) -> bytes:
-    """The `sinf` box: AVC by the scheme cbcs, with one key and one constant initialization vector."""
+    """The `sinf` box: AVC, encrypted by the scheme cbcs, with one key and one constant initialization vector."""
     tenc = struct.pack(">BBBB", 0, PATTERN[0] << 4 | PATTERN[1], 1, 0) + key_id + bytes([len(iv)]) + iv
     return box(
         "sinf",
@@ -205,7 +205,7 @@ def media_segment(number: int, key: bytes, iv: bytes) -> bytes:
             ),
         )
 
-    # The last box of the fragment is the one with the ranges.
+    # The last box of the fragment contains the ranges.
     size = len(fragment(0, 0))
     return fragment(size + 8, size - len(ranges)) + box("mdat", *samples)
 
@@ -215,7 +215,7 @@ def media_segment(number: int, key: bytes, iv: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Clip:
-    """The files of a clip by name. `iv_in_media` is what the media says; devices take the one of the licence."""
+    """A clip. `iv_in_media` is the IV in the media; devices use the IV of the licence."""
 
     key_id: bytes
     key: bytes
@@ -225,7 +225,7 @@ class Clip:
 
     @property
     def files(self) -> dict[str, tuple[str, bytes]]:
-        """Content type and content."""
+        """The content type and the content of each file, by name."""
         segments = {
             f"{number}.m4s": ("video/iso.segment", media_segment(number, self.key, self.iv))
             for number in range(SEGMENT_COUNT)

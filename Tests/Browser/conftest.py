@@ -1,6 +1,6 @@
 """Fixtures of the browser tests: one browser, one web server and three daemons for all of them.
 
-Nothing is skipped: without the browser, the player or the programs a test fails and says what is missing.
+No test is skipped: if the browser, the player or a program is missing, a test fails and names it.
 """
 
 import base64
@@ -34,7 +34,7 @@ from portal import Portal, running_portal
 from tls_material import make_pair
 
 
-# Small enough for a test to use up, and more than any other case needs.
+# A test can use up this burst, and no other test needs so much.
 LIMITS = {"rates": {"perSubject": {"perSecond": 1, "burst": 20}}}
 
 
@@ -47,7 +47,7 @@ def required(variable: str, what: str) -> str:
 
 @dataclass(frozen=True)
 class Title:
-    """A content with its key, as the server knows it."""
+    """A content that the server knows, with its key."""
 
     content: str
     key: ContentKey
@@ -61,7 +61,7 @@ class Title:
 
 
 def new_title(setup: Path) -> Title:
-    """A content under a name that no other test uses."""
+    """Registers a content with a name that no other test uses."""
     key = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
     content = f"clip-{secrets.token_hex(6)}"
     register(setup, content, key)
@@ -70,9 +70,9 @@ def new_title(setup: Path) -> Title:
 
 @dataclass(frozen=True)
 class Lab:
-    """What a case needs: a browser, and servers for its page and for its licences.
+    """The browser, and the servers for pages and for licences.
 
-    `daemon` lists the page's origin, `asking` asks the portal about every bearer token, and `secure` speaks TLS.
+    `daemon` allows the page's origin, `asking` asks the portal about every bearer token, and `secure` uses TLS.
     """
 
     browser: Browser
@@ -88,7 +88,7 @@ class Lab:
         return f"{self.daemon.url}/fps/license"
 
     def prepare(self, page: Page, daemon: OwnDaemon | None = None, **settings: object) -> None:
-        """Puts the stand-in and the observer into the page."""
+        """Adds the stand-in and the observer to the page."""
         secret = (daemon or self.daemon).setup / "fairplay" / "application-secret.hex"
         known = {"applicationSecret": secret.read_text().strip()} | settings
         page.inject(f"globalThis.standInSettings = {json.dumps(known)};")
@@ -96,7 +96,7 @@ class Lab:
         page.inject(self.scripts["observer.js"])
 
     def publish(self, clip: Clip) -> str:
-        """The URL of the clip's playlist."""
+        """Serves a clip, and returns the URL of its playlist."""
         return self.pages.add(f"clip-{secrets.token_hex(4)}", clip.files) + "clip.m3u8"
 
 
@@ -133,7 +133,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 def add(setup: Path, place: str, **members: object) -> None:
-    """Adds members to the configuration before a place that it has once."""
+    """Inserts members into the configuration before `place`, a text that occurs in it once."""
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()
     assert text.count(place) == 1, text

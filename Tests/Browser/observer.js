@@ -1,4 +1,4 @@
-// Watches the page's video and its status line for a test. Each promise ends by an event of the page, never by a timer.
+// Watches the page's video and its status line for a test. An event of the page resolves each promise, never a timer.
 (() => {
   "use strict";
   const observer = (globalThis.observer = { frames: [], times: [] });
@@ -17,7 +17,7 @@
 
   const happened = (target, type) => new Promise((resolve) => target.addEventListener(type, resolve, { once: true }));
 
-  // Until the clip has ended or broken off.
+  // Waits until the clip has ended or failed.
   observer.played = async () => {
     const video = await observer.ready;
     if (!video.ended && !video.error) await Promise.race([happened(video, "ended"), happened(video, "error")]);
@@ -27,10 +27,10 @@
     return { frames, times, currentTime, ended, error: error && error.code, totalVideoFrames, corruptedVideoFrames };
   };
 
-  // Plays the clip again and again.
+  // Lets the clip play in a loop.
   observer.repeat = async () => ((await observer.ready).loop = true);
 
-  // Shows the picture of a time, without controls, and tells where on the page it is.
+  // Shows the picture at a time, without controls, and returns its place on the page.
   observer.show = async (time) => {
     const video = await observer.ready;
     video.controls = false;
@@ -43,8 +43,8 @@
     return { mediaTime: await shown, place: { x, y, width, height } };
   };
 
-  // The middle of each half of a picture that a test took of the page. A canvas shows nothing of media that came
-  // encrypted.
+  // Returns the colour in the middle of each half of a screenshot. A screenshot is needed because a canvas cannot show
+  // encrypted media.
   observer.halves = async (png) => {
     const picture = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
     const context = new OffscreenCanvas(picture.width, picture.height).getContext("2d");
@@ -53,7 +53,7 @@
     return [at(0.25), at(0.75)];
   };
 
-  // Until the status line matches.
+  // Waits until the status line matches, and returns its text.
   observer.status = async (pattern) => {
     await observer.ready;
     const line = document.querySelector("#status");
@@ -67,7 +67,7 @@
     return line.textContent;
   };
 
-  // Until the stand-in has opened so many licences.
+  // Waits until the stand-in has opened `count` licences.
   observer.licenses = async (count) => {
     while (standIn.licenses.length < count) await happened(globalThis, "standinlicense");
   };

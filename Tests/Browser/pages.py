@@ -1,4 +1,4 @@
-"""A web server for pages, players and clips, on a free port of this machine: another origin than the licence server."""
+"""A web server for pages, players and clips, on a free port of this machine. Its origin is not the licence server's."""
 
 import threading
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 
 class Pages(ThreadingHTTPServer):
-    """Serves what is in `files`, by path; anything else is 404."""
+    """Serves the `files` by path. For other paths the answer is 404."""
 
     daemon_threads = True
 
@@ -21,7 +21,7 @@ class Pages(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def add(self, folder: str, files: dict[str, tuple[str, bytes]]) -> str:
-        """Serves files in a folder, and gives its URL, which ends in a slash."""
+        """Serves files in a folder, and returns its URL, which ends with a slash."""
         for name, file in files.items():
             self.files[f"/{folder}/{name}"] = file
         return f"{self.origin}/{folder}/"
@@ -41,7 +41,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
-        """Writes nothing: the test says what went wrong."""
+        """Writes no log, because the test reports faults."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The operator's own service, which the daemon asks about tokens that only it can read; tests make it fail."""
+"""The operator's service, which the daemon asks about tokens that only this service can read. Tests make it fail."""
 
 import json
 import threading
@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Portal(ThreadingHTTPServer):
-    """Allows every token, after as many failures as `failures` has for it."""
+    """Fails for a token as often as `failures` says, and then allows it. It allows every token."""
 
     daemon_threads = True
 
@@ -19,7 +19,7 @@ class Portal(ThreadingHTTPServer):
 
     @property
     def settings(self) -> dict[str, object]:
-        """The daemon's `entitlement.callback`: it remembers nothing, and asks a service that fails again each time."""
+        """The daemon's `entitlement.callback`. It remembers no answer, and always asks again after a failure."""
         url = f"http://127.0.0.1:{self.server_address[1]}/entitle"
         settings = {"url": url, "hosts": ["127.0.0.1"], "sources": ["authorization"], "timeout": "10s"}
         return settings | {"memory": {"allowed": "0s"}, "breaker": {"failures": 1000}}
@@ -46,7 +46,7 @@ class _Question(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     def log_message(self, *_: object) -> None:
-        """Writes nothing: tokens are secrets."""
+        """Writes no log, because tokens are secrets."""
 
 
 @contextmanager

@@ -1,14 +1,14 @@
-// A content decryption module for tests, in the place of the one that Safari has and Chromium has not.
+// A content decryption module for tests. It takes the place of FairPlay, which Safari has and Chromium lacks.
 //
 // It answers `com.apple.fps` as Safari does: it makes genuine SPCs of version 1, opens the CKC, and lets `update()`
 // fail if the CKC is wrong. The content key goes into the browser's own Clear Key module, which decrypts the media.
 // Everything here is written from the protocol; it shares no code with the server or with the device in Tests/Interop.
 //
 // `standInSettings` is set before this file runs:
-//   applicationSecret  32 hexadecimal digits; a real device never has it, but a hidden function that gives the same
+//   applicationSecret  32 hexadecimal digits; a real device has a hidden function with the same result instead
 //   spoilsKey          whether one bit of each content key is changed before it is used
 //   licenseIV          whether the initialization vector of the licence replaces the one in the media
-// `standIn` is what a test reads afterwards.
+// A test reads the results from `standIn`.
 (() => {
   "use strict";
   const settings = globalThis.standInSettings;
@@ -47,13 +47,13 @@
   const aesKey = (key) => crypto.subtle.importKey("raw", key, "AES-CBC", false, ["encrypt", "decrypt"]);
   const zeroBlock = new Uint8Array(16);
 
-  // The last block is the padding's.
+  // The last block contains only padding, and is left out.
   async function encryptCBC(key, iv, plain) {
     const encrypted = await crypto.subtle.encrypt({ name: "AES-CBC", iv }, await aesKey(key), plain);
     return new Uint8Array(encrypted, 0, plain.length);
   }
 
-  // A block is appended that decrypts to a whole block of padding.
+  // Appends a block that decrypts to a whole block of padding.
   async function decryptCBC(key, iv, encrypted) {
     const padding = encrypted.slice(-16).map((byte) => byte ^ 16);
     const whole = join(encrypted, await encryptCBC(key, zeroBlock, padding));
@@ -98,12 +98,12 @@
     return { tag: data[offset], content: offset + header, end };
   }
 
-  // The first certificate of the file, which is the one of version 1 in a bundle, and its key.
+  // Reads the first certificate of the file, and its key. In a bundle, the first certificate is the one for version 1.
   async function readCertificate(file) {
     const outer = derElement(file, 0);
     if (outer.tag !== 0x30) throw new TypeError("the certificate is not in DER");
     let offset = derElement(file, outer.content).content;
-    // Version, serial number, algorithm, issuer, validity and subject stand before the key.
+    // Version, serial number, algorithm, issuer, validity and subject come before the key.
     const hasVersion = file[offset] === 0xa0;
     for (let skipped = hasVersion ? 6 : 5; skipped > 0; skipped -= 1) offset = derElement(file, offset).end;
     const spki = file.slice(offset, derElement(file, offset).end);
@@ -115,7 +115,7 @@
   // --- SPC and CKC
   // -------------------------------------------------------------------------------------------------------
 
-  // What identifies the device stays the same for all of its requests.
+  // The device id is the same for all requests.
   const deviceID = random(20);
 
   const TAG = {
@@ -213,7 +213,7 @@
     }
   }
 
-  // The first box on a path of types. `skip` names how many bytes a box of a type has before the boxes inside it.
+  // Finds the first box on a path of types. `skip` has the number of bytes before the inner boxes, for each type.
   function findBox(data, path, from, to) {
     const skip = { stsd: 8, encv: 78, enca: 28 };
     for (const box of boxes(data, from, to)) {
@@ -224,12 +224,12 @@
     return null;
   }
 
-  // Offsets in a `tenc` box: version and flags 4, reserved 1, pattern 1, protected 1, IV size 1, key id 16, constant IV
-  // size 1, IV 16.
+  // The sizes of the fields of a `tenc` box, in order: version and flags 4, reserved 1, pattern 1, protected 1, IV
+  // size 1, key id 16, constant IV size 1, IV 16.
   const keyIDOf = (data, tenc) => data.slice(tenc.from + 8, tenc.from + 24);
   const constantIVOf = (data, tenc) => data.subarray(tenc.from + 25, tenc.from + 41);
 
-  // WebKit: what is inside the `sinf` box. The identifier in the SPC is the key id of the `tenc` box.
+  // As in WebKit, the init data has the content of the `sinf` box, and the SPC contains the key id of the `tenc` box.
   function keyIDOfSinf(initData) {
     const sinf = fromBase64(JSON.parse(new TextDecoder().decode(initData)).sinf[0]);
     const tenc = findBox(sinf, ["schi", "tenc"]);
@@ -237,7 +237,8 @@
     return keyIDOf(sinf, tenc);
   }
 
-  // WebKit: a `pssh` box for FairPlay holds fpsd > fpsk > fkri, a full box with a key id, for each key.
+  // As in WebKit, a `pssh` box for FairPlay contains fpsd > fpsk > fkri for each key. The fkri is a full box with a
+  // key id.
   function keyIDsOfPSSH(initData) {
     const pssh = findBox(initData, ["pssh"]);
     if (!pssh || hex(initData.subarray(pssh.from + 4, pssh.from + 20)) !== "94ce86fb07ff4f43adb893d2fa968ca2") {
@@ -257,7 +258,8 @@
   // --- Keys for the media
   // ------------------------------------------------------------------------------------------------
 
-  // What the media that was appended names, and the key of an `skd` request, which the media does not name.
+  // The key ids of the appended media, and the licence of an `skd` request. That licence has no key id, so its key is
+  // used for all of them.
   const mediaKeyIDs = new Map();
   let keyOfURI = null;
   let nativeKeys = null;
@@ -351,7 +353,7 @@
       this.dispatchEvent(new Event("keystatuseschange"));
     }
 
-    // An array with an entry for each key that was asked for: `payload` or an error number, never both.
+    // The answer is an array with an entry for each requested key: `payload` or an error number, never both.
     answersOf(response) {
       const entries = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(response));
       if (!Array.isArray(entries) || entries.length !== this.open.length) {
@@ -367,7 +369,7 @@
       });
     }
 
-    // As Safari asks for a report about a session that has ended to be delivered.
+    // Asks the page to deliver a report about an ended session, as Safari does.
     release(report) {
       const message = bytesOf(report).buffer;
       this.dispatchEvent(new MediaKeyMessageEvent("message", { messageType: "license-release", message }));
@@ -435,7 +437,7 @@
   };
   Object.defineProperty(HTMLMediaElement.prototype, "mediaKeys", { get() { return attached.get(this) ?? null; } });
 
-  // As Safari does, the media element names the `sinf` box of an init segment. Chromium would name `pssh` boxes alone.
+  // As in Safari, the `encrypted` event contains the `sinf` box of an init segment. Chromium only reports `pssh` boxes.
   const append = SourceBuffer.prototype.appendBuffer;
   SourceBuffer.prototype.appendBuffer = function (source) {
     const data = bytesOf(source);

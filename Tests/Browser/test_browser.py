@@ -1,8 +1,8 @@
 """Licences for a real player in a real browser: hls.js in headless Chromium, on the page of the client kit.
 
-The browser has no FairPlay. `stand_in.js` takes its place: it makes genuine SPCs and opens CKCs, and gives the content
-key to the browser's own Clear Key module, which decrypts the clip. So a clip plays only if the licence brought the
-right key.
+The browser has no FairPlay, so `stand_in.js` takes its place. It makes genuine SPCs, opens CKCs, and gives the content
+key to the browser's own Clear Key module, which decrypts the clip. A clip therefore plays only if the licence contained
+the right key.
 """
 
 import base64
@@ -28,7 +28,7 @@ from licence_client import LicenceClient
 
 LICENSE_PATH = "/fps/license"
 HLS_RETRIES_MAXIMUM = 8
-# Two frames differ by 5.8 in each half.
+# The greys of neighbouring frames differ by 5.8 in each half.
 GREY_TOLERANCE = 2.5
 
 
@@ -42,7 +42,7 @@ def open_player(
     player: str = "kit/index.html",
     **more: str,
 ) -> None:
-    """Opens the page of the client kit, or another one, which begins to play at once."""
+    """Opens the page of the client kit, or another one. The page begins to play immediately."""
     server = server or lab.daemon.url
     settings = {
         "source": source,
@@ -54,14 +54,14 @@ def open_player(
 
 
 def with_claims(title: Title, **claims: object) -> str:
-    """A token for a title with other claims, signed as its issuer does."""
+    """A token for a title, with some claims replaced, signed with its issuer's key."""
     header, own = tokens.header_and_claims(title.token())
     signing_key = tokens.read_signing_key(title.setup / "secrets" / "token-signing-key.pem")
     return tokens.sign_es256(header, own | claims, signing_key)
 
 
 def kid_uri(title: Title) -> str:
-    """The key URI as the server's own template writes it."""
+    """The key URI of the server's own template."""
     return f"skd://{uuid.UUID(bytes=title.key.key_id)}"
 
 
@@ -78,7 +78,7 @@ def stand_in(page: Page) -> dict:
 
 
 def assert_plays(page: Page) -> None:
-    """The clip runs from its first frame to its end, and pictures from all of its segments are right."""
+    """The clip plays from its first frame to its end, and pictures from all of its segments are right."""
     outcome = played(page)
     assert outcome["error"] is None and outcome["ended"], (outcome, status(page, ""), page.console)
     assert outcome["totalVideoFrames"] > clip.FRAME_COUNT // 2
@@ -91,11 +91,11 @@ def assert_plays(page: Page) -> None:
 
 
 def assert_shows(page: Page, number: int) -> None:
-    """The picture at a frame's time has the two greys of that frame, and of no other."""
+    """The picture at the time of a frame has the two greys of that frame, and not those of another one."""
     shown = page.evaluate(f"observer.show({(number + 0.5) / clip.FRAMES_PER_SECOND})")
     assert round(shown["mediaTime"] * clip.FRAMES_PER_SECOND) == number
     halves = page.evaluate(f"observer.halves({json.dumps(page.screenshot(shown['place']))})")
-    # From the range of luma, 16 to 235, to that of a screen.
+    # Converts luma, from 16 to 235, to the range of a screen, from 0 to 255.
     greys = [(luma - 16) * 255 / 219 for luma in clip.greys(number)]
     assert halves == [[pytest.approx(grey, abs=GREY_TOLERANCE)] * 3 for grey in greys]
 
@@ -111,7 +111,7 @@ def assert_brought_the_key(page: Page, title: Title, count: int = 1) -> None:
 
 
 def test_plays_by_the_key_uri_of_the_playlist(lab: Lab, page: Page, title: Title) -> None:
-    """`skd`: the SPC has the URI. The media has no initialization vector, so the one of the licence must be right."""
+    """`skd`: the SPC contains the URI. The media has zeros as its initialization vector, so the licence's is used."""
     lab.prepare(page, licenseIV=True)
     open_player(
         lab, page, lab.publish(title.clip(f"skd://{title.content}", iv_in_media=bytes(16))), title.token(), by="uri"
@@ -126,7 +126,7 @@ def test_plays_by_the_key_uri_of_the_playlist(lab: Lab, page: Page, title: Title
 
 @pytest.mark.parametrize("names_key", [True, False], ids=["a playlist with the key", "a playlist without"])
 def test_plays_by_the_key_id_in_the_media(lab: Lab, page: Page, title: Title, names_key: bool) -> None:
-    """`sinf`: the SPC has the key id of the `tenc` box. hls.js finds it in the URI of the playlist."""
+    """`sinf`: the SPC contains the key id of the `tenc` box. hls.js finds it in the URI of the playlist."""
     lab.prepare(page)
     open_player(lab, page, lab.publish(title.clip(kid_uri(title) if names_key else None)), title.token())
     assert_plays(page)
@@ -136,7 +136,7 @@ def test_plays_by_the_key_id_in_the_media(lab: Lab, page: Page, title: Title, na
 
 
 def test_does_not_play_with_another_key(lab: Lab, page: Page, title: Title) -> None:
-    """One bit of the content key is changed after the licence was opened."""
+    """One bit of the content key is changed after the licence is opened."""
     lab.prepare(page, spoilsKey=True)
     open_player(lab, page, lab.publish(title.clip(kid_uri(title))), title.token())
     outcome = played(page)
@@ -190,7 +190,7 @@ def test_a_refusal_by_403_is_asked_for_once(lab: Lab, page: Page, title: Title) 
 
 
 def test_a_refusal_by_429_is_asked_for_once(lab: Lab, page: Page, title: Title) -> None:
-    """The page can read when to come back, although hls.js does not."""
+    """The page can read when to try again, although hls.js does not."""
     token = title.token("--subject", "a busy viewer")
     lab.prepare(page)
     with using_up_the_rate(lab, title, token) as use_up:
@@ -211,7 +211,7 @@ def device_request(lab: Lab, title: Title) -> bytes:
 
 @contextmanager
 def using_up_the_rate(lab: Lab, title: Title, token: str) -> Iterator[Callable[[], None]]:
-    """Gives a function that returns once the subject's rate is used up. It stays so until the end of the block."""
+    """Yields a function that uses up the subject's rate. The rate stays used up until the block ends."""
     message = device_request(lab, title)
     used_up, ended = threading.Event(), threading.Event()
 
@@ -268,7 +268,7 @@ def test_a_burst_ends_with_the_first_licence(lab: Lab, page: Page) -> None:
 
 
 def test_answers_that_get_lost_cost_one_use(lab: Lab, page: Page, title: Title) -> None:
-    """hls.js takes a connection that broke for a failure of the server, and sends the same SPC again at once."""
+    """hls.js treats a broken connection as a failure of the server, and sends the same SPC again immediately."""
     token = with_claims(title, limits={"uses": 1})
     lab.prepare(page)
     answers = page.lose_answers(f"{lab.license_url}*", 3)
@@ -284,7 +284,7 @@ def test_answers_that_get_lost_cost_one_use(lab: Lab, page: Page, title: Title) 
 
 
 def assert_same_spc(page: Page, exchanges: list[Exchange]) -> None:
-    """All of them bring the one SPC that the stand-in has made."""
+    """All requests contain the only SPC that the stand-in has made."""
     (request,) = stand_in(page)["requests"]
     assert {exchange.body for exchange in exchanges} == {base64.b64decode(request["spc"])}
 
@@ -302,7 +302,7 @@ def assert_nothing_was_shown(page: Page) -> None:
 
 @pytest.mark.parametrize("format", ["base64", "ckc", "json"])
 def test_an_answer_in_another_form_is_refused_by_the_module(lab: Lab, page: Page, title: Title, format: str) -> None:
-    """hls.js gives the answer to the module as it is, so a raw SPC must be answered by a raw CKC."""
+    """hls.js passes the answer to the module unchanged, so the answer to a raw SPC must be a raw CKC."""
     lab.prepare(page)
     source = lab.publish(title.clip(kid_uri(title)))
     open_player(lab, page, source, title.token(), license=f"{lab.license_url}?format={format}")
@@ -317,7 +317,7 @@ def test_an_answer_in_another_form_is_refused_by_the_module(lab: Lab, page: Page
 
 
 def test_the_kit_renews_before_the_lease_ends(lab: Lab, page: Page, title: Title) -> None:
-    """The page sends the renewal with the session token; both SPCs are of one playback."""
+    """The page sends the renewal with the session token. Both SPCs belong to the same playback."""
     lab.prepare(page)
     source = lab.publish(title.clip(kid_uri(title)))
     open_player(lab, page, source, title.token("--lease", "3"))
@@ -332,7 +332,7 @@ def test_the_kit_renews_before_the_lease_ends(lab: Lab, page: Page, title: Title
 
 
 def test_a_module_takes_acknowledged_for_a_report(lab: Lab, page: Page) -> None:
-    """hls.js answers a report about an ended session by itself, and posts nothing."""
+    """hls.js itself answers a report about an ended session, and does not send it to the server."""
     lab.prepare(page)
     page.open(f"{lab.pages.origin}/own/eme.html")
     certificate = f"{lab.daemon.url}/fps/certificate"
@@ -351,7 +351,7 @@ def test_a_module_takes_acknowledged_for_a_report(lab: Lab, page: Page) -> None:
 
 
 def test_the_stand_in_takes_its_own_licence_alone(lab: Lab, page: Page, title: Title) -> None:
-    """Otherwise a case that passes would say nothing."""
+    """If the stand-in took other licences, the other tests would prove nothing."""
     lab.prepare(page)
     page.open(f"{lab.pages.origin}/own/eme.html")
     arguments = [f"{lab.daemon.url}/fps/certificate", lab.license_url, title.token(), f"skd://{title.content}"]
@@ -390,7 +390,7 @@ def test_json_with_a_bearer_token(lab: Lab, page: Page, title: Title) -> None:
 
 
 def test_a_report_about_an_ended_session_is_acknowledged(lab: Lab, page: Page, title: Title) -> None:
-    """The answer goes into the module as it is: the word that lets the device forget the report."""
+    """The answer is passed to the module unchanged. Its one word lets the device delete the report."""
     lab.prepare(page)
     page.open(f"{lab.pages.origin}/own/eme.html")
     report = plistlib.dumps({"PlaybackSessionID": secrets.token_bytes(8)}, fmt=plistlib.FMT_BINARY)
@@ -419,7 +419,7 @@ def test_an_array_of_two_keys(lab: Lab, page: Page, title: Title) -> None:
 
 
 def test_an_array_of_two_keys_of_which_one_is_denied(lab: Lab, page: Page, title: Title) -> None:
-    """The status is 200 all the same; the denied key has an error number in the place of a CKC."""
+    """The status is still 200, but the denied key has an error number in place of a CKC."""
     other = new_title(lab.daemon.setup)
     outcome = ask_for_array(lab, page, [title, other], title.token())
     assert outcome["update"] == "done" and outcome["statuses"] == ["internal-error", "usable"]
@@ -428,7 +428,7 @@ def test_an_array_of_two_keys_of_which_one_is_denied(lab: Lab, page: Page, title
 
 
 def ask_for_array(lab: Lab, page: Page, titles: list[Title], token: str) -> dict:
-    """What becomes of one session for all keys of a `pssh` box."""
+    """Sends the request of one session for all keys of a `pssh` box, and returns the outcome."""
     lab.prepare(page)
     page.open(f"{lab.pages.origin}/own/eme.html")
     init_data = base64.b64encode(pssh([title.key.key_id for title in titles])).decode()

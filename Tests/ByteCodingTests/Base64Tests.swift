@@ -58,7 +58,7 @@ import Testing
         #expect(throws: TextCodingError.invalidCharacter(offset: 2)) { try Base64URL.decode(text[8...]) }
     }
 
-    /// For each last digit exactly one spelling is accepted: one in 16 before "==", one in 4 before "=".
+    /// Only last digits without extra bits are accepted: one in 16 before "==", one in 4 before "=".
     @Test(arguments: [("A", 4), ("AA", 16)])
     func acceptsOnlyZeroTrailingBits(prefix: String, accepted: Int) {
         let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    /// Every accepted text is the encoding of the bytes that were read from it.
+    /// Every accepted text is the encoding of the bytes that it decodes to.
     @Test func noTwoTextsMeanTheSameBytes() {
         var generator = SeededGenerator.announced("Base64 canonical form")
         let alphabet = Array("ABab01-_+/= ".utf8)

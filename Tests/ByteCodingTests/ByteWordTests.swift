@@ -3,9 +3,9 @@ import Testing
 
 @testable import ByteCoding
 
-/// What looks at eight bytes at once finds what a look at each byte finds.
+/// The search of eight bytes at a time finds the same as a search byte by byte.
 @Suite struct ByteWordTests {
-    /// Bytes around those that mean something, so that a borrow from one byte into the next would show.
+    /// Bytes next to the special bytes, so that a borrow from one byte into the next would be noticed.
     private static let bytes: [UInt8] = [
         0x00, 0x01, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x5B, 0x5C, 0x5D, 0x7F, 0x80, 0x81, 0xA2, 0xDC, 0xFF,
     ]

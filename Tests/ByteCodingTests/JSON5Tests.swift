@@ -54,7 +54,7 @@ import Testing
         #expect(error.position.byteOffset == offset)
     }
 
-    /// Texts of both dialects.
+    /// Texts that both dialects accept.
     static let common: Set = ["[]", "{}", "-0", "0.5", "1E+2", "null", "\"'\""]
 
     /// The strict dialect refuses everything that JSON5 adds to RFC 8259.
@@ -87,7 +87,7 @@ import Testing
         }
         """
 
-    /// A configuration that was cut off must not start a server.
+    /// A server must not start with a configuration that was cut off.
     @Test(arguments: 0..<configuration.utf8.count)
     func refusesEveryTruncation(length: Int) {
         #expect(throws: Never.self) { try JSONReader.parse(Array(Self.configuration.utf8), dialect: .json5) }

@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// Swift's shortest description of a number is one of JSON.
+    /// Swift's shortest description of a number is also valid JSON.
     @Test func randomFractionsKeepTheirValue() throws {
         var generator = SeededGenerator.announced("JSON doubles")
         for _ in 0..<2000 {

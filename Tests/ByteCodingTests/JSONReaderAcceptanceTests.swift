@@ -2,9 +2,9 @@ import Testing
 
 @testable import ByteCoding
 
-/// The grammar of RFC 8259, both ways: what must be read, and what must not.
+/// The grammar of RFC 8259: texts that must be accepted, and texts that must be refused.
 @Suite struct JSONReaderAcceptanceTests {
-    /// Texts and what they read as, written again without white space.
+    /// Texts, and the values that they have, written again without white space.
     static let accepted: [(String, String)] = [
         ("null", "null"), ("true", "true"), ("false", "false"), ("0", "0"), ("-0", "-0"), ("10", "10"),
         ("-1", "-1"), ("1.5", "1.5"), ("-0.0", "-0.0"), ("1e3", "1e3"), ("1E3", "1e3"), ("1e+3", "1e3"),

@@ -13,7 +13,7 @@ import Testing
 
     static let truncations = samples.flatMap { sample in (0..<sample.utf8.count).map { (sample, $0) } }
 
-    /// For every prefix of a value, both dialects notice that it is not whole.
+    /// Both dialects detect for every prefix of a value that it is incomplete.
     @Test(arguments: truncations)
     func refusesEveryTruncation(sample: String, length: Int) throws {
         #expect(throws: Never.self) { try JSONReader.parse(Array(sample.utf8)) }
@@ -45,7 +45,7 @@ import Testing
             ])
     }
 
-    /// A string is passed over eight bytes at a time, and its columns are counted all the same.
+    /// The reader skips a string eight bytes at a time, but still counts its columns.
     @Test func aStringHasAsManyColumnsAsScalars() throws {
         for count in 0...40 {
             let text = String(repeating: "a", count: count) + "é\u{1F511}" + String(repeating: "b", count: 40 - count)
@@ -132,7 +132,7 @@ import Testing
         #expect(object["\u{212A}ey"]?.number?.unsigned == 1)
     }
 
-    /// The reader answers for any bytes. A text that it accepts is read the same after rewriting.
+    /// The reader gives a result for any bytes. An accepted text has the same value after it is rewritten.
     @Test func randomBytesNeverTrap() throws {
         var generator = SeededGenerator.announced("JSON noise")
         let alphabet = Array("{}[]:,\"'\\/*+-.0123456789eEtrufalsn \n\rxXud8cD\u{E9}".utf8) + [0xFF, 0x00]
@@ -151,7 +151,7 @@ import Testing
         #expect(acceptedCount > 100)
     }
 
-    /// A valid text with one byte changed is read or refused, never misplaced beyond its end.
+    /// A valid text with one changed byte is read or refused, and no error is located past its end.
     @Test(arguments: samples)
     func changedBytesNeverTrap(sample: String) {
         var generator = SeededGenerator.announced("JSON flips")
@@ -172,7 +172,7 @@ import Testing
 }
 
 extension JSONError {
-    /// Where the text went wrong.
+    /// The position of the error.
     var position: TextPosition {
         switch self {
         case .tooLarge: .start

@@ -57,7 +57,7 @@ import Testing
         #expect(Array(again.utf8) == Array(value.utf8))
     }
 
-    /// Any tree that is written is read back as the same tree, and each prefix of an object's text is refused.
+    /// Any written tree is read back as the same tree, and each prefix of an object's text is refused.
     @Test func randomTreesSurviveTheRoundTrip() throws {
         var generator = SeededGenerator.announced("JSON trees")
         for _ in 0..<300 {
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// A number that is no integer is written only as it was read.
+    /// A random fraction. A number that is no integer can only be written as it was read.
     private static func randomFraction(_ generator: inout SeededGenerator) -> JSONNode {
         let text = Double.random(in: -1e9...1e9, using: &generator).description
         do { return try JSONReader.parse(Array(text.utf8)) } catch { preconditionFailure("\(text): \(error)") }

@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: 0..<36)
     func refusesEveryTruncation(length: Int) {
-        // 32 bytes of a hyphenated UUID have the right length, and hyphens where digits must be.
+        // The first 32 bytes of a hyphenated UUID have the right length, but hyphens in the place of digits.
         let expected: TextCodingError = length == 32 ? .invalidCharacter(offset: 8) : .invalidLength(length)
         #expect(throws: expected) { try KeyID(parsing: String(Self.uuid.prefix(length))) }
     }

@@ -7,7 +7,7 @@ import Testing
     private func strict(_ text: String) -> [UInt8]? { PercentEncoding.decode(Array(text.utf8)) }
     private func lenient(_ text: String) -> [UInt8] { PercentEncoding.decodeLeniently(Array(text.utf8)) }
 
-    /// Zero and bytes that are not UTF-8 are among them.
+    /// The bytes include zero and bytes that are not UTF-8.
     @Test(arguments: UInt8.min...UInt8.max)
     func decodesEveryByteFromDigitsOfEitherCase(byte: UInt8) {
         let digits = Hexadecimal.encode([byte])
@@ -29,7 +29,7 @@ import Testing
         }
         #expect(PercentEncoding.decode([byte, 0x61]) == [byte, 0x61])
         #expect(PercentEncoding.decodeLeniently([byte, 0x61]) == [byte, 0x61])
-        // Beside an escape too.
+        // The same next to an escape.
         #expect(PercentEncoding.decode([byte] + "%41".utf8 + [byte]) == [byte, 0x41, byte])
         #expect(PercentEncoding.decodeLeniently([byte] + "%41".utf8 + [byte]) == [byte, 0x41, byte])
     }
@@ -44,7 +44,7 @@ import Testing
         #expect(lenient(text) == Array(decoded.utf8))
     }
 
-    /// What is no escape: cut off, or with a neighbour of the digits in either place.
+    /// Texts that are no escapes: cut off, or with a character next to the digits in either place.
     @Test(
         arguments: [
             ("%", "%"), ("%4", "%4"), ("a%", "a%"), ("a%4", "a%4"), ("%%", "%%"), ("%41%", "A%"), ("%41%4", "A%4"),
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Byte by byte, as RFC 3986, section 2.1, has it; nil in place of a percent sign that begins no escape.
+    /// Decodes byte by byte by RFC 3986, section 2.1. The result is nil for a percent sign that begins no escape.
     private static func reference(_ text: [UInt8]) -> [UInt8?] {
         let digits = Array("0123456789abcdef".utf8)
         func value(at index: Int) -> Int? {
@@ -88,7 +88,7 @@ import Testing
         return decoded
     }
 
-    /// Escapes beside each other, far from each other, cut off and broken, in every order.
+    /// Random texts have escapes next to each other, far apart, cut off and broken, in every order.
     @Test func agreesWithAReferenceOverRandomText() {
         var generator = SeededGenerator.announced("percent-encoded text")
         var goodCount = 0
@@ -109,11 +109,11 @@ import Testing
             #expect(PercentEncoding.decode(text) == (isGood ? expected.compactMap(\.self) : nil))
             if isGood { goodCount += 1 }
         }
-        // Both outcomes were seen often.
+        // Both outcomes occurred often.
         #expect((1000...19_000).contains(goodCount))
     }
 
-    /// Only the unreserved characters stay (RFC 3986, section 2.3).
+    /// Only the unreserved characters are not encoded (RFC 3986, section 2.3).
     @Test func encodesAllButUnreservedCharacters() {
         #expect(PercentEncoding.encode("AZaz09-._~") == "AZaz09-._~")
         #expect(PercentEncoding.encode("a b/c?d%+\"\u{E9}\0") == "a%20b%2Fc%3Fd%25%2B%22%C3%A9%00")

@@ -7,7 +7,7 @@ import Testing
     @Test(
         arguments: [
             ("1970-01-01T00:00:00Z", 0, 0), ("1970-01-01t00:00:00z", 0, 0), ("1969-12-31T23:59:59Z", -1, 0),
-            // RFC 3339 section 5.8, its examples.
+            // The examples of RFC 3339 section 5.8.
             ("1985-04-12T23:20:50.52Z", 482_196_050, 520_000_000), ("1996-12-19T16:39:57-08:00", 851_042_397, 0),
             ("1990-12-31T23:59:60Z", 662_688_000, 0), ("1990-12-31T15:59:60-08:00", 662_688_000, 0),
             ("1937-01-01T12:00:27.87+00:20", -1_041_337_173, 870_000_000),
@@ -61,7 +61,7 @@ import Testing
             "2026-04-31T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T23:60:00Z", "2026-01-01T23:59:61Z",
             "2026-01-01T00:00:00+24:00", "2026-01-01T00:00:00-00:60", "0000-01-01T00:00:00+00:01",
             "9999-12-31T23:59:59-00:01", "9999-12-31T23:59:60Z",
-            // Leap seconds at times without one.
+            // Leap seconds at times that have none.
             "2026-07-28T12:34:60Z", "2026-03-31T23:59:60Z", "2026-06-29T23:59:60Z", "2026-06-30T22:59:60Z",
             "2026-06-30T23:58:60Z", "2026-06-30T23:59:60+01:00", "2026-12-31T15:59:60+08:00", "2026-02-28T23:59:60Z",
         ])
@@ -126,7 +126,7 @@ import Testing
         #expect(CivilDate(year: year, month: month, day: day) == nil)
     }
 
-    /// 400 years are the whole cycle of the calendar; each day follows the one before it.
+    /// The calendar repeats every 400 years. In these, each day follows the day before.
     @Test func everyDayOfACycleFollowsTheDayBefore() {
         var last = CivilDate(daysSinceEpoch: -719_528)
         var faults = 0

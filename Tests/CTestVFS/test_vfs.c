@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// What is kept of a file, for as long as the process lives: connections come and go.
+// The recorded state of a file. It exists until the process ends, because connections are opened and closed.
 typedef struct disk_file {
     char *path;
     uint8_t *durable;
@@ -41,7 +41,7 @@ typedef struct event {
 typedef struct test_file {
     sqlite3_file base;
     disk_file *disk;
-    // SQLite's own file lies behind this structure.
+    // SQLite's own file structure follows this structure in memory.
 } test_file;
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -107,7 +107,7 @@ uint64_t latchkey_test_vfs_find_sync(uint64_t write) {
     return place;
 }
 
-// --- What is durable ---
+// --- Durable bytes ---
 
 static void apply(disk_file *file, const change *made) {
     sqlite3_int64 end = made->is_truncation ? made->offset : made->offset + made->count;
@@ -157,7 +157,7 @@ static uint64_t next_random(uint64_t *state) {
 static void cut(uint64_t seed) {
     for (disk_file *file = files; file; file = file->next) {
         for (change *made = file->first; made; made = made->next) {
-            // The disk may have got any of them, in any order; this is one of the ways.
+            // The disk may have written any of them, in any order. This chooses one possibility.
             if (seed && next_random(&seed) & 1) apply(file, made);
         }
         FILE *left = fopen(file->path, "r+");
@@ -193,7 +193,7 @@ uint64_t latchkey_test_vfs_failed(void) {
     return count;
 }
 
-// Whether this operation is one that fails.
+// Whether this operation must fail.
 static int is_failing(void) {
     if (operations_left > 1) {
         operations_left--;
@@ -249,7 +249,7 @@ static int test_sync(sqlite3_file *file, int flags) {
     pthread_mutex_lock(&mutex);
     if (armed == LATCHKEY_FAULT_POWER && is_failing()) cut(cut_seed);
     if (armed == LATCHKEY_FAULT_SYNC_EIO && is_failing()) code = SQLITE_IOERR_FSYNC;
-    // Nothing of what is tested here needs the real disk's patience.
+    // The tests do not need the real disk to sync.
     if (disk && code == SQLITE_OK) {
         make_durable(disk);
         note(EVENT_SYNC, disk, NULL, 0);
@@ -294,7 +294,7 @@ static int test_shm_unmap(sqlite3_file *file, int is_deleting) {
     return real(file)->pMethods->xShmUnmap(real(file), is_deleting);
 }
 
-// Version 2: without memory-mapped reads, which would not see a write that is still on its way.
+// Version 2 has no memory-mapped reads, which would not see a write that is not durable yet.
 static const sqlite3_io_methods methods = {
     2, test_close, test_read, test_write, test_truncate, test_sync, test_file_size, test_lock, test_unlock,
     test_check_reserved_lock, test_file_control, test_sector_size, test_device_characteristics, test_shm_map,
@@ -328,7 +328,7 @@ static int test_open(sqlite3_vfs *self, const char *path, sqlite3_file *file, in
     test_file *opened = (test_file *)file;
     memset(opened, 0, sizeof(test_file));
     pthread_mutex_lock(&mutex);
-    // Before SQLite opens it: closing a descriptor of ours would drop its locks.
+    // This is done before SQLite opens the file, because closing another descriptor of it would drop SQLite's locks.
     if (path && flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) opened->disk = disk_of(path);
     int code = below->xOpen(below, path, real(file), flags, flags_given);
     pthread_mutex_unlock(&mutex);
@@ -342,7 +342,7 @@ static int test_delete(sqlite3_vfs *self, const char *path, int sync_folder) {
     int code = below->xDelete(below, path, sync_folder);
     for (disk_file *file = files; code == SQLITE_OK && file; file = file->next) {
         if (strcmp(file->path, path) != 0) continue;
-        // A file that is made again under the name begins empty.
+        // A new file with the same name begins empty.
         while (file->first) {
             change *made = file->first;
             file->first = made->next;

@@ -61,7 +61,7 @@ import Testing
         #expect(plain.isSet(Self.check) && plain.value(Self.check) == "")
         let full = try arguments(Self.minimum + ["--check=full"])
         #expect(full.value(Self.check) == "full")
-        // The next word is no value of it.
+        // The next word is not read as the option's value.
         #expect(throws: UsageError.self) { try arguments(Self.minimum + ["--check", "full"]) }
     }
 

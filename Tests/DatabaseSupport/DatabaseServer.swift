@@ -3,7 +3,7 @@ package import KeyCrypto
 import TestSupport
 package import Testing
 
-/// The server that `Scripts/with-postgresql` has started, as it describes itself in the environment.
+/// The PostgreSQL server that `Scripts/with-postgresql` has started, described by its environment variables.
 package struct DatabaseServer: Sendable {
     package let url: String
     package let socketURL: String
@@ -11,9 +11,9 @@ package struct DatabaseServer: Sendable {
     package let otherAuthority: String
     package let processIDFile: String
 
-    /// Nil if there is no server; the suites are then skipped.
+    /// The server. If it is nil, no server runs, and the suites that need one are skipped.
     package static let current = DatabaseServer(ProcessInfo.processInfo.environment)
-    /// Why they are.
+    /// The reason why the suites are skipped.
     package static let absence = "LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql swift test starts one"
 
     init?(_ environment: [String: String]) {
@@ -45,7 +45,7 @@ package struct DatabaseServer: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// The suite is skipped, with the reason, if there is no server.
+    /// Skips the suite with this reason if there is no server.
     package static var needsPostgreSQL: Self {
         .enabled(if: DatabaseServer.current != nil, Comment(rawValue: DatabaseServer.absence))
     }
@@ -55,7 +55,7 @@ package struct DatabaseServerError: Error {
     package let messages: String
 }
 
-/// A server for one test alone, which may kill it: `Scripts/with-postgresql` starts it again.
+/// A server for only one test, which may kill it: `Scripts/with-postgresql` starts it again.
 package final class OwnServer: Sendable {
     package let server: DatabaseServer
     private let process: ChildProcess
@@ -64,8 +64,8 @@ package final class OwnServer: Sendable {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Scripts/with-postgresql").path
         process = try ChildProcess(program: script, arguments: ["/bin/sh", "-c", "env; echo ready; exec sleep 900"])
-        // A new cluster takes its time beside tests that keep the machine busy: up to four times as long as everything
-        // else.
+        // Starting a new cluster may take long while other tests keep the machine busy: up to four times as long as
+        // other waits.
         let lines = (0..<4).lazy.compactMap { [process] _ in Self.description(by: process) }.first ?? []
         let pairs = lines.map { $0.split(separator: "=", maxSplits: 1).map { String($0) } }
         let environment = pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }
@@ -75,7 +75,7 @@ package final class OwnServer: Sendable {
         self.server = server
     }
 
-    /// The lines in which the script's command has said where the server is; nil if it has not in time.
+    /// The lines with which the script's command describes the server, or nil if it has not done so in time.
     private static func description(by process: ChildProcess) -> [Substring]? {
         process.output.wait { bytes in
             let text = String(decoding: bytes, as: UTF8.self)
@@ -83,29 +83,29 @@ package final class OwnServer: Sendable {
         }
     }
 
-    /// Ends the server's first process as a crash would; the others notice.
+    /// Kills the server's first process, as in a crash. The other processes notice that.
     package func crash() throws {
         kill(try server.processID(), SIGKILL)
     }
 
-    /// Stops all processes of the server as they are: it takes connections and answers nothing.
+    /// Pauses all processes of the server: it accepts connections but answers nothing.
     package func pause() throws {
         for process in try processes() { kill(process, SIGSTOP) }
     }
 
-    /// Lets them go on.
+    /// Lets the paused processes continue.
     package func goOn() throws {
         for process in try processes() { kill(process, SIGCONT) }
     }
 
-    /// The first process, which makes no others while it is stopped, and its children.
+    /// The first process and its children. While it is paused, the first process starts no others.
     private func processes() throws -> [Int32] {
         let first = try server.processID()
         let text = try String(contentsOfFile: "/proc/\(first)/task/\(first)/children", encoding: .utf8)
         return [first] + text.split(separator: " ").compactMap { Int32($0) }
     }
 
-    /// Ends the server for good.
+    /// Ends the server. It cannot be started again.
     package func stop() {
         process.signal(SIGTERM)
         _ = process.waitForExit()

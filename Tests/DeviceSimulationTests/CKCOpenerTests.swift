@@ -5,7 +5,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// What a device takes and what it refuses, of CKCs that are sealed here block by block.
+/// What a device accepts and refuses in CKCs that are made here block by block.
 @Suite struct CKCOpenerTests {
     private static let key = [UInt8](0x20...0x2F)
     private static let state = MediaPlaybackState(createdAt: 1, state: .readyToStart, sessionID: 2)
@@ -19,7 +19,7 @@ import Testing
         fixture = try TestCredential.shared.get()
     }
 
-    /// A request of a device that can do everything, but for the change.
+    /// A request of a device with all capabilities, except for the change.
     private func request(_ change: (inout DeviceOptions) -> Void = { _ in }) throws -> DeviceRequest {
         var options = DeviceOptions(version: .v1, assetID: Array("movie-1".utf8))
         options.playbackState = Self.state
@@ -38,7 +38,7 @@ import Testing
         return try CKCOpener(secrets: request.secrets, using: crypto).open(message)
     }
 
-    /// The licence that holds, with these blocks beside its own.
+    /// Opens the valid licence with these additional blocks.
     private func open(
         adding blocks: [DeviceBlock], _ change: (inout DeviceOptions) -> Void = { _ in }
     ) throws -> OpenedLicense {
@@ -78,7 +78,7 @@ import Testing
         #expect(throws: CKCFault.version(version)) { try open(license, request) }
     }
 
-    /// Apple's newer server writes its version there.
+    /// Apple's newer server writes its version in the reserved word.
     @Test(arguments: [UInt32(1), 0x3428_0012, .max])
     func acceptsAReservedWordWithARemark(word: UInt32) throws {
         let request = try request()
@@ -130,7 +130,7 @@ import Testing
         license.echoes[2][16] ^= 1
         #expect(throws: CKCFault.echoAltered(tag: TLLVTag.r2)) { try open(license, request) }
         license = sound
-        // The same value in a longer one.
+        // The same value inside a longer one.
         license.echoes[2][15] += 1
         #expect(throws: CKCFault.echoAltered(tag: TLLVTag.r2)) { try open(license, request) }
         license = sound
@@ -138,7 +138,7 @@ import Testing
         #expect(throws: CKCFault.framing(.duplicateTag(TLLVTag.assetID))) { try open(license, request) }
     }
 
-    /// Apple's newer server writes echoes with padding of its own, and more or less of it.
+    /// Apple's newer server writes echoes with its own padding, which may be longer or shorter.
     @Test func acceptsAnEchoWithOtherPaddingWithARemark() throws {
         let request = try request { $0.returnRequest = [TLLVTag.assetID, TLLVTag.transactionID, TLLVTag.r2] }
         let sound = try ForgedLicense(for: request, key: Self.key, using: crypto)
@@ -152,7 +152,7 @@ import Testing
         #expect(try open(license, request).remarks == [.echoPadding(tag: TLLVTag.assetID)])
     }
 
-    /// The block without a name of Apple's sample CKCs.
+    /// Apple's sample CKCs have a block without a public name.
     @Test func acceptsTheBlockOfApplesSamplesWithARemark() throws {
         let tag: UInt64 = 0xe6d0_a3e7_2c92_a4ef
         #expect(try open(adding: [DeviceBlock(tag, [0, 0, 0, 0, 0, 0, 0, 1])]).remarks == [.sampleBlock])
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    /// Apple's samples have 0.
+    /// Apple's sample CKCs have 0 in the reserved word.
     @Test(arguments: [UInt32(0), 1, .max])
     func acceptsAnotherReservedWordOfADurationWithARemark(word: UInt32) throws {
         let license = try open(adding: [Self.duration(5, 0, 0x1a4b_de7e, reserved: word)])

@@ -4,19 +4,19 @@ import FairPlay
 import KeyCrypto
 import TestSupport
 
-/// A CKC that is made block by block, so that any of them can be wrong.
+/// A CKC that is made block by block, so that any block can be wrong.
 struct ForgedLicense {
     static let iv = Bytes16([UInt8](0x40...0x4F), at: 0)
 
     var version: UInt32 = 1
     var reserved: UInt32 = 0
     var blocks: [DeviceBlock]
-    /// Whole blocks, behind the others.
+    /// Whole blocks, which come after the other blocks.
     var echoes: [[UInt8]]
-    /// Whose R1 and session key are used.
+    /// The session whose R1 and session key are used.
     private let session: SharedSecret
 
-    /// A licence that holds.
+    /// Makes a valid licence.
     init(for request: DeviceRequest, key: [UInt8], using crypto: CryptoContext, usesVideo: Bool = false) throws {
         let secrets = request.secrets
         session = usesVideo ? secrets.videoSessionBlock ?? secrets.sessionBlock : secrets.sessionBlock

@@ -4,7 +4,7 @@ import FairPlay
 import TestSupport
 
 extension DeviceOptions {
-    /// Anything that a device may say.
+    /// Random options with anything that a device may report.
     static func random(_ version: SPCVersion, _ generator: inout SeededGenerator) -> DeviceOptions {
         let size = Int.random(in: 2...200, using: &generator)
         var options = DeviceOptions(version: version, assetID: generator.bytes(count: size))
@@ -57,7 +57,7 @@ extension DeviceOptions {
 }
 
 extension UInt64 {
-    /// A level, a number beside one, or any number.
+    /// A known level, a number next to one, or any number.
     fileprivate static func randomLevel(_ generator: inout SeededGenerator) -> UInt64 {
         let levels = SecurityLevel.allCases.flatMap { [$0.rawValue - 1, $0.rawValue, $0.rawValue + 1] }
         return (levels + [0, 1, .max, generator.next()]).randomElement(using: &generator) ?? 0
@@ -140,7 +140,7 @@ extension LadderCall.VideoBlocks {
 }
 
 extension LicenseTerms {
-    /// Every validity, HDCP and level, in any combination that the type can hold.
+    /// Random terms with every validity, HDCP type and level, in any combination that the type allows.
     static func random(_ generator: inout SeededGenerator) -> LicenseTerms {
         LicenseTerms(
             validity: .random(&generator),

@@ -1,25 +1,25 @@
 import DeviceSimulation
 import FairPlay
 
-/// What must be refused, from what went into an SPC and the rules of the protocol alone: the server's own reading has
-/// no part in it.
+/// Decides what must be refused, only from an SPC's options and the rules of the protocol. It does not use the server's
+/// own reading.
 struct RefusalModel {
     let options: DeviceOptions
     let policy: DevicePolicy
 
-    /// Every reason that the server has against these terms; which one it names is its own choice.
+    /// Every reason to refuse these terms. The server may name any of them.
     func reasons(against terms: LicenseTerms) -> [LicenseTermsError] {
         validityReasons(terms.validity) + hdcpReasons(terms.hdcp) + levelReasons(terms.securityLevel) + policyReasons
     }
 
-    /// The blocks of a CKC with these terms that the device would not have.
+    /// The blocks of a CKC with these terms that the device would refuse.
     func blocksBeyondDevice(_ terms: LicenseTerms) -> [UInt64] {
         var tags: [UInt64] = []
         switch terms.validity {
         case .session: break
         case .duration: if options.playbackState == nil { tags.append(TLLVTag.contentKeyDuration) }
         case .offlineKey(let key):
-            // A device of the first systems says nothing of itself, and knows version 1.
+            // A device of the first systems reports nothing, and can read version 1.
             let isSilent = options.capabilities == nil && key.isVersion1
             if !canKeep(key), !isSilent { tags.append(TLLVTag.offlineKey) }
         }
@@ -78,7 +78,7 @@ struct RefusalModel {
         return (1...30).contains(version) ? version : nil
     }
 
-    /// Nil if the device says nothing.
+    /// The number of the device's level, or nil if the device reports none.
     private var levelNumber: UInt64? {
         let said: UInt64? =
             if let report {

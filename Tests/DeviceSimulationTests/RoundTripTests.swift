@@ -5,8 +5,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Device and server agree on key, vector, terms and facts, and on every refusal, for all that a device can put into
-/// its SPC.
+/// Device and server agree on key, IV, terms and facts, and on every refusal, for everything that a device can put into
+/// an SPC.
 @Suite struct RoundTripTests {
     private let crypto: CryptoContext
     private let fixture: TestCredential
@@ -18,8 +18,7 @@ import Testing
         server = try TestServer([fixture.credential])
     }
 
-    /// Four hundred combinations of what a device says, what it is granted and what is believed of it, for each
-    /// version.
+    /// Four hundred combinations of device facts, terms and policies for each version.
     @Test(arguments: SPCVersion.allCases)
     func agreesUnderRandomOptionsTermsAndPolicies(version: SPCVersion) throws {
         var generator = SeededGenerator.announced("round trip \(version)")
@@ -55,7 +54,7 @@ import Testing
         }
     }
 
-    /// Writes the licence whether or not the server would: what the device cannot have, it refuses by itself.
+    /// Writes the licence even if the server would refuse it. The device itself must refuse what it cannot read.
     private func checkAnswer(
         to spc: SPC, _ request: DeviceRequest, _ terms: LicenseTerms, _ model: RefusalModel,
         _ generator: inout SeededGenerator
@@ -78,7 +77,7 @@ import Testing
         }
     }
 
-    /// The same if an external module has the secret, and may use the session key for video.
+    /// The same with an external module that has the secret and may use the session key for video.
     @Test(arguments: SPCVersion.allCases)
     func agreesByWayOfAModule(version: SPCVersion) async throws {
         var generator = SeededGenerator.announced("round trip by a module \(version)")
@@ -128,7 +127,7 @@ extension SessionKeyVersion {
     }
 }
 
-/// Whether the server reads in an SPC what the device has put there.
+/// Checks that the server reads the values that the device has put into an SPC.
 struct FactsCheck {
     let options: DeviceOptions
     let spc: SPC
@@ -160,7 +159,7 @@ struct FactsCheck {
         return report
     }
 
-    /// Versions 0 and 1 are known.
+    /// The virtual machine info if its version is known, which is 0 or 1.
     private var readableVirtualMachine: VirtualMachineInfo? {
         options.virtualMachine.flatMap { $0.version <= 1 ? $0 : nil }
     }

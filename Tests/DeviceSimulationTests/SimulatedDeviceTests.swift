@@ -5,7 +5,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// The blocks that a device makes of its options, byte by byte, and what it keeps of them.
+/// The blocks that a device makes from its options, byte by byte, and the secrets that it keeps.
 @Suite struct SimulatedDeviceTests {
     private let crypto: CryptoContext
     private let fixture: TestCredential
@@ -21,7 +21,7 @@ import Testing
         return try fixture.makeDevice(options.version, using: crypto).makeRequest(options)
     }
 
-    /// The plain blocks of an SPC, with what its device kept.
+    /// The plain blocks of an SPC, decrypted with the device's secrets.
     private func values(of request: DeviceRequest) throws -> [UInt64: [UInt8]] {
         let envelope = try SPCEnvelope(parsing: request.message, served: [.v1, .v2, .v3])
         let payload = try request.secrets.decryptPayload(of: envelope, using: crypto)
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// The key that encrypts the payload is wrapped itself, but in version 3.
+    /// Except in version 3, the wrapped key is itself the key that encrypts the payload.
     @Test(arguments: SPCVersion.allCases)
     func derivesThePayloadKeyInVersion3Alone(version: SPCVersion) throws {
         let request = try request { $0.version = version }

@@ -10,7 +10,7 @@ import Testing
     private static let keyID = "11111111-0000-0000-0000-000000000000"
     private static let otherKeyID = "22222222-0000-0000-0000-000000000000"
 
-    /// The shape that Axinom prints, at another time, with one key source, and without a list of devices.
+    /// The shape of Axinom's documentation, with other times, one key source, and no list of devices.
     private static let printed = """
         {"version":1,"com_key_id":"hs","id":"c76d9f99-dd53-46a0-8aa0-1dc8a931202d",
          "begin_date":"2025-06-15T17:06:40+02:00","expiration_date":"2025-06-15T17:11:40+02:00",
@@ -181,7 +181,8 @@ import Testing
         #expect(try verify(payload).session.groups.isEmpty)
     }
 
-    /// The payload names the key, and the signature must be that key's; no other dialect looks for a name there.
+    /// The payload names the key that must have signed the token. Other dialects do not look for a key id in the
+    /// payload.
     @Test func thePayloadFindsKeysOfAxinomIssuersAlone() throws {
         let issuance = try Issuance(dialect: .axinom)
         let header = #"{"alg":"HS256","typ":"JWT"}"#
@@ -202,7 +203,7 @@ import Testing
     // MARK: Published messages
 
     /// The message of "Entitlement Message" (docs.axinom.com, DRM, License Service), as far as it is public, with
-    /// another end. It has no beginning, a text for a flag, sections for other systems, and two keys with two policies.
+    /// another end. It has no beginning, a text as a flag, sections for other systems, and two keys with two policies.
     private static let published = """
         {"version":1,"id":"a7659f89-d153-4620-1aa0-1dc8a93f202e","expiration_date":"2025-06-15T16:11:40+01:00",
          "com_key_id":"hs","message":{"version":2,"type":"entitlement_message",
@@ -228,8 +229,8 @@ import Testing
     }
 
     /// The example of "How to sign a License Service Message" (docs.axinom.com): key id, key in Base64, and message.
-    /// The signature was made by Python's hmac module over the published message with an end: this server takes no
-    /// token that lives forever.
+    /// Python's hmac module made the signature over the published message with an added end, because this server
+    /// accepts no token without an end.
     @Test func verifiesThePublishedExampleOfASignature() throws {
         let keyID = "aa0151d7-081c-4699-a049-fc584556c9d2"
         let key = try Base64.decode("RPSdG/fViTkTjcuG3fcRXL2JDchGThWQ/tfSNHAoG+A=")
@@ -239,7 +240,7 @@ import Testing
         let verifier = TokenVerifier(issuers: try IssuerSet([issuer]))
         let claims = try verifier.verify(Array(Self.signedExample.utf8), now: Issuance.now)
         #expect(claims.rights.map(\.selector) == [try keys("7459975d-b2f8-48ed-a325-56e4f34d19c7")])
-        // As it is published it has no end.
+        // The published message has no end.
         #expect(throws: EntitlementError.claimInvalid("expiration_date")) {
             try verifier.verify(Array(Self.signedExampleWithoutEnd.utf8), now: Issuance.now)
         }

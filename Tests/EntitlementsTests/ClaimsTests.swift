@@ -55,7 +55,7 @@ import Testing
         #expect(try Self.rights(#"[{"content":"a","start":\#(start)}]"#).first?.start == seconds)
     }
 
-    /// Each with a token that demands it and nothing else.
+    /// Each case is a token that makes only this demand.
     @Test(arguments: [
         ("cnf", #"{"fps:hu":"AAAAAAAAAAAAAAAAAAAAAAAAAAA"}"#, Restriction.pinnedDevice),
         ("device", #"{"bind":"first"}"#, .firstUse), ("device", #"{"max":5}"#, .deviceMaximum),
@@ -156,7 +156,7 @@ import Testing
         #expect(try Self.error([name: value]) == .claimUnsupported(path + "(an unknown member)"))
     }
 
-    /// Each token would count alone, so that as many devices play as there are tokens.
+    /// Without a subject, each token would be counted separately, so every token would allow another device to play.
     @Test func countsNoPlaybacksOfNobody() throws {
         let groups = #"{"groups":[{"id":"all","max":1}]}"#
         #expect(try Self.error(["session": groups, "sub": nil]) == .claimInvalid("sub"))
@@ -259,7 +259,7 @@ import Testing
         #expect(try Self.error(["rights": "[\(right)]"]) == .claimInvalid("rights[0].\(name)"))
     }
 
-    /// A label is text of the token, and stays out of the error.
+    /// A track label is text from the token, so the error does not contain it.
     @Test(arguments: ["HDCP", "airplay", "lease", "tracks", "end"])
     func refusesTracksWithMembersThatNothingEnforces(name: String) throws {
         let rights = #"[{"content":"a","tracks":{"SD":{"hdcp":"none"},"secret":{"\#(name)":"type1"}}}]"#

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Entitlements
 
-/// What an issuer's tokens can open, even if they say more.
+/// The contents that an issuer's tokens can open, even if the tokens name more.
 @Suite struct ContentScopeTests {
     private static let keyID = "00112233445566778899aabbccddeeff"
 
@@ -47,7 +47,7 @@ import Testing
         #expect(Gate.namesAsset(all, contentID: content, keyID: nil) == isCovered)
     }
 
-    /// A right by key ids or by a wide prefix opens no more.
+    /// A right with key ids or a wide prefix opens no other contents.
     @Test(arguments: [#"[{"kids":["00112233445566778899aabbccddeeff"]}]"#, #"[{"content_prefix":"m"}]"#])
     func boundsRightsOfEveryForm(rights: String) throws {
         let bounded = try claims(["movie-1"], rights: rights)
@@ -55,7 +55,7 @@ import Testing
         #expect(try !isAllowed(bounded, "movie-2"))
         let free = try claims(nil, rights: rights)
         #expect(try isAllowed(free, "movie-2"))
-        // A key id alone does not tell the content.
+        // A key id alone does not identify the content.
         #expect(!Gate.namesAsset(bounded, contentID: nil, keyID: try KeyID(parsing: Self.keyID)))
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Entitlements
 
-/// How a token becomes the permission to issue a licence, as an example.
+/// An example of how a token becomes the permission to issue a licence.
 @Suite struct EntitlementsExampleTests {
     /// `{"alg":"HS256","kid":"portal-1"}`, and
     /// `{"iss":"https://portal.example","aud":"latchkey","sub":"account-123","iat":1750000000,"exp":1750000300,`
@@ -18,7 +18,7 @@ import Testing
         """
 
     @Test func verifiesATokenAndAuthorisesALicence() throws {
-        // The configuration says whose tokens are good. The key fixes issuer, algorithm and dialect.
+        // The configuration says which issuers' tokens are accepted. The key determines issuer, algorithm and dialect.
         let secret = SecretBytes(copying: Array("0123456789abcdef0123456789abcdef".utf8))
         let issuer = Issuer(
             name: "https://portal.example", audience: "latchkey",
@@ -32,11 +32,11 @@ import Testing
             try verifier.verify(Array(Self.token.utf8), now: 1_750_000_360)
         }
 
-        // The gate compares the rights with what is asked for. Only the gate makes an `Authorization`.
+        // The gate compares the rights with the request. Only the gate can make an `Authorization`.
         let movie = RequestedContent(contentID: "movie-42", keyID: KeyID(words: .zero), trackLabels: ["HD"])
         let authorization = try Gate.authorize(claims: claims, content: movie, for: .streaming, now: 1_750_000_010)
         guard case .streaming(let limits) = authorization.limits else {
-            Issue.record("streaming was asked for")
+            Issue.record("the request was for streaming")
             return
         }
         #expect(limits.lease == 300 && limits.rental == nil)

@@ -5,13 +5,13 @@ import Testing
 
 @testable import Entitlements
 
-/// What a token request may say, parameter by parameter.
+/// The parameters of a token request, one by one.
 @Suite struct ExpressPlayTokenRequestTests {
     private static let now: Int64 = 1_800_000_000
     private static let key = "00112233445566778899AABBCCDDEEFF"
     private static let iv = "0f0e0d0c0b0a09080706050403020100"
     private static let kek = "000102030405060708090A0B0C0D0E0F"
-    /// The key under the key-encryption key (RFC 3394, section 4.1).
+    /// The key wrapped under the key-encryption key (RFC 3394, section 4.1).
     private static let ek = "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE5"
     private static let good = "contentKey=\(key)&iv=\(iv)"
 
@@ -28,7 +28,7 @@ import Testing
         try read(Self.good + more).contents(tokenID: Bytes16(high: 1, low: 2), issuedAt: Self.now)
     }
 
-    // MARK: What is good
+    // MARK: Accepted requests
 
     @Test func takesAKeyInClear() throws {
         let contents = try contents()
@@ -55,7 +55,7 @@ import Testing
         #expect(try read(kek + "kid=^\(longest)").key == .stored(.text(longest), iv: nil))
     }
 
-    /// The name of a key that travels along is what the ledger calls it.
+    /// If the request contains a key, `kid` is the key's id in the ledger.
     @Test func namesAKeyThatTravelsAlong() throws {
         #expect(try contents("&kid=\(Self.iv)").keyID == KeyID(parsing: Self.iv))
         #expect(try contents("&kid=^movie-42").contentID == "movie-42")
@@ -112,7 +112,7 @@ import Testing
         #expect(UnusedParameter.allCases.map(\.shortName).joined(separator: ",").utf8.count <= 54)
     }
 
-    // MARK: What is not
+    // MARK: Refused requests
 
     @Test(
         arguments: [
@@ -215,7 +215,7 @@ import Testing
         #expect(try read("contentKey=\(Self.key)", query: "iv=\(Self.iv)").expiresAt > Self.now)
     }
 
-    // MARK: Whose request it is
+    // MARK: Authenticators
 
     private func form(_ body: String) -> ExpressPlayForm { ExpressPlayForm(query: nil, body: Array(body.utf8)) }
 
@@ -238,14 +238,14 @@ import Testing
         }
     }
 
-    /// Any bytes give a request or a code, and no trap.
+    /// Any bytes give a request or a code, but never a trap.
     @Test func neverTrapsOnAnyForm() {
         var generator = SeededGenerator.announced("neverTrapsOnAnyForm")
         let names = ExpressPlayForm.Name.allCases.map(\.rawValue) + UnusedParameter.allCases.map(\.rawValue)
         let values = [Self.key, Self.iv, Self.kek, Self.ek, "^", "+1", "wudo,AAAA", "Rental", "%", "%0", "0", ","]
         var readable = 0
         for _ in 0..<3000 {
-            // Without a good beginning hardly any form can be read.
+            // Without a valid beginning, hardly any form could be read.
             var body = Bool.random(using: &generator) ? Array("\(Self.good)&".utf8) : []
             for _ in 0..<Int.random(in: 0...6, using: &generator) {
                 body += Array((names.randomElement(using: &generator) ?? "").utf8) + [UInt8(ascii: "=")]

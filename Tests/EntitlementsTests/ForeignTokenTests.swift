@@ -31,14 +31,14 @@ import Testing
             ])
     }
 
-    /// Every prefix of a valid token must be refused, by an error and not by a trap.
+    /// Every prefix of a valid token is refused by an error, not by a trap.
     @Test(arguments: 0..<ForeignToken.es256.utf8.count)
     func refusesEveryTruncation(length: Int) throws {
         let prefix = Array(ForeignToken.es256.utf8.prefix(length))
         #expect(throws: EntitlementError.self) { try Self.verifier().verify(prefix, now: Issuance.now) }
     }
 
-    /// No other character stands in for one of a valid token: the text is canonical, and the signature covers the rest.
+    /// Every changed character of a valid token is refused: the text is canonical, and the signature covers the rest.
     @Test(arguments: 0..<ForeignToken.hs256.utf8.count)
     func refusesEveryChangedCharacter(offset: Int) throws {
         var token = Array(ForeignToken.hs256.utf8)
@@ -52,10 +52,10 @@ import Testing
     }
 }
 
-/// Tokens that another implementation (PyJWT 2.15) made with fixed keys, so that a mistake shared by minter and
+/// Tokens that another implementation (PyJWT 2.15) made with fixed keys, so that a common mistake of minter and
 /// verifier would show.
 ///
-/// All say nearly the same, at 1750000000 for 300 seconds.
+/// All have nearly the same claims. They were made at 1750000000, for 300 seconds.
 enum ForeignToken {
     static let publicKey = """
         -----BEGIN PUBLIC KEY-----
@@ -79,7 +79,7 @@ enum ForeignToken {
         eyJhbGciOiJIUzI1NiIsImtpZCI6ImhzIiwidHlwIjoiSldUIn0.\(payload).f0-vpxHG7PjQf7XlbYMHsBuF9Lrg4-tdBtx--JMsgDI
         """
 
-    /// The HS256 token again, for one audience, which leaves a minter no choice of bytes but the order of members.
+    /// The HS256 token with a single audience. A minter can then only choose the order of the members.
     static let hs256ForOneAudience = """
         eyJhbGciOiJIUzI1NiIsImtpZCI6ImhzIiwidHlwIjoiSldUIn0.\
         eyJpc3MiOiJodHRwczovL3BvcnRhbC5leGFtcGxlIiwiYXVkIjoibGF0Y2hrZXkiLCJzdWIiOiJhY2NvdW50LTEyMyIsImlhdCI6\

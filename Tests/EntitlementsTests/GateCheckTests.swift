@@ -4,7 +4,7 @@ import Testing
 
 @testable import Entitlements
 
-/// Each check of the gate by itself, and the order in which they refuse.
+/// Each check of the gate by itself, and the order of the checks.
 @Suite struct GateCheckTests {
     private static let now = Issuance.now
     private static let hu = "00112233445566778899AABBCCDDEEFF00112233"
@@ -45,7 +45,7 @@ import Testing
         #expect(throws: Never.self) { try RequestCheck.device.check(request()) }
         let others = [
             RequestingDevice(), device("11112233445566778899AABBCCDDEEFF00112233"),
-            // The sender of an SPC can say so, and would be let in.
+            // Any sender of an SPC can claim this, and would otherwise be accepted.
             device("11112233445566778899AABBCCDDEEFF00112233", isAirPlay: true),
             device("11112233445566778899AABBCCDDEEFF00112233", isAVAdapter: true),
         ]
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// What is never registered cannot be asked for in the store.
+    /// A receiver is never registered, so the gate refuses it without a query to the store.
     @Test func aReceiverIsNoRegisteredDevice() throws {
         let verified = try issuance.verify(try issuance.token())
         var claims = Claims(
@@ -130,12 +130,12 @@ import Testing
                 try RequestCheck.revocation.check(request)
             }
             #expect(result.verdict == (isRevoked ? .failed(error) : .passed))
-            // It comes before everything else.
+            // A revocation is checked before everything else.
             if isRevoked { #expect(throws: error) { try Gate.authorize(request) } }
         }
     }
 
-    /// What the store keeps of persons are names, and so is what a request is compared by.
+    /// The store keeps only pseudonyms of personal values, so requests are compared by pseudonyms.
     @Test func personalValuesAreComparedByTheirNames() throws {
         for (kind, value, error) in [
             (RevocationView.Kind.subject, "account-123", EntitlementError.subjectDisabled),
@@ -242,7 +242,7 @@ import Testing
         #expect(throws: EntitlementError.offlineNotGranted) {
             try Gate.authorize(request(rights, use: .offline) { $0.policy.floor.allowsOffline = false })
         }
-        // A lease of the floor is for streaming, and no reason to refuse an offline licence.
+        // A lease in the floor applies to streaming, and is no reason to refuse an offline licence.
         #expect(throws: Never.self) {
             try Gate.authorize(request(rights, use: .offline) { $0.policy.floor.lease = 60 })
         }
@@ -250,7 +250,7 @@ import Testing
 
     // MARK: Order
 
-    /// Every check fails at once; the first one in the order of the decision table speaks.
+    /// Every check would fail. The first check in the order of the decision table gives the error.
     @Test func refusesInTheOrderOfTheTable() throws {
         var request = try request([
             "cnf": #"{"fps:hu":"\#(Self.hu)"}"#, "limits": #"{"ips":["203.0.113.0/24"],"countries":["CH"]}"#,
@@ -316,7 +316,7 @@ import Testing
         #expect(authorization.obligations.sessions.map(\.groups) == [[.init(id: "all", maximum: 2)]])
         #expect(authorization.cookie == "c-1" && authorization.renewAhead == 60)
         #expect(try Gate.authorize(request()).obligations.isEmpty)
-        // The receiver's HU is not the viewer's.
+        // The receiver's HU is not the HU of the viewer's device.
         for other in [device(isAirPlay: true), device(isAVAdapter: true)] {
             let obligations = try Gate.authorize(request(changes) { $0.device = other }).obligations
             #expect(!obligations.bindsFirstDevice && obligations.deviceMaximum == nil && obligations.usesPerKey == 2)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Entitlements
 
-/// What holds for all rights, tried on many random ones by the way of minted tokens.
+/// Properties of all rights, tested with many random rights in minted tokens.
 @Suite struct GateProperties {
     private static let now = Issuance.now
     private let content: RequestedContent
@@ -17,7 +17,7 @@ import Testing
 
     // MARK: Random rights
 
-    /// Numbers near the edges are as likely as any others.
+    /// A random number of seconds. Numbers near the limits are as likely as others.
     private static func seconds(_ generator: inout SeededGenerator) -> Int64? {
         switch Int.random(in: 0..<6, using: &generator) {
         case 0, 1: nil
@@ -100,8 +100,8 @@ import Testing
 
     // MARK: Offline
 
-    /// How long after issue the first play may be, how long from it on the key is good, and how long it is good in all;
-    /// nil is for ever.
+    /// The longest time from issue to the first play, how long the key is valid after the first play, and how long in
+    /// all. Nil means without limit.
     private struct Reach {
         let firstPlay: Int64?
         let fromFirstPlay: Int64?
@@ -199,7 +199,7 @@ import Testing
         #expect(grants > 50)
     }
 
-    /// A client that is granted an offline licence may also report about it, at any time.
+    /// A client with an offline licence may also report about it at any time.
     @Test func whatWasGrantedCanBeReported() throws {
         var generator = SeededGenerator.announced("whatWasGrantedCanBeReported")
         let issuance = try Issuance()

@@ -69,7 +69,8 @@ import Testing
         }
     }
 
-    /// U+212A, the Kelvin sign, is canonically equivalent to K, and Swift's texts with the two are equal.
+    /// U+212A, the Kelvin sign, is canonically equivalent to K, so Swift's strings with either are equal. They name
+    /// different contents.
     @Test(arguments: [#"{"content":"K"}"#, #"{"content_prefix":"K"}"#])
     func equivalentCharactersAreOtherContent(right: String) throws {
         #expect("\u{212A}" == "K")
@@ -108,7 +109,7 @@ import Testing
         for mode in ["stream", "both"] { _ = try streaming(#"[{"content":"movie-42","mode":"\#(mode)"}]"#) }
     }
 
-    /// What a right says besides its content, and the lease and rental that it grants at `now`.
+    /// The members of a right besides its content, and the lease and rental that the right grants at `now`.
     struct Grant: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let lease: UInt32?
@@ -176,7 +177,7 @@ import Testing
         }
     }
 
-    /// A mode that grants offline use, the rest of a right, and what it grants at `now`.
+    /// A mode that allows offline use, the other members of a right, and the terms that the right grants at `now`.
     struct OfflineGrant: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let limits: OfflineLimits
@@ -195,7 +196,7 @@ import Testing
         arguments: [
             OfflineGrant(#""mode":"offline""#, .unlimited),
             OfflineGrant(#""mode":"both","hdcp":"type1","start":1750000000"#, .unlimited),
-            // Storage bounds the first play, a duration the whole.
+            // Storage limits the time until the first play, a duration the whole time.
             OfflineGrant(#""mode":"both","storage":604800"#, storage: 604_800, playback: nil),
             OfflineGrant(#""mode":"both","duration":7200"#, .hardEnd(7200)),
             OfflineGrant(#""mode":"both","storage":604800,"duration":7200"#, .hardEnd(7200)),
@@ -204,11 +205,11 @@ import Testing
             OfflineGrant(#""mode":"both","end":1750000001"#, .hardEnd(1)),
             OfflineGrant(#""mode":"both","end":1750000100,"storage":101"#, .hardEnd(100)),
             OfflineGrant(#""mode":"both","end":1750000100,"storage":100"#, .hardEnd(100)),
-            // What storage leaves until the end is for playback.
+            // The time between storage and the end is left for playback.
             OfflineGrant(#""mode":"both","end":1750000100,"storage":99"#, storage: 99, playback: 1),
             OfflineGrant(#""mode":"both","end":1750000100,"duration":40"#, .hardEnd(40)),
             OfflineGrant(#""mode":"both","storage":4294967295"#, storage: 0xFFFF_FFFE, playback: nil),
-            // With playback and no end, both as given.
+            // With playback and without an end, both are as given.
             OfflineGrant(#""mode":"both","playback":172800"#, storage: nil, playback: 172_800),
             OfflineGrant(#""mode":"both","playback":172800,"storage":604800"#, storage: 604_800, playback: 172_800),
             OfflineGrant(#""mode":"both","playback":300,"storage":200,"duration":100"#, .hardEnd(100)),
@@ -216,13 +217,14 @@ import Testing
             OfflineGrant(
                 #""mode":"both","playback":9223372036854775807,"storage":9223372036854775807"#, storage: 0xFFFF_FFFE,
                 playback: 0xFFFF_FFFE),
-            // With an end, both together within what remains: as given if they fit, then by less storage.
+            // With an end, both together must fit into the remaining time. They are as given if they fit, otherwise
+            // storage is shortened.
             OfflineGrant(#""mode":"both","end":1750000100,"playback":30,"storage":70"#, storage: 70, playback: 30),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":30,"storage":71"#, storage: 70, playback: 30),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":30"#, storage: 70, playback: 30),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":50"#, storage: 50, playback: 50),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":90,"storage":10"#, storage: 10, playback: 90),
-            // If too little storage would be left, a hard end that keeps every limit.
+            // If too little storage would be left, the licence has a hard end that keeps every limit.
             OfflineGrant(#""mode":"both","end":1750000100,"playback":51"#, .hardEnd(51)),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":99"#, .hardEnd(99)),
             OfflineGrant(#""mode":"both","end":1750000100,"playback":100"#, .hardEnd(100)),
@@ -276,7 +278,7 @@ import Testing
         }
     }
 
-    /// What the right says, what the track adds, and both together.
+    /// The demand of the right, the demand of the track, and both combined.
     @Test(
         arguments: [
             ("", #""hdcp":"type1""#, Protection(hdcp: .type1)),

@@ -3,10 +3,9 @@ import KeyCrypto
 
 @testable import Entitlements
 
-/// An issuer with one key of each algorithm, the verifier that accepts its tokens, and the other tokens that it could
-/// be made to sign.
+/// An issuer with one key of each algorithm, the verifier that accepts its tokens, and the means to forge tokens.
 ///
-/// The key ids are "es" and "hs", the name and audience those of `claims`.
+/// The key ids are "es" and "hs". Issuer name and audience are those of `claims`.
 struct Issuance {
     static let now: Int64 = 1_750_000_000
 
@@ -17,11 +16,11 @@ struct Issuance {
     let secret = Array("0123456789abcdef0123456789abcdef".utf8)
     let verifier: TokenVerifier
 
-    /// How a token is signed, honestly or not.
+    /// The ways to sign a token, honestly or not.
     enum Signer: Sendable {
         case privateKey
         case secret
-        /// HMAC with the text of the public key, which everybody has.
+        /// HMAC with the text of the public key, which is no secret.
         case publicKeyAsSecret
         case strangersPrivateKey
         case strangersSecret
@@ -43,7 +42,7 @@ struct Issuance {
         verifier = TokenVerifier(issuers: try IssuerSet([issuer], leeway: leeway), enforced: enforced)
     }
 
-    /// The payload of a good token with members replaced, added, or (by nil) left out; values are JSON text.
+    /// The payload of a valid token with members replaced, added, or (with nil) left out. Values are JSON text.
     static func payload(_ changes: [String: String?] = [:]) -> String {
         var members: [String: String] = [
             "iss": "\"\(name)\"", "aud": "\"\(audience)\"", "sub": "\"account-123\"", "jti": "\"4f1c\"",
@@ -60,7 +59,7 @@ struct Issuance {
         return Array((signed + "." + Base64URL.encode(try sign(Array(signed.utf8), by: signer))).utf8)
     }
 
-    /// A token with the shared secret, for tests that are not about signatures.
+    /// A token signed with the shared secret, for tests that are not about signatures.
     func token(changing changes: [String: String?]) throws -> [UInt8] {
         try token(header: #"{"alg":"HS256","kid":"hs"}"#, payload: Self.payload(changes), by: .secret)
     }
@@ -69,7 +68,7 @@ struct Issuance {
         try verifier.verify(token, now: now)
     }
 
-    /// Claims with the rights of this JSON text, by the way of a token.
+    /// The claims of a verified token with the rights of this JSON text.
     func claims(rights: String) throws -> Claims {
         try verify(try token(changing: ["rights": rights]))
     }

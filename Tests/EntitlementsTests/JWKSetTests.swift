@@ -4,7 +4,7 @@ import Testing
 
 @testable import Entitlements
 
-/// Keys of RFC 7515, RFC 7517 and RFC 8037, and what is wrong with others.
+/// Keys of RFC 7515, RFC 7517 and RFC 8037, and faults of other keys.
 @Suite struct JWKSetTests {
     private static let p256 = """
         "kty":"EC","crv":"P-256","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",\
@@ -40,7 +40,7 @@ import Testing
         #expect(try !self.set(#""kid":"a",\#(Self.p256)"#).holdsSecrets)
     }
 
-    /// RFC 7515, appendix A.1: the header has no `kid`, so the key is tried by itself.
+    /// RFC 7515, appendix A.1: the header of the example has no `kid`, so the key is tested directly.
     @Test func theSecretIsTheOneOfTheFile() throws {
         let key = try #require(try set(#""kid":"d",\#(Self.secret)"#).keys.first)
         let secret = try Base64URL.decode(
@@ -136,7 +136,7 @@ import Testing
         #expect(throws: JWKSetError.tooManyKeys) { try parse(#"{"keys":[\#(keys)]}"#) }
     }
 
-    /// Every prefix of a file must be refused, by an error and not by a trap.
+    /// Every prefix of a file is refused by an error, not by a trap.
     @Test func refusesEveryTruncation() {
         let text = #"{"keys":[{"kid":"d",\#(Self.secret)},{"kid":"a",\#(Self.p256)}]}"#
         for length in 1..<text.utf8.count {

@@ -9,7 +9,7 @@ import Testing
     private static let now = Issuance.now
     private static let device = "00112233445566778899AABBCCDDEEFF00112233"
 
-    /// The shape that NAGRA prints, at another time and with a device id that an SPC could carry.
+    /// The shape of NAGRA's documentation, with other times and a device id that an SPC could contain.
     private static let printed = """
         {"typ":"ContentAuthZ","ver":"1.0","exp":\(now + 300),"jti":"j-1",
          "device":{"deviceUniqueId":"\(device)","deviceId":"5f","accountId":"test_account_0001"},
@@ -95,7 +95,7 @@ import Testing
         #expect(throws: EntitlementError.claimUnsupported(path)) { try verify(payload) }
     }
 
-    /// A session and a content key are good where they were made.
+    /// A session token and a content key token are valid only at the server that made them.
     @Test(arguments: [("Session", EntitlementError.sessionOfAnotherServer), ("Kc", .tokenOfAnotherServer)])
     func refusesTheTokensOfAnotherServer(type: String, error: EntitlementError) throws {
         let payload = Self.printed.replacing(#""typ":"ContentAuthZ""#, with: "\"typ\":\"\(type)\"")
@@ -103,7 +103,7 @@ import Testing
         #expect(error.code == "token_issuer")
     }
 
-    /// `duration` is how long a licence lives: a lease in streaming, an end in offline use, and never a rental.
+    /// `duration` is the life of a licence: a lease for streaming, an end for offline use, and never a rental.
     @Test(arguments: [(60, 60), (900, 300)] as [(Int64, UInt32)])
     func aDurationIsTheLifeOfALicence(duration: Int64, seconds: UInt32) throws {
         let end = "2025-06-15T15:11:40Z"  // 300 s from now.
@@ -116,8 +116,8 @@ import Testing
         #expect(try LicenseLimits(of: right, for: .offline, now: Self.now) == .offline(.hardEnd(seconds)))
     }
 
-    /// A request that does not say what it is for keeps the key if the issuer has its rights say so, and only if one
-    /// does.
+    /// A request that names no use gets a licence to keep if the issuer lets its rights decide, and only if a right
+    /// allows it.
     @Test(arguments: [
         (true, #"{"contentId":"a","storable":true}"#, LicenseUse.offline),
         (true, #"{"contentId":"a","storable":false}"#, .streaming),
@@ -170,7 +170,7 @@ import Testing
         #expect(throws: Never.self) { try verify(own) }
     }
 
-    /// A key is read in the dialect of its issuer, even if the token looks like another one.
+    /// A token is read in the dialect of its key's issuer, even if it looks like another dialect.
     @Test func anIssuerWritesOneDialect() throws {
         let native = try Issuance()
         let token = try native.token(header: #"{"alg":"HS256","kid":"hs"}"#, payload: Self.printed, by: .secret)
@@ -178,7 +178,8 @@ import Testing
         #expect(throws: EntitlementError.claimInvalid("typ")) { try verify(Issuance.payload()) }
     }
 
-    /// Of the tokens of one header one grants contents. Another server's session beside it is passed over.
+    /// Exactly one of the tokens in a header may grant contents. A session token of another server in the same header
+    /// is ignored.
     @Test func aListHasOneTokenThatGrants() throws {
         let issuance = try Issuance(dialect: .nagra)
         func token(_ payload: String) throws -> [UInt8] {
@@ -207,7 +208,7 @@ import Testing
 }
 
 extension Right {
-    /// The same right, whose licences live for so many seconds.
+    /// The same right with this life of its licences in seconds.
     fileprivate func living(_ seconds: Int64) -> Right {
         var right = self
         right.life = seconds

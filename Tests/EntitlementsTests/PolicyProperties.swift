@@ -4,7 +4,7 @@ import Testing
 
 @testable import Entitlements
 
-/// What holds for all rights under all policies.
+/// Properties of all rights under all policies.
 @Suite struct PolicyProperties {
     private static let now = Issuance.now
 
@@ -47,7 +47,7 @@ import Testing
             profile: [nil, "p"].randomElement(using: &generator) ?? nil)
     }
 
-    /// The rights and rules that count for a licence, and the licence.
+    /// A right, the rules that apply to it, and the resulting licence.
     private struct Case {
         let right: Right
         let rules: [PolicyRule]
@@ -69,7 +69,7 @@ import Testing
         request.policy = policy
         let rules = [policy.floor] + (right.profile == nil ? [] : [policy.profiles["p"] ?? PolicyRule()])
         guard let authorization = try? Gate.authorize(request) else {
-            // Nothing but these can refuse such a right.
+            // Only these reasons can refuse such a right.
             let forbidsOffline = rules.contains { $0.allowsOffline == false } || right.mode == .stream
             #expect((right.end ?? .max) <= now || (use == .offline && forbidsOffline))
             return nil
@@ -147,7 +147,7 @@ import Testing
         #expect(grants > 100)
     }
 
-    /// A rule more never grants more, and the order of rules does not matter.
+    /// An additional rule never grants more, and the order of rules does not matter.
     @Test func mergingTightensAndCommutes() {
         var generator = SeededGenerator.announced("mergingTightensAndCommutes")
         for _ in 0..<2000 {

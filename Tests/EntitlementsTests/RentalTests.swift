@@ -19,7 +19,7 @@ import Testing
             contentID: "movie-42", keyID: try KeyID(parsing: "00112233445566778899aabbccddeeff"), trackLabels: [])
     }
 
-    /// What the gate says of a right with a rental, as members of JSON, when something is remembered.
+    /// Authorizes a right with a rental, given as JSON members, with what the server remembers.
     private func authorize(
         _ rental: String = #"{"start":"30d","play":"48h","finish":true}"#, more: String = #","lease":300"#,
         opened: Int64? = nil, firstPlay: Int64? = nil, isPlayed: Bool = false, isRunning: Bool = false,
@@ -104,7 +104,7 @@ import Testing
         #expect(try streaming(played).rental == UInt32(2 * Self.day))
     }
 
-    /// A device that never renews would tell of no play, so what is left is a lease.
+    /// A device that never renews would not report its play, so the remaining time becomes a lease.
     @Test func aRightWithoutALeaseGetsOne() throws {
         #expect(try streaming(authorize(more: "")).lease == UInt32(2 * Self.day))
         let played = try authorize(
@@ -139,8 +139,7 @@ import Testing
         }
     }
 
-    /// Only a session token vouches for a playback that runs: the sender of an SPC can alter what it says of its
-    /// playback.
+    /// Only a session token proves a running playback, because the sender of an SPC can alter its playback state.
     @Test func aFilmThatRunsIsNotCutWithFinish() throws {
         let opened = Self.now - 10 * Self.day
         let running = try authorize(
@@ -156,7 +155,7 @@ import Testing
         }
     }
 
-    /// A session that began in time tells of its first play with its first renewal.
+    /// A session that began in time reports its first play with its first renewal.
     @Test func aSessionThatBeganInTimeMayTellOfItsPlayLate() throws {
         let opened = Self.now - 30 * Self.day - 60
         let late = try authorize(

@@ -4,7 +4,7 @@ import Testing
 @testable import Entitlements
 
 @Suite struct RevocationViewTests {
-    /// What a node with 200,000 revocations holds.
+    /// The memory of a node for each of 200,000 revocations.
     @Test func aRevocationTakesAtMost64Bytes() throws {
         var view = RevocationView()
         for number in 0..<200_000 { view.revoke(.subject, named: Self.name(number), until: Int64(number + 1)) }
@@ -18,7 +18,7 @@ import Testing
         #expect(try !view.contains(.subject, Self.text(200_000), of: "portal", now: 0))
     }
 
-    /// A change is made without another copy of everything: the copy that requests are checked against stays as it is.
+    /// A change to the view does not affect the published copy, against which requests are checked.
     @Test func copiesDoNotChangeEachOther() throws {
         var view = RevocationView()
         for number in 0..<5000 { view.revoke(.token, "t\(number)", of: "portal") }

@@ -78,7 +78,7 @@ import Testing
         #expect(try verify(contents).rights.map(\.selector) == [.content("movie-42")])
     }
 
-    /// A key that travels along has the name that the token gives it.
+    /// A key inside the token has the id that the token gives it.
     @Test func namesItsOwnKey() throws {
         var contents = Self.contents()
         contents.contentKey = try Self.key()
@@ -112,7 +112,7 @@ import Testing
         #expect(text.utf8.allSatisfy { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "/") })
     }
 
-    /// Every prefix of a token, and every changed character, is refused by an error and not by a trap.
+    /// Every prefix and every changed character of a token is refused by an error, not by a trap.
     @Test func refusesEveryTruncationAndChange() throws {
         var contents = Self.contents()
         contents.contentKey = try Self.key()
@@ -185,7 +185,7 @@ import Testing
             ([19, 5] + Array("wudo".utf8) + [1], "token_schema"), ([19, 4] + Array("abcd".utf8), "token_schema"),
         ] as [([UInt8], String)])
     func refusesFieldsThatAreNot(fields: [UInt8], code: String) throws {
-        // Without the key there is nothing that the token is good for.
+        // Without a key, the token would allow nothing.
         let key = fields.isEmpty ? [] : Self.keyField
         let token = try sealed(Self.beginning + key + fields)
         let error = #expect(throws: EntitlementError.self) { try verifier.verify(token, now: Self.now) }

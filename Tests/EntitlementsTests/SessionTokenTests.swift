@@ -61,7 +61,7 @@ import Testing
         try claims(["rights": "[{\"content\":\"movie-42\",\"lease\":300\(members)}]"])
     }
 
-    // MARK: What it says
+    // MARK: Contents
 
     @Test func keepsWhatWasGranted() throws {
         let granted = try claims([
@@ -79,7 +79,7 @@ import Testing
         #expect(kept.keyID == granted.keyID && kept.dialect == granted.dialect && kept.cookie == "c-1")
         #expect(kept.session == granted.session)
         #expect(kept.limits.networks == granted.limits.networks && kept.limits.countries == granted.limits.countries)
-        #expect(kept.limits.usesPerKey == nil, "a renewal is no further use")
+        #expect(kept.limits.usesPerKey == nil, "a renewal is not counted as a use")
         #expect(kept.device.id == "tv" && kept.device.account == "a-1" && kept.device.maximum == nil)
         let (right, first) = (try #require(kept.rights.first), try #require(granted.rights.first))
         #expect(kept.rights.count == 1 && right.selector == .keyIDs([content.keyID]), "uses are counted for each key")
@@ -92,7 +92,7 @@ import Testing
         #expect(kept.expiresAt == Self.now + 300 + SessionTokens.graceDefault)
     }
 
-    /// If uses are not counted, one session serves all keys of the content.
+    /// If uses are not counted, one session token serves all keys of the content.
     @Test func servesAllKeysOfAContentUnlessUsesAreCounted() throws {
         for (limits, selector) in [
             ("{}", Right.Selector.content("movie-42")), (#"{"uses":3}"#, .keyIDs([content.keyID])),
@@ -132,7 +132,7 @@ import Testing
         #expect(!stranger.isBound(grant, to: device))
     }
 
-    // MARK: How long it holds
+    // MARK: Ends
 
     @Test func endsWithItsGrace() throws {
         let bytes = try #require(try token(for: leased()))
@@ -142,7 +142,7 @@ import Testing
         #expect(EntitlementError.sessionEnded(.expired).code == "session_expired")
     }
 
-    /// A verifier remembers what it has verified; what time changes is looked at each time.
+    /// A cached token is still checked against the time at each request.
     @Test func endsWhereItIsRemembered() throws {
         let cache = VerifiedTokenCache(verifier: verifier())
         let bytes = try #require(try token(for: leased()))
@@ -153,14 +153,13 @@ import Testing
         }
     }
 
-    /// What a right says besides its lease, and after how many seconds its session ends.
+    /// The members of a right besides its lease, and the seconds until its session ends.
     private static let limits: [(String, Int64)] = [
         (#","end":\#(now + 2000)"#, 2000), (#","duration":1500"#, 1500), ("", 3600),
         (#","end":\#(now + 9000),"duration":8000"#, 3600),
     ]
 
-    /// However often it is renewed: not beyond the right's end, not beyond the rental, and not beyond the longest
-    /// session.
+    /// However often it is renewed, a session never passes the right's end, the rental or the longest session.
     @Test(arguments: limits)
     func goesNoFurtherThanWhatWasGranted(limits: String, seconds: Int64) throws {
         let sessions = try Self.sessions(1, maximumLife: 3600)
@@ -207,7 +206,7 @@ import Testing
         }
     }
 
-    // MARK: Who may make one
+    // MARK: Keys and issuers
 
     @Test func isRefusedUnderAnyOtherKey() throws {
         let bytes = try #require(try token(for: leased()))
@@ -229,7 +228,7 @@ import Testing
         #expect(throws: EntitlementError.keyUnknown) { try verifier().verify(successor, now: Self.now) }
     }
 
-    /// Removing an issuer or its key ends the sessions that were begun with them.
+    /// Removing an issuer or its key ends the sessions that began with them.
     @Test func endsWithItsIssuerAndItsKey() throws {
         let bytes = try #require(try token(for: leased()))
         let secret = issuance.secret

@@ -57,7 +57,7 @@ import Testing
         #expect(failures(issuance.verifier.explain(other, now: 0)) == ["algorithm token_alg"])
     }
 
-    /// What the checks have found and what they want, also of a token without a good signature.
+    /// The found and the expected value of each check, even for a token without a valid signature.
     @Test func showsWhatIsFoundAndWhatIsExpected() throws {
         let issuance = try Issuance(maximumLife: 300)
         let payload = Issuance.payload([
@@ -80,7 +80,7 @@ import Testing
         #expect(try values(.privateKey, .claims).found == "session.groups[0].max: 0")
         let unknown = issuance.verifier.explain(
             try issuance.token(header: #"{"alg":"ES256","kid":"x\u001b[2J"}"#), now: Issuance.now)
-        #expect(unknown.checks[1].values.found == "kid x?[2J", "a terminal obeys nothing of it")
+        #expect(unknown.checks[1].values.found == "kid x?[2J", "the text has no control characters for a terminal")
         #expect(unknown.checks[1].values.expected?.contains("es") == true)
         #expect(unknown.checks[7].values.found == #"iss "https://portal.example", aud "latchkey""#)
     }
@@ -97,7 +97,7 @@ import Testing
         #expect(verifier.explain(token, now: Issuance.now).claims?.rights.count == 1)
     }
 
-    /// A key of ours has signed it, and yet it is refused: the explanation says why.
+    /// The token has a valid signature but is refused. The explanation says why.
     @Test func explainsWhatCannotBeReadBehindAGoodSignature() throws {
         let sealingKey = TokenSealingKey(id: 1, key: try AES256GCMKey(SecretBytes(copying: [UInt8](0..<32))))
         let issuer = Issuer(

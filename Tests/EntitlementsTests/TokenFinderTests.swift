@@ -91,7 +91,7 @@ import Testing
         #expect(throws: EntitlementError.tokenAmbiguous) { try find(("nv-authorizations", "a,b"), body: "c") }
     }
 
-    /// A gateway's own token is ignored if the configuration says so.
+    /// The finder ignores the sources that the configuration names, for example for a gateway's own token.
     @Test func ignoresTheSourcesThatAreNamed() throws {
         let finder = TokenFinder(ignoring: [.bearer, .query])
         let found = try find(

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// What is minted in another dialect is what its reader reads.
+    /// The reader of each other dialect reads the claims that were minted.
     @Test(
         arguments: [
             (
@@ -60,7 +60,8 @@ import Testing
         #expect(claims.expiresAt == Issuance.now + 300 && claims.rights == [right])
     }
 
-    /// A limit that is left out would grant more than was meant.
+    /// The minter refuses a limit that the dialect cannot express, because leaving it out would grant more than
+    /// intended.
     @Test(
         arguments: [
             (.nagra, Right(.content("a"), lease: 60), "lease"), (.nagra, Right(.content("a"), mode: .offline), "mode"),

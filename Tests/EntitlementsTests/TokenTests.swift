@@ -91,7 +91,8 @@ import Testing
         #expect(throws: EntitlementError.tokenMalformed(.notThreeParts)) { try Token(parsing: Array(text.utf8)) }
     }
 
-    /// "AB" has bits behind its one byte, "A" is no whole byte, and the rest are other alphabets and white space.
+    /// "AB" has extra bits after its one byte, and "A" is less than a byte. The rest use other alphabets or white
+    /// space.
     @Test(arguments: ["AB", "A", "AA==", "AA=", "+/8", "A A", " AA", "AA\n", "AA\r\n", "ÄÄ", "AAAAA"])
     func refusesPartsThatAreNotCanonical(signature: String) throws {
         for bytes in [

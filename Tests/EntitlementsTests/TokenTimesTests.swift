@@ -3,7 +3,7 @@ import Testing
 
 @testable import Entitlements
 
-/// Each issuance has a leeway of 5 seconds and, but for `exp`, `nbf` and `iat`, good tokens.
+/// Each issuance has a leeway of 5 seconds. Except for `exp`, `nbf` and `iat`, its tokens are valid.
 @Suite struct TokenTimesTests {
     private static let now = Issuance.now
 
@@ -50,7 +50,7 @@ import Testing
         #expect(throws: EntitlementError.tokenNotYetValid(inSeconds: 25)) { try issuance.verify(early) }
     }
 
-    /// At 1750000000 whole seconds of the clock, without leeway.
+    /// The clock is at exactly 1750000000 seconds, and there is no leeway.
     @Test(arguments: [
         ("exp", "1750000000.5", nil), ("exp", "1750000001e0", nil), ("exp", "175000000.1e1", nil),
         ("exp", "1750000000.0", "token_expired"), ("exp", "1749999999.9", "token_expired"),

@@ -6,7 +6,7 @@ import Testing
 @testable import Entitlements
 
 @Suite struct TokenVerifierTests {
-    /// A token that a client could try, and the code that answers it.
+    /// A token that a client could try, and the code that it must get.
     struct Attempt: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let header: String
@@ -64,7 +64,7 @@ import Testing
         Attempt("two algorithms", #"{"alg":"none","alg":"ES256","kid":"es"}"#, .privateKey, "token_malformed"),
     ]
 
-    /// The order of the P-256 group (SEC 2, section 2.4.2): neither number of a signature reaches it.
+    /// The order of the P-256 group (SEC 2, section 2.4.2). Both numbers of a signature must be smaller.
     private static let order: [UInt8] = [
         0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
         0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,

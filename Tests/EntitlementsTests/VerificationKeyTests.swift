@@ -5,7 +5,7 @@ import Testing
 
 @testable import Entitlements
 
-/// Keys of every algorithm, their states, and what a new verifier does to the cache.
+/// Keys of every algorithm, their states, and the effect of a new verifier on the cache.
 @Suite struct VerificationKeyTests {
     private static let now = Issuance.now
 

@@ -48,7 +48,7 @@ import Testing
         group.stop(within: .seconds(10))
     }
 
-    /// Who waits too long gets an answer although every thread is stuck, and its call never runs.
+    /// A caller that waits too long gets an answer although every thread is stuck, and its call never runs.
     @Test func answersAtTheDeadline() throws {
         let clock = ManualClock()
         let group = try EventLoopGroup(count: 1, clock: clock)
@@ -74,7 +74,7 @@ import Testing
         clock.advance(by: .seconds(11))
         group.wakeAll()
         #expect(log.wait(for: 1) == ["1 deadlineExceeded"])
-        // The place of a call without a waiting caller is free.
+        // A call whose caller no longer waits has given up its place.
         loop.spawn { await call(2, .seconds(60)) }
         clock.advance(by: .seconds(11))
         while log.all.count < 2 {

@@ -17,7 +17,7 @@ import Testing
         #expect(group.stop(within: .seconds(10)) == StopReport(abandonedTaskCount: 0))
     }
 
-    /// Everything that request code awaits comes back to the loop's own thread.
+    /// After every await, request code continues on the loop's own thread.
     @Test func tasksStayOnTheirLoop() throws {
         let group = try EventLoopGroup(count: 2)
         let loop = group.loops[0]
@@ -79,7 +79,7 @@ import Testing
         loop.spawn { await gate.pass() }
         gate.waitForTasks(1)
         #expect(group.stop(within: .zero).abandonedTaskCount == 1)
-        // Its continuation finds a loop that has stopped, and nothing runs anywhere else.
+        // The task's continuation finds a stopped loop, and nothing runs anywhere else.
         gate.open()
         #expect(loop.loop.droppedJobs.load(ordering: .relaxed) == 1)
         #expect(!loop.execute { Issue.record("a stopped loop ran something") })
@@ -110,7 +110,7 @@ import Testing
         group.stop(within: .zero)
     }
 
-    /// Many timers that end at once, as those of a wave of connections do, do not hold up what comes meanwhile.
+    /// Many timers that fire at the same time, for example those of a wave of connections, do not delay other events.
     @Test func looksAtChannelsBetweenTimers() throws {
         let clock = ManualClock()
         let group = try EventLoopGroup(count: 1, clock: clock)
@@ -134,7 +134,7 @@ import Testing
         group.stop(within: .zero)
     }
 
-    /// What came before a listener's event, as the ends of thousands of connections do, does not hold the listener up.
+    /// Events before a listener's event, for example the ends of thousands of connections, do not delay the listener.
     @Test func callsFirstChannelsBeforeAllThatAFullTurnBrings() throws {
         let group = try EventLoopGroup(count: 1)
         let loop = group.loops[0]
@@ -144,21 +144,21 @@ import Testing
         loop.runAndWait {
             for channel in others { channel.register(on: loop) }
             first.register(on: loop, comesFirst: true)
-            // Epoll reports in this order.
+            // Epoll reports the events in this order.
             for channel in others { channel.counter.wake() }
             first.counter.wake()
         }
         let names = log.wait(for: 301)
         #expect(names.firstIndex(of: "first") == 0)
         loop.runAndWait {}
-        // Once in the turn that is full, and no second time for its event.
+        // It is called once in the full turn, and not a second time for its own event.
         #expect(log.all.count { $0 == "first" } == 1)
         #expect(log.all.count { $0 == "other" } == 300)
         loop.runAndWait { for channel in others + [first] { channel.unregister(on: loop) } }
         group.stop(within: .zero)
     }
 
-    /// Without so many events a channel that comes first is called for its own alone.
+    /// In a turn that is not full, a channel that comes first is called only for its own events.
     @Test func callsFirstChannelsForNothingInNoOtherTurn() throws {
         let group = try EventLoopGroup(count: 1)
         let loop = group.loops[0]
@@ -241,7 +241,7 @@ import Testing
         group.stop(within: .zero)
     }
 
-    /// Values go with their loop, on its thread.
+    /// The loop releases its values when it stops, on its own thread.
     @Test func releasesLoopLocalsWhenItStops() throws {
         let group = try EventLoopGroup(count: 1)
         let loop = group.loops[0]
@@ -253,7 +253,7 @@ import Testing
         #expect(log.all == [true])
     }
 
-    /// A task that always has work does not keep the loop from its channels and timers.
+    /// A task that always has work does not block the loop's channels and timers.
     @Test func sharesTurnsWithABusyTask() throws {
         let group = try EventLoopGroup(count: 1)
         let loop = group.loops[0]
@@ -274,7 +274,7 @@ import Testing
 }
 
 @Suite struct TurnEndHookTests {
-    /// What is held back waits for a poll that brings nothing, and then runs although nothing wakes the loop.
+    /// A batch that is held back waits for a poll without events. It then runs although nothing wakes the loop.
     @Test func runsAPartialBatchOnceItIsQuiet() throws {
         let group = try EventLoopGroup(count: 1)
         let loop = group.loops[0]
@@ -293,7 +293,7 @@ import Testing
         #expect(group.liveTaskCount == 0)
     }
 
-    /// The answer to one batch may lead straight into the next; nothing else wakes the loop then.
+    /// The answers to one batch may fill the next batch immediately, and nothing else wakes the loop then.
     @Test func runsABatchThatABatchHasFilled() throws {
         let group = try EventLoopGroup(count: 1)
         let loop = group.loops[0]
@@ -307,12 +307,12 @@ import Testing
         group.stop(within: .seconds(10))
     }
 
-    /// Steady work does not put a batch off for ever.
+    /// Steady work delays a batch only for a limited number of polls.
     @Test func asksAtMostEightTimesInARow() throws {
         let group = try EventLoopGroup(count: 1)
         let loop = group.loops[0]
         let log = Log<Bool>()
-        // Never reset, so every poll brings an event.
+        // The counter is never reset, so every poll brings an event.
         let channel = EagerChannel()
         loop.runAndWait {
             loop.atTurnEnd { turnEnd in
@@ -404,7 +404,7 @@ private final class CounterChannel: LoopChannel, @unchecked Sendable {
     }
 }
 
-/// Says that it was called. Safe to send: apart from the counter, it is used on its loop only.
+/// Logs that it was called. Safe to send: apart from the counter, it is used on its loop only.
 private final class NamedChannel: LoopChannel, @unchecked Sendable {
     let counter: WakeCounter
     private let name: String

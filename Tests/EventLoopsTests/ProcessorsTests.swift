@@ -4,7 +4,7 @@ import Testing
 @testable import EventLoops
 
 @Suite struct ProcessorsTests {
-    /// As the kernel lists them: `Cpus_allowed_list: 0-3,8`.
+    /// The result agrees with the kernel's list, for example `Cpus_allowed_list: 0-3,8`.
     @Test func countsThoseThatTheThreadMayRunOn() throws {
         let status = try String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)
         let prefix = "Cpus_allowed_list:"

@@ -13,7 +13,7 @@ import Testing
         #expect(table.count == 2)
     }
 
-    /// An event that waits for a channel that is gone must not reach the next one in its place.
+    /// A pending event of a removed channel must not reach the next channel in its place.
     @Test func recognisesAStaleToken() {
         var table = RegistrationTable()
         let old = table.insert(SilentChannel())

@@ -40,7 +40,7 @@ import Testing
         #expect(queue.earliest == at(9))
     }
 
-    /// Random operations, compared with a list that is searched.
+    /// Random operations give the same results as a list that is searched.
     @Test(arguments: [1, 2, 3, UInt64.random(in: 4...(.max))])
     func agreesWithASimpleList(seed: UInt64) {
         print("TimerQueueTests seed \(seed)")
@@ -81,7 +81,7 @@ import Testing
     private func at(_ nanoseconds: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(nanoseconds)) }
 }
 
-/// A small generator with a seed, so that a failure can be repeated.
+/// A small random generator with a seed, so that a failure can be repeated.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

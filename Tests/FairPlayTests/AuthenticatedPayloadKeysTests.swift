@@ -4,8 +4,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Values that another implementation of AES and CMAC computed from the seeds of protocol section 1.2; no public vector
-/// of version 3 exists.
+/// Values that another implementation of AES and CMAC computed from the seeds of protocol section 1.2. There is no
+/// public vector of version 3.
 @Suite struct AuthenticatedPayloadKeysTests {
     private let crypto: CryptoContext
     private let master = SharedSecret(SecretBytes(copying: Array(0..<16)))

@@ -38,7 +38,7 @@ import Testing
         #expect((ckc.count - 28) % 16 == 0)
     }
 
-    /// Five blocks of our own stand before the echoes, in an order by chance.
+    /// The server's own five blocks come before the echoes, in random order.
     @Test func shufflesItsOwnBlocksAndEchoesBehindThem() throws {
         let request = try bench.request {
             $0.unknownBlockCount = 3
@@ -55,7 +55,7 @@ import Testing
         #expect(Set(licenses.map { $0.blocks[0].tag }).count == 5)
     }
 
-    /// In the order of the request, each once, with their padding.
+    /// Each requested block comes once, in the order of the request and with its padding.
     @Test func echoesByteForByteInTheOrderOfTheRequest() throws {
         let request = try bench.request {
             $0.otherBlocks = [DeviceBlock(7, [1, 2, 3], extraBlocks: 9), DeviceBlock(8, [], extraBlocks: 0)]
@@ -69,7 +69,7 @@ import Testing
         #expect(license.blocks.first { $0.tag == 7 }?.paddingCount == 9 * 16 + 13)
     }
 
-    /// Filled to 16 bytes, and none to three blocks more.
+    /// A block is padded to a multiple of 16 bytes, plus zero to three units of 16.
     @Test func padsByChance() throws {
         let request = try bench.request { $0.returnRequest = [] }
         let licenses = try licenses(request, count: 60)

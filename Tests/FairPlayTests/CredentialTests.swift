@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct CredentialTests {
-    /// One hash form: the version, what is hashed, and the size of the key that it selects, in bits.
+    /// One form of the hash: the version, what is hashed, and the size in bits of the key that it selects.
     private struct Form: Hashable {
         let version: SPCVersion
         let subject: CredentialKey.Subject
@@ -113,7 +113,7 @@ import Testing
         #expect(try CredentialSet([plain, newer]).servedVersions == [.v1, .v2, .v3])
     }
 
-    /// The version is part of the choice: a hash under another version is unknown.
+    /// The version is part of the choice: a hash is unknown with another version.
     @Test func findsEachKeyByItsOwnVersionAlone() throws {
         let credential = try Credential(
             name: "both", pair1024: pair1024, pair2048: pair2048, ladder: ladder, servesVersion3: true)
@@ -134,8 +134,8 @@ import Testing
         }
     }
 
-    /// A module that is connected later takes the place of what was there, in the credential and behind every hash, and
-    /// nowhere else.
+    /// A module that is connected later replaces the old one in its credential and for every hash, but in no other
+    /// credential.
     @Test func connectsModulesByTheNameOfTheirCredential() throws {
         let one = try Credential(
             name: "one", pair1024: nil, pair2048: pair2048, ladder: ladder, servesVersion3: true)

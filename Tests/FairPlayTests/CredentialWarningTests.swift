@@ -30,7 +30,7 @@ import Testing
         #expect(try credential(sdkVersion: [2, 2, 26, 255]).warnings(now: 1_800_000_000).isEmpty)
     }
 
-    /// From 30 days before the end, and past it.
+    /// A warning is given from 30 days before the end on, and after the end.
     @Test(arguments: [
         (-31 * day, nil), (-30 * day - 1, nil), (-30 * day, false), (-1, false), (0, false), (1, true),
         (1_000 * day, true),

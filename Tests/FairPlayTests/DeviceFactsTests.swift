@@ -3,7 +3,7 @@ import FairPlay
 import TestSupport
 import Testing
 
-/// What the server reads of the device's words, from values that are written here byte by byte.
+/// The device facts that the server reads, from values that are written here byte by byte.
 @Suite struct DeviceFactsTests {
     private let bench: SPCBench
 
@@ -52,7 +52,7 @@ import Testing
 
     // MARK: Abilities
 
-    /// Each bit by itself and among all others: it is never the whole word that is compared.
+    /// Tests each bit alone and together with all others: the server never compares the whole word.
     @Test(arguments: [
         (UInt64(0), Capabilities.hdcpEnforcement), (1, .offlineKey), (2, .secureInvalidation), (3, .offlineKeyVersion2),
         (4, .securityLevelBaseline), (5, .securityLevelMain),
@@ -114,7 +114,7 @@ import Testing
         #expect(info.operatingSystem.description == "10.15.7")
     }
 
-    /// Each of the two has its own version of the operating system; a known server prints the one for the other.
+    /// Each of the two blocks has its own operating system version. A known server prints one for the other.
     @Test func keepsTheTwoOperatingSystemsApart() throws {
         let identity = words(1, 3, 0, 0, 0, 0, 0, 0, 0x000F_0000)
         let info = bigEndianBytes(DeviceType.mac.rawValue) + words(0x000B_0000, 1)

@@ -3,8 +3,8 @@ import FairPlay
 import TestSupport
 import Testing
 
-/// What an SPC of a vector says, as its file has it: bytes as lower-case hexadecimal digits, and no member for a block
-/// that is not there.
+/// The contents of a vector's SPC, as the vector's file has them. Bytes are lower-case hexadecimal digits, and a member
+/// is missing if the block is missing.
 struct ExpectedRequest: Codable, Sendable {
     let spcVersion: UInt32
     let certificateHash: String
@@ -63,10 +63,10 @@ struct ExpectedRequest: Codable, Sendable {
     }
 }
 
-// MARK: - From what goes into an SPC
+// MARK: - From the options of an SPC
 
 extension ExpectedRequest {
-    /// `options` name device, transaction and streaming indicator themselves, so that nothing is left to chance.
+    /// `options` must set device, transaction and streaming indicator, so that no value is random.
     init(_ options: DeviceOptions, certificateHash: [UInt8]) {
         spcVersion = options.version.rawValue
         self.certificateHash = hex(certificateHash)
@@ -91,7 +91,7 @@ extension ExpectedRequest {
 }
 
 extension DeviceOptions {
-    /// How many blocks there are beside the required ones.
+    /// The number of blocks besides the required ones.
     fileprivate var chosenBlockCount: Int {
         let optional = [
             streamingIndicator != nil, playbackState != nil, capabilities != nil, deviceIdentity != nil,
@@ -103,7 +103,7 @@ extension DeviceOptions {
 }
 
 extension StreamingIndicator {
-    /// Nil if chance decides.
+    /// The value's digits, or nil if the value is random.
     fileprivate var digits: String? {
         switch self {
         case .local: nil
@@ -171,7 +171,7 @@ extension ExpectedRequest.VirtualMachine.Side {
     }
 }
 
-// MARK: - Against what the server reads
+// MARK: - Comparison with what the server reads
 
 extension ExpectedRequest {
     func check(_ spc: SPC) {
@@ -200,7 +200,7 @@ extension ExpectedRequest {
         spc.blocks.first { $0.tag == tag }.map { hex(spc.bytes(in: $0.value)) }
     }
 
-    /// What a device that sent this can be told.
+    /// The abilities of a device that sent this SPC.
     var abilities: DeviceAbilities {
         DeviceAbilities(
             hasPlaybackState: playbackState != nil,

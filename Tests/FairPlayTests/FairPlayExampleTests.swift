@@ -5,7 +5,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// How a licence is made, as an example: from the bytes of an SPC to those of a CKC.
+/// An example of how a licence is made, from the bytes of an SPC to the bytes of a CKC.
 @Suite struct FairPlayExampleTests {
     @Test func opensAnSPCAndWritesACKC() throws {
         let vector = try #require(try OwnVectors.answered().first { $0.name == "v2-lease" })
@@ -13,7 +13,7 @@ import Testing
         let crypto = try CryptoContext()
         let opener = try SPCOpener(using: crypto)
 
-        // The container names its version and its certificate, and so the private key. Nothing is decrypted yet.
+        // The container names its version and certificate, which select the private key. Nothing is decrypted yet.
         let envelope = try SPCEnvelope(parsing: hex(vector.spc), served: credentials.servedVersions)
         let key = try credentials.key(for: envelope)
 
@@ -23,7 +23,7 @@ import Testing
         let spc = try opener.open(envelope, with: key, unwrapped: job, servedVersions: [1])
         #expect(Array(spc.assetID) == Array("movie-1".utf8))
 
-        // The device must be able to keep the terms. The content key is wrapped for this device alone.
+        // The device must be able to keep the terms. The content key is wrapped only for this device.
         let terms = LicenseTerms(validity: .duration(.lease(try #require(LicenseSeconds(300)))))
         try terms.check(for: spc.device, by: DevicePolicy())
         let contentKey = hex("3c5153cdf6e9b1c1d5a4a7f8a1b2c3d4")
@@ -32,7 +32,7 @@ import Testing
         let ckc = try CKCWriter.write(
             for: spc, contentKey: .here(sessionKeys, iv: .zero, wrapped: wrapped), terms: terms, using: crypto)
 
-        // What the device makes of the answer.
+        // The device opens the answer.
         let secrets = try vector.secrets.requestSecrets(vector.expected.request)
         let license = try CKCOpener(secrets: secrets, using: crypto).open(ckc)
         #expect(license.contentKey.bytes.revealed() == contentKey && license.terms == terms)

@@ -5,7 +5,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// The blocks of a CKC byte by byte, against the layouts of protocol section 2.2.
+/// The blocks of a CKC byte by byte, compared with the layouts of protocol section 2.2.
 @Suite struct LicenseBlockTests {
     private static let contentKeyDuration: UInt64 = 0x47ac_f6a4_18cd_091a
     private static let offlineKey: UInt64 = 0x6375_d972_7060_218c
@@ -80,7 +80,7 @@ import Testing
         #expect(license.value(of: Self.contentKeyDuration) == nil)
     }
 
-    /// Sixteen bytes: a known server writes the first eight alone.
+    /// The value has sixteen bytes. A known server writes only the first eight.
     @Test(arguments: [
         (HDCPLevel.none, "ef72894ca7895b78"), (.type0, "40791ac78bd5c571"), (.type1, "285a0863bba8e1d3"),
     ])

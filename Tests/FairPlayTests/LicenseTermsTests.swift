@@ -4,7 +4,7 @@ import FairPlay
 import TestSupport
 import Testing
 
-/// Whom terms can be told to: every rule by itself, at both sides of its line.
+/// Which devices can receive which terms: every rule alone, on both sides of its limit.
 @Suite struct LicenseTermsTests {
     private let bench: SPCBench
     private static let state = MediaPlaybackState(createdAt: 1, state: .readyToStart, sessionID: 2)
@@ -98,7 +98,7 @@ import Testing
                 try check(terms, device) { $0.assumesOfflineKeySupport = true }
             } else {
                 #expect(throws: error) { try check(terms, device) }
-                // What a device says of itself is not overruled.
+                // The policy does not override what a device reports.
                 #expect(throws: error) { try check(terms, device) { $0.assumesOfflineKeySupport = true } }
             }
         }
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// An offline key needs no playback state: its block is another one.
+    /// An offline key needs no playback state, because it has another block than durations.
     @Test func anOfflineKeyNeedsNoPlaybackState() throws {
         let device = try facts { $0.capabilities = .offlineKeyVersion2 }
         #expect(device.playbackState == nil)

@@ -4,13 +4,15 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// The sizes of every optional block around its limits: at least the listed size if more is passed over, and at most if
-/// it is opaque. Blocks with a version are passed over in every layout that is not known.
+/// The sizes of every optional block around its limits.
+///
+/// A value must have at least the listed size if extra bytes are ignored, and at most the listed size if it is opaque.
+/// Blocks with a version are ignored if their layout is not known.
 @Suite struct OptionalBlockTests {
     struct Block: Sendable, CustomTestStringConvertible {
         let name: String
         let tag: UInt64
-        /// What the value begins with; zeros follow.
+        /// The beginning of the value. Zeros follow it.
         var start: [UInt8] = []
         let minimum: Int
         var maximum: Int?
@@ -55,7 +57,7 @@ import Testing
     func refusesEveryOtherSize(block: Block) throws {
         var sizes = Set([0, 1, block.minimum / 2, block.minimum - 1].filter { (0..<block.minimum).contains($0) })
         if let maximum = block.maximum { sizes.formUnion([maximum + 1, maximum + 100]) }
-        // A sync block without a whole version is no sync.
+        // A sync block that is too short for a version is no sync request.
         if block.tag == TLLVTag.sync { sizes = sizes.filter { $0 >= 4 } }
         for size in sizes {
             #expect(throws: SPCError.rejected(.wrongSize(tag: block.tag, size: size)), "\(size) bytes") {
@@ -64,7 +66,7 @@ import Testing
         }
     }
 
-    /// Java's server refuses values that fill their block: here nothing stands behind the value.
+    /// Java's server refuses values that fill their block, without padding after the value. This server accepts them.
     @Test(arguments: blocks.filter { $0.minimum % 16 == 0 && $0.minimum > 0 })
     func acceptsAValueThatFillsItsBlock(block: Block) throws {
         let value = block.value(block.minimum)
@@ -79,7 +81,7 @@ import Testing
         }
     }
 
-    /// Only version 1 is understood, so only there the word means anything.
+    /// Only version 1 is known, so the reserved word is only checked in version 1.
     @Test func passesOverTheReservedWordOfAnotherVersion() throws {
         #expect(try bench.facts(TLLVTag.securityLevelReport, words(2, 9, 0, 0, 0)).securityReport == nil)
     }
@@ -118,7 +120,7 @@ import Testing
         #expect(facts.securityLevel == .audio && facts.denyListVersion == 40)
     }
 
-    /// A version 0 is no virtual machine, however long its value is.
+    /// Version 0 means no virtual machine, with any size of the value.
     @Test(arguments: [
         (words(0), false), (zeros(27), false), ([], true), (zeros(3), true), (words(1), true),
         (words(1) + zeros(23), true),
@@ -130,7 +132,7 @@ import Testing
         try LicenseTerms().check(for: facts, by: DevicePolicy())
         var strict = DevicePolicy()
         strict.refusesVirtualMachines = true
-        // The licence needs to know, so what cannot be read is refused.
+        // The terms depend on this fact, so an unreadable value is refused.
         if isUnreadable {
             #expect(throws: LicenseTermsError.virtualMachineUnknown) {
                 try LicenseTerms().check(for: facts, by: strict)

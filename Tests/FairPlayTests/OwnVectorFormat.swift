@@ -7,7 +7,7 @@ import Testing
 
 /// A vector in `Tests/Vectors/answered`: an SPC, a CKC that answers it, and every secret and value in both.
 ///
-/// Bytes are lower-case hexadecimal digits; what is absent from an SPC or a licence is absent from the file.
+/// Bytes are lower-case hexadecimal digits. A member is missing in the file if it is missing in the SPC or the licence.
 struct AnsweredVector: Codable, Sendable, NamedVector {
     /// How this vector differs from the others.
     let purpose: String
@@ -45,7 +45,7 @@ struct AnsweredVector: Codable, Sendable, NamedVector {
     }
 }
 
-/// A vector in `Tests/Vectors/sync`: an SPC that reports of a key, to be answered with data and no CKC.
+/// A vector in `Tests/Vectors/sync`: an SPC that reports a key, and gets data instead of a CKC.
 struct SyncVector: Codable, Sendable, NamedVector {
     let purpose: String
     let source: String
@@ -85,14 +85,14 @@ struct SyncVector: Codable, Sendable, NamedVector {
     }
 }
 
-/// A vector in `Tests/Vectors/refused`: an SPC that must not be answered.
+/// A vector in `Tests/Vectors/refused`: an SPC that must be refused.
 struct RefusedVector: Codable, Sendable, NamedVector {
     let purpose: String
     let source: String
     let spc: String
     let expected: Answer
 
-    /// The codes of the answers, by the status that each has: a closed list.
+    /// The codes of the answers, a closed list. Each has one status.
     enum Answer: String, Codable, Sendable, CaseIterable {
         case empty = "body_empty"
         case isCertificate = "spc_is_certificate"
@@ -121,9 +121,9 @@ struct RefusedVector: Codable, Sendable, NamedVector {
     }
 }
 
-/// A vector that is known by the name of its file.
+/// A vector with the name of its file.
 protocol NamedVector: Decodable, CustomTestStringConvertible {
-    /// The name of the file, without its extension; not part of it.
+    /// The name of the file without its extension. It is not stored in the file.
     var name: String { get set }
 }
 
@@ -131,11 +131,11 @@ extension NamedVector {
     var testDescription: String { name }
 }
 
-/// What the device kept.
+/// The secrets that the device kept.
 struct VectorSecrets: Codable, Sendable {
     /// The key that encrypts the payload.
     let payloadKey: String
-    /// Version 3: the key that RSA wraps; else that is the payload key.
+    /// The key that RSA wraps in version 3. In other versions, RSA wraps the payload key.
     var masterKey: String?
     /// SK 16, HU 20, R1 44, integrity 16.
     let sessionBlock: String
@@ -152,7 +152,7 @@ struct VectorSecrets: Codable, Sendable {
         expectedEchoes = secrets.expectedEchoes.map { hex($0) }
     }
 
-    /// What opens the answer to a request that says what is expected.
+    /// The secrets that open the answer to the expected request.
     func requestSecrets(_ expected: ExpectedRequest) throws -> RequestSecrets {
         try RequestSecrets(
             wrappedKey: SharedSecret(SecretBytes(copying: hex(masterKey ?? payloadKey))),
@@ -162,10 +162,10 @@ struct VectorSecrets: Codable, Sendable {
     }
 }
 
-/// What a sync SPC reports.
+/// The report of a sync SPC.
 struct ExpectedSync: Codable, Sendable, Equatable {
     let version: UInt32
-    /// As the device sends it: 0 for an expired key, 4294967295 for no end.
+    /// The value that the device sends: 0 for an expired key, 4294967295 for no end.
     let secondsToExpiry: UInt32
     /// Version 1.
     var contentID: String?

@@ -11,7 +11,7 @@ import Testing
 ///
 ///     LATCHKEY_WRITE_VECTORS=1 swift test --filter OwnVectorGenerator
 ///
-/// What is expected of a vector is what went into it, never what our own server made of it.
+/// The expected values of a vector are the inputs of the recipe, never what the server read.
 @Suite(
     .enabled(
         if: ProcessInfo.processInfo.environment["LATCHKEY_WRITE_VECTORS"] != nil,
@@ -93,7 +93,7 @@ struct OwnVectorGenerator {
         try write(json: vector, to: "sync/\(recipe.name).json")
     }
 
-    /// With everything that chance would decide on.
+    /// The options with fixed values for everything that would be random.
     private func complete(
         _ options: DeviceOptions, naming subject: CredentialKey.Subject?
     ) throws -> DeviceOptions {

@@ -3,13 +3,13 @@ import DeviceSimulation
 import FairPlay
 import TestSupport
 
-/// What goes into a vector that is answered.
+/// The inputs of an answered vector.
 struct AnsweredRecipe {
     let name: String
     let purpose: String
     var options: DeviceOptions
     var terms = LicenseTerms()
-    /// Nil for the certificate that devices of the version name.
+    /// What the SPC's hash names, or nil for the certificate that devices of this version name.
     var subject: CredentialKey.Subject?
 
     private static let state = MediaPlaybackState(
@@ -158,7 +158,7 @@ struct AnsweredRecipe {
         },
     ]
 
-    // MARK: What a device says
+    // MARK: Device facts
 
     private static let facts = [
         AnsweredRecipe("v2-every-fact", .v2, "Every optional block at once.") { $0.options.sayEverything() },
@@ -216,7 +216,7 @@ struct AnsweredRecipe {
 }
 
 extension DeviceOptions {
-    /// Every optional block that there is.
+    /// Adds every optional block.
     fileprivate mutating func sayEverything() {
         let system = OperatingSystemVersion(rawValue: 0x0012_0403)
         streamingIndicator = .airPlay
@@ -240,7 +240,7 @@ extension DeviceOptions {
     }
 }
 
-/// What goes into a vector of a sync report.
+/// The inputs of a vector with a sync report.
 struct SyncRecipe {
     let name: String
     let version: SPCVersion
@@ -294,7 +294,7 @@ struct SyncRecipe {
     ]
 }
 
-/// What goes into a vector that is refused.
+/// The inputs of a refused vector.
 struct RefusedRecipe {
     enum Content {
         case fault(SPCFault)

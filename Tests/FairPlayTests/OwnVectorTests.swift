@@ -53,7 +53,7 @@ import Testing
         #expect(keys.r1 == Array(sessionBlock[36..<80]))
     }
 
-    /// The key that RSA unwraps is the vector's, and so is the one that opens the payload.
+    /// RSA unwraps the key of the vector, and that key opens the payload.
     @Test(arguments: try OwnVectors.answered())
     func unwrapsTheExpectedKeys(vector: AnsweredVector) throws {
         let envelope = try envelope(vector.spc)
@@ -95,7 +95,7 @@ import Testing
         #expect(license.terms == terms)
     }
 
-    /// The secrets of one request open no other's answer.
+    /// The secrets of one request do not open the answer to another request.
     @Test func eachAnswerOpensForItsOwnRequestAlone() throws {
         let vectors = try OwnVectors.answered()
         for (vector, other) in zip(vectors, vectors.dropFirst() + vectors.prefix(1)) {

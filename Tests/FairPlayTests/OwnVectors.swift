@@ -24,12 +24,12 @@ enum OwnVectors {
                 in: .newlines))
     }
 
-    /// The certificate that devices of a version wrap their keys for.
+    /// The certificate for which devices of a version wrap their keys.
     static func certificate(_ version: SPCVersion) throws -> Certificate {
         try certificate(bits: version == .v1 ? 1024 : 2048)
     }
 
-    /// The credential that all vectors are made for.
+    /// The credential for which all vectors are made.
     static func credential() throws -> Credential {
         func pair(_ bits: Int) throws -> Credential.KeyPair {
             try Credential.KeyPair(

@@ -4,14 +4,13 @@ import FairPlay
 import KeyCrypto
 import TestSupport
 
-/// A CKC, decrypted by steps that are written here once more (protocol, sections 1.3 and 3.3), as the blocks in their
-/// order.
+/// The blocks of a CKC in their order, decrypted by a second implementation (protocol, sections 1.3 and 3.3).
 struct PlainLicense {
     struct Block: Equatable {
         let tag: UInt64
         let value: [UInt8]
         let paddingCount: Int
-        /// Header, value and padding.
+        /// The header, the value and the padding.
         let bytes: [UInt8]
     }
 
@@ -44,7 +43,7 @@ struct PlainLicense {
         bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// The value of the only block of a tag, or nil.
+    /// The value of the only block with a tag, or nil.
     func value(of tag: UInt64) -> [UInt8]? {
         let values = blocks.filter { $0.tag == tag }.map(\.value)
         return values.count == 1 ? values[0] : nil

@@ -5,8 +5,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Apple's public vectors: every SPC opens with the published values, Apple's answers read as published, and ours open
-/// again.
+/// Apple's public vectors: every SPC opens with the published values, Apple's answers read as published, and the
+/// server's own answers open again.
 @Suite(.enabled(if: PublicVectors.isPresent, "the folder of public vectors is not there"))
 struct PublicVectorTests {
     private let crypto: CryptoContext
@@ -101,7 +101,7 @@ struct PublicVectorTests {
         if let duration { #expect(UInt32(truncatingIfNeeded: duration.low >> 32) == 0x1a4b_de7e) }
     }
 
-    /// What the device of a vector knows, from the published values alone.
+    /// The secrets of a vector's device, from the published values only.
     private func secrets(_ vector: PublicVector) throws -> RequestSecrets {
         let (spc, payloadKey) = try open(vector)
         let sessionBlock = hex(vector.sessionKey) + hex(vector.deviceID) + hex(vector.r1) + hex(vector.integrity)
@@ -113,7 +113,7 @@ struct PublicVectorTests {
             abilities: DeviceAbilities(hasPlaybackState: vector.playbackDate != nil, capabilities: nil))
     }
 
-    /// A device accepts them, so `latchkey ckc inspect` must, too.
+    /// Devices accept Apple's answers, so `latchkey ckc inspect` must accept them too.
     @Test(arguments: PublicVector.all)
     func applesAnswerOpensAsOnADevice(vector: PublicVector) throws {
         let answer = try PublicVectors.read(vector.answerName)

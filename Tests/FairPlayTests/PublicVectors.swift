@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The folder of Apple's public test vectors, which is never part of the repository: `LATCHKEY_VECTORS`, or
-/// `../shared/vectors` beside it.
+/// The folder of Apple's public test vectors, which is not in the repository: `LATCHKEY_VECTORS`, or
+/// `../shared/vectors` beside the repository.
 enum PublicVectors {
     static let folder: URL = {
         let named = ProcessInfo.processInfo.environment["LATCHKEY_VECTORS"]
@@ -22,7 +22,7 @@ enum PublicVectors {
         [UInt8](try Data(contentsOf: folder.appending(path: name)))
     }
 
-    /// The DASk that all vectors share, as their description names it.
+    /// The DASk of all vectors, read from their description.
     static func fixedDASk() throws -> [UInt8] {
         let text = String(decoding: try read("README.md"), as: UTF8.self)
         guard let match = text.firstMatch(of: /fixed DASk `([0-9a-f]{32})`/) else {
@@ -32,7 +32,7 @@ enum PublicVectors {
     }
 }
 
-/// What must come out of one SPC and its sample answer (protocol, sections 7.2 and 7.3), as hexadecimal digits.
+/// The expected values of one SPC and its sample answer (protocol, sections 7.2 and 7.3), as hexadecimal digits.
 struct PublicVector: Sendable, CustomTestStringConvertible {
     let name: String
     let payloadKey: String

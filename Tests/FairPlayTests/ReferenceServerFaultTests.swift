@@ -5,8 +5,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// What other key servers get wrong (protocol, section 6), one test each: this one does not. The letters are those of
-/// the list.
+/// Faults of other key servers (protocol, section 6), with one test each that this server does not have the fault. The
+/// letters are those of the list.
 @Suite struct ReferenceServerFaultTests {
     private let bench: SPCBench
     private let fixture: TestCredential
@@ -30,7 +30,7 @@ import Testing
 
     // MARK: The lettered list
 
-    @Test("(a) no licence is without its key, or with one of zeros in its place")
+    @Test("(a) every licence has its key, and never a key of zeros instead")
     func theKeyIsNeverLeftOut() throws {
         let request = try bench.request { _ in }
         let license = try license(bench.server.open(request.message), request)
@@ -40,7 +40,7 @@ import Testing
         #expect(opened.revealed() == [UInt8](0x20...0x2F))
     }
 
-    @Test("(b) bytes behind the payload are refused, and a tag is no part of it", arguments: SPCVersion.allCases)
+    @Test("(b) bytes after the payload are refused, and the tag is not part of it", arguments: SPCVersion.allCases)
     func nothingBehindThePayloadIsDecrypted(version: SPCVersion) throws {
         for fault in [ContainerFault.oneTrailingByte, .sixteenTrailingBytes, .sixtyFourTrailingBytes] {
             let message = try request(version, with: .container(fault)).message
@@ -57,7 +57,7 @@ import Testing
         #expect(spc.blocks.last?.range.upperBound == envelope.payload.count)
     }
 
-    @Test("(c) lengths that are no multiple of 16 are refused", arguments: SPCVersion.allCases)
+    @Test("(c) lengths that are not multiples of 16 are refused", arguments: SPCVersion.allCases)
     func lengthsAreMultiplesOf16(version: SPCVersion) throws {
         let container = try request(version, with: .container(.lengthUnaligned)).message
         #expect(throws: SPCError.malformed(.payloadUnaligned)) { try bench.server.open(container) }
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(
-        "(d) an asset id that is no UTF-8 is not cut",
+        "(d) an asset id that is not UTF-8 is not cut",
         arguments: [
             hex("aabbccddeeffaabbccddeeffaabbccddeeff"), hex("00ff"), Array("movie\u{0}-1".utf8),
             hex("6d6f766965c328c0ff2d31"),
@@ -91,14 +91,14 @@ import Testing
         #expect(facts.identity?.operatingSystem.description == "11.3.4")
     }
 
-    @Test("(i) an offline key of version 1 needs capability bit 1 and no more")
+    @Test("(i) an offline key of version 1 needs only capability bit 1")
     func bit1IsEnoughForAnOfflineKey() throws {
         let device = try bench.open { $0.capabilities = .offlineKey }.device
         let key = OfflineKey(.version1(contentID: .zero), storage: LicenseSeconds(60), playback: LicenseSeconds(30))
         try LicenseTerms(validity: .offlineKey(key)).check(for: device, by: DevicePolicy())
     }
 
-    @Test("(j) a lease that cannot be told is refused, and never becomes a licence without an end")
+    @Test("(j) a lease that cannot be sent is refused, and never becomes a licence without an end")
     func noLeaseIsSilentlyUnlimited() throws {
         let request = try bench.request { _ in }
         let spc = try bench.server.open(request.message)
@@ -106,7 +106,7 @@ import Testing
         #expect(throws: LicenseTermsError.durationNeedsPlaybackState) {
             try terms.check(for: spc.device, by: DevicePolicy())
         }
-        // The writer would not leave it out by itself.
+        // The writer itself never leaves the duration out.
         #expect(try license(spc, request, terms: terms).value(of: TLLVTag.contentKeyDuration) != nil)
     }
 
@@ -129,7 +129,7 @@ import Testing
         #expect(throws: SPCError.rejected(.returnRequestForbidden(tag))) { try bench.server.open(request.message) }
     }
 
-    @Test("(m) an old deny list makes Baseline of a device, and refuses no device by itself")
+    @Test("(m) an old deny list limits a device to Baseline, but does not itself refuse it")
     func anOldDenyListIsNoRefusal() throws {
         let device = try bench.open {
             $0.capabilities = .securityLevelMain
@@ -148,7 +148,7 @@ import Testing
 
     // MARK: Others
 
-    @Test("Go: another certificate's SPC is not answered", arguments: SPCVersion.allCases)
+    @Test("Go: an SPC for another certificate is refused", arguments: SPCVersion.allCases)
     func theCertificateHashIsChecked(version: SPCVersion) throws {
         let message = try request(version, with: .container(.unknownCertificateHash)).message
         let error = #expect(throws: SPCError.self) { try bench.server.open(message) }
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("Go: short input, an unknown tag asked back and an RSA failure are no traps")
+    @Test("Go: short input, an unknown requested tag and an RSA failure do not trap")
     func nothingFromOutsideTraps() throws {
         for size in 0..<200 {
             #expect(throws: SPCError.self) {
@@ -181,7 +181,7 @@ import Testing
         #expect(throws: SPCError.rejected(.framing(.duplicateTag(TLLVTag.assetID)))) { try bench.server.open(message) }
     }
 
-    @Test("Go: a licence for the session has no duration, and WebKit: none is sent if none is asked for")
+    @Test("Go: a licence for the session has no duration; WebKit: no duration is sent unless requested")
     func noDurationUnlessAskedFor() throws {
         let request = try bench.request {
             $0.playbackState = MediaPlaybackState(createdAt: 1, state: .readyToStart, sessionID: 2)
@@ -201,7 +201,7 @@ import Testing
         #expect(try keys.wrap(key.bytes, using: bench.crypto) == first)
     }
 
-    @Test("Go: a key that every server shares is marked as one for tests")
+    @Test("Go: a key that every server shares is marked as a test key")
     func aFixedDASkIsDevelopmentMaterial() throws {
         let pair = try Credential.KeyPair(
             certificate: Certificate(parsing: OwnVectors.bytes("credential/certificate-1024.der")),
@@ -212,7 +212,7 @@ import Testing
         #expect(credential.isDevelopmentMaterial)
     }
 
-    @Test(".NET: lease and rental are two key types, as all five are")
+    @Test(".NET: lease and rental differ, like all five key types")
     func theKeyTypesDiffer() throws {
         let seconds = try #require(LicenseSeconds(1))
         let durations: [KeyDuration] = [
@@ -249,7 +249,7 @@ import Testing
         #expect(block.value.upperBound == block.range.upperBound && block.value.count == 32)
     }
 
-    @Test("Java: a block that is asked back and is not there is a refusal")
+    @Test("Java: a requested block that is missing is a refusal")
     func aMissingEchoIsARefusal() throws {
         let message = try request(.v1, with: .payload(.returnRequestUnknownTag)).message
         #expect(throws: SPCError.rejected(.returnRequestMissing(0x0102_0304_0506_0708))) {

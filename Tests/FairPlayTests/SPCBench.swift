@@ -3,7 +3,7 @@ import FairPlay
 import KeyCrypto
 import TestSupport
 
-/// A device and a server that share a credential, for tests of what one block says.
+/// A device and a server with the same credential, for tests of single blocks.
 struct SPCBench {
     let crypto: CryptoContext
     let server: TestServer
@@ -16,7 +16,7 @@ struct SPCBench {
         device = try fixture.makeDevice(.v1, using: crypto)
     }
 
-    /// An SPC of version 1 that says nothing but what is required.
+    /// An SPC of version 1 with only the required blocks and these changes.
     func request(_ change: (inout DeviceOptions) -> Void) throws -> DeviceRequest {
         var options = DeviceOptions(version: .v1, assetID: Array("movie-1".utf8))
         options.unknownBlockCount = 0
@@ -24,12 +24,12 @@ struct SPCBench {
         return try device.makeRequest(options)
     }
 
-    /// The same, opened.
+    /// The same SPC, opened by the server.
     func open(_ change: (inout DeviceOptions) -> Void = { _ in }) throws -> SPC {
         try server.open(request(change).message)
     }
 
-    /// What an SPC says with one further block.
+    /// The device facts of an SPC with one additional block.
     func facts(_ tag: UInt64, _ value: [UInt8]) throws -> DeviceFacts {
         try open { $0.otherBlocks = [DeviceBlock(tag, value)] }.device
     }

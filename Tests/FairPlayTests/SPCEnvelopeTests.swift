@@ -6,7 +6,7 @@ import Testing
 @Suite struct SPCEnvelopeTests {
     private static let all: Set<SPCVersion> = Set(SPCVersion.allCases)
 
-    /// A container of any version with a payload of 32 bytes; nothing in it is encrypted.
+    /// A container of any version, by default with a payload of 32 bytes. Nothing in it is encrypted.
     static func container(version: SPCVersion, payloadSize: Int = 32) -> [UInt8] {
         var bytes: [UInt8] = [0, 0, 0, UInt8(version.rawValue), 0, 0, 0, 0]
         switch version {
@@ -43,7 +43,7 @@ import Testing
         #expect(envelope.protection == (version == .v3 ? .authenticated(tag: tag) : .none(iv: block)))
     }
 
-    /// Every prefix of a valid message must be refused, by an error and not by a trap.
+    /// Every prefix of a valid message is refused by an error, not by a trap.
     @Test(arguments: SPCVersion.allCases)
     func refusesEveryTruncation(version: SPCVersion) {
         let message = Self.container(version: version)
@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// The word is zero in every sample, and its value changes nothing.
+    /// The word is zero in every sample, but any value is accepted.
     @Test(arguments: SPCVersion.allCases)
     func ignoresTheReservedWord(version: SPCVersion) throws {
         var message = Self.container(version: version)

@@ -37,7 +37,7 @@ import Testing
         #expect(spc.returnedBlocks.map(Array.init) == request.secrets.expectedEchoes)
     }
 
-    /// Every named fault, in every version, gets the answer that its group demands, and after the hash RSA has run
+    /// Every named fault gets the answer of its group in every version. If the fault comes after the hash, RSA runs
     /// exactly once.
     @Test(
         arguments: SPCVersion.allCases.flatMap { version in SPCFault.all(for: version).map { (version, $0) } })
@@ -96,7 +96,7 @@ import Testing
         #expect(throws: SPCError.rejected(.authenticationTag)) { try server.open(request.message) }
     }
 
-    /// A bad wrapped key is the first cause: the tag cannot match under a random key either.
+    /// A bad wrapped key is reported first, although the tag cannot match under a random key either.
     @Test(arguments: SPCVersion.allCases)
     func saysThatTheWrappedKeyIsBad(version: SPCVersion) throws {
         let request = try fixture.makeDevice(version, using: crypto).makeRequest(
@@ -104,14 +104,13 @@ import Testing
         #expect(throws: SPCError.rejected(.sessionKey)) { try server.open(request.message) }
     }
 
-    /// Nothing in the ciphertext of version 3 can be altered, the certificate hash apart, which then names no
-    /// credential.
+    /// No byte of a version 3 message can be altered. An altered certificate hash names no credential.
     @Test func noByteOfVersion3CanBeAltered() throws {
         let request = try fixture.makeDevice(.v3, using: crypto).makeRequest(plainOptions(.v3))
         var generator = SeededGenerator.announced("flipped bytes of version 3")
         for _ in 0..<200 {
             var message = request.message
-            // The reserved word alone is free.
+            // Only the reserved word may have any value.
             let offset = Int.random(in: 8..<message.count, using: &generator)
             message[offset] ^= UInt8.random(in: 1...255, using: &generator)
             #expect(throws: SPCError.self, "\(offset)") { try server.open(message) }
@@ -155,7 +154,7 @@ import Testing
         #expect(try server.open(request.message).device.protocolVersionsSupported.count == count)
     }
 
-    /// A module would give the content key block the same tag.
+    /// A module would use the same tag for the content key block.
     @Test(arguments: [[7], [1, 7, TLLVTag.contentKey]])
     func refusesToReturnABlockWithTheTagOfAKeyFormat(formats: [UInt64]) throws {
         var options = plainOptions(.v1)
@@ -211,7 +210,7 @@ import Testing
         }
     }
 
-    /// Flips of one byte anywhere: either a refusal with a code, or an SPC whose session block still ends with its
+    /// A flip of any byte gives either a refusal with a code, or an SPC whose session block still ends with its
     /// integrity bytes.
     @Test(arguments: [SPCVersion.v1, .v2])
     func survivesFlippedBytes(version: SPCVersion) throws {

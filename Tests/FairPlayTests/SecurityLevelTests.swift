@@ -3,8 +3,8 @@ import FairPlay
 import TestSupport
 import Testing
 
-/// How well a device protects keys and pictures, and what counts if it says so more than once (protocol, section
-/// 4.6).
+/// How well a device protects keys and pictures, and which block takes precedence if several report it (protocol,
+/// section 4.6).
 @Suite struct SecurityLevelTests {
     private let bench: SPCBench
 
@@ -57,7 +57,7 @@ import Testing
         #expect(facts.securityLevel == .audio)
     }
 
-    /// A report that cannot be read, and one of a version that does not exist yet.
+    /// One report cannot be read, and one has a version that does not exist yet.
     @Test func theBitsCountIfTheReportCannotBeRead() throws {
         let facts = try facts {
             $0.capabilities = .securityLevelBaseline
@@ -67,7 +67,7 @@ import Testing
         #expect(try bench.facts(TLLVTag.securityLevelReport, words(2, 0, .max, .max, 0)).securityLevel == nil)
     }
 
-    /// A level of 0 is reported, and not absent: the bits say nothing beside it.
+    /// A level of 0 counts as reported, so the capability bits are ignored.
     @Test(arguments: SecurityLevel.allCases)
     func aReportOfZeroIsBelowEveryLevel(level: SecurityLevel) throws {
         let facts = try facts {

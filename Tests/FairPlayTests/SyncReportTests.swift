@@ -4,7 +4,7 @@ import FairPlay
 import TestSupport
 import Testing
 
-/// What a sync block says, from values that are written here byte by byte (protocol, section 4.4).
+/// The contents of a sync block, from values that are written here byte by byte (protocol, section 4.4).
 @Suite struct SyncReportTests {
     private let bench: SPCBench
     private static let contentID = hex("deadbeefdeadfefe000000000deaddaa")
@@ -62,7 +62,7 @@ import Testing
         #expect(try report(words(2, 0, 0, 0, 0, 1) + zeros(24))?.challenge == nil)
     }
 
-    /// Only version 1 demands that it is zero.
+    /// Only version 1 demands that the reserved word is zero.
     @Test func ignoresTheReservedWordOfVersion2() throws {
         #expect(try report(words(2, 9, 0, 0, 0, 1) + zeros(24)) != nil)
         #expect(throws: SPCError.rejected(.reservedWord(tag: TLLVTag.sync))) { try report(words(1, 9) + zeros(20)) }
@@ -111,7 +111,7 @@ import Testing
         #expect(throws: SPCError.rejected(.syncContradictory)) { try report(words(2, 0, 0, 0, 0, 0) + zeros(24)) }
     }
 
-    /// Shorter values have no version.
+    /// Values of less than four bytes have no version.
     @Test(arguments: 4..<48)
     func refusesEveryTruncationOfVersion2(size: Int) throws {
         let value = Array((words(2, 0, 0, 0, 0, 1) + zeros(24)).prefix(size))

@@ -5,7 +5,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// The ladder that ends in an external module: what it is asked, and what of its answer goes into the CKC (protocol,
+/// The ladder with an external module: what the module gets, and which part of its answer goes into the CKC (protocol,
 /// section 3.5).
 @Suite struct WrappedContentKeyTests {
     private static let key = [UInt8](0x20...0x2F)
@@ -72,7 +72,7 @@ import Testing
         #expect(call.wanted == .video)
     }
 
-    /// The module knows certificates by their SHA-1, also if the SPC names them in another way.
+    /// The module identifies certificates by their SHA-1, even if the SPC names them in another way.
     @Test(arguments: [SPCVersion.v2, .v3])
     func namesTheCertificateByItsSHA1(version: SPCVersion) async throws {
         let module = try module()
@@ -159,7 +159,7 @@ import Testing
         await #expect(throws: LadderError.module(failure)) { try await spc.verify(using: bench.crypto) }
     }
 
-    /// Only the module finds this out: the SPC opens, and no key comes of it.
+    /// Only the module detects this fault: the SPC opens, but gets no key.
     @Test(arguments: [PayloadFault.wrongIntegrity, .corruptedSessionKeyBlock])
     func theModuleRefusesABlockThatIsNotGenuine(fault: PayloadFault) async throws {
         let device = try fixture.makeDevice(.v1, using: bench.crypto)
@@ -169,7 +169,8 @@ import Testing
         await #expect(throws: LadderError.module(.refused(status: -42_589))) { try await wrap(for: spc) }
     }
 
-    /// A CKC with the same tag twice is read by no device: the tags of its own blocks, and of those that go back.
+    /// No device reads a CKC with a tag twice, so the module's tag must not be a tag of the CKC's own blocks or of the
+    /// echoes.
     @Test(arguments: TLLVTag.carriedByCKC.filter { $0 != TLLVTag.contentKey } + [TLLVTag.assetID])
     func takesNoAnswerWithATagThatTheCKCHasAlready(tag: UInt64) async throws {
         let module = RenamingModule(module: try module(), tag: tag)
@@ -198,7 +199,7 @@ import Testing
     }
 }
 
-/// A module that gives the content key block a tag of its own.
+/// A module that gives the content key block another tag.
 private struct RenamingModule: LadderModule {
     let module: InProcessLadderModule
     let tag: UInt64

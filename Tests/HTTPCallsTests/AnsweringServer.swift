@@ -2,20 +2,22 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// An HTTP server on a free loopback port that gives every request the same answer, one connection after the other, and
-/// says nothing if the answer is empty.
+/// An HTTP server on a free loopback port that gives every request the same answer.
+///
+/// It serves one connection after the other. If the answer is empty, it sends nothing.
 final class AnsweringServer: Sendable {
     let port: UInt16
     private let descriptor: Int32
     private let state = Mutex((connections: 0, request: ""))
 
-    /// `answer` is the whole response, head included.
+    /// Starts the server. `answer` is the whole response, head included.
     init(_ answer: String) throws {
         let listener = try LoopbackListener()
         descriptor = listener.descriptor
         port = listener.port
-        // The thread holds the descriptor and the state alone, so that the server ends with its owner. It also closes
-        // the descriptor: if the owner did, the thread might accept on a number that another server has by then.
+        // The thread keeps only the descriptor and the state alive, so that the server ends with its owner. The thread
+        // also closes the descriptor: if the owner closed it, the thread might accept on a number that another server
+        // has got in the meantime.
         Thread.detachNewThread { [owner = Weak(self), descriptor] in
             defer { close(descriptor) }
             while true {
@@ -45,7 +47,7 @@ final class AnsweringServer: Sendable {
     }
 
     var connectionCount: Int { state.withLock { $0.connections } }
-    /// The last request that was complete.
+    /// The last complete request.
     var lastRequest: String { state.withLock { $0.request } }
 
     fileprivate func note(_ request: String?) {
@@ -54,7 +56,8 @@ final class AnsweringServer: Sendable {
         }
     }
 
-    /// Serves the requests of a connection until the client closes it. Notes nil as it begins.
+    /// Serves the requests of a connection until the client closes it. Calls `note` with nil at the start, and with
+    /// each complete request.
     private static func serve(_ connection: Int32, _ answer: [UInt8], note: (String?) -> Void) {
         note(nil)
         var received: [UInt8] = []

@@ -2,8 +2,9 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// An HTTP server on a free loopback port that takes many connections at once and answers no request before its gate
-/// opens: by itself once so many requests are there together, or by `open`.
+/// An HTTP server on a free loopback port that accepts many connections, and answers no request before its gate opens.
+///
+/// The gate opens when the given number of requests wait, or by `open`.
 final class GatedServer: Sendable {
     private struct State {
         var connections = 0
@@ -35,7 +36,7 @@ final class GatedServer: Sendable {
             condition.unlock()
         }
 
-        /// Returns once the gate is open.
+        /// Waits until the gate is open.
         func pass() {
             let isFull = state.withLock { state in
                 state.requests += 1
@@ -74,7 +75,7 @@ final class GatedServer: Sendable {
 
     func open() { gate.open() }
 
-    /// Each request of these tests comes with the body "{}", and ends with it.
+    /// Serves a connection. Each request of these tests ends with its body, "{}".
     private static func serve(_ connection: Int32, _ gate: Gate) {
         defer { close(connection) }
         let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}".utf8)

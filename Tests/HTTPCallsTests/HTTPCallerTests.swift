@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPCalls
 
-/// Calls to a server on loopback that answers what a test wants.
+/// Calls to a loopback server whose answers the test chooses.
 @Suite struct HTTPCallerTests {
     private final class Fixture {
         let group: EventLoopGroup
@@ -29,7 +29,7 @@ import Testing
         }
 
         deinit {
-            // The last reference may go on the loop, which cannot wait for itself.
+            // The last reference may be released on the loop, which cannot wait for its own end.
             Thread.detachNewThread { [caller, group] in
                 caller.stop()
                 group.stop(within: .seconds(10))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPCalls
 
-/// Single exchanges with a server on loopback that answers what a test wants.
+/// Single exchanges with a loopback server whose answers the test chooses.
 @Suite struct HTTPRoundTripTests {
     private func settings(_ adjust: (inout HTTPRoundTripSettings) -> Void = { _ in }) -> HTTPRoundTripSettings {
         var settings = HTTPRoundTripSettings()
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func takesAnEncodingOff() throws {
-        // "eee" by zlib (RFC 1950). All of these bytes are characters of ASCII.
+        // "eee" compressed by zlib (RFC 1950). All of these bytes are ASCII.
         let body = "x\u{1}KMM\u{5}\u{0}\u{2}a\u{1}0"
         let server = try AnsweringServer(
             "HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test func saysThatNoHostHasTheName() {
-        // Reserved for this (RFC 6761 section 6.4).
+        // No such host can exist (RFC 6761 section 6.4).
         let request = HTTPRoundTripRequest(.get, "http://nothing.invalid/")
         #expect(throws: HTTPRoundTripError.hostUnknown) { try HTTPRoundTrip.perform(request, settings()) }
     }
@@ -149,7 +149,7 @@ import Testing
     }
 }
 
-/// Answers one connection with a text, whole or not, and closes it.
+/// A server that answers one connection with a text, complete or not, and closes it.
 private final class ClosingServer: Sendable {
     let port: UInt16
 
@@ -163,7 +163,7 @@ private final class ClosingServer: Sendable {
             guard connection >= 0 else { return }
             defer { close(connection) }
             var buffer = [UInt8](repeating: 0, count: 1 << 12)
-            // A request of a few hundred bytes comes in one piece.
+            // A request of a few hundred bytes arrives in one piece.
             _ = unsafe recv(connection, &buffer, buffer.count, 0)
             _ = unsafe send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
             shutdown(connection, Int32(SHUT_WR))

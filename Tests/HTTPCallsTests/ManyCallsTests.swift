@@ -4,7 +4,8 @@ import Testing
 
 @testable import HTTPCalls
 
-/// Many calls at once: none waits for another, connections are kept, and both are bounded.
+/// Many calls at the same time: no call waits for another, connections are reused, and calls and connections are
+/// limited.
 @Suite struct ManyCallsTests {
     private static func caller(
         _ server: GatedServer, callMaximum: Int, waitingMaximum: Int = 1000
@@ -31,7 +32,7 @@ import Testing
         }
     }
 
-    /// The service answers none of them before all are there.
+    /// The service answers no call before all calls have arrived.
     @Test func asManyCallsAreUnderWayAsMayBe() async throws {
         let server = try GatedServer(gathered: 64)
         let caller = try Self.caller(server, callMaximum: 64)
@@ -57,7 +58,7 @@ import Testing
         let caller = try Self.caller(server, callMaximum: 2, waitingMaximum: 3)
         let answers = await withTaskGroup { group in
             for _ in 0..<6 { group.addTask { await Self.post(caller) } }
-            // Nothing but a refusal can come before the gate opens.
+            // Only a refusal can arrive before the gate opens.
             let first = await group.next()
             server.open()
             return await group.reduce(into: [first].compactMap(\.self)) { $0.append($1) }

@@ -14,7 +14,7 @@ import Testing
         #expect(BearerToken.presented(in: ["aUTHORIZATION": "Bearer t"]) == .one(Array("t".utf8)))
     }
 
-    /// Kept as it came, so that the parser of tokens refuses it.
+    /// The token is kept unchanged, so that the token parser refuses it.
     @Test(arguments: ["a b", "a,b", "\"t\"", "a\u{00a0}b", "="])
     func changesNothingInTheToken(token: String) {
         #expect(BearerToken.presented(in: ["Authorization": "Bearer \(token)"]) == .one(Array(token.utf8)))

@@ -63,7 +63,7 @@ import Testing
     func limitsTheTrailer(maximum: Int, isAllowed: Bool) throws {
         var limits = HTTPLimits()
         limits.trailerSizeMaximum = maximum
-        // "X: y" and "Z: y" with the byte that begins each line's end, and that of the last line: 11 bytes.
+        // "X:y" and "Z:y", each with the first byte of its line end, and that byte of the last line: 11 bytes.
         let text = "0\r\nX:y\r\nZ:y\r\n\r\n"
         if isAllowed {
             #expect(try decode(text, limits) == [])

@@ -1,7 +1,7 @@
 import HTTPMessages
 import Testing
 
-/// What becomes of bodies whose heads came before them.
+/// Decisions about bodies whose heads arrive before them.
 @Suite struct HTTP1BodyDecisionTests {
     private static let sized = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n"
     private static let chunked = "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -54,7 +54,7 @@ import Testing
             #expect(connection.respond(closing: false).connection == .unmentioned)
             #expect(connection.responseSent() == .read)
         }
-        // The next body is kept again.
+        // The next body is kept, as by default.
         #expect(try request(connection.receive(Self.sized + "nine byte")).body.count == 9)
     }
 
@@ -68,7 +68,7 @@ import Testing
         #expect(action == (excess == 0 ? .read : .refuse(.bodyTooLarge)))
     }
 
-    /// A path whose bodies may be larger; the limit of all others stays.
+    /// One path may have larger bodies. The limit for all other paths is unchanged.
     @Test(arguments: [0, 1])
     func limitsTheBodiesOfAPathOfItsOwn(excess: Int) {
         func answer(to head: String) -> HTTP1Connection.Action {

@@ -51,7 +51,7 @@ import Testing
         #expect(connection.hasEarlyInput == true)
     }
 
-    /// One request in flight: the next is not looked at before the first is answered.
+    /// Only one request is in flight: the next one is not parsed before the first is answered.
     @Test func holdsPipelinedRequestsBack() throws {
         var connection = HTTP1Connection(limits: HTTPLimits())
         #expect(try path(connection.receive(Self.get + Self.get.replacing("/a", with: "/b") + "GET /c")) == "/a")
@@ -75,7 +75,7 @@ import Testing
         #expect(connection.receive(head + "1\r\n\r\n") == .sendContinue)
         var impatient = HTTP1Connection(limits: HTTPLimits())
         guard case .dispatch = impatient.receive(head + "1\r\n\r\nx") else {
-            Issue.record("the body was there")
+            Issue.record("the body had arrived")
             return
         }
         var tooLarge = HTTP1Connection(limits: HTTPLimits())
@@ -138,7 +138,7 @@ import Testing
         #expect(connection.responseSent() == .linger)
     }
 
-    /// There was no request: an answer would be taken for that of the next request.
+    /// A line end alone is no request. The client would take an answer to it for the answer to its next request.
     @Test(arguments: [["\r\n"], ["\r", "\n"], ["\r"]])
     func answersNothingToAStrayLineEnd(pieces: [String]) throws {
         var impatient = try idleConnection(after: pieces)
@@ -148,7 +148,7 @@ import Testing
         #expect(patient.respond(closing: false).connection == .unmentioned)
     }
 
-    /// A connection that has answered a request, and then got these pieces of a line end.
+    /// A connection that has answered a request, and has then received these pieces of a line end.
     private func idleConnection(after pieces: [String]) throws -> HTTP1Connection {
         var connection = HTTP1Connection(limits: HTTPLimits())
         _ = connection.receive(Self.get)
@@ -242,7 +242,7 @@ import Testing
         #expect(connection.respond(closing: false).omitsBody)
     }
 
-    /// Random cuts of a stream of requests give the same requests as the whole.
+    /// However a stream of requests is cut, it gives the same requests as in one piece.
     @Test(arguments: [1, 2, UInt64.random(in: 3...(.max))])
     func readsAStreamHoweverItIsCut(seed: UInt64) throws {
         print("HTTP1ConnectionTests seed \(seed)")

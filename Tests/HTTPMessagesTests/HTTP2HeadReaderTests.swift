@@ -3,7 +3,7 @@ import Testing
 
 typealias FieldList = [(name: String, value: String)]
 
-/// What a browser sends at least.
+/// The fewest fields that a browser sends.
 private let basic: FieldList = [
     (":method", "GET"), (":scheme", "https"), (":authority", "a.example"), (":path", "/x?y=z"),
 ]
@@ -36,7 +36,7 @@ private func read(
     @Test func takesHostAndAuthorityThatAgree() throws {
         let head = try read(basic + [("host", "A.Example")])
         #expect(head.fields == ["host": "A.Example"])
-        // 443 is the port of https in any case.
+        // 443 is the default port of https.
         #expect(try read(basic + [("host", "a.example:443")]).fields == ["host": "a.example:443"])
     }
 
@@ -181,7 +181,7 @@ private func read(
         }
     }
 
-    /// Every field counts its bytes and 32 more.
+    /// Each field counts with its bytes and 32 more.
     @Test(arguments: [0, 1])
     func limitsTheSizeOfAHead(excess: Int) throws {
         var limits = HTTPLimits()
@@ -208,7 +208,7 @@ private func read(
         }
     }
 
-    /// The first problem stays, and a head that is refused in its middle still tells that it is one of HEAD.
+    /// The reader keeps the first problem. A head that is refused in its middle is still known to be of a HEAD request.
     @Test func keepsTheFirstProblem() {
         var reader = HTTP2HeadReader(limits: HTTPLimits())
         reader.append(name: Array(":method".utf8).span, value: Array("HEAD".utf8).span)

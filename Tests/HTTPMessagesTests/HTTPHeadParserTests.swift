@@ -121,8 +121,7 @@ import Testing
         #expect(head.transfer.expectsContinue == expects)
     }
 
-    /// The parser answers for any bytes; a changed byte is either read alike in one go and byte by byte, or
-    /// refused alike.
+    /// The parser gives a result for any bytes. A damaged head gives the same result in one piece and byte by byte.
     @Test(arguments: [1, 2, UInt64.random(in: 3...(.max))])
     func judgesDamagedHeadsAlikeHoweverTheyArrive(seed: UInt64) {
         print("HTTPHeadParserTests seed \(seed)")
@@ -170,7 +169,7 @@ import Testing
         }
     }
 
-    /// A head that never ends is refused when the limit is reached, not when it is complete.
+    /// A head that never ends is refused as soon as it reaches the limit.
     @Test(arguments: [16 * 1024 - 1, 16 * 1024, 20_000])
     func refusesAnEndlessHead(size: Int) throws {
         let text = "GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "y", count: size - 28)
@@ -225,7 +224,7 @@ struct ParsedHead: Equatable {
     let size: Int
 }
 
-/// A small generator with a seed, so that a failure can be repeated.
+/// A small random generator with a seed, so that a failure can be repeated.
 struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -43,7 +43,7 @@ import Testing
         #expect(output.hasSuffix("\r\n\r\n"))
     }
 
-    /// Two lengths or codings would let the client read another message than the one sent.
+    /// With two lengths or codings, the client could read another message than the one that was sent.
     @Test func keepsFramingToItself() {
         let response = HTTPResponse(
             status: .ok,
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func tellsLettersFromOtherBytes() {
-        // "[" and "{" differ by the bit that makes letters lower case, but are no letters.
+        // "^" and "~" differ only by the bit that makes letters lower case, but they are no letters.
         let fields: HTTPFields = ["^": "1", "~": "2"]
         #expect(fields["~"] == "2")
         #expect(fields["^"] == "1")

@@ -2,7 +2,7 @@ import HTTPMessages
 import Testing
 
 @Suite struct RefusalCauseTextTests {
-    /// The log names what the code names.
+    /// The cause in the log has the same name as the code.
     @Test(arguments: [
         HTTPProblem.headTimeout, .bodyTimeout, .bodyTooLarge, .targetTooLong, .headTooLarge, .expectationFailed,
         .overloaded, .methodNotImplemented, .transferCodingNotImplemented, .versionNotSupported,

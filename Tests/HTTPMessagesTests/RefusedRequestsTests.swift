@@ -204,7 +204,7 @@ import Testing
 
     static let all = requestLines + fields + framing + chunks
 
-    /// One refusal, then silence: a second request behind the refused one must not be seen.
+    /// There is one refusal and nothing more: a second request after the refused one must not be read.
     @Test(arguments: all)
     func refusesOnceAndReadsNothingMore(refused: Case) {
         var connection = HTTP1Connection(limits: HTTPLimits())
@@ -219,7 +219,7 @@ import Testing
         #expect(connection.phase == .closed)
     }
 
-    /// The verdict does not depend on how the bytes are cut.
+    /// The result does not depend on how the bytes are cut.
     @Test(arguments: all)
     func refusesByteByByteToo(refused: Case) {
         var connection = HTTP1Connection(limits: HTTPLimits())
@@ -228,7 +228,7 @@ import Testing
         if refused.problem == .expectationFailed || refused.problem == .bodyTooLarge || action != .read {
             #expect(action == .refuse(refused.problem))
         } else {
-            // A control character at the end of input that only shows with the next byte.
+            // The input ends in a control character, which is only detected with the next byte.
             #expect(connection.received([0x0a].span) == .refuse(refused.problem))
         }
     }

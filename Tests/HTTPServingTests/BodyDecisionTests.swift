@@ -3,7 +3,7 @@ import HTTPServing
 import TestSupport
 import Testing
 
-/// What becomes of bodies whose heads came before them, from the socket to the handler and back.
+/// Decisions about bodies whose heads arrive before them, from the socket to the handler and back.
 @Suite struct BodyDecisionTests {
     private static let post = "POST %@ HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n"
 
@@ -11,7 +11,7 @@ import Testing
         Self.post.replacing("%@", with: path) + fields + "\r\n"
     }
 
-    /// The refusal comes although the body does not, and the rest of the body is no request.
+    /// The refusal is sent before the body arrives, and the rest of the body is not read as a request.
     @Test func refusesByTheHead() throws {
         let server = try TestServer()
         let client = try server.connect()
@@ -25,7 +25,7 @@ import Testing
         #expect(server.resources.memory.chargedSize == 0)
     }
 
-    /// Instead of the interim response the client gets the refusal.
+    /// The client gets the refusal instead of the interim response.
     @Test func doesNotInviteABodyThatIsRefused() throws {
         let server = try TestServer()
         let client = try server.connect()
@@ -34,7 +34,7 @@ import Testing
         #expect(client.receiveAll() == response("401 Unauthorized", "no", closes))
     }
 
-    /// A request that came whole is answered by the handler as ever: the connection goes on.
+    /// A request that has arrived completely is answered by the handler as usual, and the connection stays open.
     @Test func asksOnlyAboutBodiesThatAreStillArriving() throws {
         let server = try TestServer()
         let client = try server.connect()
@@ -69,7 +69,7 @@ import Testing
         #expect(server.observer.finished.wait(for: 2) == ["POST 401 test true", "POST 401 test true"])
         server.settle()
         #expect(server.resources.memory.charged(to: .bodies) == 0)
-        // The client does not end its requests.
+        // The client never ends its requests.
         server.advance(by: .seconds(2))
         #expect(server.observer.abuses.wait(for: 1) == [.slowBody])
         server.advance(by: .seconds(1))

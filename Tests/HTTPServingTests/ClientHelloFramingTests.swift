@@ -4,14 +4,14 @@ import Testing
 @testable import HTTPServing
 
 @Suite struct ClientHelloFramingTests {
-    /// A record with a ClientHello of 300 bytes: its framing alone is looked at.
+    /// A record with a ClientHello of 300 bytes. Only its framing is checked.
     private static let hello = record([1, 0, 0x01, 0x2c] + [UInt8](repeating: 0x5a, count: 300))
 
     private static func record(_ payload: [UInt8]) -> [UInt8] {
         [22, 3, 1, UInt8(payload.count >> 8), UInt8(payload.count & 0xff)] + payload
     }
 
-    /// The payload of one record in records of at most so many bytes; the record itself without a size.
+    /// The payload of one record, cut into records of at most `size` bytes. Without a size, the record is unchanged.
     static func inRecords(of size: Int?, _ bytes: [UInt8]) -> [UInt8] {
         guard let size else { return bytes }
         let payload = bytes.dropFirst(5)
@@ -24,7 +24,7 @@ import Testing
         ClientHelloFraming.verdict(on: Array(bytes).span)
     }
 
-    /// Every beginning waits for more, however the message is spread over records.
+    /// Every part of the message up to its end needs more bytes, however the message is divided into records.
     @Test(arguments: [nil, 1, 2, 3, 4, 5, 100, 303])
     func awaitsTheWholeMessage(recordSize: Int?) {
         let bytes = Self.inRecords(of: recordSize, Self.hello)
@@ -33,7 +33,7 @@ import Testing
         #expect(verdict(bytes + [0, 1, 2]) == .complete)
     }
 
-    /// OpenSSL takes records whole, also one with more in it than the message.
+    /// OpenSSL reads whole records, even a record that has more than the message.
     @Test func awaitsTheEndOfTheRecord() {
         let bytes = Self.record([1, 0, 0, 2, 7, 7, 9, 9, 9])
         #expect(verdict(bytes.dropLast()) == .incomplete)
@@ -55,12 +55,13 @@ import Testing
     func refusesAnythingElseAtTheByteThatDiffers(bytes: [UInt8]) {
         #expect(verdict(bytes) == .notTLS)
         #expect(verdict(bytes.dropLast()) == .incomplete)
-        // Also behind the first record of a message.
+        // The same after the first record of a message.
         let first = Self.inRecords(of: 4, Self.hello).prefix(9)
         if bytes != [22, 3, 1, 0, 9, 2] { #expect(verdict(first + bytes) == .notTLS) }
     }
 
-    /// A message that claims to be longer than is waited for is OpenSSL's to refuse, once so much of it is there.
+    /// A message with a longer length than the limit goes to OpenSSL, which refuses it, as soon as the limit's bytes
+    /// have come.
     @Test func leavesLongMessagesToOpenSSL() {
         let large = Self.record([1, 0xff, 0xff, 0xff] + [UInt8](repeating: 0, count: (1 << 14) - 4))
         #expect(large.count == ClientHelloFraming.sizeMaximum)
@@ -68,7 +69,7 @@ import Testing
         #expect(verdict(large) == .complete)
     }
 
-    /// No input makes it read beyond its end, and more input takes no verdict back.
+    /// No input makes the framing read past its end, and more input never changes a result.
     @Test func keepsItsVerdictsOnRandomInput() {
         var generator = SeededGenerator(seed: 13)
         for _ in 0..<200 {

@@ -3,7 +3,7 @@ import HTTPServing
 import TestSupport
 import Testing
 
-/// All deadlines run on a clock that the test moves.
+/// Deadlines of connections, on a clock that the test moves.
 @Suite struct ConnectionDeadlineTests {
     @Test func closesAnIdleConnection() throws {
         let server = try TestServer()
@@ -12,7 +12,7 @@ import Testing
         used.send(get("/now"))
         #expect(used.receive(until: "now") == response("200 OK", "now"))
         server.wait(forConnections: 2)
-        // A connection that has sent nothing yet has less time.
+        // A connection that has not sent anything yet has a shorter deadline.
         server.advance(by: .seconds(9))
         #expect(server.server.connectionCount == 2)
         server.advance(by: .seconds(1))
@@ -26,7 +26,7 @@ import Testing
         #expect(used.receiveAll() == "")
     }
 
-    /// The deadline of a head is for all of it: a byte now and then does not move it.
+    /// A head has one deadline as a whole: single bytes do not move the deadline.
     @Test func refusesASlowHead() throws {
         let server = try TestServer()
         let client = try server.connect()
@@ -54,7 +54,7 @@ import Testing
         client.send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n")
         server.wait(forConnections: 1)
         for _ in 0..<4 {
-            // Ten bytes a second is enough.
+            // Ten bytes per second are enough.
             client.send("0123456789")
             server.settle()
             server.advance(by: .seconds(1))
@@ -77,7 +77,7 @@ import Testing
         #expect(client.receiveAll() == response("408 Request Timeout", "request_timeout", closes))
     }
 
-    /// No deadline runs while the handler works: it has its own.
+    /// While the handler works, no deadline of the connection runs, because the handler has its own.
     @Test func waitsForTheHandler() throws {
         let server = try TestServer()
         let client = try server.connect()

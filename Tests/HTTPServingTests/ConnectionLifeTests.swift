@@ -5,7 +5,7 @@ import Testing
 @testable import EventLoops
 @testable import HTTPServing
 
-/// What becomes of connections, tasks and memory when something ends early.
+/// What happens to connections, tasks and memory if a client or the server ends early.
 @Suite struct ConnectionLifeTests {
     @Test(arguments: [false, true])
     func leaksNothingWhenAClientGoesWhileItsRequestIsSuspended(isReset: Bool) throws {
@@ -18,7 +18,7 @@ import Testing
             if isReset { client.resetOnClose() }
         }
         if isReset {
-            // A reset is noticed at once; the objects wait for their tasks.
+            // A reset is noticed immediately, but the connection objects stay until their tasks end.
             server.wait(forConnections: 0)
             #expect(server.server.connectionObjectCount == 10)
         }
@@ -30,7 +30,7 @@ import Testing
         #expect(server.group.liveTaskCount == 0)
         #expect(server.server.connectionCount == 0)
         #expect(server.server.connectionObjectCount == 0)
-        // The listener alone is left.
+        // Only the listener is left.
         #expect(server.group.registrationCount == 1)
         #expect(descriptorCount(of: server.address) == descriptors)
         #expect(server.group.loops[0].timerCount == 0)
@@ -52,7 +52,7 @@ import Testing
     @Test(arguments: [0, 1, 3])
     func limitsConnections(maximum: Int) throws {
         let server = try TestServer { $0.connectionsMaximum = maximum }
-        // An idle connection would make room.
+        // No connection is idle, because an idle connection would make room.
         let clients = try (0..<maximum).map { number in
             let client = try server.connect()
             client.send(get("/later"))
@@ -94,7 +94,8 @@ import Testing
         let http = server.server
         Background.run { drained.append(http.drain(within: .seconds(30))) }
         #expect(throws: NotConnected.self) { while true { _ = try server.connect() } }
-        // A request on an idle connection may be on its way, and is the last. Then the idle ones end.
+        // A request on an idle connection may be on its way. It is served as the last one, and then the idle
+        // connections end.
         idle.send(get("/now"))
         #expect(idle.receiveAll() == response("200 OK", "now", closes))
         idle.finish()
@@ -108,7 +109,8 @@ import Testing
         #expect(server.group.registrationCount == 0)
     }
 
-    /// A request that comes with the end of the patience is answered, and not reset.
+    /// A request that arrives at the same time as the deadline of the drain is answered, and its connection is not
+    /// reset.
     @Test(arguments: [false, true])
     func answersARequestThatCameBeforeTheIdleConnectionCloses(offersHTTP2: Bool) throws {
         let server = try TestServer(offersHTTP2: offersHTTP2)
@@ -116,7 +118,7 @@ import Testing
         used.send(get("/now"))
         #expect(used.receive(until: "now") == response("200 OK", "now"))
         server.wait(forConnections: 2)
-        // The loop is busy while the request comes and the time passes: it hears of both at once.
+        // The loop is busy while the request arrives and the deadline passes, so it learns of both at the same time.
         let (clock, loop) = (server.clock, server.group.loops[0])
         let (sent, seen) = (Log<Bool>(), Log<Bool>())
         loop.execute {
@@ -131,7 +133,7 @@ import Testing
         #expect(silent.receiveAll() == "")
     }
 
-    /// What the kernel has queued has clients who may have asked already.
+    /// Clients of connections that the kernel has queued may have sent requests already.
     @Test func answersConnectionsThatWereNotAcceptedYetWhenItDrains() throws {
         let server = try TestServer()
         let (released, seen) = (Log<Bool>(), Log<Bool>())
@@ -145,7 +147,7 @@ import Testing
         let (drained, http) = (Log<DrainReport>(), server.server)
         Background.run { drained.append(http.drain(within: .seconds(30))) }
         released.append(true)
-        // The loop accepts some of them before it hears of the drain.
+        // The loop accepts some of them before it learns of the drain.
         for client in clients {
             let answer = client.receive(until: "now")
             #expect([response("200 OK", "now"), response("200 OK", "now", closes)].contains(answer))
@@ -154,8 +156,8 @@ import Testing
         #expect(drained.wait(for: 1) == [DrainReport(cutOffConnectionCount: 0)])
     }
 
-    /// A client that has just connected gets an answer: after a restart by socket activation no process would know of
-    /// it.
+    /// A client that has just connected gets an answer, because after a restart with socket activation no process would
+    /// know the connection.
     @Test(arguments: [false, true])
     func answersTheFirstRequestOfAFreshConnectionWhileItDrains(usesTLS: Bool) throws {
         let context = try TLSContext(
@@ -190,7 +192,7 @@ import Testing
         #expect(server.server.drain(within: .zero) == DrainReport(cutOffConnectionCount: 1))
         #expect(suspended.receiveAll() == "")
         #expect(server.server.connectionCount == 0)
-        // The task still runs to its end, and then nothing is left.
+        // The task still runs to its end. Afterwards no connection object is left.
         server.handler.gate.open()
         #expect(server.handler.answered.wait(for: 1) == ["on its loop"])
         server.settle()
@@ -198,7 +200,7 @@ import Testing
         #expect(server.server.drain(within: .zero) == DrainReport(cutOffConnectionCount: 0))
     }
 
-    /// The loops may be stopped without a drain: suspended requests are finished, their connections are gone.
+    /// The loops may be stopped without a drain. Suspended requests are finished, but their connections are closed.
     @Test func stopsWithSuspendedRequests() throws {
         let server = try TestServer(loopCount: 2)
         let clients = try (0..<6).map { _ in try server.connect() }
@@ -217,12 +219,12 @@ import Testing
     }
 }
 
-/// Threads for what blocks.
+/// Runs blocking calls on their own threads.
 enum Background {
     static func run(_ body: @escaping @Sendable () -> Void) {
         do throws(EventLoopError) {
             let group = try EventLoopGroup(count: 1)
-            // Never stopped: the thread is the price of a call that may last longer than this one.
+            // The thread is never stopped, because its call may last longer than this one.
             group.loops[0].execute(body)
         } catch {
             preconditionFailure("no thread for a test")

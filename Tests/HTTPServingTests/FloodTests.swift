@@ -5,11 +5,12 @@ import Testing
 
 @testable import HTTPServing
 
-/// What thousands of clients do at once takes many turns of the loop, and others come between.
+/// The input of thousands of clients at the same time takes many turns of the loop, and other clients are served
+/// between them.
 @Suite struct FloodTests {
     private static let flooding: UInt32 = 0x7f00_0002
 
-    /// A loop that is held at the end of a turn, and what the observer had counted at the end of each turn after that.
+    /// Holds a loop at the end of a turn, and records the observer's count at the end of each later turn.
     private final class HeldLoop {
         let counts = Log<Int>()
         private let hold = Hold()
@@ -22,7 +23,7 @@ import Testing
                     counts.append(count(observer))
                     return .done
                 }
-                // The hooks of this turn may have run.
+                // The hooks of this turn may already have run.
                 counts.append(count(observer))
                 hold.wait()
             }
@@ -31,11 +32,12 @@ import Testing
 
         func release() { hold.release() }
 
-        /// The changes from each turn to the next.
+        /// The change of the count from each turn to the next.
         var steps: [Int] { zip(counts.all.dropFirst(), counts.all).map { $0 - $1 } }
     }
 
-    /// However many connections one network opens, the only one of another network begins in one of the first turns.
+    /// The single connection of another network begins in one of the first turns, however many connections one network
+    /// opens.
     @Test func beginsTheConnectionOfAnotherNetworkSoon() throws {
         let server = try TestServer()
         let held = HeldLoop(server) { $0.finished.all.count }
@@ -49,7 +51,7 @@ import Testing
         for client in clients { #expect(client.receive(exactly: answer.utf8.count) == answer) }
         server.settle()
         let place = try #require(server.observer.finished.all.firstIndex { $0.hasPrefix("HEAD") })
-        // It is accepted in the fourth turn: the first takes 16, the others 128.
+        // The connection is accepted in the fourth turn: the first turn accepts 16 connections, the others 128.
         #expect(place < 4 * LoopListener.startsPerTurnMaximum)
         #expect(held.counts.all.last == 301)
     }
@@ -67,7 +69,8 @@ import Testing
         #expect(held.counts.all.last == 100)
     }
 
-    /// At first as many as begin; once more have come than that, eight times as many.
+    /// The loop first accepts as many connections as may begin in one turn. If more have come, it accepts eight times
+    /// as many.
     @Test func acceptsABoundedNumberOfConnectionsInOneTurn() throws {
         let server = try TestServer()
         let held = HeldLoop(server) { $0.openCount.update { $0 } }
@@ -83,7 +86,7 @@ import Testing
         let server = try TestServer()
         var clients = try (0..<100).map { _ in try server.connect(from: Self.flooding) }
         server.wait(forConnections: clients.count)
-        // A connection that has not begun yet would end in a way of its own. So many turns begin them all.
+        // A connection that has not begun yet would end differently. After this number of turns, all have begun.
         for _ in 0...clients.count / LoopListener.startsPerTurnMaximum { server.settle() }
         let held = HeldLoop(server) { $0.openCount.update { $0 } }
         for client in clients { client.resetOnClose() }
@@ -95,7 +98,7 @@ import Testing
         #expect(server.group.loops[0].timerCount == 0)
     }
 
-    /// If no connection has begun yet, one that waits for its beginning makes room.
+    /// If no connection has begun yet, a connection that waits for its beginning makes room.
     @Test func givesThePlaceOfAWaitingConnectionToAnotherNetwork() throws {
         let server = try TestServer(resources: ServerResources(connectionsMaximum: 4))
         let held = HeldLoop(server) { $0.openCount.update { $0 } }
@@ -112,14 +115,15 @@ import Testing
         #expect(clients.count == 4)
     }
 
-    /// Connections that wait for their beginning when the server ends are answered, or cut off when the time is up.
+    /// If the server drains, connections that wait for their beginning are answered, or cut off when the time has
+    /// passed.
     @Test func answersWaitingConnectionsWhenItDrains() throws {
         let server = try TestServer()
         let held = HeldLoop(server) { $0.finished.all.count }
         let clients = try (0..<60).map { _ in try server.connect(from: Self.flooding) }
         for client in clients {
             client.send(get("/now"))
-            // Else the connection would stay for a while, in case that there is another request.
+            // Otherwise the connection would stay open for a while, because another request might follow.
             client.finish()
         }
         held.release()

@@ -26,7 +26,7 @@ import Testing
         (["for=\"192.0.2.1\\\""], "10.0.0.1:5"),
         (["for=192.0.2.1, garbage"], "10.0.0.1:5"),
         ([""], "10.0.0.1:5"),
-        // A quotation mark that a client leaves open swallows no element of a proxy, which writes a line of its own.
+        // If a client's quotation mark is left open, the element of a proxy that adds its own line is still read.
         (["for=\"1.1.1.1", "for=192.0.2.1"], "192.0.2.1:0"),
     ])
     func findsTheClientInForwarded(fields: [String], expected: String) throws {
@@ -36,7 +36,7 @@ import Testing
         #expect(proxies.client(of: peer, head).description == expected)
     }
 
-    /// A proxy that writes one field and passes the other on must not give the client the last word.
+    /// If a proxy writes one field and forwards the other, the client must not decide its own address.
     @Test func doesNotMixTheTwoFields() throws {
         let peer = try #require(SocketAddress("10.0.0.1:5"))
         let both: HTTPFields = ["Forwarded": "for=1.1.1.1", "X-Forwarded-For": "192.0.2.1"]
@@ -55,7 +55,7 @@ import Testing
         ("10.0.0.1:5", ["[2001:db8::1]"], "[2001:db8::1]:0"),
         ("10.0.0.1:5", ["2001:db8::1"], "[2001:db8::1]:0"),
         ("10.0.0.1:5", ["::ffff:192.0.2.1"], "192.0.2.1:0"),
-        // What the client says itself stands before what the proxy says.
+        // The client's own text comes before the proxy's text.
         ("10.0.0.1:5", ["1.1.1.1, 192.0.2.1"], "192.0.2.1:0"),
         ("10.0.0.1:5", ["1.1.1.1", "192.0.2.1"], "192.0.2.1:0"),
         ("10.0.0.1:5", ["192.0.2.1, 10.0.0.9 ,\t10.1.2.3"], "192.0.2.1:0"),
@@ -66,7 +66,7 @@ import Testing
         ("10.0.0.1:5", ["192.0.2.1,"], "10.0.0.1:5"),
         ("10.0.0.1:5", ["192.0.2.1, unix:/x"], "10.0.0.1:5"),
         ("10.0.0.1:5", ["192.0.2.1, _hidden, 10.0.0.9"], "10.0.0.9:0"),
-        // Who is not trusted says nothing.
+        // The field of an untrusted peer is ignored.
         ("192.0.2.9:5", ["192.0.2.1"], "192.0.2.9:5"),
         ("[fe80::1]:5", ["192.0.2.1"], "[fe80::1]:5"),
         ("[fd00::1]:5", ["192.0.2.1"], "192.0.2.1:0"),

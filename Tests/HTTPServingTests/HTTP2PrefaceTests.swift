@@ -18,7 +18,7 @@ import Testing
         #expect(matcher.match((Array(rest) + [0, 0, 0]).span) == .http2)
     }
 
-    /// The first byte that differs decides, with any bytes after it.
+    /// The first different byte decides. The bytes after it do not matter.
     @Test(arguments: 0..<24)
     func knowsEveryOtherBeginning(position: Int) {
         var bytes = Self.preface
@@ -37,7 +37,7 @@ import Testing
     }
 }
 
-/// Connections whose protocol is known by their first bytes only.
+/// Connections whose protocol is known only from their first bytes.
 @Suite struct PriorKnowledgeTests {
     @Test func servesVersionOneWhereBothAreOffered() throws {
         let server = try TestServer(offersHTTP2: true)

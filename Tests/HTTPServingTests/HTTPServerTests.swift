@@ -27,7 +27,7 @@ import Testing
         #expect(client.receiveAll() == expected)
     }
 
-    /// The next request waits in the kernel while one is suspended.
+    /// While a request is suspended, the next request waits in the kernel.
     @Test func keepsOneRequestInFlight() throws {
         let server = try TestServer()
         let client = try server.connect()
@@ -118,7 +118,7 @@ import Testing
         server.wait(forConnections: 0)
     }
 
-    /// One answer, then the end, although a good request follows.
+    /// There is one answer and then the end, although a valid request follows.
     @Test(arguments: [
         ("GET / HTTP/1.1\r\n\r\n", "400 Bad Request", "bad_request"),
         ("GET / HTTP/1.1\n", "400 Bad Request", "bad_request"),
@@ -142,7 +142,7 @@ import Testing
         #expect(server.observer.finished.all.isEmpty)
     }
 
-    /// A refused client that goes on sending still gets to read why, and is not listened to for ever.
+    /// A refused client that continues to send can still read the refusal, but the server reads only a limited amount.
     @Test func readsOnAfterARefusalButOnlySoMuch() throws {
         let server = try TestServer { $0.lingerSizeMaximum = 1 << 20 }
         let client = try server.connect()
@@ -164,7 +164,7 @@ import Testing
         server.wait(forConnections: 0)
     }
 
-    /// A response that the kernel does not take at once is sent on as the client reads.
+    /// A response that is too large for the kernel's buffer is sent as the client reads.
     @Test func sendsALargeResponseInPieces() throws {
         let server = try TestServer()
         let client = try RawClient(server.address, receiveBufferSize: 8192)
@@ -198,7 +198,8 @@ import Testing
         let server = try TestServer(loopCount: 2)
         var indices: Set<String> = []
         var clients: [RawClient] = []
-        // The kernel spreads by a hash: that 64 connections all go one way is as likely as 64 equal throws of a coin.
+        // The kernel distributes connections by a hash. All 64 go to the same loop only as often as 64 tosses of a coin
+        // are equal.
         for _ in 0..<64 {
             let client = try server.connect()
             client.send(get("/loop"))

@@ -9,8 +9,8 @@ import Testing
     private static let clientCount = 40
     private static let requestsPerClient = 30
 
-    /// However many connections pipeline, no turn of the loop is longer for it; and a client that asks one thing at a
-    /// time has the next turn.
+    /// A turn of the loop has a limited length, however many connections pipeline. A client with one request at a time
+    /// is served in the next turn.
     @Test func answersFewPipelinedRequestsInOneTurn() throws {
         let server = try TestServer()
         let clients = try (0..<Self.clientCount).map { _ in try server.connect() }
@@ -28,7 +28,8 @@ import Testing
         }
         first.waitUntilHeld()
         for client in clients { client.send(String(repeating: get("/now"), count: Self.requestsPerClient)) }
-        // One turn finds all of this; what comes while it is held at its end is there in the next.
+        // One turn finds all of this input. Input that arrives while the turn is held at its end is found in the next
+        // turn.
         loop.execute { second.wait() }
         first.release()
         second.waitUntilHeld()
@@ -42,7 +43,7 @@ import Testing
         server.settle()
         let total = Self.clientCount * Self.requestsPerClient + 1
         #expect(counts.all.last == total)
-        // What arrives is looked at once; beyond that a turn answers no more than it may.
+        // Each input is read once when it arrives. Beyond that, a turn answers only its maximum.
         let steps = zip(counts.all.dropFirst(), counts.all).map { $0 - $1 }
         let beyond = steps.reduce(0) { $0 + max(0, $1 - InputTurns.turnSize) }
         #expect(beyond <= Self.clientCount + 1)
@@ -50,12 +51,12 @@ import Testing
         #expect((place ?? .max) <= Self.clientCount + InputTurns.turnSize)
     }
 
-    /// A connection that goes away while it waits for its turn is let go of.
+    /// A connection that closes while it waits for its turn is released.
     @Test func forgetsAConnectionThatCloses() throws {
         let server = try TestServer()
         do {
             let clients = try (0..<20).map { _ in try server.connect() }
-            // Else the first ones may have gone before the last ones come.
+            // Otherwise the first connections may have closed before the last ones arrive.
             server.wait(forConnections: 20)
             for client in clients {
                 client.send(String(repeating: get("/now"), count: 500))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPServing
 
-/// Listeners other than plain TCP on a port of their own.
+/// Listeners other than plain TCP on their own port.
 @Suite struct ListenerKindsTests {
     private let proxy = TrustedProxies(networks: [IPNetwork("127.0.0.1")].compactMap(\.self))
 
@@ -29,8 +29,7 @@ import Testing
         #expect(own.receiveAll() == response("200 OK", "bye", closes))
     }
 
-    /// The header names the client, and then the request's fields are the client's own. Without it they are the
-    /// proxy's.
+    /// With the header, the request's fields come from the client. Without it, they come from the proxy.
     @Test(arguments: [true, false])
     func saysHowATrustedProxyNamesTheClient(hasHeader: Bool) throws {
         let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: hasHeader)
@@ -45,8 +44,8 @@ import Testing
         #expect(other.receive(until: "fields: false") == response("200 OK", "header: false, fields: false"))
     }
 
-    /// With TLVs behind the addresses, one of them unknown, and a LOCAL command with addresses and TLVs that mean
-    /// nothing.
+    /// The headers have TLVs after the addresses, one of them unknown. A LOCAL command has addresses and TLVs without a
+    /// meaning.
     @Test func skipsWhatFollowsTheAddresses() throws {
         let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true)
         let extensions: [UInt8] =
@@ -62,7 +61,7 @@ import Testing
         #expect(server.observer.refusedConnections.all.isEmpty)
     }
 
-    /// A listener for other machines speaks HTTP/2 without TLS to trusted proxies alone.
+    /// A listener for other machines offers HTTP/2 without TLS only to trusted proxies.
     @Test(arguments: [false, true], [false, true])
     func offersHTTP2WithoutTLSToTrustedProxies(isTrusted: Bool, expectsHeader: Bool) throws {
         let server = try TestServer(
@@ -126,7 +125,7 @@ import Testing
         #expect(server.observer.refusedConnections.wait(for: 1) == [.notAProxy])
     }
 
-    /// The limit is for clients, not for the proxy that brings them all.
+    /// The limit applies to clients, not to the proxy that forwards them.
     @Test func limitsConnectionsByTheClientsAddress() throws {
         let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true) {
             $0.connectionsPerAddressMaximum = 2
@@ -183,11 +182,11 @@ import Testing
             _ = try ConnectedSocket(connectingTo: address)
         }
         guard case .accepted = listener.accept() else {
-            Issue.record("\(waiting.peer) has a client that waits")
+            Issue.record("\(waiting.peer) has a waiting client")
             return
         }
         guard case .wouldBlock = listener.accept() else {
-            Issue.record("no other client waits")
+            Issue.record("no other client is waiting")
             return
         }
     }
@@ -195,7 +194,7 @@ import Testing
     @Test func replacesASocketThatWasLeftBehindAndNothingElse() throws {
         let folder = try TemporaryFolder()
         let address = SocketAddress.unix(path: folder.path + "/s")
-        // A process that ends without cleaning up leaves its file.
+        // A process that ends without clean-up leaves its socket file.
         let left = try StrayUnixSocket(folder.path + "/s")
         #expect(throws: SocketError.addressInUse(address)) { _ = try ListeningSocket(exclusivelyOn: address) }
         left.close()
@@ -224,7 +223,7 @@ import Testing
     }
 }
 
-/// A folder that goes with this object. Its path is short enough for a unix socket.
+/// A folder that is deleted with this object. Its path is short enough for a Unix socket.
 final class TemporaryFolder {
     let path: String
 
@@ -236,7 +235,7 @@ final class TemporaryFolder {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// A listening unix socket that leaves its file behind.
+/// A listening Unix socket that leaves its file behind.
 final class StrayUnixSocket {
     private let descriptor: Int32
 

@@ -34,7 +34,7 @@ import Testing
 
     // MARK: On a connection
 
-    /// Each byte is an event of its own, and the last one of the header is followed by nothing for a while.
+    /// Each byte is a separate event, and for a while nothing follows the header's last byte.
     @Test(arguments: [false, true])
     func servesAClientThatSendsByteByByte(offersHTTP2: Bool) throws {
         let server = try TestServer(offersHTTP2: offersHTTP2, trustedProxies: proxy, expectsProxyHeader: true)
@@ -57,7 +57,7 @@ import Testing
         server.wait(forConnections: 0)
     }
 
-    /// The header does not wait longer for a server that goes down than idle connections do, but what has begun is
+    /// While the server drains, it waits for a header only as long as idle connections stay open. A begun header is
     /// answered.
     @Test func answersTheFirstRequestWhileTheServerDrains() throws {
         let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true)
@@ -73,7 +73,7 @@ import Testing
         server.wait(forConnections: 1)
         server.advance(by: .seconds(1))
         #expect(silent.receiveAll() == "")
-        // The connections that were made to see the drain begin are among these.
+        // These include the connections that the test made to see the drain begin.
         #expect(Set(server.observer.refusedConnections.all) == [.proxyHeader])
         #expect(drained.wait(for: 1) == [DrainReport(cutOffConnectionCount: 0)])
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ProxyHeaderTests {
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
 
-    /// A header of version 2 with these addresses and extensions.
+    /// A version 2 header with these addresses and extensions.
     static func version2(_ command: UInt8, _ family: UInt8, _ rest: [UInt8], size: Int? = nil) -> [UInt8] {
         let size = size ?? rest.count
         return signature + [command, family, UInt8(size >> 8), UInt8(size & 0xFF)] + rest

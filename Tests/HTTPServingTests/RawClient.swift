@@ -3,19 +3,19 @@ import Glibc
 import POSIXSockets
 import Testing
 
-/// There is no listener.
+/// No listener accepts the connection.
 struct NotConnected: Error {}
 
-/// A blocking client that sends and reads bytes as they are. Nothing it does takes longer than ten seconds.
+/// A blocking client that sends and reads raw bytes. No call takes longer than ten seconds.
 final class RawClient {
     let descriptor: Int32
 
-    /// Connects, from another loopback address if one is given, with a small receive buffer if asked for.
+    /// Connects to the server, optionally from another loopback address and with a small receive buffer.
     init(_ server: SocketAddress, from source: UInt32? = nil, receiveBufferSize: Int32? = nil) throws {
         let family = if case .unix = server { AF_UNIX } else { AF_INET }
         descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
         try #require(descriptor >= 0)
-        // Safe here and below: the kernel is given local variables with their sizes.
+        // Safe here and below: the kernel gets local variables with their sizes.
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -50,13 +50,13 @@ final class RawClient {
             let count = unsafe rest.withUnsafeBytes { bytes in
                 unsafe Glibc.send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
             }
-            // The server may have closed already, which the test sees when it reads.
+            // The server may have closed the connection already. The test sees that when it reads.
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }
     }
 
-    /// Sends each piece from now on without waiting for the server's acknowledgement of the one before.
+    /// From now on, sends each piece without waiting for the server's acknowledgement of the previous piece.
     func sendAtOnce() {
         var value: Int32 = 1
         unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &value, 4)
@@ -69,45 +69,45 @@ final class RawClient {
         #expect(count == bytes.count)
     }
 
-    /// Holds back what is sent while `isHeld`, so that it leaves in one piece.
+    /// While `isHeld`, holds output back, so that it leaves in one piece.
     func hold(_ isHeld: Bool) {
         var value: Int32 = isHeld ? 1 : 0
         unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CORK, &value, 4)
     }
 
-    /// Says that nothing more will be sent.
+    /// Ends the sending side of the connection.
     func finish() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Makes the coming close a reset.
+    /// Makes the next close a reset.
     func resetOnClose() {
         var value = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &value, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// What arrives next; empty at the end, `nil` when the connection was reset or nothing came in time.
+    /// The next bytes. Empty at the end of the stream, `nil` if the connection was reset or nothing arrived in time.
     func receive(_ sizeMaximum: Int = 65536) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: sizeMaximum)
         let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
         return count < 0 ? nil : Array(buffer.prefix(count))
     }
 
-    /// Everything up to the end of the stream.
+    /// All bytes up to the end of the stream.
     func receiveAll() -> String {
         var all: [UInt8] = []
         while let bytes = receive(), !bytes.isEmpty { all += bytes }
         return String(decoding: all, as: UTF8.self)
     }
 
-    /// Reads so many bytes, or up to the end of the stream.
+    /// Reads `count` bytes, or up to the end of the stream.
     func receive(exactly count: Int) -> String {
         var all: [UInt8] = []
         while all.count < count, let bytes = receive(count - all.count), !bytes.isEmpty { all += bytes }
         return String(decoding: all, as: UTF8.self)
     }
 
-    /// Reads until the text ends so.
+    /// Reads until the received text ends with `end`.
     func receive(until end: String) -> String {
         var all = ""
         while !all.hasSuffix(end), let bytes = receive(), !bytes.isEmpty {
@@ -133,7 +133,7 @@ final class RawClient {
     }
 }
 
-/// How many descriptors of this process are sockets on this server's port: its listeners, and its ends of the
+/// The number of this process's descriptors that are sockets on the server's port: its listeners, and its ends of
 /// connections.
 func descriptorCount(of server: SocketAddress) -> Int {
     (0..<4096).count { descriptor in
@@ -148,7 +148,7 @@ func descriptorCount(of server: SocketAddress) -> Int {
     }
 }
 
-/// Lends a unix socket's address to a call.
+/// Calls the body with the address of a Unix socket.
 func withUnixAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct StartQueueTests {
     private static func network(_ number: UInt32) -> IPAddress { .v4(0x0a00_0000 | number) }
 
-    /// Two networks that have lanes of their own.
+    /// Two networks that are in different lanes.
     private static func twoLanes() throws -> (IPAddress, IPAddress) {
         let first = network(0)
         let second = (1...64).lazy.map(network).first { second in
@@ -46,7 +46,7 @@ import Testing
         #expect(queue.count == 0)
     }
 
-    /// A flood makes room itself, and no client that waits alone does as long as there is one.
+    /// The queue gives up connections of the flood. It gives up no client that waits alone as long as there is a flood.
     @Test func givesUpWhatWaitsLongestInTheLongestLane() throws {
         let (flooding, good) = try Self.twoLanes()
         var queue = StartQueue<String>()
@@ -59,7 +59,7 @@ import Testing
         #expect((0..<3).map { _ in queue.next() } == ["good", "flood 2", "proxy 0"])
     }
 
-    /// What carries many clients is not given up for one.
+    /// A proxy's connection, which carries many clients, is not given up for one client.
     @Test func givesUpNoConnectionOfAProxy() {
         var queue = StartQueue<Int>()
         for number in 0..<3 { queue.append(number, of: nil) }
@@ -79,7 +79,7 @@ import Testing
         #expect([queue.next(), queue.next(), queue.next()].compactMap(\.self).sorted() == [2, 3])
     }
 
-    /// More networks than lanes: each connection comes, in the order of its own network.
+    /// There are more networks than lanes. Each connection still begins, in the order of its own network.
     @Test func servesMoreNetworksThanItHasLanes() {
         var queue = StartQueue<(network: UInt32, number: Int)>()
         for number in 0..<3 {

@@ -3,16 +3,16 @@ import Glibc
 import POSIXSockets
 import Testing
 
-/// What a TLS client of a test asks for.
+/// The options of a test's TLS client.
 struct TLSClientOptions: Sendable {
     var host: String? = "a.test"
     var versions: ClosedRange<Int32> = tls12...tls13
-    /// ALPN; none is offered when empty.
+    /// The ALPN protocols. If empty, the client offers no ALPN.
     var protocols: [String] = []
     var certificate: TestCertificate?
-    /// TLS 1.2 cipher names as OpenSSL has them.
+    /// TLS 1.2 cipher names, in OpenSSL's form.
     var ciphers: String?
-    /// Signature algorithms as OpenSSL names them: "RSA+SHA256".
+    /// Signature algorithms, in OpenSSL's form: "RSA+SHA256".
     var signatures: String?
     var session: TLSClientSession?
 }
@@ -23,7 +23,7 @@ let tls13 = Int32(TLS1_3_VERSION)
 /// A session that a later connection may resume.
 @safe
 final class TLSClientSession: @unchecked Sendable {
-    // Safe to share: a session is constant once its ticket has come.
+    // Safe to share: a session does not change after its ticket has arrived.
     fileprivate let pointer: OpaquePointer
 
     fileprivate init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
@@ -31,19 +31,19 @@ final class TLSClientSession: @unchecked Sendable {
     deinit { unsafe SSL_SESSION_free(pointer) }
 }
 
-/// The handshake failed, with the reason's number in OpenSSL.
+/// The handshake failed, with OpenSSL's reason code.
 struct HandshakeFailed: Error {
     let reason: Int32
 }
 
-/// A blocking TLS client over a `RawClient`; nothing takes longer than ten seconds. It trusts everybody.
+/// A blocking TLS client over a `RawClient`. No call takes longer than ten seconds. It trusts every server.
 @safe
 final class TLSClient {
     let raw: RawClient
     private let context: OpaquePointer
     private let session: OpaquePointer
 
-    /// OpenSSL's socket BIO writes with `write`: without this, a server that resets a connection would end the tests.
+    /// Ignores SIGPIPE: OpenSSL's socket BIO uses `write`, so a server that resets a connection would end the tests.
     private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
     init(_ raw: RawClient, _ options: TLSClientOptions = TLSClientOptions()) throws {
@@ -68,7 +68,7 @@ final class TLSClient {
     }
 
     deinit {
-        // Otherwise OpenSSL takes the end for an accident and does not resume the session again.
+        // Otherwise OpenSSL takes the end for a failure and does not resume the session again.
         unsafe SSL_set_shutdown(session, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
         unsafe SSL_free(session)
         unsafe SSL_CTX_free(context)
@@ -101,7 +101,7 @@ final class TLSClient {
         unsafe SSL_write(session, bytes, Int32(bytes.count))
     }
 
-    /// What arrives next; empty at the end, `nil` when that came without close_notify.
+    /// The next bytes. Empty at the end, `nil` if the end came without close_notify.
     func receive() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65536)
         ERR_clear_error()
@@ -118,7 +118,7 @@ final class TLSClient {
         return all
     }
 
-    /// Everything up to close_notify; what came before another end is lost, so that a test sees it.
+    /// All bytes up to close_notify. Returns `nil` if the stream ends in another way, so that a test notices it.
     func receiveAll() -> String? {
         var all: [UInt8] = []
         while let bytes = receive() {
@@ -128,25 +128,25 @@ final class TLSClient {
         return nil
     }
 
-    /// Sends close_notify and the end of the stream; reads go on.
+    /// Sends close_notify and ends the stream. The client can still read.
     func finish() {
         unsafe SSL_shutdown(session)
         raw.finish()
     }
 
-    /// Asks for new keys with the next write (TLS 1.3).
+    /// Requests new keys from the server with the next write (TLS 1.3).
     func updateKeys() { unsafe SSL_key_update(session, SSL_KEY_UPDATE_REQUESTED) }
 
-    /// Changes its own keys now, without data (TLS 1.3): one record of 22 bytes.
+    /// Changes the client's own keys now, without data (TLS 1.3): sends one record of 22 bytes.
     func sendKeyUpdate() {
         unsafe SSL_key_update(session, SSL_KEY_UPDATE_NOT_REQUESTED)
         unsafe SSL_do_handshake(session)
     }
 
-    /// Sends close_notify alone: the stream stays open.
+    /// Sends only close_notify. The stream stays open.
     func sayGoodbye() { unsafe SSL_shutdown(session) }
 
-    /// Asks for another handshake (TLS 1.2); whether the server took part in it.
+    /// Requests another handshake (TLS 1.2). Returns whether the server took part.
     func renegotiate() -> Bool {
         unsafe SSL_renegotiate(session) == 1 && SSL_do_handshake(session) == 1
     }

@@ -15,7 +15,7 @@ import Testing
             offersHTTP2: offersHTTP2)
     }
 
-    /// Each byte of the PROXY header, of the handshake and of the request is an event of its own.
+    /// Each byte of the PROXY header, the handshake and the request is a separate event.
     @Test(arguments: [tls12, tls13], [false, true])
     func servesAClientThatSendsByteByByte(version: Int32, isBehindProxy: Bool) throws {
         let server = try TestServer(
@@ -35,7 +35,7 @@ import Testing
         #expect(server.observer.handshakes.all.count == 1)
     }
 
-    /// RFC 8446 section 5.1 lets a client spread its first message over records.
+    /// RFC 8446 section 5.1 allows a client to divide its first message into records.
     @Test(arguments: [tls12, tls13], [1, 3, 100])
     func servesAClientWhoseHelloComesInRecords(version: Int32, size: Int) throws {
         let server = try TestServer(tls: try context())
@@ -46,7 +46,7 @@ import Testing
         #expect(client.receive(until: "now") == response("200 OK", "now"))
     }
 
-    /// Half of a ClientHello, in one record or in whole records of one byte, is no reason to keep what TLS costs.
+    /// Half of a ClientHello does not make the server allocate a TLS session, in one record or in records of one byte.
     @Test(arguments: [nil, 1])
     func holdsNoTLSBeforeTheWholeHello(recordSize: Int?) throws {
         let server = try TestServer(tls: try context())
@@ -68,7 +68,7 @@ import Testing
         #expect(server.resources.memory.charged(to: .connections) == both)
     }
 
-    /// The first byte that no ClientHello has there ends the connection: the rest is not waited for.
+    /// The first byte that cannot be part of a ClientHello ends the connection. The server does not wait for the rest.
     @Test(arguments: ["G", "\u{15}", "\u{16}\u{2}", "\u{16}\u{3}\u{1}\0\0", "\u{16}\u{3}\u{1}\0\u{4}\u{2}"])
     func refusesOtherInputAtOnce(input: String) throws {
         let server = try TestServer(tls: try context())
@@ -80,7 +80,7 @@ import Testing
         #expect(server.server.connectionObjectCount == 0)
     }
 
-    /// The memory is asked for before the handshake, which the server then has no time for.
+    /// The memory is charged before the handshake, so without memory the server spends no time on a handshake.
     @Test func refusesAHandshakeThatHasNoRoom() throws {
         let memory = MemoryBudget(size: 1 << 20)
         let server = try TestServer(tls: try context(), resources: ServerResources(memory: memory))
@@ -92,7 +92,7 @@ import Testing
         server.wait(forConnections: 0)
     }
 
-    /// The client's first message comes in one piece with the PROXY header: no event announces it again.
+    /// The client's first message arrives in one piece with the PROXY header, so no further event announces it.
     @Test func shakesHandsWithAClientWhoseHelloCameWithThePROXYHeader() throws {
         let server = try TestServer(tls: try context(), trustedProxies: proxy, expectsProxyHeader: true)
         let raw = try server.connect()
@@ -102,17 +102,17 @@ import Testing
         #expect(client.receive(until: "51234") == response("200 OK", "192.0.2.1:51234"))
     }
 
-    /// The request comes in one piece with the end of the handshake: OpenSSL has read it then, and no event announces
+    /// The request arrives in one piece with the end of the handshake. OpenSSL has read it then, so no event announces
     /// it.
     @Test(arguments: [false, true])
     func answersARequestThatCameWithTheEndOfTheHandshake(offersHTTP2: Bool) throws {
         let server = try TestServer(offersHTTP2: offersHTTP2, tls: try context(offersHTTP2: offersHTTP2))
-        // With TLS 1.2 the server has the last word.
+        // In TLS 1.2, the server sends the last message of the handshake, so this test uses TLS 1.3.
         let client = try TricklingTLSClient(try server.connect(), to: server, version: tls13, sendsAtOnce: get("/now"))
         #expect(client.receive(until: "now") == response("200 OK", "now"))
     }
 
-    /// A handshake that has not begun ends when idle connections do.
+    /// A handshake that has not begun ends at the same time as idle connections.
     @Test(arguments: [false, true])
     func endsASilentHandshakeWhileTheServerDrains(isBehindProxy: Bool) throws {
         let server = try TestServer(
@@ -127,7 +127,7 @@ import Testing
         server.settle()
         server.advance(by: .seconds(1))
         #expect(silent.receiveAll() == "")
-        // The connections that were made to see the drain begin have closed.
+        // The connections that the test made to see the drain begin have closed.
         #expect(server.observer.failedHandshakes.all.contains(.timeout))
         #expect(drained.wait(for: 1) == [DrainReport(cutOffConnectionCount: 0)])
     }
@@ -141,13 +141,13 @@ private final class TricklingTLSClient {
     private let server: TestServer
     private let context: OpaquePointer
     private let session: OpaquePointer
-    // What OpenSSL reads and what it has written; the session owns both.
+    // OpenSSL's input and output. The session owns both.
     private let input: OpaquePointer
     private let output: OpaquePointer
 
-    /// Shakes hands, with a byte at a time unless `request` leaves together with the client's last message.
+    /// Performs the handshake byte by byte. With `request`, the client's last message and the request leave together.
     ///
-    /// The first message comes in records with payloads of `helloRecordSize` bytes, if that is given.
+    /// If `helloRecordSize` is given, the first message is sent in records with payloads of this size.
     init(
         _ raw: RawClient, to server: TestServer, version: Int32, sendsAtOnce request: String? = nil,
         helloRecordSize: Int? = nil, beforeLastByteOfHello: () -> Void = {}
@@ -215,7 +215,7 @@ private final class TricklingTLSClient {
 
     private func sendOutput(inPieces: Bool) { send(takeOutput()[...], inPieces: inPieces) }
 
-    /// What OpenSSL has written.
+    /// Takes the bytes that OpenSSL has written.
     private func takeOutput() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: 65536)
         let count = unsafe BIO_read(output, &bytes, Int32(bytes.count))
@@ -231,7 +231,7 @@ private final class TricklingTLSClient {
         }
     }
 
-    /// Gives OpenSSL what has come; whether anything has.
+    /// Gives OpenSSL the received bytes. Returns whether any arrived.
     private func takeInput() -> Bool {
         guard let bytes = raw.receive(), !bytes.isEmpty else { return false }
         return unsafe BIO_write(input, bytes, Int32(bytes.count)) == bytes.count

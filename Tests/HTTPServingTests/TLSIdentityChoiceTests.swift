@@ -34,7 +34,7 @@ import Testing
         #expect(group("c.test") == [2])
         #expect(group("b.test") == [4])
         #expect(group("d.test") == nil)
-        // The fourth serves nothing: the first has its name and its algorithm.
+        // The fourth certificate is never used: the first has the same name and algorithm.
         #expect(!choice.groups.joined().contains(3))
     }
 

@@ -4,7 +4,7 @@ import HTTPServing
 import TestSupport
 import Testing
 
-/// Records that cost more than they carry, and how far one turn of a loop goes.
+/// Records that cost more than the data in them, and the amount that one turn of a loop reads.
 @Suite struct TLSRecordTests {
     private func server(_ change: (inout HTTPLimits) -> Void = { _ in }) throws -> TestServer {
         try TestServer(
@@ -17,7 +17,8 @@ import Testing
         case keyUpdate
         case oneByte
 
-        /// How many small records it counts as: a key update is one, and counts as eight more.
+        /// The number of small records that the record counts as. A key update is a small record, and counts as eight
+        /// more.
         var weight: Int { self == .keyUpdate ? 9 : 1 }
     }
 
@@ -31,7 +32,7 @@ import Testing
         }
     }
 
-    /// More than a turn takes, and more than one read: nothing hangs, and the request behind them is answered.
+    /// Even if the records exceed one turn and one read, nothing hangs, and the request after them is answered.
     @Test(arguments: [1, 63, 64, 65, 100])
     func answersARequestBehindKeyUpdates(count: Int) throws {
         let server = try server()
@@ -55,7 +56,7 @@ import Testing
         #expect(client.receive(until: "now") == response("200 OK", "now"))
     }
 
-    /// The loop hears of both clients at once. The one whose request is in small records is served after the other.
+    /// The loop learns of both clients at the same time. The client with small records is served after the other.
     @Test func servesOthersBetweenTheTurnsOfSmallRecords() throws {
         let server = try server()
         let (slow, quick) = (try server.connectTLS(), try server.connectTLS())
@@ -96,7 +97,8 @@ import Testing
         #expect(server.server.connectionObjectCount == 0)
     }
 
-    /// A client that asks for little at a time is not such a client: each answer allows for records.
+    /// A client with small requests does not count as an attacker, because each answer allows a number of small
+    /// records.
     @Test func allowsSmallRecordsByAnswers() throws {
         let server = try server {
             $0.smallRecordBurstMaximum = 20
@@ -129,7 +131,7 @@ import Testing
         #expect(server.observer.abuses.all.isEmpty)
     }
 
-    /// The end comes in one piece with the request: no event announces it, and the idle deadline would be 60 seconds.
+    /// The end arrives in one piece with the request, so no event announces it. The idle deadline would be 60 seconds.
     @Test(arguments: [tls12, tls13])
     func noticesAnEndThatCameWithTheRequest(version: Int32) throws {
         let server = try server()

@@ -5,7 +5,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Certificates that take a while to make, for all tests.
+/// Certificates for all tests, because making them takes time.
 enum Certificates {
     static let a = TestCertificate("a.test", "*.wild.test")
     static let b = TestCertificate("b.test")
@@ -16,7 +16,7 @@ enum Certificates {
 }
 
 @Suite struct TLSTests {
-    /// A context whose ticket keys stand still.
+    /// A context whose ticket keys do not change.
     private func context(
         _ certificates: TestCertificate..., authorities: TestCertificate? = nil,
         tickets: TLSTicketKeys? = nil, offersHTTP2: Bool = false
@@ -132,7 +132,7 @@ enum Certificates {
     func refusesWhatItDoesNotSpeak(options: TLSClientOptions, expected: TLSHandshakeFailure) throws {
         let server = try TestServer(tls: try context(Certificates.a))
         var options = options
-        // The client's own security level would keep it from offering so old a version.
+        // Without this, the client's own security level would not allow such an old version.
         if expected == .version { options.ciphers = "ALL:@SECLEVEL=0" }
         #expect(throws: HandshakeFailed.self) { try server.connectTLS(options) }
         #expect(server.observer.failedHandshakes.wait(for: 1) == [expected])
@@ -159,7 +159,7 @@ enum Certificates {
         server.wait(forConnections: 0)
     }
 
-    /// A byte now and then does not move the deadline of a handshake.
+    /// Single bytes do not move the deadline of a handshake.
     @Test func endsASlowHandshake() throws {
         let server = try TestServer(tls: try context(Certificates.a))
         let client = try server.connect()
@@ -256,7 +256,7 @@ enum Certificates {
     @Test(arguments: [tls12, tls13], [Certificates.stranger, nil])
     func refusesClientsWithoutACertificateOfTheAuthority(version: Int32, certificate: TestCertificate?) throws {
         let server = try TestServer(tls: try context(Certificates.a, authorities: Certificates.authority))
-        // With TLS 1.3 the client hears of it only when it reads.
+        // In TLS 1.3, the client learns of the refusal only when it reads.
         let client = try? server.connectTLS(TLSClientOptions(versions: version...version, certificate: certificate))
         client?.send(get("/now"))
         #expect(client?.receiveAll() == nil)
@@ -267,7 +267,8 @@ enum Certificates {
 
     // MARK: Resumption
 
-    /// The kernel spreads by a hash: sixteen connections reach both loops but for one time in 32,768.
+    /// The kernel distributes connections by a hash. Sixteen connections miss one of two loops only once in 32,768
+    /// runs.
     @Test(arguments: [tls12, tls13])
     func resumesOnEveryLoop(version: Int32) throws {
         let server = try TestServer(loopCount: 2, tls: try context(Certificates.a))
@@ -312,7 +313,7 @@ enum Certificates {
         #expect(try !resumes())
     }
 
-    /// A ticket says that its holder has shown a certificate of one authority, which is nothing to another.
+    /// A ticket proves that the client showed a certificate of one authority. It proves nothing for another authority.
     @Test(arguments: [tls12, tls13])
     func doesNotResumeWhenTheAuthorityHasChanged(version: Int32) throws {
         let tickets = try TLSTicketKeys(clock: ManualClock())
@@ -328,7 +329,7 @@ enum Certificates {
         #expect(server.observer.failedHandshakes.wait(for: 1) == [.clientCertificate])
     }
 
-    /// A ticket of another process, or one that was altered, leads to a full handshake.
+    /// A ticket of another process, or an altered ticket, leads to a full handshake.
     @Test(arguments: [tls12, tls13])
     func doesNotResumeWithAForeignTicket(version: Int32) throws {
         let (one, other) = (
@@ -345,7 +346,7 @@ enum Certificates {
         #expect(other.observer.failedHandshakes.all.isEmpty)
     }
 
-    /// As after a restart, or at another node: keys of the same secret open the tickets of each other for two periods.
+    /// After a restart or at another node, ticket keys from the same secret open each other's tickets for two periods.
     @Test(arguments: [tls12, tls13])
     func resumesElsewhereWithTheSameSecret(version: Int32) throws {
         let period = Duration.seconds(3600)
@@ -376,12 +377,12 @@ enum Certificates {
         }
         let sibling = try other([old], later)
         #expect(try resumes(ticket, at: sibling))
-        // A rotation: the new secret makes tickets, the old one still opens them.
+        // After a rotation, the new secret makes tickets, and the old secret still opens them.
         #expect(try resumes(ticket, at: try other([new, old], clock)))
         #expect(try !resumes(ticket, at: try other([new], clock)))
         later.advance(by: period)
         #expect(try resumes(ticket, at: sibling))
-        // And clocks that differ: a ticket of the next period.
+        // If clocks differ, a node may get a ticket of the next period.
         #expect(try resumes(try session(from: sibling), at: node))
         later.advance(by: period)
         #expect(try !resumes(ticket, at: sibling))

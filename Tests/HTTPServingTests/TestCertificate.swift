@@ -17,13 +17,13 @@ final class TestCertificate: @unchecked Sendable {
     fileprivate let key: OpaquePointer
     private let issuer: TestCertificate?
 
-    /// Valid for these DNS names from yesterday for 90 days; signed by `issuer`, or by itself.
+    /// Makes a certificate for these DNS names, valid from yesterday for 90 days, and signed by `issuer` or by itself.
     init(
         _ names: String..., algorithm: Algorithm = .ecdsa, isAuthority: Bool = false, issuer: TestCertificate? = nil
     ) {
         self.issuer = issuer
-        // Safe here and below: objects of OpenSSL that this one owns. Nothing fails but for want of memory, which ends
-        // the test.
+        // Safe here and below: this object owns the OpenSSL objects. The calls fail only if memory is exhausted, which
+        // ends the test.
         guard let key = unsafe Self.makeKey(algorithm), let certificate = unsafe X509_new() else {
             preconditionFailure("no certificate")
         }
@@ -65,7 +65,7 @@ final class TestCertificate: @unchecked Sendable {
         unsafe X509_EXTENSION_free(addition)
     }
 
-    /// The certificate and its issuers but for the last, in PEM.
+    /// The certificate and its issuers except the last, in PEM.
     var chainPEM: [UInt8] { pem + (issuer?.issuer == nil ? [] : issuer?.chainPEM ?? []) }
 
     var pem: [UInt8] {
@@ -76,7 +76,7 @@ final class TestCertificate: @unchecked Sendable {
         unsafe Self.write { bio in unsafe PEM_write_bio_PKCS8PrivateKey(bio, key, nil, nil, 0, nil, nil) }
     }
 
-    /// Lets a client's session show this certificate.
+    /// Makes a client's session present this certificate.
     func install(in session: OpaquePointer) {
         unsafe SSL_use_certificate(session, certificate)
         unsafe SSL_use_PrivateKey(session, key)

@@ -6,7 +6,7 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// A server on a free loopback port, with loops and a clock of its own.
+/// A server on a free loopback port, with its own loops and clock.
 final class TestServer {
     let clock = ManualClock()
     let group: EventLoopGroup
@@ -17,7 +17,7 @@ final class TestServer {
     let tlsSlot: TLSContextSlot?
     let resources: ServerResources
 
-    /// Stands still, even if the other clock moves.
+    /// The wall clock. It stands still, even if the other clock moves.
     private static let wallClock = ManualClock(wallTime: WallTime(seconds: 784_111_777))
 
     init(
@@ -55,7 +55,7 @@ final class TestServer {
         try TLSClient(try connect(from: source), options)
     }
 
-    /// Moves the clock, once the loops have done what belongs before, and lets every loop act on it.
+    /// Waits until the loops are idle, moves the clock, and lets every loop act on the new time.
     func advance(by duration: Duration) {
         settle()
         clock.advance(by: duration)
@@ -63,26 +63,26 @@ final class TestServer {
         settle()
     }
 
-    /// Waits until the loops have done what was there to do.
+    /// Waits until the loops have done all pending work.
     func settle() {
         for _ in 0..<3 {
             for loop in group.loops { loop.runAndWait {} }
         }
     }
 
-    /// Waits until so many connections are open.
+    /// Waits until exactly `count` connections are open.
     func wait(forConnections count: Int) {
         observer.openCount.wait { $0 == count ? () : nil }
         settle()
     }
 }
 
-/// Answers by path, so that a test can choose how.
+/// A handler whose answer depends on the path, so that a test can choose it.
 final class TestHandler: HTTPHandler {
     let gate = Gate()
     let largeSize = 8 << 20
     private let largeCount = Monitor(0)
-    /// The bodies of requests in the order in which they were answered.
+    /// Where each request was answered, on its loop or elsewhere, in the order of the answers.
     let answered = Log<String>()
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
@@ -117,7 +117,7 @@ final class TestHandler: HTTPHandler {
         }
     }
 
-    /// Waits until a client has asked for the large body. A busy machine may deliver what was sent only after a while.
+    /// Waits until a client has requested the large body, because a busy machine may deliver the request late.
     func waitForLarge() {
         largeCount.wait { $0 > 0 ? () : nil }
     }
@@ -127,7 +127,7 @@ final class TestHandler: HTTPHandler {
     }
 }
 
-/// Counts, and writes down what it is told.
+/// Counts connections, and records the events that it gets.
 final class TestObserver: HTTPServerObserver {
     let openCount = Monitor(0)
     let refusedConnections = Log<HTTPConnectionRefusal>()
@@ -151,7 +151,7 @@ final class TestObserver: HTTPServerObserver {
     func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) { abuses.append(abuse) }
 }
 
-/// A response as text.
+/// The text of a whole response.
 func response(_ status: String, _ body: String, _ field: String = "") -> String {
     "HTTP/1.1 \(status)\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: \(body.utf8.count)\r\n\(field)\r\n\(body)"
 }
@@ -160,7 +160,7 @@ func get(_ path: String, _ fields: String = "") -> String { "GET \(path) HTTP/1.
 
 let closes = "Connection: close\r\n"
 
-/// Keeps a loop from going on.
+/// Holds a loop until it is released.
 final class Hold: Sendable {
     private enum State {
         case coming

@@ -1,4 +1,5 @@
-"""The attacks of `resource_clients.py` and `slow_clients.py`, each on a daemon of its own, beside a good client."""
+"""Runs the attacks of `resource_clients.py` and `slow_clients.py`, each on its own daemon, beside a well-behaved
+client."""
 
 import json
 import os
@@ -21,14 +22,14 @@ IS_LONG = os.environ.get("LATCHKEY_ABUSE") == "long"
 MEBIBYTE = 1 << 20
 BUDGET = 64 * MEBIBYTE
 RESIDENT_MAXIMUM = 128 * MEBIBYTE + BUDGET
-# After the attack the daemon has so long to give its memory back, but for this rest.
+# After the attack, the daemon must give its memory back within `REST_SECONDS`, except for `REST_MAXIMUM` bytes.
 REST_SECONDS = 30
 REST_MAXIMUM = 20 * MEBIBYTE
 GOOD_PAUSE_SECONDS = 0.01
 GOOD_TIMEOUT_SECONDS = 10
 P99_MAXIMUM = 0.02
 ATTACK_SECONDS_MAXIMUM = 180
-# The clients of an attack that has a rate must reach so much of it.
+# The clients of an attack that has a rate must reach at least this share of the rate.
 RATE_SHARE_MINIMUM = 0.95
 REQUEST = b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
@@ -38,7 +39,7 @@ REQUEST = b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
 @dataclass
 class Watch:
-    """A good client with a connection for each request, and the daemon's size meanwhile."""
+    """A well-behaved client with one connection for each request, which also measures the daemon's memory."""
 
     daemon: OwnDaemon
     is_tls: bool = False
@@ -92,7 +93,7 @@ ABUSED = 'latchkey_http_connections_abused_total{abuse="%s"}'
 NO_ROOM = 'latchkey_memory_refused_total{share="%s"}'
 NO_TOKEN = 'latchkey_licenses_refused_total{code="token_missing"}'
 HANDSHAKE = 'latchkey_tls_handshakes_failed_total{reason="%s"}'
-# What may say why connections and requests have ended.
+# The metrics that can say why connections and requests have ended.
 FAMILIES = (
     "latchkey_http_connections_refused_total",
     "latchkey_http_connections_abused_total",
@@ -105,12 +106,13 @@ FAMILIES = (
 
 @dataclass(frozen=True)
 class Attack:
-    """`counted` are groups of metrics that count why the server has ended or refused something.
+    """One attack, and what the daemon must count and end during it.
 
-    Of each group one must have counted.
+    `counted` has groups of metrics that count why the server ended or refused something. In each group, at least one
+    metric must have counted.
 
-    `ended_share` is the least part of the opened connections that the server has ended. If `is_rate` holds, the count is
-    for each second.
+    `ended_share` is the smallest share of the opened connections that the server must have ended. If `is_rate` is true,
+    `count` is a rate per second.
     """
 
     kind: str
@@ -140,13 +142,13 @@ class Attack:
         return f"{self.count} {self.kind}{rate}{holder}{tls} from {self.addresses}"
 
 
-# A second is enough to see a deadline, and 30 are too long for a test.
+# Deadlines of one second are enough for a test. The default of 30 seconds would take too long.
 QUICK = (("headDeadline", "1s"), ("bodyGrace", "1s"), ("bodyDeadline", "2s"), ("writeDeadline", "2s"))
-# A connection whose requests found no room is idle from then on, and ends as others do.
+# A connection whose requests were refused for lack of memory is idle afterwards, and the idle deadline ends it.
 QUICK_IDLE = (*QUICK, ("idleDeadline", "2s"))
 SLOW = "slow_clients.py"
 _ALL = [
-    # 1.6 MiB of decoded heads for 6 kB on the wire, whose bodies never come.
+    # The heads are 6 kB on the wire and 1.6 MiB when decoded. Their bodies never come.
     Attack("heads", 100, 1000, 1, 5, ((NO_TOKEN,), (ABUSED % "slow_body",)), 0.5, is_long_only=True),
     Attack("heads", 100, 1000, 16, 5, ((NO_TOKEN,), (ABUSED % "slow_body",)), 0.5),
     Attack("heads", 100, 1000, 16, 3, ((REFUSED % "memory",), (NO_ROOM % "heads",)), 0.5, has_token=True),
@@ -159,10 +161,10 @@ _ALL = [
     Attack("silent", 1200, 16_400, 16, 3, ((REFUSED % "evicted",),), 0.01),
     Attack("silent", 500, 10_000, 16, 12, ((REFUSED % "silent",),), 1),
     Attack("tls", 1200, 16_400, 16, 3, ((REFUSED % "evicted", REFUSED % "memory"),), 0.01),
-    # The rest of a TLS handshake is waited for as long as a first byte is.
+    # The server waits for the rest of a TLS handshake as long as for a first byte.
     Attack("tls", 1200, 16_400, 16, 3, ((REFUSED % "evicted", REFUSED % "memory"),), 0.01, is_tls=True),
     Attack("tls", 500, 10_000, 16, 12, ((HANDSHAKE % "timeout",),), 1, is_tls=True, is_long_only=True),
-    # Of 64 KiB of requests on each connection the part that waits is held as heads.
+    # Each connection sends 64 KiB of requests. The server holds the requests that wait as decoded heads.
     Attack("readers", 300, 1000, 16, 5, ((ABUSED % "slow_reading", REFUSED % "memory"),), 0.5, limits=QUICK),
     Attack("header", 100, 1000, 16, 4, ((ABUSED % "slow_head",),), 0.5, SLOW, QUICK),
     Attack("body", 100, 1000, 16, 4, ((NO_TOKEN,),), 0.5, SLOW, QUICK, is_long_only=True),
@@ -176,7 +178,7 @@ ATTACKS = [case for case in _ALL if IS_LONG or not case.is_long_only]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an attack has cost; times are in seconds, sizes in bytes."""
+    """What an attack has cost the daemon. Times are in seconds, sizes in bytes."""
 
     case: Attack
     watch: Watch
@@ -201,7 +203,7 @@ class Outcome:
         )
 
     def check(self) -> None:
-        """Fails if the daemon has been harmed, or if it does not say what it has ended."""
+        """Fails if the daemon was harmed, or if its metrics do not count what it has ended."""
         assert self.watch.failures == []
         assert self.watch.peak < RESIDENT_MAXIMUM
         assert self.rests, f"{self.rest} bytes stay"
@@ -218,7 +220,7 @@ HEADINGS = ("attack", "p50 ms", "p99 ms", "lost", "MiB at start", "peak", "after
 
 
 def short(name: str) -> str:
-    """A metric without what all of them have in common."""
+    """The name of a metric without the prefixes and suffixes that all metrics share."""
     family, _, labels = name.partition("{")
     family = family.removeprefix("latchkey_").removeprefix("http_").removesuffix("_total")
     return f"{family}: {labels.split(chr(34))[1]}" if labels else family
@@ -231,7 +233,10 @@ def table(rows: list[tuple[str, ...]]) -> str:
 
 
 def run(case: Attack, folder: Path, knows_budget: bool = True) -> Outcome:
-    """Runs one attack to its end. A daemon of a version before memory budgets gets no setting of one."""
+    """Runs one attack to its end.
+
+    Without `knows_budget`, the configuration sets no memory budget, because older versions refuse that setting.
+    """
     limits = dict(case.limits)
     if knows_budget:
         limits["memoryBudget"] = BUDGET
@@ -254,7 +259,7 @@ def run(case: Attack, folder: Path, knows_budget: bool = True) -> Outcome:
 
 
 def attack(daemon: OwnDaemon, case: Attack, token: str) -> dict[str, int]:
-    """Runs the clients to their end."""
+    """Runs the clients of an attack to their end, and returns what they counted."""
     program = str(Path(__file__).with_name(case.program))
     host, port = daemon.public
     command = [sys.executable, program, case.kind, host, str(port), str(case.count), str(case.seconds)]
@@ -264,7 +269,7 @@ def attack(daemon: OwnDaemon, case: Attack, token: str) -> dict[str, int]:
 
 
 def has_rest(daemon: OwnDaemon, start: int) -> bool:
-    """Whether the daemon gives its memory back in time, and charges nothing any more for clients that have gone."""
+    """Whether the daemon gives its memory back in time, and no longer charges memory to clients that have gone."""
     deadline = time.monotonic() + REST_SECONDS
     while daemon.resident_bytes() > start + REST_MAXIMUM or charged(daemon) > 0:
         if time.monotonic() > deadline:

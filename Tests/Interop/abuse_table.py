@@ -1,9 +1,9 @@
-"""Runs all attacks on the memory and the connections of a daemon, and prints what they cost as one table.
+"""Runs all attacks on the memory and the connections of a daemon, and prints their costs as one table.
 
     LATCHKEY_BIN=.../latchkey LATCHKEY_ABUSE=long python abuse_table.py [--before] [NAME ...]
 
-It judges nothing, so it also measures a version before these attacks were met: `--before` gives the daemon no setting
-that such a version does not know. With names only the attacks of these kinds run.
+It asserts nothing, so it can also measure a version without defences against these attacks: `--before` leaves out
+the settings that such a version does not know. If names are given, only the attacks of these kinds run.
 """
 
 import sys
@@ -18,7 +18,7 @@ def row(case: Attack, knows_budget: bool) -> tuple[str, ...]:
         try:
             return run(case, Path(folder), knows_budget).row
         except Exception as error:  # pylint: disable=broad-except
-            # A daemon that is gone, or that no longer answers, is a result too.
+            # A daemon that has ended, or that no longer answers, is a result too.
             return (case.name, *["-"] * 7, f"{type(error).__name__}: {error}"[:60].splitlines()[0])
 
 

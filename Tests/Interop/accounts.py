@@ -1,4 +1,4 @@
-"""What operators manage of a subject, by the admin listener and by the command; and rentals as a portal grants them."""
+"""Managing the account of a subject by the admin listener and by the command, and rentals as a portal grants them."""
 
 import json
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ ISSUER = ISSUERS.ISSUER
 
 @dataclass(frozen=True)
 class Desk:
-    """The account routes of a node's admin listener."""
+    """A client for the account routes of a node's admin listener."""
 
     node: Node
 
@@ -51,7 +51,7 @@ class Desk:
 
 
 def command(node: Node, kind: str, name: str, subject: str, *options: str) -> list[dict[str, object]]:
-    """`latchkey account` of the node's set-up."""
+    """Runs `latchkey account` with the node's configuration, and returns the rows that it prints."""
     printed = run_latchkey(
         node.setup, "account", kind, name, "--subject", subject, "--issuer", ISSUER, *options, "--json"
     )
@@ -59,7 +59,7 @@ def command(node: Node, kind: str, name: str, subject: str, *options: str) -> li
 
 
 def ledger_rows(node: Node, *kinds: str) -> list[dict[str, object]]:
-    """The rows of these kinds, oldest first; the ledger verifies."""
+    """The ledger's rows of these kinds, oldest first. Fails if the ledger does not verify."""
     run_latchkey(node.setup, "ledger", "verify")
     rows = [json.loads(line) for line in run_latchkey(node.setup, "ledger", "export").splitlines()]
     return [row for row in rows if row["kind"] in kinds]
@@ -76,7 +76,10 @@ def rented(subject: str, *, finish: bool = True, play: str = "48h", lease: int =
 def play_with(
     node: Node, token_text: str, device: Device, state: int, session: int = 1
 ) -> tuple[Answer, OpenedCKC | None]:
-    """The answer, and the licence as the device opens it."""
+    """Requests a licence with this playback state.
+
+    Returns the answer, and the opened CKC if the answer is a licence.
+    """
     context = device.request(
         SPCOptions(ISSUERS.content.encode(), playback_state=PlaybackState(1_700_000_000, state, session))
     )

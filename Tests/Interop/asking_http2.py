@@ -11,7 +11,7 @@ READ_SIZE = 65536
 
 
 class HTTP2Client:
-    """One connection. Requests may run in any number of tasks."""
+    """One HTTP/2 connection, which any number of tasks may use at the same time."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_over_tls: bool) -> None:
         self._reader, self._writer = reader, writer
@@ -25,7 +25,7 @@ class HTTP2Client:
 
     @classmethod
     async def connect(cls, address: tuple[str, int], over_tls: bool, source: str = "127.0.0.1") -> "HTTP2Client":
-        """Over TLS the protocol is negotiated, and the certificate is not checked. Without TLS both know it before."""
+        """Opens a connection. Over TLS, ALPN chooses the protocol, and the client does not check the certificate."""
         context = None
         if over_tls:
             context = ssl._create_unverified_context()
@@ -47,7 +47,7 @@ class HTTP2Client:
         return await answer
 
     async def cancel(self, path: str, body: bytes, after_seconds: float) -> None:
-        """Begins a request with a longer body, and cancels it."""
+        """Sends a part of a request's body, and cancels the request after some seconds."""
         stream = self._begin("POST", path, {"content-length": "9000"}, ends=False)
         self._connection.send_data(stream, body)
         self._flush()

@@ -1,6 +1,6 @@
-"""Fails a test that has asserted nothing: it would pass for every program.
+"""Fails a test that has asserted nothing, because it would pass for every program.
 
-A `conftest.py` imports the hooks, and its `pytest.ini` has `enable_assertion_pass_hook`.
+A `conftest.py` imports the hooks. The `pytest.ini` beside it sets `enable_assertion_pass_hook`.
 """
 
 from collections.abc import Generator
@@ -10,7 +10,7 @@ import pytest
 
 
 class Held:
-    """How many assertions have held in the test that runs."""
+    """Counts the assertions that have held in the current test."""
 
     count = 0
 
@@ -30,12 +30,12 @@ def pytest_assertion_pass() -> None:
 
 
 def count_raises() -> None:
-    """Lets `pytest.raises` count too."""
+    """Makes each passed `pytest.raises` count as an assertion."""
     _pytest.raises.RaisesExc = CountedRaises
 
 
 class CountedRaises(pytest.RaisesExc):
-    """`pytest.raises` as an assertion that counts."""
+    """The context of `pytest.raises`, which counts as an assertion if it holds."""
 
     def __exit__(self, *exception: object) -> bool:
         matches = super().__exit__(*exception)

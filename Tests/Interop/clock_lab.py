@@ -1,4 +1,4 @@
-"""What a node must remember while its clock, or its database's, is stepped, and what it serves meanwhile."""
+"""What a node must remember, and what it must serve, while its clock or its database's clock is stepped."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from own_daemon import start_daemon, stop_daemon
 from stepped_clock import SteppedClock, SteppedDatabase
 
 LEEWAY = 6
-# Beyond this offset between node and database nothing is counted.
+# If node and database differ by more seconds than this, the node refuses licences that it must count.
 DATABASE_TOLERANCE = LEEWAY + 5
 STEP_TOLERANCE = 30
 WAIT_SECONDS = 20
@@ -36,7 +36,7 @@ def await_true(what: str, condition: Callable[[], bool], seconds: float = WAIT_S
 
 @dataclass
 class ClockedNode:
-    """A daemon that reads a wall clock of its own."""
+    """A daemon whose wall clock a test can step."""
 
     node: Node
     clock: SteppedClock
@@ -61,7 +61,7 @@ class ClockedNode:
         return self.node.device()
 
     def latchkey(self, *arguments: str) -> str:
-        """What the tool prints that sees the same clock."""
+        """Runs `latchkey` with the node's clock and configuration, and returns its output."""
         finished = subprocess.run(
             [os.environ["LATCHKEY_BIN"], *arguments, "--config", str(self.setup / "latchkey.json5")],
             capture_output=True, text=True, timeout=60, check=False, env=os.environ | self.clock.environment,
@@ -117,7 +117,11 @@ def two_nodes(folder: Path, clocks: list[SteppedClock], database: SteppedDatabas
 
 
 class Remembered:
-    """Spent uses, a repeated request, a bound token, a device's place, a revocation and ledger rows, made at a node whose clock is right."""
+    """What a node must not forget, recorded while its clock is right.
+
+    These are spent uses, a repeated request, a token bound to a device, a place on a device list, a revocation and
+    ledger rows.
+    """
 
     def __init__(self, node: ClockedNode, *others: ClockedNode):
         end = int(time.time()) + 1800
@@ -157,13 +161,13 @@ class Remembered:
         return session
 
     def renew(self, node: ClockedNode) -> Answer:
-        """A renewal by the session token, which its answer replaces."""
+        """Renews a licence with the session token, and keeps the new session token of the answer."""
         answer = node.ask(message(self.device, 7, tags.LEASE_ABOUT_TO_EXPIRE), self.session)
         self.session = answer.header("X-Session-Token") or self.session
         return answer
 
     def is_not_forgotten(self, node: ClockedNode) -> None:
-        """At a node whose clock is right again."""
+        """Checks a node whose clock is right again: it still refuses what was spent, and serves what is allowed."""
         self.nothing_is_given(node)
         other = node.device()
         assert node.ask(message(self.device), self.once).code == "token_used"
@@ -173,7 +177,7 @@ class Remembered:
         assert node.ask(message(self.device), self._of(self.revoked)).code == "subject_disabled"
 
     def nothing_is_given(self, node: ClockedNode) -> None:
-        """At any time of the clock, what was spent is never given again."""
+        """Checks that the node grants nothing that was spent, with any offset of its clock."""
         other = node.device()
         for spc, presented in (
             (message(self.device), self.once),
@@ -191,34 +195,36 @@ class Remembered:
 
 
 def fresh(clock: SteppedClock, **claims: object) -> str:
-    """A token of an issuer whose clock is as wrong as the node's; if that is far behind, of one whose clock is right."""
+    """A token of an issuer whose clock is as wrong as the node's.
+
+    If the node is far behind, the issuer's clock is right.
+    """
     now = int(time.time()) + max(clock.offset, -STEP_TOLERANCE if clock.offset >= -STEP_TOLERANCE else 0)
     return token(**({"iat": now, "nbf": now, "exp": now + 300} | claims))
 
 
 def serves_as_designed(node: ClockedNode, remembered: Remembered, *, shared: bool) -> None:
-    """What is served with a stepped clock: the row of the clock in the table of outages."""
+    """Checks what the node serves with a stepped clock, as the row for clocks in the table of outages says."""
     offset = node.clock.offset
     asked_at = time.monotonic()
     device = node.device()
     plain = node.ask(message(device), fresh(node.clock))
     counted = node.ask(message(device), fresh(node.clock, limits={"uses": 1}))
     if offset < -LEEWAY:
-        # A clock that is a little behind is soon where it was; on a machine that is busy the answers may come after
-        # that.
+        # A clock that is only a little behind soon catches up. On a busy machine, the answers may come after that.
         has_caught_up = time.monotonic() - asked_at > -offset - LEEWAY - 1
         for answer in (plain, counted):
             if has_caught_up and answer.status == 200:
                 continue
             assert (answer.status, answer.code) == (503, "clock_untrusted"), answer
             assert int(answer.header("Retry-After") or 0) > 0
-        await_true("the log says so", lambda: "clock_behind" in node.events())
+        await_true("the log reports that the clock is behind", lambda: "clock_behind" in node.events())
         renewed = remembered.renew(node)
         assert renewed.status == 200, renewed.body
     else:
         assert plain.status == 200, plain.body
         revoked = node.ask(message(device), fresh(node.clock, sub=remembered.revoked))
-        assert revoked.code == "subject_disabled", "a clock that is ahead lifts no revocation"
+        assert revoked.code == "subject_disabled", "a clock that is ahead ends no revocation"
         other = node.ask(message(device), fresh(node.clock, sub=remembered.account, device={"max": 1}))
         assert other.status != 200, "a clock that is ahead frees no place"
         if shared and offset > DATABASE_TOLERANCE:
@@ -242,7 +248,7 @@ def serves_again(node: ClockedNode) -> None:
 
 
 def refuses_to_start(node: ClockedNode) -> str:
-    """The log of a daemon that ends by itself."""
+    """Starts a daemon that must refuse to start, and returns its log."""
     log = node.setup / "refused.log"
     process = start_daemon(node.setup, log, node.clock.environment)
     assert process.wait(WAIT_SECONDS) != 0

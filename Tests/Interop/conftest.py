@@ -1,6 +1,6 @@
 """Fixtures that every interop test may use, the seed of the random ones, and the order of the tests.
 
-A test that has asserted nothing fails: it would pass with any behaviour of the tested program.
+A test that has asserted nothing fails, because it would pass with any behaviour of the tested program.
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-# What the helpers assert counts, and is explained when it fails.
+# With this, assertions in helper modules count too, and pytest explains those that fail.
 pytest.register_assert_rewrite(*(path.stem for path in Path(__file__).parent.glob("*.py") if path != Path(__file__)))
 
 from asserted import count_raises, pytest_assertion_pass, pytest_pyfunc_call  # Hooks of every test.
@@ -26,7 +26,7 @@ WARM_UP_COUNT = 50
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One seed for the whole run: given by the environment, or fresh."""
+    """Sets one seed for the whole run, from the environment or at random."""
     count_raises()
     config.interop_seed = int(os.environ.get(SEED_VARIABLE) or secrets.randbits(32))
 
@@ -40,7 +40,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class Share:
-    """The files of tests that this run takes, if it shares them with another run: those that it is the first to begin."""
+    """Divides the test files between two runs that share a folder: a run takes each file that it is the first to
+    begin."""
 
     folder = os.environ.get(SHARE_VARIABLE)
     taken: dict[str, bool] = {}
@@ -60,7 +61,7 @@ class Share:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
-    """True leaves a test to the other run, and reports nothing of it."""
+    """Returns true, which skips the test without a report, if the test belongs to the other run."""
     return None if Share.takes(item.path) else True
 
 
@@ -71,7 +72,7 @@ def seed(pytestconfig: pytest.Config) -> int:
 
 @pytest.fixture(scope="session")
 def latchkey_programs() -> None:
-    """`latchkey` and, in the same folder, `latchkeyd`, for tests that start a daemon of their own."""
+    """Skips the test if `LATCHKEY_BIN` does not name `latchkey`. `latchkeyd` must be in the same folder."""
     if not os.environ.get("LATCHKEY_BIN"):
         pytest.skip("LATCHKEY_BIN names no program; Scripts/test-interop does")
 
@@ -84,7 +85,7 @@ def made_credential() -> Credential:
 
 @pytest.fixture(scope="session")
 def deployment() -> Iterator[Deployment]:
-    """The daemon under test, after its first licences."""
+    """The daemon under test, after it has granted its first licences."""
     deployment = _deployment("LATCHKEY")
     for version in containers.VERSIONS:
         device = device_for(deployment.credential, version)

@@ -1,4 +1,4 @@
-"""A forward proxy for TLS: answers CONNECT, passes bytes on, and remembers what was asked of it."""
+"""A forward proxy for TLS: answers CONNECT, passes bytes on, and records the requests."""
 
 import socket
 import threading
@@ -10,7 +10,10 @@ TIMEOUT_SECONDS = 20
 
 
 class ConnectProxy:
-    """Every name leads to one server. `status` is what CONNECT is answered with from then on."""
+    """A forward proxy that connects every name to one server.
+
+    A test may set `status`, with which it answers CONNECT.
+    """
 
     def __init__(self, server: tuple[str, int]):
         self._server = server
@@ -71,7 +74,7 @@ def _pass(source: socket.socket, target: socket.socket) -> None:
             target.sendall(piece)
         target.shutdown(socket.SHUT_WR)
     except OSError:
-        # One side is gone, and the other learns it by the end of the connection.
+        # One side has closed its connection. The end of the other connection tells the other side.
         pass
 
 

@@ -1,4 +1,4 @@
-"""A daemon that counts what tokens allow, alone or beside others on one database, and what its tests ask of it."""
+"""Daemons that count the uses of tokens, alone or several on one database, and the requests that their tests send."""
 
 import os
 import secrets
@@ -32,7 +32,7 @@ class Node:
     starts: int = 0
     url: str = ""
     admin: tuple[str, int] = ("", 0)
-    # Beside the test's own environment.
+    # Variables that are added to the test's own environment.
     environment: dict[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
     recorded: set[str] = field(default_factory=set)
@@ -47,7 +47,7 @@ class Node:
 
     @property
     def log(self) -> Path:
-        """Of the process that was started last."""
+        """The log of the process that was started last."""
         return self.setup / f"daemon-{self.starts}.log"
 
     def kill_and_start(self) -> None:
@@ -116,7 +116,10 @@ def node_alone(folder: Path) -> Node:
 def nodes_on_one_database(
     folder: Path, count: int, url: str | None = None, password_file: Path | None = None
 ) -> list[Node]:
-    """Nodes with the same secrets, on the server that the environment names (Scripts/with-postgresql), or on another one."""
+    """Sets up nodes with the same secrets on one PostgreSQL server.
+
+    Without a `url` it is the server that the environment names (Scripts/with-postgresql).
+    """
     url = url or os.environ["LATCHKEY_POSTGRESQL"]
     password_file = password_file or Path(os.environ["LATCHKEY_POSTGRESQL_PASSWORD_FILE"])
     schema = f"{'&' if '?' in url else '?'}schema=interop_{secrets.token_hex(8)}"

@@ -1,4 +1,7 @@
-"""Licence requests of many clients at one instant: a connection each, all open before the first request is sent."""
+"""Licence requests of many clients at the same time.
+
+Each client opens its connection before the first request is sent.
+"""
 
 import asyncio
 from urllib.parse import urlsplit
@@ -12,12 +15,12 @@ CONNECTIONS_AT_A_TIME = 100
 
 
 def ask_at_once(requests: list[tuple[str, bytes, str]]) -> list[Answer]:
-    """The answers to requests of (server's URL, SPC, token), in their order."""
+    """Sends all requests, each of (URL of the server, SPC, token), and returns the answers in the same order."""
     return asyncio.run(_ask_all(requests))
 
 
 async def _ask_all(requests: list[tuple[str, bytes, str]]) -> list[Answer]:
-    # Not more than a backlog holds.
+    # At most as many connections as the server's listen backlog holds.
     door = asyncio.Semaphore(CONNECTIONS_AT_A_TIME)
     streams = await asyncio.gather(*(_connect(url, door) for url, _, _ in requests))
     async with asyncio.timeout(ANSWER_SECONDS):

@@ -1,4 +1,4 @@
-"""The daemons under test, which the environment names, and what a client of them knows.
+"""The daemons under test, which the environment names, and what a client knows of them.
 
     LATCHKEY_BIN                 the program `latchkey`, to register keys and to mint tokens with
     LATCHKEY_URL                 base address, plain HTTP
@@ -31,7 +31,10 @@ COMMAND_SECONDS = 30
 
 @dataclass(frozen=True)
 class ProcessSample:
-    """A process at one moment; the start time tells it from a later one with the same id."""
+    """What the system said of a process at one moment.
+
+    The start time tells it from a later process with the same id.
+    """
 
     process: int
     start_time: str
@@ -49,7 +52,8 @@ def sample_process(process: int) -> ProcessSample:
 class Deployment:
     """One daemon, its credential, a content with one key, and a token for it.
 
-    `process_before` is its process before any fault was sent; `None` where it is not on this machine.
+    `process_before` describes its process before the first fault was sent. It is `None` if the daemon is not on this
+    machine.
     """
 
     client: LicenceClient
@@ -66,16 +70,16 @@ class Deployment:
         return self.content.encode()
 
     def mint(self, *options: str) -> str:
-        """A token for the content as `latchkey token mint` makes it."""
+        """Mints a token for the content with `latchkey token mint`."""
         return run_latchkey(self.setup, "token", "mint", "--content", self.content, *options).strip()
 
     def token_for(self, right: Right, content: str | None = None, subject: str | None = None) -> str:
-        """A token for one right, signed as the issuer does."""
+        """A token for one right, signed with the issuer's key."""
         claims = {"content": content or self.content} | right.claims
         return tokens.with_rights(self.token, self.signing_key, [claims], subject)
 
     def open(self, answer: Answer, request_secrets: RequestSecrets, key: ContentKey | None = None) -> OpenedCKC:
-        """The opened CKC of an answer that must be a licence for the key."""
+        """Opens the CKC of an answer. Fails if the answer is not a licence for the key."""
         assert answer.status == 200, f"{answer.status} {answer.body!r}"
         assert answer.header("Content-Type") == "application/octet-stream"
         assert answer.header("X-Request-Id")
@@ -98,7 +102,7 @@ class Deployment:
 
 
 def run_latchkey(setup: Path, *arguments: str) -> str:
-    """What `latchkey` prints with the configuration of a set-up, while its daemon serves."""
+    """Runs `latchkey` with the configuration of a set-up, while its daemon serves, and returns its output."""
     finished = subprocess.run(
         [os.environ["LATCHKEY_BIN"], *arguments, "--config", str(setup / "latchkey.json5")],
         capture_output=True,
@@ -111,7 +115,7 @@ def run_latchkey(setup: Path, *arguments: str) -> str:
 
 
 def register(setup: Path, content: str, key: ContentKey) -> None:
-    """The key stored for a content."""
+    """Stores a key for a content."""
     wishes = {
         "--track": key.track,
         "--content-type": key.content_type,
@@ -127,7 +131,7 @@ def register(setup: Path, content: str, key: ContentKey) -> None:
 
 
 def deployment_of(url: str, setup: Path) -> Deployment:
-    """A daemon with a content that is registered now, under a name that was not used before."""
+    """Describes the daemon at this URL, and registers a content with a name that was not used before."""
     content = f"interop-{secrets.token_hex(6)}"
     key = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
     register(setup, content, key)
@@ -143,7 +147,7 @@ def deployment_of(url: str, setup: Path) -> Deployment:
 
 
 def assert_problem(answer: Answer, *expected: Outcome) -> None:
-    """The answer is one of the expected refusals and has every member that a refusal has."""
+    """Fails if the answer is not one of the expected refusals, or lacks a member that every refusal has."""
     assert Outcome(answer.status, answer.code) in expected, answer.body
     assert answer.header("Content-Type") == "application/problem+json"
     problem = answer.problem
@@ -156,7 +160,7 @@ def assert_problem(answer: Answer, *expected: Outcome) -> None:
 
 
 def json_of(answer: Answer) -> dict[str, object]:
-    """The members of an answer that brings data and no CKC."""
+    """The members of a successful answer that has JSON data instead of a CKC."""
     assert answer.status == 200, f"{answer.status} {answer.body!r}"
     assert answer.header("Content-Type") == "application/json"
     assert answer.header("X-Request-Id")

@@ -30,7 +30,7 @@ TOKEN_PATH = "/hms/fp/token"
 SEES_PATH = "/sees/SEESServlet"
 REDEEM_PATH = "/hms/fp/rights/"
 OTHER_REDEEM_PATH = "/licenses/expressplay"
-# Where apps are told to go, with the port that ExpressPlay's own URLs have; no such host exists.
+# The URL to which the daemon sends apps, with the port of ExpressPlay's own URLs. No such host exists.
 REDEEM_URL = f"https://fp.keys.example:80{REDEEM_PATH}"
 AUTHENTICATOR = f"201722,{secrets.token_hex(16)}"
 TEST_AUTHENTICATOR = f"201722,{secrets.token_hex(16)}"
@@ -45,7 +45,10 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 def prepare(setup: Path, clients: tuple[str, ...] = (), devices_maximum: int = 1) -> None:
-    """Adds the customers to a fresh set-up; `clients` are subjects of certificates that may ask the entitlement server."""
+    """Adds the customers to a new set-up.
+
+    `clients` are the subjects of certificates that may use the entitlement server.
+    """
     files = {
         "sealing": SEALING_KEY.hex(), "player": AUTHENTICATOR, "player-test": TEST_AUTHENTICATOR,
         "closed": DISABLED_AUTHENTICATOR, "frugal": FRUGAL_AUTHENTICATOR, "sees": SEES_AUTHENTICATOR,
@@ -92,7 +95,7 @@ def prepare(setup: Path, clients: tuple[str, ...] = (), devices_maximum: int = 1
 
 @dataclass(frozen=True)
 class Service:
-    """A running daemon and one stored content."""
+    """A running daemon with one stored content."""
 
     daemon: OwnDaemon
     content: str
@@ -108,7 +111,7 @@ class Service:
     # --- A customer's back end --------------------------------------------------------------------------------------
 
     def ask(self, parameters: Mapping[str, str] | str, authenticator: str | None = AUTHENTICATOR) -> Answer:
-        """A token request by POST."""
+        """Requests a token by POST."""
         return self.send("POST", TOKEN_PATH, form(parameters, authenticator).encode(), dict(FORM))
 
     def ask_by_get(self, parameters: Mapping[str, str] | str, authenticator: str | None = AUTHENTICATOR) -> Answer:
@@ -136,13 +139,16 @@ class Service:
         return device_for(read_device_credential(self.daemon.setup / "fairplay"), version)
 
     def redeem(self, url: str, message: bytes, headers: dict[str, str] | None = None) -> Answer:
-        """What an app does with a token URL: it POSTs the SPC there, and takes the body for the CKC."""
+        """Redeems a token URL as an app does: it POSTs the SPC to the URL, and the body of the answer is the CKC."""
         parts = urllib.parse.urlsplit(url)
         query = f"?{parts.query}" if parts.query else ""
         return self.send("POST", parts.path + query, message, {"Content-Type": "application/octet-stream"} | (headers or {}))
 
     def licence(self, url: str, asset_id: bytes, device: Device | None = None) -> OpenedCKC:
-        """The opened licence; a playback state lets it carry limits of time."""
+        """Redeems a token URL and opens the licence.
+
+        The SPC has a playback state, so that the licence can have durations.
+        """
         context = (device or self.device()).request(options(asset_id))
         answer = self.redeem(url, context.message)
         assert answer.status == 200, answer
@@ -150,7 +156,7 @@ class Service:
         return open_ckc(answer.body, context.secrets)
 
     def code(self, url: str, device: Device | None = None, asset_id: bytes = b"movie") -> int:
-        """The code with which a token is refused."""
+        """Redeems a token URL that must be refused, and returns the code of the refusal."""
         answer = self.redeem(url, (device or self.device()).request(options(asset_id)).message, {"Accept": "application/json"})
         assert answer.status != 200
         assert answer.header("X-Error-Code")
@@ -194,7 +200,7 @@ def opened_token(url: str) -> dict[int, bytes]:
 
 
 def sealed_url(**changes: bytes | int) -> str:
-    """A token URL that this module sealed: a key inside, and a life of five minutes."""
+    """A token URL that this module sealed. By default its token contains the key and is valid for five minutes."""
     now = int(time.time())
     fields = {
         1: secrets.token_bytes(16), 2: now, 3: now + 300, 4: secrets.token_bytes(16), 5: secrets.token_bytes(16),
@@ -216,9 +222,9 @@ def extension(name: str, payload: bytes) -> str:
 
 
 class EntitlementServer(http.server.ThreadingHTTPServer):
-    """An app's own entitlement server: `GET /entitlement?cid=…` of a viewer whom it knows gives a token URL.
+    """An app's own entitlement server: it answers `GET /entitlement?cid=…` of a known viewer with a token URL.
 
-    It knows no key, only the names of contents; it asks the token service as a customer.
+    It knows no keys, only the names of contents. It requests the tokens from the token service as a customer.
     """
 
     daemon_threads = True
@@ -248,7 +254,7 @@ class _EntitlementHandler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *arguments: object) -> None:
-        """Says nothing: the test says what went wrong."""
+        """Writes no access log: the test itself reports what went wrong."""
 
 
 @contextmanager

@@ -1,10 +1,10 @@
-// Lets the disk of a process hang, fill up or fail while a file exists: a library for LD_PRELOAD.
+// A library for LD_PRELOAD that makes the disk of a process hang, be full or be read-only while a file exists.
 //
-//     HANGING_DISK_SWITCH  the file. Its first word says what happens: "hang", "full" or "readonly". Without
-//                          the file nothing does.
-//     HANGING_DISK_NAME    only files whose path holds this text are concerned.
+//     HANGING_DISK_SWITCH  the file. Its first word is the fault: "hang", "full" or "readonly". Without
+//                          the file, there is no fault.
+//     HANGING_DISK_NAME    only files whose path contains this text are affected.
 //
-// A hanging sync goes on when the file is gone.
+// A hanging sync continues when the file is removed.
 #define _GNU_SOURCE
 
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
-"""Requests over HTTP/1.1 by name, as bytes, with the statuses that the daemon owes.
+"""Requests over HTTP/1.1 by name, as bytes, with the statuses that the daemon must answer.
 
-A name begins with the section that the case is from: of RFC 9112 unless it says "9110".
+A name begins with the section that the case tests: a section of RFC 9112 unless the name begins with "9110".
 """
 
 from dataclasses import dataclass
@@ -13,18 +13,21 @@ BODY_SIZE = 64 * 1024
 EXTENSIONS_SIZE = 1024
 TRAILER_SIZE = 4 * 1024
 
-# Follows every case; `marker` never appears in what a refused case is answered.
+# This request follows every case. The answer to a refused case must not contain `marker`.
 MARKER = b"GET /livez?marker HTTP/1.1\r\nHost: marker\r\nConnection: close\r\n\r\n"
 GET = b"GET /livez HTTP/1.1\r\n"
-# Its answer does not depend on the body, which is read to its end all the same. A licence request without a token is
-# refused by its head.
+# The answer to this request does not depend on the body, but the daemon still reads the body to its end. A licence
+# request without a token would be refused because of its head.
 POST = b"POST /livez HTTP/1.1\r\nHost: a\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 @dataclass(frozen=True)
 class Accepted:
-    """Requests that are answered, each with its status; so is the marker behind them, unless they end the connection."""
+    """Requests that must be answered, each with its status.
+
+    The marker after them is answered too, unless they end the connection.
+    """
 
     sent: bytes
     statuses: tuple[int, ...]
@@ -57,18 +60,18 @@ def coded(value: bytes) -> bytes:
 
 
 def head_of(size: int) -> bytes:
-    """A sound head of exactly so many bytes."""
+    """A valid head of exactly `size` bytes."""
     frame = len(get(b"X: \r\n"))
     return get(b"X: " + b"x" * (size - frame) + b"\r\n")
 
 
 def trailer_of(size: int) -> bytes:
-    """A chunked request whose one trailer line, with its CR, has so many bytes; the empty line adds its own CR."""
+    """A chunked request with one trailer line of `size` bytes, its CR included. The empty line adds its own CR."""
     return CHUNKED + b"0\r\nX: " + b"x" * (size - 4) + b"\r\n\r\n"
 
 
 def chunks_of(size: int) -> bytes:
-    """A chunked body in chunks of 4096 bytes and a rest."""
+    """A request with a chunked body of `size` bytes, in chunks of 4096 bytes and a shorter last one."""
     sizes = [4096] * (size // 4096) + ([size % 4096] if size % 4096 else [])
     return CHUNKED + b"".join(b"%x\r\n%s\r\n" % (one, b"a" * one) for one in sizes) + b"0\r\n\r\n"
 

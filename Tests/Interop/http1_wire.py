@@ -1,4 +1,4 @@
-"""HTTP/1.1 as bytes on a socket: what is sent is what the test wrote, and what comes back is read strictly."""
+"""HTTP/1.1 as bytes on a socket: sends exactly the bytes of the test, and reads the answers strictly."""
 
 import re
 import socket
@@ -19,15 +19,16 @@ class Response:
     body: bytes
 
     def field(self, name: str) -> str | None:
-        """The field's value; one that comes twice is an error."""
+        """The field's value. Fails if the field occurs twice."""
         values = [value for key, value in self.fields if key.lower() == name.lower()]
-        assert len(values) <= 1, f"{name} comes {len(values)} times"
+        assert len(values) <= 1, f"{name} occurs {len(values)} times"
         return values[0] if values else None
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """All responses, the bytes after them that are not a response, and whether the server ended the stream in good order."""
+    """All responses, the bytes after them that are no response, and whether the server ended the stream in an orderly
+    way."""
 
     responses: list[Response] = field(default_factory=list)
     rest: bytes = b""
@@ -46,10 +47,10 @@ def exchange(
     piece: int | None = None,
     ends: bool = False,
 ) -> Conversation:
-    """Sends the bytes on a connection of its own and reads until the server ends the stream.
+    """Sends the bytes on a new connection, and reads until the server ends the stream.
 
-    `head_at` numbers the responses that have no body even if their fields say so, because HEAD asked for them; `piece`
-    sends so many bytes at a time; `ends` closes the sending side afterwards.
+    `head_at` has the indexes of the responses to HEAD, which have no body even if their fields announce one. `piece` is
+    the number of bytes to send at a time. `ends` closes the sending side afterwards.
     """
     with socket.create_connection(address, timeout=TIMEOUT_SECONDS) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -80,7 +81,7 @@ def read_all(connection: socket.socket) -> tuple[bytes, bool]:
 
 
 def parse(received: bytes, ended: bool, head_at: tuple[int, ...] = ()) -> Conversation:
-    """Splits a stream into responses; everything that does not have their form is left as the rest."""
+    """Splits a stream into responses. Bytes that are not a well-formed response are kept as the rest."""
     responses: list[Response] = []
     while received:
         head, separator, after = received.partition(b"\r\n\r\n")
@@ -101,5 +102,5 @@ def parse(received: bytes, ended: bool, head_at: tuple[int, ...] = ()) -> Conver
 
 
 def as_answer(response: Response) -> Answer:
-    """The response as the client of licences has it."""
+    """The response as the type that the licence client returns."""
     return Answer(response.status, response.fields, response.body)

@@ -1,4 +1,4 @@
-"""A licence request over HTTP/1.1 with the standard library alone; one connection, kept open."""
+"""A client for licence requests over HTTP/1.1, on one connection that stays open. It uses only the standard library."""
 
 import http.client
 import json
@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 LICENCE_PATH = "/fps/license"
 CHALLENGE_PATH = "/fps/challenge"
 TIMEOUT_SECONDS = 20
-# Below the idle time after which a server may close a connection, so that no request meets a closing one.
+# Less than the idle time after which a server may close a connection, so that no request meets a closing connection.
 IDLE_SECONDS_MAXIMUM = 2.0
-# What differs between two answers that say the same.
+# The fields and members that differ between two answers with the same meaning.
 HEADERS_OF_ONE_ANSWER = ("date", "x-request-id")
 MEMBERS_OF_ONE_ANSWER = re.compile(rb'("(?:request_id|server_time)"\s*:\s*)("[^"]*"|[0-9.]+)')
 
@@ -24,7 +24,7 @@ class Answer:
     body: bytes
 
     def header(self, name: str) -> str | None:
-        """The header's value; a header that should come once and comes twice is an error."""
+        """The header's value. Raises an error if the header occurs twice."""
         values = [value for key, value in self.headers if key.lower() == name.lower()]
         if len(values) > 1:
             raise AssertionError(f"{name} comes {len(values)} times")
@@ -40,7 +40,7 @@ class Answer:
 
     @property
     def without_identity(self) -> tuple[int, tuple[tuple[str, str], ...], bytes]:
-        """The whole answer, with the values replaced that name this one request or its time."""
+        """The whole answer, with a placeholder for each value that identifies this request or its time."""
         headers = tuple(
             (name, "*" if name.lower() in HEADERS_OF_ONE_ANSWER else value) for name, value in self.headers
         )
@@ -48,7 +48,10 @@ class Answer:
 
 
 class LicenceClient:
-    """Talks to one server; never repeats a request, so that a connection dropped without an answer is a failure."""
+    """A client of one server.
+
+    It never repeats a request, so that a connection dropped without an answer is a failure.
+    """
 
     def __init__(self, url: str):
         parts = urlsplit(url)
@@ -65,7 +68,7 @@ class LicenceClient:
         return self._post(path, spc, token)
 
     def challenge(self, token: str | None) -> Answer:
-        """A challenge for a sync request."""
+        """Requests a challenge for a sync request."""
         return self._post(CHALLENGE_PATH, b"", token)
 
     def _post(self, path: str, body: bytes, token: str | None) -> Answer:

@@ -1,7 +1,7 @@
-"""Which licence a device gets for a key under a right, or why it gets none; and what a sync request is answered.
+"""Which licence a device gets for a key with a right, or why it is refused; and the answer to a sync request.
 
-The rules of a careful key server, written from the protocol. The Python key server follows them, and they judge what
-the daemon grants to a request that was put together at random.
+These are the rules of a careful key server, written from the protocol. The Python key server follows them. They also
+judge what the daemon grants to random requests.
 """
 
 import datetime
@@ -14,16 +14,16 @@ from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming, 
 
 DENY_LIST_VERSION_MINIMUM = 31
 LEVELS = {"audio": tags.LEVEL_AUDIO, "baseline": tags.LEVEL_BASELINE, "main": tags.LEVEL_MAIN}
-# The weakest first.
+# In order, the weakest first.
 HDCP_TYPES = ("none", "type0", "type1")
 HDCP_LEVELS = dict(zip(HDCP_TYPES, (tags.HDCP_NOT_REQUIRED, tags.HDCP_TYPE_0, tags.HDCP_TYPE_1)))
-# What a device enforces of itself when a CKC does not mention HDCP.
+# What a device enforces if a CKC has no HDCP block.
 HDCP_UNMENTIONED = tags.HDCP_TYPE_0
 
 
 @dataclass(frozen=True)
 class Demand:
-    """The least that a device must be capable of; `None` demands nothing."""
+    """The minimum that a device must support. `None` means no requirement."""
 
     hdcp: str | None = None
     security_level: str | None = None
@@ -58,7 +58,7 @@ class ContentKey:
 
 @dataclass(frozen=True)
 class Right:
-    """What a token allows for one content; durations in seconds, and `end` in seconds of the Unix epoch."""
+    """What a token allows for one content. Durations are in seconds, `end` is in seconds of the Unix epoch."""
 
     mode: str = "stream"
     lease: int | None = None
@@ -91,14 +91,14 @@ def _demand_claims(demand: Demand) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class Policy:
-    """What the operator decided for all contents; `title_ids` is by content."""
+    """What the operator has configured for all contents. The keys of `title_ids` are content ids."""
 
     title_id: bytes = bytes(16)
     assumes_offline_key: bool = False
 
 
 class Refused(Exception):
-    """No licence; any of these codes is a right answer, because each of them holds."""
+    """The licence is refused. Any of these codes is a right answer, because each of the reasons holds."""
 
     def __init__(self, codes: set[str]):
         super().__init__(", ".join(sorted(codes)))
@@ -106,10 +106,11 @@ class Refused(Exception):
 
 
 def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, offline: bool) -> Licence:
-    """The licence that is owed; raises `Refused`.
+    """The licence that the server must grant. Raises `Refused` if it must refuse.
 
-    A right with a lease is not a right to keep a licence: nothing offline can renew it. A right to keep alone does not
-    cover streaming. `end` is not looked at: what is owed under it depends on the clock.
+    A right with a lease does not allow a device to keep a licence, because a device that is offline cannot renew it. A
+    right only to keep a licence does not allow streaming. `end` is ignored here, because its effect depends on the
+    clock.
     """
     floors = [key.policy, key.demand]
     wishes = [right.demand, right.tracks.get(key.track or "", Demand())]
@@ -138,14 +139,14 @@ def decide(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy, *, off
 
 
 def strictest_hdcp(floors: list[Demand], wishes: list[Demand]) -> str | None:
-    """The type to name in the licence. Only a wish for none switches HDCP off: a floor of none demands nothing."""
+    """The HDCP type for the licence. Only a right can switch HDCP off with "none"; "none" in a policy has no effect."""
     asked = [floor.hdcp for floor in floors if floor.hdcp not in (None, "none")]
     asked += [wish.hdcp for wish in wishes if wish.hdcp is not None]
     return max(asked, key=HDCP_TYPES.index, default=None)
 
 
 def enforced_hdcp(level: int | None) -> int:
-    """What a device enforces for the HDCP block that it got, or did not get."""
+    """What a device enforces for an HDCP block, or without one."""
     return HDCP_UNMENTIONED if level is None else level
 
 
@@ -161,10 +162,11 @@ def _has_capability(spc: OpenedSPC, bit: int) -> bool:
 
 
 def device_security_level(spc: OpenedSPC) -> int | None:
-    """What the device says it is: its report, else its capabilities, else nothing, as old devices do.
+    """The security level from the device's report or else from its capabilities. Old devices send neither.
 
-    A level of zero is a level, below all others. A Mac whose list of denied kernel extensions is old counts as Baseline
-    at most; a version of zero is not old, and a block of its own that says zero counts before the report.
+    Level zero is valid, and below all others. A Mac with an outdated list of denied kernel extensions counts as
+    Baseline at most. List version zero is not outdated. The separate block for the list version takes precedence over
+    the report.
     """
     report = spc.security_level_report
     if not isinstance(report, SecurityLevelReport) or report.version != 1:
@@ -189,19 +191,22 @@ def _deny_list_version(spc: OpenedSPC, report: SecurityLevelReport | None) -> in
 
 
 def streaming_terms(spc: OpenedSPC, right: Right) -> Streaming | None:
-    """`None` where this device cannot be told the limits. No lease is longer than the rental that it is part of."""
+    """The terms for streaming, or `None` if no block can tell this device the limits.
+
+    A lease is at most as long as the rental.
+    """
     lease = right.lease if right.lease is None or right.rental is None else min(right.lease, right.rental)
     terms = Streaming(lease, right.rental)
     return terms if terms == Streaming() or spc.playback_state is not None else None
 
 
 def offline_terms(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy) -> Terms | None:
-    """`None` where this device cannot be told the limits."""
+    """The terms to keep a licence, or `None` if no block can tell this device the limits."""
     hard_end, storage, playback = offline_ends(right)
     names = offline_key_names(spc, key, policy)
     if hard_end is not None:
         if names and hard_end > 1:
-            # The device's own two ends share the time; a single second has no halves.
+            # The device enforces two limits, which share the time. A single second cannot be halved.
             return OfflineKey(names[0], hard_end - hard_end // 2, hard_end // 2, *names[1:])
         return None if spc.playback_state is None else Persistent(hard_end)
     if names:
@@ -212,7 +217,7 @@ def offline_terms(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy)
 
 
 def offline_key_names(spc: OpenedSPC, key: ContentKey, policy: Policy) -> tuple[bytes, ...]:
-    """What names the key in the newest offline key block that the device knows; empty where it knows none."""
+    """The ids of the key in the newest offline key block that the device can read; empty if it can read no version."""
     if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY_V2):
         return key.key_id, policy.title_id
     if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY) or (spc.capabilities is None and policy.assumes_offline_key):
@@ -221,7 +226,10 @@ def offline_key_names(spc: OpenedSPC, key: ContentKey, policy: Policy) -> tuple[
 
 
 def offline_ends(right: Right) -> tuple[int | None, int | None, int | None]:
-    """A hard end, or else storage and playback. A rental bounds the whole: storage and playback fit into it together."""
+    """The seconds until a hard end, or for storage and playback.
+
+    A rental limits the sum of storage and playback.
+    """
     storage, playback, whole = right.storage, right.playback, right.rental
     if whole is None:
         return None, storage, playback
@@ -248,7 +256,7 @@ FLAG_NAMES = {
 
 
 def sync_answer(request: SyncV1 | SyncV2, now: datetime.datetime, *, challenge_accepted: bool) -> dict[str, object]:
-    """What the app hears: the content of the request, and when the key expires by the server's clock."""
+    """What the app is told: the content of the request, and when the key expires by the server's clock."""
     expires_in = None if request.duration == NO_EXPIRY else request.duration
     expiry = None if expires_in is None else now + datetime.timedelta(seconds=expires_in)
     return {

@@ -1,8 +1,8 @@
-"""The Python key server behind HTTP, on a free loopback port, for a device of others.
+"""The Python key server as an HTTP server on a free loopback port, for a device that another program implements.
 
-    POST /fps/license             an SPC: a CKC, or for a sync request an account of it without a CKC
-    POST /fps/license?offline=1   an SPC: a CKC to be kept (`offline=true` is the same)
-    POST /fps/challenge           a challenge for a sync request, good once
+    POST /fps/license             takes an SPC; answers a CKC, or a description of the SPC if it is a sync request
+    POST /fps/license?offline=1   takes an SPC; answers a CKC to be kept (`offline=true` means the same)
+    POST /fps/challenge           answers a challenge for one sync request
 """
 
 import datetime
@@ -24,7 +24,7 @@ BODY_SIZE_MAXIMUM = 65536
 LICENCE_PATH = "/fps/license"
 CHALLENGE_PATH = "/fps/challenge"
 CHALLENGE_LIFE_SECONDS = 300
-# The opened request and whether it came for a licence to be kept; raises `Refused`.
+# Takes the opened request and whether it asks for a licence to be kept. Raises `Refused`.
 Grant = Callable[[OpenedSPC, bool], Licence]
 
 
@@ -55,9 +55,9 @@ class Reply:
 
 @dataclass
 class LicenceServer:
-    """Answers as `grant` decides, and remembers what it was asked.
+    """Answers as `grant` decides, and records the requests.
 
-    `seal` makes the CKC, and `status` is that of its answer; replace them to make a faulty one.
+    `seal` makes the CKC, and `status` is the status of the answer with it. Replace them to make a faulty answer.
     """
 
     key_server: KeyServer
@@ -113,12 +113,12 @@ class LicenceServer:
 
     @contextmanager
     def running(self) -> Iterator[str]:
-        """Serves while the context lasts; gives the licence route's address."""
+        """Serves inside the context, which yields the URL of the licence route."""
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            # Head and body in one segment: two wait for a delayed acknowledgement.
+            # Sends head and body in one segment, because a second segment would wait for a delayed acknowledgement.
             wbufsize = -1
 
             def do_POST(self) -> None:
@@ -133,7 +133,7 @@ class LicenceServer:
                 self.wfile.write(reply.body)
 
             def log_message(self, format: str, *arguments: object) -> None:
-                """The tests say what matters; an access log would only be noise."""
+                """Writes no access log, because the tests report what matters."""
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         server.daemon_threads = True

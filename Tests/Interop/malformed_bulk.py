@@ -1,4 +1,4 @@
-"""Broken SPCs by rule: every kind of truncation, random blobs, one-byte flips."""
+"""Malformed SPCs made by rule: truncations, random bytes, and changes of one byte."""
 
 import random
 import struct
@@ -25,14 +25,14 @@ FLIP_SEED = 1
 
 
 def truncations(message: bytes) -> Iterator[tuple[str, bytes, tuple[Outcome, ...]]]:
-    """The message cut after every 7th byte."""
+    """The message, cut off at every 7th byte."""
     for length in range(0, len(message), TRUNCATION_STEP):
         outcomes = (EMPTY,) if length == 0 else NOT_AN_SPC if length < 4 else (CONTAINER,)
         yield f"cut to {length} of {len(message)} bytes", message[:length], outcomes
 
 
 def random_blobs(bench: Workbench, randomness: random.Random) -> Iterator[tuple[str, bytes, tuple[Outcome, ...]]]:
-    """Random bytes: as they are, then with more and more of a header made right, so that they get further."""
+    """Random bytes, first unchanged, then with more and more correct header fields, so that they reach later checks."""
     for number in range(BLOB_COUNT):
         blob = randomness.randbytes(176 + 16 * randomness.randrange(200))
         starts_like_der = blob.startswith(b"\x30\x82")
@@ -49,7 +49,7 @@ def random_blobs(bench: Workbench, randomness: random.Random) -> Iterator[tuple[
 
 
 def _with_uuid_and_length(bench: Workbench, blob: bytes) -> bytes:
-    """The blob with the fields made right that a container must have; the rest stays."""
+    """The blob with the transport UUID and the length that a container must have. The rest is unchanged."""
     length = len(blob) - bench.header_size - containers.INTEGRITY_TAG_SIZES[bench.version]
     field_of_length = length.to_bytes(containers.LENGTH_SIZES[bench.version], "big")
     measured = blob[: bench.length_offset] + field_of_length + blob[bench.header_size :]
@@ -57,7 +57,10 @@ def _with_uuid_and_length(bench: Workbench, blob: bytes) -> bytes:
 
 
 def flips(message: bytes) -> Iterator[tuple[str, bytes]]:
-    """One byte changed at random, a thousand times; what each deserves is for a strict key server to say."""
+    """A thousand copies of the message, each with one random byte changed.
+
+    A strict key server decides what each must get.
+    """
     randomness = random.Random(FLIP_SEED)
     for number in range(FLIP_COUNT):
         offset = randomness.randrange(len(message))

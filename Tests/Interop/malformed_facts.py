@@ -1,4 +1,4 @@
-"""SPCs with one thing wrong in what a device says of itself, or in a sync request."""
+"""SPCs with one fault in what a device reports of itself, or in a sync request."""
 
 import struct
 from collections.abc import Callable
@@ -15,11 +15,11 @@ from fairplay_device.facts import (
 )
 from workbench import LICENCE, REJECTED, SYNC_ANSWER, Case, Workbench, cases, with_duplicate
 
-# --- What a device says of itself: sizes, counts and reserved words --------------------------------------------------
+# --- Device facts: sizes, counts and reserved words -------------------------------------------------------------------
 
 
 def _with_key_format_count(bench: Workbench, count: int, present: int) -> bytes:
-    """A list of key formats that claims `count` of them and brings `present`."""
+    """A list of key formats that claims to have `count` entries but has `present`."""
     return bench.with_value(tags.SUPPORTED_KEY_FORMATS, struct.pack(">III", 1, 0, count) + bytes(range(8)) * present)
 
 
@@ -117,7 +117,7 @@ FACTS: list[Case] = cases(
 
 SYNC_V1 = SyncV1(bytes(range(16)), 3600)
 SYNC_V2 = SyncV2(0, tags.SYNC_REPORT, bytes(range(16)), 3600)
-# Records claimed and records there. 16 times 2^28 is nothing in 32 bits.
+# The number of records claimed, and the number present. 16 times 2^28 overflows 32 bits to zero.
 SYNC_COUNTS_REFUSED = (
     (1, 0),
     (3, 2),
@@ -139,7 +139,7 @@ def _records(count: int) -> tuple[bytes, ...]:
 
 
 def _sync_with_count(count: int, present: int) -> bytes:
-    """A sync request that claims `count` invalidated records and brings `present`."""
+    """A sync request that claims `count` invalidated records but has `present`."""
     value = replace(SYNC_V2, flags=tags.SYNC_SECURE_INVALIDATION, stream_ids=_records(present)).encoded
     return value[:44] + struct.pack(">I", count) + value[48:]
 

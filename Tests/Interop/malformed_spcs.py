@@ -1,11 +1,11 @@
-"""SPCs with one thing wrong, each with the HTTP status and code that a daemon owes to it.
+"""SPCs with one fault each, and the HTTP status and code that the daemon must answer.
 
-Two kinds. The named cases are written out by hand, with the answer that each must get: here those of every version and
-of the required blocks, in `malformed_version_3` and `malformed_facts` the others. The bulk (truncations, random blobs,
-one-byte flips) is made by rule from a printed seed: `malformed_bulk`.
+There are two kinds. The named cases are written by hand, each with the answer that it must get. Those of every version
+and of the required blocks are here, the others are in `malformed_version_3` and `malformed_facts`. The bulk
+(truncations, random blobs, one-byte flips) is made by rule from a printed seed: `malformed_bulk`.
 
-Everything that fails after the certificate hash gets one answer, 422 `spc_rejected`. A few oddities are legal and
-get a licence; they are here because a parser that is too strict refuses them.
+Every failure after the certificate hash gets the same answer, 422 `spc_rejected`. A few odd messages are legal and get
+a licence: a parser that is too strict would refuse them.
 """
 
 import pytest
@@ -36,7 +36,7 @@ from workbench import (
     with_length_changed,
 )
 
-# --- What is not an SPC, and containers that do not hold: no key is used ---------------------------------------------
+# --- Inputs that are not an SPC, and malformed containers: no key is used ---------------------------------------------
 
 NOT_SPCS = (
     cases(EMPTY, {"empty body": lambda bench: b""})
@@ -95,7 +95,7 @@ CONTAINERS = (
     )
 )
 
-# --- Credential: the hash is public, everything after it gives one answer --------------------------------------------
+# --- Credentials: the hash is public, every failure after it gets the same answer -------------------------------------
 
 CREDENTIALS = (
     cases(
@@ -149,7 +149,7 @@ def _with_transport_key_size(bench: Workbench, size: int) -> bytes:
     return bench.sealed(bench.payload, wrapped_key=bench.device.wrap(transport_key))
 
 
-# --- Payloads, sealed again after the fault was made: everybody who holds the public certificate can send them -------
+# --- Payloads, encrypted after the fault was made: anyone with the public certificate can send them -------------------
 
 
 def _with_session_block_flipped(bench: Workbench, offset: int) -> bytes:
@@ -158,19 +158,22 @@ def _with_session_block_flipped(bench: Workbench, offset: int) -> bytes:
 
 
 def _with_integrity_ciphertext_flipped(bench: Workbench) -> bytes:
-    """One bit of the message itself, where it garbles the integrity value after decryption."""
+    """Flips one bit of the message, which changes the integrity value after decryption."""
     value_start = bench.offset_of(tags.SESSION_KEY_AND_R1_INTEGRITY) + 16
     return bench.with_flipped_bit(bench.header_size + value_start)
 
 
 def _with_last_block_overrunning(bench: Workbench) -> bytes:
-    """The last block claims 16 bytes more than the payload has: its own header counted as body."""
+    """Makes the last block claim 16 bytes more than the payload has, as if its header counted as body."""
     last = bench.blocks[-1]
     return bench.with_lengths(last.tag, block_length=len(last.encoded))
 
 
 def _with_last_block_cut(bench: Workbench) -> bytes:
-    """The last block lacks 16 bytes. One without a value would be gone as a whole, and leave a sound payload."""
+    """Cuts 16 bytes from the last block.
+
+    That block has a value: without one, the cut would remove the whole block and leave a valid payload.
+    """
     last = bench.block_of(tags.SESSION_KEY_AND_R1)
     blocks = [block for block in bench.blocks if block is not last] + [last]
     return bench.sealed(serialise(blocks)[:-16])
@@ -297,7 +300,7 @@ SEMANTICS = cases(
     },
 )
 
-# --- Legal oddities: a licence, or the ordinary refusal of an unknown content ----------------------------------------
+# --- Legal oddities: they get a licence, or the ordinary refusal of an unknown content --------------------------------
 
 LEGAL = cases(
     LICENCE,
@@ -323,7 +326,8 @@ LEGAL = cases(
         "a CKC's tag that is not asked back": lambda bench: bench.with_options(
             unknown_blocks=bench.options.unknown_blocks + ((tags.ENCRYPTED_CONTENT_KEY, bytes(32)),)
         ),
-        # CBC has no MAC and the integrity value covers the last of six blocks, so these cannot be told from sound.
+        # CBC has no MAC, and the integrity value covers only the last of six blocks, so a server cannot detect these
+        # faults.
         "SK..R1 flipped in its second block": lambda bench: _with_session_block_flipped(bench, 16 + 16),
         "SK..R1 flipped in its IV": lambda bench: _with_session_block_flipped(bench, 0),
     },
@@ -346,7 +350,7 @@ MALFORMED: list[Case] = (
     + SEMANTICS
 )
 CASES: list[Case] = MALFORMED + LEGAL + VERSION_3 + FACTS + SYNC
-# Each case in each version that it is made for, as parameters with their name.
+# Each case in each of its versions, as named test parameters.
 CASES_BY_VERSION = [
     pytest.param(version, case, id=f"version {version}-{case.name}")
     for version in containers.VERSIONS

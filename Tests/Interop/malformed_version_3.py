@@ -1,4 +1,4 @@
-"""SPCs of version 3 with one thing wrong in the container, or in the tag that authenticates it."""
+"""SPCs of version 3 with one fault in the container, or in the tag that authenticates it."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ from workbench import (
 )
 
 def _with_length_byte(bench: Workbench, offset: int) -> bytes:
-    """The right length, with a byte of its field set that must be zero."""
+    """Sets one byte of the length field that must be zero. The length itself is right."""
     field_of_length = bytearray(len(bench.payload).to_bytes(16, "big"))
     field_of_length[offset] = 0x01
     return bench.sealed(bench.payload, length_field=bytes(field_of_length))
@@ -33,17 +33,17 @@ def _tagged(bench: Workbench, tag: bytes) -> bytes:
 
 
 def _authenticated(bench: Workbench) -> bytes:
-    """What the tag covers: the message from the wrapped key on."""
+    """The bytes that the tag covers: the message from the wrapped key to the tag."""
     return bench.message[containers.WRAPPED_KEY_OFFSET : -16]
 
 
 def _with_keys(bench: Workbench, keys: ContainerKeys) -> bytes:
-    """Sealed under keys that were not derived as they should."""
+    """Encrypts the payload under wrongly derived keys."""
     return bench.device.seal(replace(bench.session, keys=keys), bench.payload)
 
 
 def _with_hash_swapped_after_sealing(bench: Workbench) -> bytes:
-    """A hash that is known, but not the one that the tag covers."""
+    """Replaces the hash with another known hash after the tag was made."""
     swapped = sha256(bench.credential.bundle)
     return bench.message[: bench.hash_offset] + swapped + bench.message[bench.length_offset :]
 

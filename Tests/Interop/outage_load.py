@@ -1,4 +1,7 @@
-"""Nodes under a steady load while something fails: what became of each request, and what the node said of itself each second."""
+"""Nodes under a steady load while something fails.
+
+Records the answer to each request, and each second the state that each node reports.
+"""
 
 import json
 import os
@@ -33,7 +36,7 @@ UNKNOWN_CONTENT = "a-content-that-nobody-asked-for"
 
 @dataclass
 class OutageNode(Node):
-    """A daemon whose disk may fail, with the addresses of both listeners."""
+    """A daemon whose disk a test can make fail, with the addresses of both listeners."""
 
     environment: dict[str, str] = field(default_factory=dict)
     admin: tuple[str, int] = ("", 0)
@@ -57,7 +60,7 @@ class OutageNode(Node):
         return self.setup / f"daemon-{self.starts}.log"
 
     def stop(self) -> tuple[int, float]:
-        """Its status, and how long it took."""
+        """Stops the daemon. Returns its exit status and the seconds that the stop took."""
         assert self.process is not None
         start = time.monotonic()
         return stop_daemon(self.process), time.monotonic() - start
@@ -68,7 +71,7 @@ class OutageNode(Node):
 
     @contextmanager
     def disk(self, fault: str) -> Iterator[None]:
-        """The disk of the node's database hangs, is full or cannot be written."""
+        """Makes the disk of the node's database hang, be full or be read-only inside the context."""
         fresh = self.switch.with_suffix(".new")
         fresh.write_text(fault)
         fresh.rename(self.switch)
@@ -100,7 +103,7 @@ class OutageNode(Node):
         return state
 
     def licences(self) -> Counter[str]:
-        """How often each licence is in the node's own ledger, which verifies."""
+        """How often each licence is in the node's own ledger. Fails if the ledger does not verify."""
         run_latchkey(self.setup, "ledger", "verify")
         rows = (json.loads(line) for line in run_latchkey(self.setup, "ledger", "export").splitlines())
         return Counter(row["license"] for row in rows if row["kind"] in ("licenseIssued", "licenseRenewed"))
@@ -108,7 +111,7 @@ class OutageNode(Node):
 
 @dataclass(frozen=True)
 class NodeState:
-    """What a node says of itself; `ready` is the status of /readyz."""
+    """The state that a node reports. `ready` is the HTTP status of /readyz."""
 
     ready: int
     degraded: list[str]
@@ -123,7 +126,7 @@ def build_hanging_disk(folder: Path) -> Path:
 
 
 def node_with_disk(folder: Path, wait: str = "3s") -> OutageNode:
-    """With SQLite, on a disk that can fail; requests wait no longer than `wait`."""
+    """A node with SQLite on a disk that can fail. Requests wait at most `wait` for their turn."""
     node = OutageNode(new_setup(folder, {"overload": {"wait": wait}}))
     _prepare(node)
     register(node.setup, ISSUERS.content, KEY)
@@ -132,7 +135,7 @@ def node_with_disk(folder: Path, wait: str = "3s") -> OutageNode:
 
 def node_on(server: Server, folder: Path, *, url: str | None = None, name: str = "node-1",
             like: OutageNode | None = None, on_outage: str = "refuse") -> OutageNode:
-    """With PostgreSQL; `like` is a node with the same secrets."""
+    """A node with PostgreSQL. It gets the secrets of the node `like`, if given."""
     folder.mkdir(exist_ok=True)
     node = OutageNode(new_setup(folder))
     if like is not None:
@@ -156,7 +159,7 @@ def node_on(server: Server, folder: Path, *, url: str | None = None, name: str =
 def _prepare(node: OutageNode) -> None:
     ISSUERS.write(node.setup)
     _replace(node, "entitlement: {", 'entitlement: { revocationRefresh: "1s",')
-    # So that the ledgers hold licences alone, and no rate limit has a say.
+    # With this, the ledgers have only licences, and no rate limit refuses a request.
     _replace(node, "ledger: {", "ledger: { refusals: { perSecond: 0 },")
     library = build_hanging_disk(node.setup)
     node.environment = {
@@ -178,7 +181,7 @@ def _replace(node: OutageNode, old: str, new: str) -> None:
 
 @dataclass(frozen=True)
 class Asked:
-    """A request and what became of it. Times are monotonic; `licence` is the id of one that was given."""
+    """A request and its answer. Times are monotonic; `licence` is the id of the licence, if one was granted."""
 
     kind: str
     due: float
@@ -189,7 +192,8 @@ class Asked:
 
 
 class Load:
-    """Requests at a steady pace until it is stopped: without counts, renewals, and those that spend a use."""
+    """Sends requests at a steady rate until it is stopped: some without counts, some renewals, some that spend a
+    use."""
 
     def __init__(self, nodes: list[OutageNode], kinds: tuple[str, ...] = ("plain", "renewal", "counted")):
         self.nodes = nodes
@@ -218,10 +222,13 @@ class Load:
         self._stop.set()
         for thread in self._threads:
             thread.join(60)
-            assert not thread.is_alive(), "a request has had no answer for a minute"
+            assert not thread.is_alive(), "a request has got no answer for a minute"
 
     def _beats(self, number: int, count: int, per_second: float) -> Iterator[float]:
-        """When the requests of one worker are due. One that is late asks at once, and catches up."""
+        """Yields when each request of one worker is due.
+
+        A worker that is late sends its requests immediately, to catch up.
+        """
         due = time.monotonic() + number / per_second
         while not self._stop.wait(max(0.0, due - time.monotonic())):
             yield due
@@ -283,10 +290,10 @@ class Load:
             with self._lock:
                 self.states.append((time.monotonic(), state))
 
-    # --- What became of it --------------------------------------------------------------------------------------------
+    # --- Results ------------------------------------------------------------------------------------------------------
 
     def share(self, kind: str, start: float, end: float) -> float:
-        """Which part of the requests that were due in this time had a licence within it, or a second after it."""
+        """The share of the requests due in this time that got a licence before one second after its end."""
         with self._lock:
             due = [asked for asked in self.asked if asked.kind == kind and start <= asked.due < end]
         assert len(due) >= 5, f"{len(due)} requests of {kind}"
@@ -317,14 +324,14 @@ def load_on(nodes: list[OutageNode], kinds: tuple[str, ...] = ("plain", "renewal
 
 
 def pass_seconds(seconds: float) -> tuple[float, float]:
-    """A time that has to pass, because a fault lasts as long; its start and end."""
+    """Waits while a fault lasts. Returns the start and the end of the wait."""
     start = time.monotonic()
     threading.Event().wait(seconds)
     return start, time.monotonic()
 
 
 def assert_in_ledgers(nodes: list[OutageNode], given: list[str]) -> None:
-    """Every licence that was given is in the ledger of a node."""
+    """Fails if a licence that was granted is in no node's ledger."""
     recorded: Counter[str] = Counter()
     for node in nodes:
         recorded += node.licences()
@@ -333,5 +340,5 @@ def assert_in_ledgers(nodes: list[OutageNode], given: list[str]) -> None:
 
 
 def shipped_licences(server: Server) -> int:
-    """How many rows the shared ledger has."""
+    """The number of rows in the shared ledger."""
     return int(server.sql("SELECT count(*) FROM ledger_entry"))

@@ -1,4 +1,4 @@
-"""PostgreSQL servers of a test's own, which it may kill, stop, slow down and promote."""
+"""PostgreSQL servers that belong to one test, which may kill, stop, slow down and promote them."""
 
 import os
 import pwd
@@ -25,7 +25,7 @@ def free_port() -> int:
 
 
 def as_server() -> list[str]:
-    """PostgreSQL refuses to run as root."""
+    """The command prefix that runs a program as another user, because PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return []
     try:
@@ -37,14 +37,17 @@ def as_server() -> list[str]:
 
 @dataclass
 class Server:
-    """One cluster; `password_file` holds the password of its role `latchkey`, which owns the database of that name."""
+    """One PostgreSQL server.
+
+    `password_file` has the password of its role `latchkey`, which owns the database `latchkey`.
+    """
 
     folder: Path
     port: int
     password_file: Path
     process: subprocess.Popen[bytes] | None = None
     settings: dict[str, str] = field(default_factory=dict)
-    # Each test has a schema of its own.
+    # Each test uses a new schema.
     schema: str = "latchkey"
 
     @property
@@ -74,7 +77,7 @@ class Server:
             time.sleep(0.05)
 
     def processes(self) -> list[int]:
-        """The first one, and its children."""
+        """The ids of the server's first process and of its children."""
         assert self.process is not None
         first = int((self.data / "postmaster.pid").read_text().split()[0])
         return [first, *map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
@@ -87,20 +90,20 @@ class Server:
                 pass
 
     def pause(self) -> None:
-        """It takes connections and answers nothing."""
+        """Stops the server's processes: it accepts connections but answers nothing."""
         self.signal(signal.SIGSTOP)
 
     def go_on(self) -> None:
         self.signal(signal.SIGCONT)
 
     def kill(self) -> None:
-        """All of its processes at once, as a machine dies."""
+        """Kills all its processes at the same time, as if the machine had failed."""
         self.signal(signal.SIGKILL)
         assert self.process is not None
         self.process.wait()
 
     def restore(self) -> None:
-        """As it was before a test: it runs, with a new schema."""
+        """Makes the server ready for the next test: it runs, with a new schema."""
         assert self.process is not None
         if self.process.poll() is None:
             self.go_on()
@@ -110,7 +113,7 @@ class Server:
         self.schema = f"outage_{secrets.token_hex(6)}"
 
     def stop(self) -> None:
-        """For good: nothing of it is needed any more."""
+        """Ends the server. It cannot be started again."""
         if self.process is not None and self.process.poll() is None:
             self.kill()
 
@@ -129,7 +132,8 @@ class Server:
 
     @contextmanager
     def holding(self, script: str) -> Iterator[None]:
-        """A transaction of another client that has run the script, for example LOCK TABLE, and does not end."""
+        """Keeps a transaction of another client open inside the context, after it has run the script, for example LOCK
+        TABLE."""
         client = subprocess.Popen(
             [PROGRAMS[0] / "psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1",
              "-p", str(self.port), "-U", "latchkey", "-d", "latchkey"],
@@ -149,7 +153,7 @@ class Server:
     # --- A standby ----------------------------------------------------------------------------------------------------
 
     def make_standby(self, folder: Path) -> "Server":
-        """A server that follows this one, under another port."""
+        """Starts a standby server, which replicates this one, on another port."""
         standby = Server(folder, free_port(), self.password_file, schema=self.schema)
         folder.mkdir()
         _give(folder)
@@ -172,7 +176,7 @@ def _give(folder: Path) -> None:
 
 @contextmanager
 def own_server(**settings: str) -> Iterator[Server]:
-    """A running server, which goes with all that was made of it."""
+    """Runs a server inside the context, and deletes its files afterwards."""
     root = Path(tempfile.mkdtemp(prefix="latchkey-outage-"))
     root.chmod(0o755)
     folder = root / "primary"

@@ -1,4 +1,4 @@
-"""A daemon of a test's own, with limits of its own, whose metrics and log the test reads."""
+"""A daemon that belongs to one test and has the test's limits. The test can read its metrics and log."""
 
 import json
 import os
@@ -34,7 +34,10 @@ class OwnDaemon:
         return f"http://{self.public[0]}:{self.public[1]}"
 
     def metrics(self) -> dict[str, float]:
-        """Every sample by its name with labels. The request for them counts as one, in the next sample."""
+        """Every sample by its name with labels.
+
+        The request for the metrics is counted too, but only in the next samples.
+        """
         token = (self.setup / "secrets" / "admin-token").read_text().strip()
         request = (
             f"GET /metrics HTTP/1.1\r\nHost: admin\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
@@ -45,13 +48,13 @@ class OwnDaemon:
         return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
     def seen(self) -> "Seen":
-        """What the daemon has seen on both listeners so far, without this look at it."""
+        """What the daemon has counted on both listeners so far, without the request of this method."""
         metrics = self.metrics()
         requests = sum(value for name, value in metrics.items() if name.startswith("latchkey_http_requests_total{"))
         return Seen(int(requests), int(metrics["latchkey_http_inputs_refused_total"]))
 
     def await_log(self, text: str) -> None:
-        """Waits for a text in the log, which is written a little after the answer."""
+        """Waits for a text in the log. The daemon may write to its log after it has answered."""
         deadline = time.monotonic() + LOG_SECONDS
         while text not in self.log.read_text():
             assert time.monotonic() < deadline, f"no {text} in {self.log.read_text()[-2000:]}"
@@ -66,20 +69,20 @@ class OwnDaemon:
         return sample_process(self.process.pid).resident_bytes
 
     def resident_bytes_at_most(self) -> int:
-        """The most that it ever had, as the kernel has noted it."""
+        """The process's largest resident memory so far, as the kernel has recorded it."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Requests that were answered, and inputs that never became one."""
+    """Counts of the requests that were answered, and of the inputs that never became a request."""
 
     requests: int
     refused_inputs: int
 
     def since(self, before: "Seen") -> "Seen":
-        """The difference, without the look that `before` was."""
+        """The difference to an earlier count, without the request that read the earlier count."""
         return Seen(self.requests - before.requests - 1, self.refused_inputs - before.refused_inputs)
 
 
@@ -91,9 +94,9 @@ def running_daemon(
     tls: dict[str, object] | None = None,
     prepare: Callable[[Path], None] | None = None,
 ) -> Iterator[OwnDaemon]:
-    """A daemon with a fresh set-up in the folder, as `prepare` leaves it.
+    """Runs a daemon with a new set-up in the folder, after `prepare` has changed the set-up.
 
-    `files` is its limit of open descriptors, `tls` the member of that name of its public listener.
+    `files` is its limit of open descriptors. `tls` is the member `tls` of its public listener.
     """
     setup = new_setup(folder, limits, tls)
     if prepare is not None:
@@ -111,7 +114,7 @@ def running_daemon(
 def new_setup(
     folder: Path, limits: dict[str, object] | None = None, tls: dict[str, object] | None = None
 ) -> Path:
-    """What `latchkey init` makes, with other limits and TLS."""
+    """Makes a set-up with `latchkey init`, and changes its limits and TLS."""
     setup = folder / "setup"
     tool = os.environ["LATCHKEY_BIN"]
     subprocess.run([tool, "init", setup], check=True, stdout=subprocess.DEVNULL, timeout=START_SECONDS)
@@ -119,12 +122,12 @@ def new_setup(
     if limits:
         lines = [line for line in configuration.read_text().splitlines() if line.strip().startswith("limits: {")]
         if lines:
-            # The set-up's own rates stay, unless the test has rates of its own.
+            # The set-up gets very high rates, unless the test gives other rates.
             own = {"rates": {name: {"perSecond": 100_000} for name in ("perAddress", "perSubject")}} | limits
             (line,) = lines
             _replace(configuration, line, f"    limits: {json.dumps(own)},")
         else:
-            # An older version, whose rates were ample by themselves.
+            # The set-up is from an older version, whose default rates are high enough.
             _replace(configuration, "    logging: {", f"    limits: {json.dumps(limits)},\n\n    logging: {{")
     if tls:
         address = 'address: "127.0.0.1:8080"'
@@ -150,9 +153,10 @@ def start_daemon(
     arguments: tuple[str, ...] = (),
     **options: Any,
 ) -> subprocess.Popen[bytes]:
-    """The daemon of a set-up on free ports, which it writes to its log; waits for nothing.
+    """Starts the daemon of a set-up on free ports, which it writes to its log. Does not wait until it is ready.
 
-    `through` is a command that becomes the daemon. `addresses` replaces those of the configuration. `arguments` stand behind its own.
+    `through` is a command that replaces itself by the daemon. `addresses` replace the addresses of the configuration.
+    `arguments` are added at the end of the command line.
     """
     program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
     with log.open("wb") as output:
@@ -166,7 +170,7 @@ def start_daemon(
 
 
 def stop_daemon(process: subprocess.Popen[bytes]) -> int:
-    """Ends it in good order, or otherwise, and gives its status."""
+    """Ends the daemon by SIGTERM, or by force if it does not end. Returns its exit status."""
     process.terminate()
     try:
         return process.wait(STOP_SECONDS)
@@ -182,7 +186,7 @@ def _descriptor_limit(files: int | None) -> Callable[[], None] | None:
 
 
 def await_addresses(process: subprocess.Popen[bytes], log: Path) -> dict[str, tuple[str, int]]:
-    """The listeners' addresses by name, once it is ready."""
+    """Waits until the daemon is ready, and returns the listeners' addresses by name."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         complete = log.read_text().rpartition("\n")[0].splitlines()

@@ -1,6 +1,6 @@
-"""What a packager sends and reads: CPIX documents that are written and taken apart here, and a daemon with packagers.
+"""What a packager sends and reads: builds and parses CPIX documents, and runs a daemon with packagers.
 
-The documents follow the rules of SPEKE (packagers, section 1). They are written by `lxml` and share nothing with the
+The documents follow the rules of SPEKE (packagers, section 1). `lxml` writes them, and they share no code with the
 daemon's own reader.
 """
 
@@ -57,7 +57,10 @@ FILTERS = {
 
 
 def vector(name: str) -> bytes:
-    """A request of the vectors. They share key ids, and a key belongs to one content: each document gets its own."""
+    """A request of the vectors, with new key ids.
+
+    The vectors share key ids, but a key may belong to only one content.
+    """
     text = (VECTORS / f"{name}.xml").read_text()
     for kid in set(re.findall(r'\bkid="([^"]+)"', text)):
         text = text.replace(kid, str(uuid.uuid5(uuid.NAMESPACE_URL, f"{name} {kid.lower()}")))
@@ -73,7 +76,7 @@ def cpix_name(name: str) -> str:
 
 @dataclass
 class Request:
-    """A document of SPEKE v2 that asks for a key of each track, for each of the systems."""
+    """A SPEKE v2 document that requests a key for each track, with the signalling of each system."""
 
     tracks: Sequence[str] = ("VIDEO", "AUDIO")
     systems: Sequence[UUID] = (FAIRPLAY,)
@@ -148,7 +151,7 @@ class Document:
 
     @property
     def keys(self) -> list[Key]:
-        """The keys that stand there in the clear."""
+        """The keys that are in the document in clear."""
         return [
             Key(
                 UUID(element.get("kid")),
@@ -186,7 +189,7 @@ def lines_of(system: etree._Element) -> list[dict[str, str | None]]:
             playlist = m3u8.loads(f"#EXTM3U\n{line}\n#EXT-X-STREAM-INF:BANDWIDTH=1\na.m3u8\n")
             (key,) = playlist.session_keys
             name = "session"
-        # The name of the playlist in the document goes with the tag.
+        # The document's name for the playlist must match the tag.
         assert (name == "media") == (element.get("playlist") == "media")
         assert name not in found
         found[name] = {part: getattr(key, part) for part in ("method", "uri", "iv", "keyformat", "keyformatversions")}
@@ -236,7 +239,7 @@ def opened(body: bytes) -> list[Key]:
 
 @dataclass(frozen=True)
 class Credential:
-    """A packager of the configuration."""
+    """The name and the secret of a packager in the configuration."""
 
     name: str
     secret: str
@@ -247,13 +250,16 @@ class Credential:
 
 
 class Packagers:
-    """Packagers in the configuration of a set-up, each with a secret of its own."""
+    """The packagers in the configuration of a set-up, each with its own secret."""
 
     def __init__(self) -> None:
         self.credentials: dict[str, Credential] = {}
 
     def write(self, setup: Path, *packagers: dict[str, object]) -> None:
-        """Puts packagers in place of the one of `latchkey init`; each has a name and what differs from the defaults."""
+        """Replaces the packager that `latchkey init` has configured.
+
+        Each entry has a name and what differs from the defaults.
+        """
         entries = []
         for packager in packagers:
             name = str(packager["name"])
@@ -276,7 +282,7 @@ PINNED = ["secrets/packager-certificate.pem"]
 
 
 class Packager:
-    """One packager that asks a daemon over HTTP/1.1."""
+    """One packager that sends requests to a daemon over HTTP/1.1."""
 
     def __init__(self, url: str, credential: Credential):
         self.client = LicenceClient(url)
@@ -293,14 +299,14 @@ class Packager:
     def ask(
         self, method: str, path: str, body: object = None, headers: dict[str, str] | None = None
     ) -> Answer:
-        """A request at `/v1/keys`."""
+        """Sends a request to `/v1/keys`."""
         fields = {"Authorization": self.credential.basic} | (headers or {})
         data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.client.send(method, path, data, fields)
 
 
 def document(answer: Answer) -> Document:
-    """What an answer with keys has, checked as packagers, section 1.7, says of every answer."""
+    """Parses an answer with keys, after the checks of packagers, section 1.7, that hold for every answer."""
     assert answer.status == 200, f"{answer.status} {answer.body!r}"
     kind, _, parameter = (answer.header("Content-Type") or "").partition(";")
     assert kind.strip() == "application/xml" and parameter.strip().lower() in ("", "charset=utf-8")

@@ -11,7 +11,7 @@ from typing import Any
 
 FILE = Path(__file__).parents[1] / "PlayerCorpus" / "requests.json"
 PLACE_HOLDER = re.compile("<<([^>]+)>>")
-# What JavaScript's encodeURIComponent keeps, besides letters and digits.
+# The characters that the escape leaves unchanged, besides letters and digits.
 KEPT = b"-_.~"
 
 
@@ -52,7 +52,7 @@ def read_cases() -> list[Case]:
 def expand(template: str, value_of: Callable[[str, str | None], bytes]) -> bytes:
     """The template with its place holders replaced.
 
-    `value_of` gives the bytes of a name, or what a first filter that is not known here makes of it.
+    `value_of` returns the bytes for a name. It also gets the first filter if this module does not know it.
     """
     expanded, last = b"", 0
     for found in PLACE_HOLDER.finditer(template):
@@ -92,7 +92,7 @@ FILTERS: dict[str, Callable[[bytes], bytes]] = {
     "base64": base64.b64encode,
     "base64url": base64.urlsafe_b64encode,
     "unpadded": lambda text: text.replace(b"=", b""),
-    # Both alphabets in one text.
+    # Mixes both base64 alphabets in one text.
     "mixed": lambda text: text.replace(b"/", b"_"),
     "percent": _escape(),
     "percentOfReactNative": _escape(b"?=&+"),

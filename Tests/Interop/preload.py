@@ -8,7 +8,7 @@ BUILD_SECONDS = 60
 
 
 def build(source: str, folder: Path) -> Path:
-    """Builds a source of this folder; the library that it makes."""
+    """Builds a source of this folder, and returns the path of the library."""
     library = (folder / source).with_suffix(".so")
     compiler = next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))))
     subprocess.run(

@@ -1,4 +1,5 @@
-"""nginx and HAProxy before a daemon: a temporary configuration, no privileges, and a log of what was forwarded."""
+"""nginx and HAProxy in front of a daemon, with temporary configurations, without privileges, and with a log of what
+they forwarded."""
 
 import os
 import socket
@@ -12,15 +13,15 @@ from pathlib import Path
 
 START_SECONDS = 15
 STOP_SECONDS = 5
-# How long a proxy waits for the rest of what a client never finishes.
+# How long a proxy waits for the rest of a request that the client never finishes.
 CLIENT_SECONDS = 1
 # Envoy comes with the Python packages of the tests.
 SEARCH_PATH = f"{Path(sys.executable).parent}:{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin"
-# Written where the daemon has not answered, by proxies that then answered themselves.
+# The proxies log this if they answered without the daemon.
 NONE = "-"
 
-# One connection to the daemon stays open and serves all clients in turn: what the daemon reads beyond one request
-# becomes the beginning of the next client's. Bodies are passed on as they come, and nothing is sent twice.
+# One connection to the daemon stays open and serves all clients in turn. If the daemon reads past the end of one
+# request, it takes bytes of the next client. Bodies are forwarded as they arrive, and nothing is sent twice.
 NGINX = """
 daemon off;
 master_process off;
@@ -91,7 +92,7 @@ class Proxy:
     log: Path
 
     def forwarded(self) -> dict[str, int]:
-        """The status of every answer that came from the daemon so far, by its request id."""
+        """The status of every answer of the daemon so far, by request id."""
         lines = self.log.read_text().rpartition("\n")[0].splitlines()
         answers = [line.split() for line in lines if NONE not in line.split()]
         return {identifier: int(status) for status, identifier in answers}
@@ -99,7 +100,7 @@ class Proxy:
 
 @contextmanager
 def running_proxy(name: str, daemon: tuple[str, int], folder: Path) -> Iterator[Proxy]:
-    """`nginx` or `haproxy`, or one of them with `, lax` behind it: lenient about what it forwards."""
+    """Runs `nginx` or `haproxy`. With `, lax` after its name, the proxy is lenient about what it forwards."""
     program, _, lax = name.partition(", ")
     template, options = {"nginx": (NGINX, NGINX_LAX), "haproxy": (HAPROXY, HAPROXY_LAX)}[program]
     address = free_address()
@@ -127,7 +128,7 @@ def running_proxy(name: str, daemon: tuple[str, int], folder: Path) -> Iterator[
 def running_program(
     arguments: list[str], address: tuple[str, int], folder: Path, log: Path = Path(os.devnull)
 ) -> Iterator[Proxy]:
-    """A proxy by its command line; `log` takes its output, and `output.log` in the folder its errors."""
+    """Runs a proxy by its command line. Its output goes to `log`, its errors to `output.log` in the folder."""
     output = folder / "output.log"
     with log.open("ab") as standard_output, output.open("ab") as standard_error:
         process = subprocess.Popen(
@@ -147,7 +148,7 @@ def running_program(
 
 
 def free_address() -> tuple[str, int]:
-    """A port of this machine without a listener now."""
+    """A loopback address with a port that is free now."""
     return ("127.0.0.1", _free_port())
 
 

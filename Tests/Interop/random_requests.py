@@ -1,4 +1,4 @@
-"""Requests, rights and keys put together at random, in every combination that a device and a server may meet."""
+"""Random requests, rights and keys, in every combination that a device and a server may meet."""
 
 import random
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ SECONDS = (1, 120, 3600, 172_800, 2_592_000, 0xFFFFFFFE)
 
 @contextmanager
 def named_on_failure(what: str, *parts: object) -> Iterator[None]:
-    """An error that comes out of the context says which of many requests it was about."""
+    """Adds the given parts to an error that leaves the context, so that it tells which of many requests failed."""
     try:
         yield
     except Exception as error:
@@ -50,7 +50,7 @@ def named_on_failure(what: str, *parts: object) -> Iterator[None]:
 
 
 def random_options(randomness: random.Random, asset_id: bytes) -> SPCOptions:
-    """A request for a key, from any kind of device."""
+    """Random options of a request for a key, from any kind of device."""
     unknown = tuple(
         (randomness.getrandbits(64), randomness.randbytes(randomness.randrange(100)))
         for _ in range(randomness.randrange(28))
@@ -82,7 +82,7 @@ def random_options(randomness: random.Random, asset_id: bytes) -> SPCOptions:
 
 
 def with_random_return_request(randomness: random.Random, options: SPCOptions) -> SPCOptions:
-    """The request with some of its own blocks asked back, repeated ones among them."""
+    """The request with a return request for some of its own blocks, sometimes with one block named twice."""
     never = {tags.RETURN_REQUEST, *tags.OWN_BLOCKS_OF_CKC}
     echoable = [tag for tag, _ in options.values() if tag not in never]
     return replace(
@@ -113,7 +113,7 @@ def random_sync(randomness: random.Random, challenge: int = 0) -> SyncV1 | SyncV
 
 
 def random_right(randomness: random.Random, key: ContentKey) -> Right:
-    """A right that says something about streaming, about keeping, or about both."""
+    """A random right: to stream, to keep a licence, or both."""
     mode = randomness.choice(["stream", "offline", "both", "both"])
     return Right(
         mode=mode,

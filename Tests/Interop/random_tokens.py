@@ -1,4 +1,4 @@
-"""Tokens of every dialect put together at random, each with what it says as `token_policy` has it."""
+"""Random tokens of every dialect, each with its meaning in the terms of `token_policy`."""
 
 import random
 import secrets
@@ -26,7 +26,7 @@ class RandomToken:
 
 
 def random_token(randomness: random.Random, issuers: Issuers, situation: Situation) -> RandomToken:
-    """A good token for the moment; what it allows is another matter."""
+    """A random token that is valid now. It need not allow the licence."""
     return randomness.choice([_native, _native, _nagra, _axinom, _sealed])(randomness, issuers, situation)
 
 
@@ -104,7 +104,7 @@ def _native_right(grant: Grant) -> dict[str, object]:
 
 
 def _nagra(randomness: random.Random, issuers: Issuers, situation: Situation) -> RandomToken:
-    """Without `duration` and `jti`, which are counted or read in ways of their own."""
+    """A random NAGRA token, without `duration` and `jti`, because special rules count and read those."""
     grants, rights = [], []
     for _ in range(randomness.choice([1, 1, 2])):
         content = randomness.choice([situation.content, situation.content, "another"])
@@ -238,12 +238,12 @@ def _device(randomness: random.Random, situation: Situation) -> bytes | None:
 
 
 def _start(randomness: random.Random, situation: Situation) -> int | None:
-    """Long ago, or not for a long time: the clocks of test and daemon differ by a second or two."""
+    """A start long before or long after now, because the clocks of test and daemon differ by a second or two."""
     return _maybe(randomness, situation.now + randomness.choice([-86_400, -3600, 3600]), 0.7)
 
 
 def _end(randomness: random.Random, situation: Situation) -> int | None:
-    """In the past alone: what is owed before an end depends on the second."""
+    """An end in the past only, because the terms of a licence before an end depend on the exact second."""
     return _maybe(randomness, situation.now - randomness.choice([3600, 86_400]), 0.9)
 
 

@@ -1,4 +1,7 @@
-"""A client of HTTP/2 that sends any frame it is told to, over a plain connection: `hyperframe` and `hpack`, and no rules."""
+"""An HTTP/2 client that can send any frame over a plain connection.
+
+It uses `hyperframe` and `hpack`, and enforces no rules.
+"""
 
 import socket
 from dataclasses import dataclass, field
@@ -24,13 +27,13 @@ FRAME_SIZE_ERROR, REFUSED_STREAM, CANCEL, COMPRESSION_ERROR, CONNECT_ERROR, ENHA
 
 
 def raw_frame(kind: int, flags: int, stream: int, payload: bytes = b"", length: int | None = None) -> bytes:
-    """A frame as bytes, which may break any rule; `length` is what its header says."""
+    """A frame as bytes, which may break any rule. `length` replaces the length in its header."""
     size = len(payload) if length is None else length
     return size.to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
 
 
 class ConnectionEnded(Exception):
-    """The server has closed."""
+    """The server has closed the connection."""
 
 
 @dataclass
@@ -45,7 +48,7 @@ class Answer:
 
 @dataclass
 class RawConnection:
-    """One connection. Frames of the server are kept in the order in which they came."""
+    """One connection. It keeps the server's frames in the order in which they arrived."""
 
     address: tuple[str, int]
     encoder: Encoder = field(default_factory=Encoder)
@@ -67,7 +70,7 @@ class RawConnection:
     # --- Sending -----------------------------------------------------------------------------------------------------
 
     def start(self, settings: dict[int, int] | None = None) -> None:
-        """The preface, both SETTINGS and their acknowledgements."""
+        """Exchanges the preface, the SETTINGS of both sides and their acknowledgements."""
         self.send_bytes(PREFACE)
         self.send(SettingsFrame(0, settings=settings or {}))
         self.receive_until(lambda frame: isinstance(frame, SettingsFrame) and "ACK" not in frame.flags)
@@ -78,7 +81,7 @@ class RawConnection:
         try:
             self.socket.sendall(data)
         except OSError:
-            # The server may have closed already; the next read tells.
+            # The server may have closed the connection already. The next read will show that.
             pass
 
     def send(self, *frames: Frame) -> None:
@@ -127,13 +130,13 @@ class RawConnection:
                 return frame
 
     def answer(self, stream: int) -> Answer:
-        """The whole response on a stream."""
+        """Receives the whole response on a stream."""
         headers: list[tuple[str, str]] = []
         body = b""
         while True:
             frame = self.receive()
             if isinstance(frame, HeadersFrame):
-                # Every block has to be decoded, for the sake of the table.
+                # Every field block must be decoded, to keep the dynamic table in step.
                 decoded = self.decoder.decode(frame.data)
                 if frame.stream_id == stream and ("status", "100") not in decoded:
                     headers = decoded
@@ -149,13 +152,13 @@ class RawConnection:
     # --- Expecting ---------------------------------------------------------------------------------------------------
 
     def expect_connection_error(self, *codes: int) -> None:
-        """GOAWAY with one of these codes, then the end, and no response in between."""
+        """Expects GOAWAY with one of these codes, then the end of the connection, and no response before."""
         frame = self.receive_until(lambda frame: isinstance(frame, GoAwayFrame))
         assert frame.error_code in codes, f"GOAWAY with {frame.error_code}"
         self.expect_end()
 
     def expect_stream_error(self, stream: int, *codes: int) -> None:
-        """RST_STREAM with one of these codes; an error of the whole connection is stricter, and as good."""
+        """Expects RST_STREAM with one of these codes. An error of the whole connection is stricter and passes too."""
         frame = self.receive_until(
             lambda frame: isinstance(frame, GoAwayFrame)
             or (isinstance(frame, RstStreamFrame) and frame.stream_id == stream)
@@ -172,7 +175,7 @@ class RawConnection:
                 self.receive()
 
     def expect_alive(self) -> None:
-        """The connection still answers a PING."""
+        """Expects that the connection still answers a PING."""
         data = b"is alive"
         self.send(PingFrame(0, opaque_data=data))
         self.receive_until(

@@ -1,4 +1,4 @@
-"""A daemon with every section of the configuration, its table of fields, and a load of licences while it reloads."""
+"""A daemon with every section of the configuration, its table of fields, and licence requests while it reloads."""
 
 import http.client
 import json
@@ -40,7 +40,7 @@ PORTAL = "https://portal.example"
 CUSTOMERS = "https://customers.example"
 TOKEN_HEADER = "x-customer-token"
 EVERY_CAPABILITY = 0b111111
-# What a party has used up stays used up over a reload, in seconds; with this burst it never matters.
+# A reload does not reset the used part of a rate limit. With this burst, that never affects a test.
 AMPLE = {"perSecond": 1_000_000, "burst": 10_000_000}
 
 
@@ -49,7 +49,7 @@ AMPLE = {"perSecond": 1_000_000, "burst": 10_000_000}
 
 @dataclass(frozen=True)
 class Field:
-    """A line of `--print-config`: a field, its value as JSON if it has one, and whether only a restart changes it."""
+    """A line of `--print-config`: a field, its value as JSON if it has one, and whether a change needs a restart."""
 
     path: str
     value: str | None
@@ -57,12 +57,12 @@ class Field:
 
     @property
     def name(self) -> str:
-        """The path without the places in lists."""
+        """The path without list indexes."""
         return re.sub(r"\[\d+\]", "[]", self.path)
 
 
 def table_of(configuration: Path) -> list[Field]:
-    """The table of fields of a configuration, as the daemon prints it."""
+    """The table of fields of a configuration, read from the daemon's output."""
     program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
     printed = subprocess.run(
         [program, "--config", configuration, "--print-config"], capture_output=True, text=True, check=True
@@ -71,8 +71,8 @@ def table_of(configuration: Path) -> list[Field]:
 
 
 def _fields(lines: list[str]) -> Iterator[Field]:
-    """Reads the layout of the printer: one field to a line, and a line for each bracket."""
-    # Each open bracket: the path before it, and the number of the next element if it is a list.
+    """Parses the printed configuration: one field per line, and one line for each bracket."""
+    # For each open bracket: the path before it, and the index of the next element if it is a list.
     stack: list[tuple[str, int | None]] = []
     for line in lines[lines.index("{") :]:
         text = line.strip().removeprefix("// ")
@@ -90,7 +90,7 @@ def _fields(lines: list[str]) -> Iterator[Field]:
 
 
 def _place(text: str, stack: list[tuple[str, int | None]]) -> tuple[str, str]:
-    """The beginning of the line that is a name, and the path of what the line begins."""
+    """The name at the start of the line, and the path of the value after it."""
     if not stack:
         return "", ""
     outer, index = stack[-1]
@@ -107,7 +107,7 @@ def _place(text: str, stack: list[tuple[str, int | None]]) -> tuple[str, str]:
 
 
 def with_values(configuration: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-    """A copy with other values of some paths; `None` takes a field out."""
+    """A copy of the configuration with other values at some paths; `None` removes a field."""
     copy = deepcopy(configuration)
     for path, value in values.items():
         steps = [int(number) if number else name for name, number in re.findall(r"([^.\[\]]+)|\[(\d+)\]", path)]
@@ -123,19 +123,19 @@ def with_values(configuration: dict[str, Any], values: dict[str, Any]) -> dict[s
 
 @dataclass(frozen=True)
 class Materials:
-    """What the files of the configuration hold, and what tests put in their place."""
+    """The contents of the configuration's files, and replacements for tests."""
 
     setup: Path
 
     def secret(self, name: str, contents: str | bytes) -> str:
-        """A file of a secret; gives what the configuration calls it."""
+        """Writes a secret file, and returns its name as the configuration gives it."""
         file = self.setup / "secrets" / name
         file.write_bytes(contents if isinstance(contents, bytes) else contents.encode())
         file.chmod(0o600)
         return f"secrets/{name}"
 
     def credential(self, name: str, credential: Credential, passphrase: bytes | None = None) -> dict[str, str]:
-        """The files of a credential, by kind."""
+        """Writes the files of a credential, and returns their names by kind."""
         folder = self.setup / "fairplay"
         encryption = BestAvailableEncryption(passphrase) if passphrase else NoEncryption()
         contents = {
@@ -158,7 +158,7 @@ class Materials:
 
 
 def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Every section with as many fields as go together, and what its files were made from."""
+    """A configuration with every section and as many fields as can be combined, and the materials of its files."""
     materials = Materials(setup)
     tls = setup / "tls"
     authority = make_pair(tls, "authority")
@@ -327,7 +327,7 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
 
 @dataclass
 class Load:
-    """Licence requests on a few connections, without an end, of which each must be answered with a licence."""
+    """Sends licence requests on a few connections until it is stopped. Each must be answered with a licence."""
 
     url: str
     messages: list[bytes]
@@ -339,7 +339,7 @@ class Load:
 
     def start(self) -> None:
         self._stop.clear()
-        # The first of them opens a connection for each request, as most devices do.
+        # The first thread opens a new connection for each request, as most devices do.
         self._threads = [threading.Thread(target=self._run, args=(number,)) for number in range(LOAD_THREADS)]
         for thread in self._threads:
             thread.start()
@@ -351,7 +351,7 @@ class Load:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """For what refuses requests on purpose."""
+        """Stops the load inside the context, for tests in which requests are refused on purpose."""
         self.stop()
         try:
             yield
@@ -369,7 +369,7 @@ class Load:
                 answer = client.licence(self.messages[index % len(self.messages)], self.token)
                 if answer.status != 200:
                     self.failures.append(f"{answer.status} {answer.body!r}")
-            except Exception as error:  # With any error, a request has failed.
+            except Exception as error:  # Any error means that a request has failed.
                 self.failures.append(repr(error))
                 client.close()
             self.answered += 1
@@ -380,7 +380,7 @@ class Load:
 
 @dataclass
 class Lab:
-    """A daemon that reloads, and what its clients know."""
+    """A daemon that a test reloads, and what its clients know."""
 
     setup: Path
     base: dict[str, Any]
@@ -396,7 +396,7 @@ class Lab:
     client: LicenceClient
     # How many lines the log had before the last SIGHUP.
     read_before: int = 0
-    # What the last reload needs a restart for.
+    # The changed fields of the last reload that need a restart.
     needs: set[str] = field(default_factory=set)
     _offset: int = 0
     _entries: list[dict[str, Any]] = field(default_factory=list)
@@ -416,11 +416,11 @@ class Lab:
     # --- Reloads ----------------------------------------------------------------------------------------------------
 
     def write(self, values: dict[str, Any]) -> None:
-        """The configuration of the start with these values in it."""
+        """Writes the first configuration with these values changed."""
         self.configuration.write_text(json.dumps(with_values(self.base, values)))
 
     def reload(self) -> dict[str, Any]:
-        """SIGHUP; waits until the daemon has said what came of it, and gives that line of the log."""
+        """Sends SIGHUP, waits until the daemon has logged the outcome, and returns that line of the log."""
         entries = self.entries()
         if not self.needs:
             assert [entry for entry in entries[self.read_before :] if entry["event"] == "restart_needed"] == []
@@ -429,7 +429,10 @@ class Lab:
         return self.await_entry("reloaded", "reload_failed")
 
     def change(self, values: dict[str, Any], needs: set[str] | None = None) -> None:
-        """A reload with other values of some paths, which must succeed; `needs` is what the log must name."""
+        """Reloads with other values at some paths.
+
+        The reload must succeed, and the log must name the fields in `needs`.
+        """
         self.write(values)
         entry = self.reload()
         assert entry["event"] == "reloaded", entry
@@ -441,7 +444,7 @@ class Lab:
         self.change({})
 
     def await_entry(self, *events: str) -> dict[str, Any]:
-        """The first line of the log since the last SIGHUP with one of these events."""
+        """Waits for the first log line with one of these events since the last SIGHUP, and returns it."""
         deadline = time.monotonic() + WAIT_SECONDS
         while True:
             for entry in self.entries()[self.read_before :]:
@@ -451,7 +454,7 @@ class Lab:
             time.sleep(0.005)
 
     def entries(self) -> list[dict[str, Any]]:
-        """The log so far. Only what is new is read."""
+        """All entries of the log so far. Only the new part of the file is read."""
         with self.log.open("rb") as file:
             file.seek(self._offset)
             new = file.read()
@@ -471,7 +474,7 @@ class Lab:
         return device_for(self.made[credential], version)
 
     def token(self, key: str = "portal", header: dict[str, object] | None = None, **claims: object) -> str:
-        """A token of the portal for every content; a claim that is None is left out."""
+        """A token of the portal for every content. A claim with the value `None` is left out."""
         now = int(time.time())
         right = claims.pop("right", {})
         good = {
@@ -504,7 +507,7 @@ class Lab:
         return self.post(message, headers if headers is not None else bearer, query)
 
     def code(self, *arguments: Any, **named: Any) -> str:
-        """The code of a refusal, or "good"."""
+        """Requests a licence. Returns the code of the refusal, or "good"."""
         return self.ask(*arguments, **named).code or "good"
 
     def opened(self, token: str, query: str = "", **facts: Any) -> OpenedCKC:
@@ -513,10 +516,10 @@ class Lab:
         assert answer.status == 200, answer.body
         return open_ckc(answer.body, context.secrets)
 
-    # --- Others -----------------------------------------------------------------------------------------------------
+    # --- Other clients ----------------------------------------------------------------------------------------------
 
     def preflight(self, name: str, origin: str = "https://www.example") -> str | None:
-        """A field of the answer to a browser that asks whether a page may ask."""
+        """Sends the preflight request of a browser, and returns one field of the answer."""
         headers = {
             "Origin": origin,
             "Access-Control-Request-Method": "POST",
@@ -544,7 +547,7 @@ class Lab:
         return float(value)
 
     def ask_over_tls(self, method: str, path: str, body: bytes) -> int:
-        """The status of a request with a client certificate to the public listener with TLS."""
+        """Sends a request with a client certificate to the public TLS listener, and returns the status."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -557,7 +560,7 @@ class Lab:
             connection.close()
 
     def client_context(self, client: str = "client") -> ssl.SSLContext:
-        """Trusts any server, and has a certificate of its own."""
+        """A TLS context that trusts any server and has a client certificate."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
@@ -580,9 +583,9 @@ class Lab:
                 return None
 
     def session(self, address: tuple[str, int]) -> tuple[ssl.SSLContext, ssl.SSLSession]:
-        """A session that later connections may resume, with the context that it belongs to."""
+        """Opens a TLS session that later connections can resume. Returns it with its context."""
         context = self.client_context()
-        # The ticket of TLS 1.2 comes with the handshake.
+        # In TLS 1.2, the ticket is part of the handshake.
         context.maximum_version = ssl.TLSVersion.TLSv1_2
         with (
             socket.create_connection(address, WAIT_SECONDS) as plain,
@@ -592,7 +595,7 @@ class Lab:
             return context, connection.session
 
     def resumes(self, address: tuple[str, int], session: tuple[ssl.SSLContext, ssl.SSLSession]) -> bool:
-        """Whether the listener takes the session's ticket."""
+        """Whether the listener accepts the session's ticket."""
         context, ticket = session
         with (
             socket.create_connection(address, WAIT_SECONDS) as plain,
@@ -601,13 +604,13 @@ class Lab:
             return bool(connection.session_reused)
 
     def handshake(self, address: tuple[str, int], name: str = "first.example", client: str = "client") -> bytes | None:
-        """The certificate that a TLS listener presents for a name; `None` if it does not let the client in."""
+        """The certificate that a TLS listener presents for a name; `None` if it refuses the client."""
         context = self.client_context(client)
         with socket.create_connection(address, WAIT_SECONDS) as plain:
             try:
                 with context.wrap_socket(plain, server_hostname=name) as connection:
                     connection.sendall(b"GET /livez HTTP/1.1\r\nHost: first.example\r\nConnection: close\r\n\r\n")
-                    # TLS 1.3 tells of a refused client certificate with the first bytes of the answer.
+                    # In TLS 1.3, the client learns only at its first read that its certificate was refused.
                     if not connection.recv(1):
                         return None
                     return connection.getpeercert(binary_form=True)
@@ -617,7 +620,10 @@ class Lab:
 
 @contextmanager
 def running_lab(folder: Path, service: Any) -> Iterator[Lab]:
-    """A daemon with every section under load; `service` decides about the tokens that only it can read."""
+    """Runs a daemon with every section configured, under load.
+
+    `service` decides about the tokens that only it can read.
+    """
     setup = new_setup(folder)
     base, made = rich_configuration(setup, service.url)
     service.secret = made["callback secret"].encode()

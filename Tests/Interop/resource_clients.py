@@ -1,4 +1,4 @@
-"""Clients that make a server hold memory and places and give nothing for it; a program of its own.
+"""Clients that make a server hold memory and connections without finishing a request. This is a program.
 
     python resource_clients.py KIND HOST PORT COUNT SECONDS [ADDRESSES [TOKEN [SHARE]]]
 
@@ -6,17 +6,17 @@
     tls         sends half of a ClientHello
     heads       100 HTTP/2 requests on each connection, whose heads are 17 bytes on the wire and 16 KiB decoded, and
                 whose bodies never come
-    bodies      16 HTTP/2 requests on each connection, of whose bodies the last byte is missing
-    readers     ask for much over HTTP/1.1 and read nothing
-    abort       connects, sends half of a ClientHello and resets, again and again, COUNT times a second
-    handshakes  does the same with the ClientHello of a real client: in turn the connection ends in its middle, behind
-                it, behind the server's answer, and at the end of the handshake; by FIN and by RST
+    bodies      16 HTTP/2 requests on each connection, whose bodies lack their last byte
+    readers     sends many HTTP/1.1 requests and reads no answer
+    abort       COUNT times a second: connects, sends half of a ClientHello and resets the connection
+    handshakes  does the same with the ClientHello of a real client: in turn the connection ends in its middle, after
+                it, after the server's answer, and at the end of the handshake; by FIN and by RST
 
-With a token the requests of `heads` and `bodies` present it. A client of these two whose connection has ended opens the
-next. The clients come from so many loopback addresses, 127.0.0.2 and following ones. With a share they stay for
-longer than so many seconds, if need be, until the server has ended this part of the opened connections, and for
-another 60 seconds at most. Prints one line when they are there, and at the end one of JSON: how many were opened, how
-many the server ended, and how many bytes were sent.
+If a token is given, the requests of `heads` and `bodies` present it. Clients of these two kinds open a new connection
+when the server has ended the old one. ADDRESSES is the number of loopback addresses, from 127.0.0.2 on, that the
+clients use. SHARE is the part of the opened connections that the server must have ended before the clients leave. They
+wait for it at most 60 seconds longer than SECONDS. The program prints one line when all clients are connected. At the
+end it prints a line of JSON: how many connections were opened, how many the server ended, and how many bytes were sent.
 """
 
 import functools
@@ -50,17 +50,18 @@ def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 
 
 def header_blocks(size: int, count: int, token: str) -> tuple[bytes, bytes]:
-    """The first block, which puts a long field into the table, and every later one, which names it `count` times."""
+    """The first field block, which puts a long field into the dynamic table, and the later block, which refers to it
+    `count` times."""
     encoder = Encoder()
     request = [(":method", "POST"), (":path", "/fps/license"), (":scheme", "http"), (":authority", "a")]
-    # Without a length a body would reserve as much as one may have, and the server would refuse most of the requests.
+    # Without a length, each body would reserve the maximum size, and the server would refuse most of the requests.
     length = [("content-length", "1" if count else str(BODY_SIZE))]
     fields = length + [("authorization", f"Bearer {token}")] * bool(token) + [("x-a", "a" * size)] * count
     return encoder.encode(request + fields, huffman=False), encoder.encode(request + fields, huffman=False)
 
 
 def heads(token: str) -> bytes:
-    # A table has 4096 bytes: the token takes its part of them.
+    # The dynamic table has 4096 bytes, and the token takes a part of them.
     first, later = header_blocks(3900 - len(token) - 64 * bool(token), 4, token)
     frames = [frame(HEADERS, END_HEADERS, 1 + 2 * index, later if index else first) for index in range(STREAMS)]
     return PREFACE + SETTINGS + SETTINGS_ACKNOWLEDGEMENT + b"".join(frames)
@@ -95,7 +96,7 @@ def open_one(kind: str, address: tuple[str, int], index: int, addresses: int) ->
 
 
 def send_all(connection: socket.socket, data: bytes) -> int:
-    """As much as the server takes at once; the client does not wait for it."""
+    """Sends as much as the server accepts without a wait, and returns the number of bytes."""
     connection.settimeout(0.5)
     sent = 0
     try:
@@ -107,7 +108,7 @@ def send_all(connection: socket.socket, data: bytes) -> int:
 
 
 def ended(connections: list[socket.socket]) -> list[socket.socket]:
-    """Those that the server has ended."""
+    """The connections that the server has ended."""
     poll = select.poll()
     names = {}
     for connection in connections:
@@ -116,12 +117,13 @@ def ended(connections: list[socket.socket]) -> list[socket.socket]:
     return [names[number] for number, _ in poll.poll(0)]
 
 
-# --- Handshakes that are given up ------------------------------------------------------------------------------------
+# --- Handshakes that are abandoned -----------------------------------------------------------------------------------
 
 
 @functools.cache
 def client_context() -> ssl.SSLContext:
-    """One for all connections, without the authorities of this machine: reading them takes longer than a handshake."""
+    """One context for all connections, without the system's authorities, because reading them takes longer than a
+    handshake."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context
@@ -138,7 +140,7 @@ def real_hello() -> tuple[ssl.SSLObject, ssl.MemoryBIO, ssl.MemoryBIO, bytes]:
 
 
 def give_up(kind: str, connection: socket.socket, number: int, hello: bytes) -> None:
-    """Leaves a handshake at one of several points."""
+    """Abandons a handshake at one of several points."""
     if number % 2:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     if kind == "abort":
@@ -184,7 +186,7 @@ def abort(kind: str, address: tuple[str, int], rate: int, seconds: float, addres
 
 
 def abort_from_processes(kind: str, *arguments: object) -> dict[str, int]:
-    """One process does not reach the rate."""
+    """Runs the attack from several processes, because one process does not reach the rate."""
     address, rate, *rest = arguments
     print(f"{rate} are there", flush=True)
     with multiprocessing.Pool(ABORTING_PROCESSES) as pool:

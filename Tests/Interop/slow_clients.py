@@ -1,13 +1,14 @@
-"""Many clients that waste a server's connections, from several addresses of this machine; a program of its own.
+"""Many clients that waste a server's connections, from several loopback addresses. This is a program.
 
     python slow_clients.py header|body|read|pipeline HOST PORT COUNT SECONDS [ADDRESSES [TOKEN [SHARE]]]
 
-`read` asks a lot and hardly reads; `pipeline` asks without end and reads slowly, so that there always is more to answer.
+`read` sends many requests and hardly reads. `pipeline` sends requests without end and reads slowly, so that the server
+always has more to answer.
 
-Prints one line when all are there, and at the end one of JSON: how many connections were opened, and how many the
-server ended. A client whose connection has ended opens the next. With a share they stay for longer than so many
-seconds, if need be, until the server has ended this part of the opened connections, and for another 60 seconds at most.
-(slowhttptest does the same from one address only.)
+Prints one line when all clients are connected. At the end it prints a line of JSON: how many connections were opened,
+and how many the server ended. A client opens a new connection when the server has ended the old one. SHARE is the part
+of the opened connections that the server must have ended before the clients leave. They wait for it at most 60 seconds
+longer than SECONDS. (slowhttptest does the same, but from only one address.)
 """
 
 import asyncio
@@ -28,13 +29,13 @@ REQUEST = b"GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n"
 
 @dataclass(frozen=True)
 class Kind:
-    """What is sent at first, and then time and again while so much is read."""
+    """What a client sends first, what it then sends repeatedly, and how much it reads each time."""
 
     first: bytes
     more: bytes
     read_size: int = 4096
     interval_seconds: float = 0.5
-    # Otherwise any answer of the server means that it is about to end the connection.
+    # If false, any answer of the server means that it is about to end the connection.
     reads_on: bool = False
 
 
@@ -49,7 +50,7 @@ KINDS = {
 
 
 def with_token(kind: Kind, token: str) -> Kind:
-    """The same clients with a token in their requests."""
+    """The same kind with a token in its requests."""
     if not token:
         return kind
     host = b"Host: a\r\n"
@@ -69,7 +70,8 @@ async def waste(kind: Kind, address: tuple[str, int], source: str, deadline: flo
         with socket.socket() as connection:
             connection.setblocking(False)
             if kind.reads_on:
-                # Small segments keep the server's own buffer small too: it has to wait for its client soon.
+                # Small segments keep the server's send buffer small too, so that the server soon has to wait for the
+                # client.
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
             try:
@@ -87,7 +89,7 @@ async def waste(kind: Kind, address: tuple[str, int], source: str, deadline: flo
 
 
 async def keep_busy(connection: socket.socket, kind: Kind, deadline: float) -> None:
-    """Raises `OSError` when the server has ended the connection."""
+    """Runs one client until the deadline. Raises `OSError` if the server ends the connection."""
     _send_some(connection, kind.first)
     while time.monotonic() < deadline:
         await asyncio.sleep(kind.interval_seconds)

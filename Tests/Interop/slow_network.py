@@ -1,4 +1,4 @@
-"""A TCP proxy that passes everything on, and lets it wait as long as it is told."""
+"""A TCP proxy that forwards everything with a delay that the test sets."""
 
 import asyncio
 import threading
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 
 class SlowNetwork:
-    """Stands before one server, and counts connections.
+    """A proxy in front of one server, which counts connections.
 
-    `round_trip` is in seconds, and holds for what is sent from then on.
+    `round_trip` is in seconds. A new value applies to bytes that are sent afterwards.
     """
 
     def __init__(self, host: str, port: int):
@@ -51,7 +51,7 @@ class SlowNetwork:
         await asyncio.gather(self._pass(reader, below_writer), self._pass(below_reader, writer))
 
     async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Each piece leaves half a round trip after it came, in the order in which the pieces came."""
+        """Forwards each piece half a round trip after it arrived, in the order of arrival."""
         pieces: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
 
         async def send() -> None:

@@ -1,14 +1,15 @@
-// A wall clock that a test can step while a program runs: preloaded, it adds an offset to what the program reads of
-// CLOCK_REALTIME.
+// A wall clock that a test can step while a program runs: if preloaded, it adds an offset to the time that the program
+// reads from CLOCK_REALTIME.
 //
-// LATCHKEY_STEP_CLOCK names a file of two 64-bit numbers in the machine's byte order, which the test changes in place:
+// LATCHKEY_STEP_CLOCK names a file with two 64-bit numbers in the machine's byte order, which the test changes in
+// place:
 //
 //     offset  size  field
-//          0     8  what is added to the wall clock, in nanoseconds, signed
+//          0     8  the offset that is added to the wall clock, in nanoseconds, signed
 //          8     8  whether adjtimex reports the clock synchronised: 0 or 1
 //
-// The boot-time and monotonic clocks stay as they are. Waits until a time of the wall clock would not be shifted; the
-// programs have none.
+// The boot-time and monotonic clocks stay as they are. The library would not shift waits until a time of the wall
+// clock, but the programs have no such waits.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-"""A wall clock that a test steps while programs run, and a PostgreSQL server of a test's own whose clock can be stepped too."""
+"""A wall clock that a test steps while programs run, and a PostgreSQL server with such a clock."""
 
 import mmap
 import os
@@ -18,7 +18,7 @@ SCRIPTS = Path(__file__).parents[2] / "Scripts"
 
 
 class SteppedClock:
-    """The state that `step_clock.c` reads. Programs with `environment` see the wall clock as it says."""
+    """The state that `step_clock.c` reads. Programs that run with `environment` see this wall clock."""
 
     def __init__(self, folder: Path, library: Path, name: str):
         self._library = library
@@ -35,7 +35,7 @@ class SteppedClock:
         self._state[0:8] = (seconds * 1_000_000_000).to_bytes(8, "little", signed=True)
 
     def set_synchronised(self, is_synchronised: bool) -> None:
-        """What the kernel says of the clock."""
+        """Sets whether `adjtimex` reports the clock as synchronised."""
         self._state[8:16] = int(is_synchronised).to_bytes(8, "little")
 
     @property
@@ -45,7 +45,7 @@ class SteppedClock:
 
 @contextmanager
 def stepped_clocks() -> Iterator["ClockFactory"]:
-    """A folder with the built library, which a database server's own user can read too."""
+    """Makes a folder with the built library. The user of a database server can read it too."""
     with tempfile.TemporaryDirectory(prefix="latchkey-clock-") as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -73,14 +73,14 @@ class ClockFactory:
 
 @dataclass
 class SteppedDatabase:
-    """A server that `Scripts/with-postgresql` runs, with a clock of its own."""
+    """A PostgreSQL server that `Scripts/with-postgresql` runs, with its own stepped clock."""
 
     clock: SteppedClock
     environment: dict[str, str]
 
     @property
     def url(self) -> str:
-        """By the unix socket: certificates would end with a stepped clock."""
+        """The URL of the server's Unix socket. A stepped clock would make certificates for TLS expire."""
         return self.environment["LATCHKEY_POSTGRESQL_SOCKET"]
 
     @property
@@ -94,19 +94,19 @@ class SteppedDatabase:
             return None
 
     def restart(self) -> None:
-        """Stops the server at once; the script starts it again. Waits for the new one."""
+        """Stops the server immediately, and waits until the script has started it again."""
         before = self._process_id()
         assert before is not None
         os.kill(before, signal.SIGINT)
         deadline = time.monotonic() + START_SECONDS
         while self._process_id() in (None, before):
-            assert time.monotonic() < deadline, "the server does not come back"
+            assert time.monotonic() < deadline, "the server did not start again"
             time.sleep(0.05)
 
 
 @contextmanager
 def starting_database(clock: SteppedClock) -> Iterator[Callable[[], SteppedDatabase]]:
-    """Starts a server, and gives what waits until it runs."""
+    """Starts a server, and yields a function that waits until the server runs."""
     process = subprocess.Popen(
         [SCRIPTS / "with-postgresql", "--without-sync", "--preload", clock.environment["LD_PRELOAD"],
          "sh", "-c", "env; echo ready; exec sleep 3600"],

@@ -1,4 +1,4 @@
-"""`latchkey device` as a process, and what it can be told on its command line.
+"""Runs `latchkey device` as a process, and models the options of its command line.
 
 `LATCHKEY_BIN` names the program.
 """
@@ -29,7 +29,7 @@ TIMEOUT_SECONDS = 30
 CLOCK_SECONDS = 60
 TOKEN = "any.token.will-do"
 ASSET_ID = "interop-asset"
-# How the program ends when what it was told to do did not work; a usage error is another number.
+# The program's exit status if the requested action failed. A usage error has another status.
 FAILURE = 1
 
 CAPABILITIES = {
@@ -65,10 +65,10 @@ LEVEL_NAMES = {None: None} | {level: name for name, level in LEVELS.items()}
 
 @dataclass(frozen=True)
 class Statements:
-    """What the device is told to say of itself; what is `None` is left out of its SPC, except where that is said.
+    """What the device must report of itself. A member that is `None` is left out of its SPC, with the exceptions below.
 
-    `session_id` and `device_id` are random where `None`, and `streams_to` "local" is another number each time. Each of
-    `identity` and `info` is a word and a system version of three numbers.
+    `session_id` and `device_id` are random if they are `None`. `streams_to` "local" is a new random number each time.
+    Each of `identity` and `info` is a word and a system version of three numbers.
     """
 
     version: int = 1
@@ -110,7 +110,7 @@ class Statements:
         return said + [name for name, is_set in flags.items() if is_set]
 
     def assert_read(self, opened: OpenedSPC) -> None:
-        """What the Python key server read is what was said, all of it and nothing else."""
+        """Fails unless the Python key server has read exactly these statements."""
         assert opened.asset_id == self.asset_id
         assert opened.capabilities == self._capabilities
         assert opened.device_identity == self._identity
@@ -166,7 +166,7 @@ class Statements:
 
 
 def random_statements(randomness: random.Random) -> Statements:
-    """Any kind of device, more often than not one that can do much."""
+    """The statements of a random device, which often has many capabilities."""
     names = tuple(CAPABILITIES)
     some = tuple(randomness.sample(names, randomness.randrange(len(names) + 1)))
     without_2 = tuple(name for name in names if name != "offline-key-2")
@@ -202,7 +202,7 @@ def _system_version(numbers: tuple[int, int, int]) -> int:
 
 @dataclass(frozen=True)
 class SwiftDevice:
-    """The program, and the files of a credential that it reads. The bundle stands for both certificates."""
+    """The program, and the files of the credential that it reads. The bundle is used for both certificates."""
 
     certificates: dict[int, Path]
     bundle: Path
@@ -254,7 +254,7 @@ def printed(finished: subprocess.CompletedProcess[str]) -> dict[str, object]:
 
 
 def assert_prints(finished: subprocess.CompletedProcess[str], licence: Licence, opened: OpenedSPC) -> None:
-    """Key, IV, every member of the terms, and whose they are."""
+    """Fails unless the program printed the key, the IV, every member of the terms, and the ids that they belong to."""
     members = printed(finished)
     assert {name: members.get(name, "absent") for name in printed_licence(licence)} == printed_licence(licence)
     session = None if opened.playback_state is None else f"{opened.playback_state.session:016x}"
@@ -262,7 +262,7 @@ def assert_prints(finished: subprocess.CompletedProcess[str], licence: Licence, 
 
 
 def printed_licence(licence: Licence) -> dict[str, object]:
-    """The members by which the program shows this licence."""
+    """The members that the program must print for this licence."""
     return {
         "contentKey": licence.content_key.hex(),
         "contentIV": licence.content_iv.hex(),
@@ -296,7 +296,10 @@ def _printed_terms(terms: Streaming | Persistent | OfflineKey) -> dict[str, obje
 
 
 def assert_fails(finished: subprocess.CompletedProcess[str], *secrets: bytes) -> None:
-    """An ordinary failure with its reason, nothing on the output, and no secret anywhere. A crash is no failure."""
+    """Fails unless the program failed in the ordinary way. A crash does not pass.
+
+    The program must give a reason, write nothing to standard output, and name no secret in its messages.
+    """
     assert finished.returncode == FAILURE, (finished.returncode, finished.stderr)
     assert finished.stdout == ""
     assert finished.stderr.strip()

@@ -1,9 +1,9 @@
-"""What strangers can do to a listener without a good request: slow clients, too many connections, bodies without end.
+"""What strangers can do to a listener without a valid request: slow clients, too many connections, endless bodies.
 
-    LATCHKEY_ABUSE=long    500 slow clients, bounds on times, slowhttptest too: `Scripts/test-abuse`
-                           without it a short form, in which times are printed and only sanity is demanded
+    LATCHKEY_ABUSE=long    500 slow clients, limits on times, also slowhttptest: `Scripts/test-abuse`
+                           without it a short form, which prints times and asserts only sanity
 
-Everything stays on this machine and ends by itself.
+All traffic stays on this machine, and every attack ends by itself.
 """
 
 import json
@@ -29,17 +29,17 @@ from own_daemon import OwnDaemon, running_daemon
 IS_LONG = os.environ.get("LATCHKEY_ABUSE") == "long"
 CONNECTIONS = 500 if IS_LONG else 100
 ATTACK_SECONDS = 20 if IS_LONG else 3
-# Slow readers first ask for more than the kernel keeps; what is measured begins when they have got that.
+# Slow readers first request more than the kernel buffers. The measurement begins when these buffers are full.
 SETTLE_SECONDS = 10
 SETTLED_CPU_SHARE = 0.1
 SAMPLE_COUNT = 1500 if IS_LONG else 150
-# One disturbed measurement on a busy machine is no verdict.
+# The test measures several times, because a busy machine can disturb one measurement.
 ATTEMPTS = 3
 SLOWDOWN_MAXIMUM = 2.0
 SLOWHTTPTEST_OPTIONS = {
     "header": ["-H"],
     "body": ["-B"],
-    # Three requests at once; a window of at most a kilobyte, from which 32 bytes are taken every five seconds.
+    # Three requests at the same time; a window of at most a kilobyte, from which 32 bytes are taken every five seconds.
     "read": ["-X", "-k", "3", "-w", "512", "-y", "1024", "-z", "32", "-n", "5"],
 }
 RECOVERY_SECONDS = 1.0 if IS_LONG else 5.0
@@ -63,7 +63,7 @@ def daemon(tmp_path: Path, latchkey_programs: None) -> Iterator[OwnDaemon]:
 
 
 class GoodClient:
-    """Asks for licences one after the other on one connection; every one must be given."""
+    """Requests licences one after the other on one connection. Every request must be granted."""
 
     def __init__(self, daemon: OwnDaemon):
         self.deployment: Deployment = deployment_of(daemon.url, daemon.setup)
@@ -71,7 +71,7 @@ class GoodClient:
         self._requests = [device.request(SPCOptions(self.deployment.asset_id)) for _ in range(100)]
 
     def times(self, count: int) -> list[float]:
-        """Seconds that each licence took, shortest first."""
+        """Requests `count` licences, and returns the seconds that each took, shortest first."""
         times = []
         for index in range(count):
             request = self._requests[index % len(self._requests)]
@@ -104,7 +104,8 @@ def figures(name: str, times: list[float]) -> str:
 
 
 def settle(daemon: OwnDaemon) -> None:
-    """Waits until there is nothing left to do; one attack sees to it that there always is."""
+    """Waits until the daemon is idle, but not longer than `SETTLE_SECONDS`, because one attack keeps it busy all the
+    time."""
     deadline = time.monotonic() + SETTLE_SECONDS
     while time.monotonic() < deadline:
         cpu = daemon.cpu_seconds()
@@ -115,7 +116,7 @@ def settle(daemon: OwnDaemon) -> None:
 
 @contextmanager
 def slow_clients(kind: str, daemon: OwnDaemon) -> Iterator[dict[str, int]]:
-    """Is entered when all clients are there; the tally is filled when they have gone."""
+    """Runs the clients inside the context, which begins when all are connected. Fills the tally when they have gone."""
     tally: dict[str, int] = {}
     host, port = daemon.public
     arguments = [kind, host, str(port), str(CONNECTIONS), str(ATTACK_SECONDS)]
@@ -134,10 +135,10 @@ def slow_clients(kind: str, daemon: OwnDaemon) -> Iterator[dict[str, int]]:
 
 @contextmanager
 def normal_times(kind: str, folders: pytest.TempPathFactory) -> Iterator[None]:
-    """What is normal while it lasts: a machine at rest.
+    """Keeps the machine, inside the context, in the state whose times count as normal: at rest.
 
-    Clients that pipeline without end leave no machine at rest, with any server: there they have another daemon
-    meanwhile, on the same cores.
+    Clients that pipeline without end keep any server busy. For them, the state is normal while the same clients use
+    another daemon on the same cores.
     """
     if kind != "pipeline":
         yield
@@ -148,7 +149,7 @@ def normal_times(kind: str, folders: pytest.TempPathFactory) -> Iterator[None]:
 
 @contextmanager
 def slowhttptest(kind: str, daemon: OwnDaemon) -> Iterator[dict[str, int]]:
-    """The tool of that name, from one address."""
+    """Runs the tool of this name, which uses only one address."""
     command = ["slowhttptest", *SLOWHTTPTEST_OPTIONS[kind], "-c", str(CONNECTIONS), "-r", "200", "-i", "1"]
     command += ["-l", str(ATTACK_SECONDS + 5)]
     address = f"{daemon.url}/nothing"
@@ -160,7 +161,7 @@ def slowhttptest(kind: str, daemon: OwnDaemon) -> Iterator[dict[str, int]]:
             process.kill()
 
 
-# Known before a daemon is started for them.
+# These marks skip a test before a daemon is started for it.
 NEEDS_SLOWHTTPTEST = (
     pytest.mark.skipif(not IS_LONG, reason="slowhttptest runs in Scripts/test-abuse"),
     pytest.mark.skipif(not shutil.which("slowhttptest"), reason="Scripts/test-abuse installs slowhttptest"),
@@ -195,14 +196,14 @@ def test_slow_clients_do_not_slow_a_good_one(
             f"{figures('during', during)}; {figures('after', after)}; p99 x {slowdowns[-1]:.2f}, "
             f"daemon CPU {share:.2f} of a core; {requests} requests before; {tally}"
         )
-        # slowhttptest is still opening, and what it has opened may have been ended already.
+        # slowhttptest may still be opening connections, and the daemon may have ended some of them already.
         if attack is slow_clients:
             assert open_connections >= CONNECTIONS / 2
         if slowdowns[-1] < SLOWDOWN_MAXIMUM:
             break
     if IS_LONG:
         assert min(slowdowns) < SLOWDOWN_MAXIMUM, slowdowns
-        # Of the slow heads and bodies each is ended after its deadline. A slow reader has 30 seconds.
+        # The daemon ends each slow head and slow body after its deadline. A slow reader has 30 seconds.
         if tally and kind in ("header", "body"):
             assert tally["ended"] >= CONNECTIONS
 
@@ -212,11 +213,12 @@ def test_slow_clients_do_not_slow_a_good_one(
 
 @pytest.mark.slow
 def test_no_descriptor_left(tmp_path: Path, latchkey_programs: None) -> None:
-    """200 connections where 64 descriptors are all: the daemon rests instead of spinning, and is back at once."""
+    """200 connections with 64 descriptors: the daemon waits without spinning, and serves again as soon as some are
+    free."""
     with running_daemon(tmp_path, files=FILES) as daemon:
         with ExitStack() as held:
             for _ in range(HELD_CONNECTIONS):
-                # The daemon may reset a connection before the client has seen that it is there.
+                # The daemon may reset a connection before the client has noticed that it was accepted.
                 with suppress(ConnectionResetError):
                     held.enter_context(socket.create_connection(daemon.public, timeout=5))
             cpu = daemon.cpu_seconds()
@@ -232,7 +234,7 @@ def test_no_descriptor_left(tmp_path: Path, latchkey_programs: None) -> None:
             if name.startswith("latchkey_http_connections_refused_total{")
         )
         print(f"\n{FILES} descriptors: CPU {share:.3f} of a core, recovered in {recovery:.3f} s, {refused:.0f} refused")
-    assert refused > 0, "the descriptors sufficed"
+    assert refused > 0, "no connection was refused"
     assert share < CPU_SHARE_MAXIMUM
     assert recovery < RECOVERY_SECONDS
 
@@ -263,7 +265,10 @@ def huge_request(framing: bytes) -> Iterator[bytes]:
 )
 @pytest.mark.parametrize("stops", [True, False], ids=["which listens", "which does not"])
 def test_a_huge_body_is_refused_and_not_kept(framing: bytes, stops: bool, daemon: OwnDaemon) -> None:
-    """A client that stops at the answer reads 413; one that goes on is cut off. Neither costs memory."""
+    """A client that stops when it gets the answer reads 413.
+
+    A client that continues is disconnected. Neither costs memory.
+    """
     assert _is_alive(daemon)
     before = daemon.resident_bytes()
     sent_most = 0
@@ -274,11 +279,12 @@ def test_a_huge_body_is_refused_and_not_kept(framing: bytes, stops: bool, daemon
                 for piece in huge_request(framing):
                     connection.sendall(piece)
                     sent += len(piece)
-                    # Behind the head the answer gets all the time that it wants; the body it gets none.
+                    # If the head announces the size, the client waits for the answer after the head. In a chunked body,
+                    # it hardly waits.
                     wait = http1_wire.TIMEOUT_SECONDS if framing.startswith(b"C") else 0.005
                     if stops and select.select([connection], [], [], wait)[0]:
                         break
-                assert stops, "64 MiB were taken"
+                assert stops, "the daemon accepted 64 MiB"
             except (BrokenPipeError, ConnectionResetError):
                 assert not stops, "the answer was lost"
             if stops:

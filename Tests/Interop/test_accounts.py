@@ -1,6 +1,6 @@
-"""Devices, playbacks and rentals as operators manage them, and contents that bound issuers.
+"""Devices, playbacks and rentals as operators manage them, and contents that issuers are limited to.
 
-On one node, on two over one database, and through an outage of that database.
+Runs on one node, on two nodes over one database, and through an outage of that database.
 """
 
 import base64
@@ -26,7 +26,7 @@ from own_daemon import stop_daemon
 HOUR = 3600
 PLAY = 48 * HOUR
 PLAYING = tags.PLAYING_OR_PAUSED
-# The name of the token that `latchkey init` makes.
+# The name that the ledger has for the operator with the token of `latchkey init`.
 OPERATOR = "token:tokenFile"
 
 
@@ -39,7 +39,7 @@ def epoch(text: object) -> int:
 def nodes(
     request: pytest.FixtureRequest, latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[Node]]:
-    """One node with SQLite, twice, or two nodes over PostgreSQL."""
+    """Two nodes: the same node with SQLite twice, or two nodes over PostgreSQL."""
     folder = tmp_path_factory.mktemp("accounts")
     if request.param == "alone":
         started = [node_alone(folder)]
@@ -197,7 +197,7 @@ def test_a_rental_ends_and_can_be_forgotten(nodes: list[Node]) -> None:
         assert time.monotonic() < deadline
     refused, _ = play_with(other, rented(someone, **short), device, tags.READY_TO_START)
     assert refused.code == "right_ended"
-    # The film that runs is not cut.
+    # A playback that has begun is not interrupted.
     renewed = renew(other, session, device)
     assert renewed.status == 200 and renewed.header("X-Session-Token")
     assert len(Desk(other).change("rentals", someone, content=ISSUERS.content)) == 1
@@ -220,7 +220,7 @@ def test_two_nodes_race_for_the_first_play(nodes: list[Node]) -> None:
         assert {answer.status for answer, _ in played} == {200}
         remembered = Desk(nodes[1]).listed("rentals", someone)
         assert len(remembered) == 1
-        # What each licence leaves, counted from its own second, ends at one instant.
+        # The rentals of all licences end at the same time, counted from when each licence was issued.
         ends = {int(answer.header("X-License-Issued")) + licence.terms.rental for answer, licence in played}
         assert ends == {epoch(remembered[0]["firstPlay"]) + PLAY}
 
@@ -265,7 +265,7 @@ def test_explain_shows_the_rental(nodes: list[Node]) -> None:
 
 
 def set_scope(node: Node, contents: list[str] | None) -> None:
-    """Bounds the issuer of the tokens, and has the daemon read its configuration again."""
+    """Limits the tokens' issuer to these contents, and reloads the daemon."""
     configuration = node.setup / "latchkey.json5"
     text = configuration.read_text()
     marked = '"keysFile": "secrets/native.json"'
@@ -297,7 +297,7 @@ def test_an_issuer_opens_its_contents_alone(nodes: list[Node]) -> None:
             assert node.ask(message(device), token(sub=subject())).status == 200
             wide = token(sub=subject(), rights=[{"content_prefix": "a"}, {"content": OTHER}])
             assert node.ask(message(device, asset=OTHER), wide).code == "content_mismatch"
-            # What was granted before ends with the next renewal.
+            # A session that was granted before ends at its next renewal.
             late = message(device, 5, tags.LEASE_ABOUT_TO_EXPIRE, asset=OTHER)
             assert node.ask(late, session).code == "content_mismatch"
             client = LicenceClient(node.url)
@@ -319,7 +319,10 @@ def test_an_issuer_opens_its_contents_alone(nodes: list[Node]) -> None:
 
 
 def await_first_play(node: Node, subject: str) -> list[dict[str, object]]:
-    """The subject's rentals, once one was played. A node that connects again may still answer 503 with Retry-After."""
+    """Waits until a rental of the subject was played, and returns its rentals.
+
+    A node that has just reconnected may still answer 503 with Retry-After.
+    """
     deadline = time.monotonic() + 60
     while True:
         answer = Desk(node).send("GET", "rentals", subject=subject, issuer=ISSUERS.ISSUER)
@@ -334,7 +337,7 @@ def await_first_play(node: Node, subject: str) -> list[dict[str, object]]:
 @pytest.mark.slow
 @pytest.mark.skipif(not PROGRAMS, reason="PostgreSQL is not installed")
 def test_two_nodes_hold_through_an_outage(latchkey_programs: None, tmp_path: Path) -> None:
-    """One node refuses in an outage, the other one admits; both agree on all of it when the database is back."""
+    """In an outage, one node refuses and the other admits. When the database is back, both agree on everything."""
     with own_server() as server:
         refusing = node_on(server, tmp_path / "1", name="node-1", on_outage="refuse")
         admitting = node_on(server, tmp_path / "2", name="node-2", like=refusing, on_outage="admit")
@@ -349,13 +352,13 @@ def test_two_nodes_hold_through_an_outage(latchkey_programs: None, tmp_path: Pat
             assert begun.status == 200 and session
             play_with(refusing, rented(played), device, PLAYING, 2)
             first_play = Desk(admitting).listed("rentals", played)[0]["firstPlay"]
-            # The content's key is known to both.
+            # Makes both nodes cache the content's key.
             assert play_with(admitting, rented(subject()), device, tags.READY_TO_START, 9)[0].status == 200
             server.kill()
             for node in pair:
                 node.await_state(lambda state: "postgresql" in state.degraded)
 
-            # A film goes on, and its play is not forgotten.
+            # A renewal is served, and the record of the play is not lost.
             assert renew(refusing, session, device).status == 200
             refused, _ = play_with(refusing, rented(fresh), refusing.device(), PLAYING, 3)
             assert refused.code == "storage_unavailable"

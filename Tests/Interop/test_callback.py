@@ -1,4 +1,4 @@
-"""Tokens that only the operator's own service can read: a daemon that asks `Scripts/sample-entitlement-service`."""
+"""Tokens that only the operator's own service can read. The daemon asks `Scripts/sample-entitlement-service`."""
 
 import importlib.machinery
 import importlib.util
@@ -67,7 +67,7 @@ class Asked:
 
     @cached_property
     def device(self) -> Device:
-        """The one device of this viewer."""
+        """The only device of this viewer."""
         return device_for(read_device_credential(self.daemon.setup / "fairplay"), 1)
 
     def request(self, session: int = 1, state: int = tags.READY_TO_START) -> tuple[bytes, RequestSecrets]:
@@ -91,7 +91,7 @@ class Asked:
 def asking(
     folder: Path, url: str, environment: dict[str, str] | None = None, **members: object
 ) -> Iterator[OwnDaemon]:
-    """A daemon whose set-up asks the service at the address."""
+    """Runs a daemon whose configuration names the service at this URL."""
     callback = {"url": url, "hosts": ["127.0.0.1", "localhost"], "timeout": "10s", "secret": "secrets/callback"} | members
 
     def prepare(setup: Path) -> None:
@@ -173,10 +173,10 @@ def test_asks_no_more_about_a_content_that_was_just_refused(asked: Asked) -> Non
     operations, questions = asked.rsa_operations(), asked.service.asked(denied)
     assert asked.ask(denied).code == "entitlement_denied"
     assert asked.service.asked(denied) == questions
-    assert asked.rsa_operations() == operations + 1, "the content stands inside the SPC"
+    assert asked.rsa_operations() == operations + 1, "the content is named inside the SPC"
     other = asked.device.request(SPCOptions(b"another-content")).message
     assert asked.ask(denied, other).code == "entitlement_denied"
-    assert asked.service.asked(denied) == questions + 1, "what is refused of one content says nothing of another"
+    assert asked.service.asked(denied) == questions + 1, "a refusal for one content decides nothing about another"
 
 
 @pytest.mark.parametrize("word", ["slow", "stranger", "redirect", "huge", "malformed", "error", "badpolicy"])
@@ -188,7 +188,7 @@ def test_a_service_that_gives_no_answer_gives_no_licence(asked: Asked, word: str
 
 
 def test_hides_whether_an_unknown_asset_is_known(asked: Asked) -> None:
-    """A stranger hears the same of every asset; the service hears of it, and decides."""
+    """A stranger gets the same answer for every asset. The service is asked, and decides."""
     known, unknown = asked.request()[0], asked.device.request(SPCOptions(b"nobody-knows-it")).message
     for word in ("deny", "error"):
         answers = [asked.ask(token(word), message) for message in (known, unknown)]
@@ -225,7 +225,7 @@ def ask_for_licences(daemon: OwnDaemon, opaque: str, body: dict[str, object]) ->
 
 @pytest.mark.parametrize("word", ["allow", "plain"])
 def test_tells_the_holder_of_an_opaque_token_of_its_licences(asked: Asked, word: str) -> None:
-    """With `allow` the service names a subject, with `plain` it says nothing of the token."""
+    """With `allow`, the service names a subject. With `plain`, it says nothing about the token."""
     opaque = token(word)
     licence = asked.ask(opaque).header("X-License-Id")
     for _ in range(100):
@@ -235,7 +235,7 @@ def test_tells_the_holder_of_an_opaque_token_of_its_licences(asked: Asked, word:
         time.sleep(0.02)
     assert told["state"] == "valid" and told["content"] == CONTENT
     (stranger,) = ask_for_licences(asked.daemon, token("deny"), {"licenses": [licence]})["licenses"]
-    assert stranger["state"] == "unknown", "as one that never was"
+    assert stranger["state"] == "unknown", "the same as for a licence that never existed"
 
 
 def test_the_service_need_not_believe_strangers(latchkey_programs: None, tmp_path: Path) -> None:
@@ -296,12 +296,12 @@ def test_a_renewal_in_an_outage_goes_by_the_setting(
             running.server_close()
             assert asked.ask(allowed).status == 503, "grace is for renewals"
             assert asked.ask(allowed, query="?renew=true").status == status
-            assert asked.ask(token("allow"), query="?renew=true").status == 503, "and for what was allowed before"
+            assert asked.ask(token("allow"), query="?renew=true").status == 503, "grace is for tokens allowed before"
 
 
 @pytest.mark.parametrize("hosts", [[], ["portal.example"]])
 def test_goes_nowhere_inside_that_is_not_named(latchkey_programs: None, tmp_path: Path, hosts: list[str]) -> None:
-    # Encrypted, so that the address alone is what is wrong; no server gets a connection.
+    # The URL is https, so that only its address is wrong. No server gets a connection.
     with service() as running:
         url = running.url.replace("http://127.0.0.1", "https://localhost")
         with asking(tmp_path, url, hosts=hosts) as daemon:

@@ -1,4 +1,4 @@
-"""Many decisions at once: a stand-in service that takes 100 ms for each, and a daemon that asks it."""
+"""Many decisions at the same time: a stand-in service takes 100 ms for each, and a daemon asks it."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ from own_daemon import running_daemon
 DECISION_SECONDS = 0.1
 CLIENTS = 96
 REQUESTS_PER_CLIENT = 20
-# What the daemon has under way at once, unless configured.
+# The daemon's default limit of calls at the same time.
 CALLS_MAXIMUM = 64
 CONTENT = f"crowded-{secrets.token_hex(4)}"
 KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
@@ -30,7 +30,7 @@ TOKEN_HEADER = "X-Session"
 
 @dataclass
 class SlowService:
-    """Allows everything after a while; counts connections, questions, and how many it had at once."""
+    """Allows everything after a delay. Counts connections, questions, and the most questions at the same time."""
 
     port: int = 0
     connections: int = 0

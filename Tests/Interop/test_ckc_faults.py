@@ -1,4 +1,4 @@
-"""CKCs with one thing wrong: the Python device refuses every one of them; needs no daemon."""
+"""CKCs with one fault each: the Python device must refuse every one of them. Needs no daemon."""
 
 import struct
 from collections.abc import Callable
@@ -50,7 +50,7 @@ def asked(made_credential: Credential) -> PlaybackContext:
 
 
 def sealed_with(edit: BlockEdit, asked: PlaybackContext, key_server: KeyServer, licence: Licence) -> bytes:
-    """A CKC for the licence, its blocks edited before it was encrypted."""
+    """A CKC for the licence, whose blocks were edited before they were encrypted."""
     opened = key_server.open(asked.message)
     blocks = key_server.answer_blocks(opened, licence)
     edited = edit(blocks)
@@ -111,7 +111,7 @@ def test_a_ckc_with_a_wrong_block_is_refused(name: str, asked: PlaybackContext, 
         open_ckc(message, asked.secrets)
 
 
-# --- Durations: a field that its key type does not read, and limits that limit nothing --------------------------------
+# --- Durations: fields that the key type does not use, and limits that limit nothing ----------------------------------
 
 DURATION_FAULTS = {
     "lease of 0": (0, 0, tags.LEASE_ONLY),
@@ -248,7 +248,7 @@ def test_version_2_goes_with_the_session_key_for_video(
     claimed = [block for block in video if block.tag != tags.SESSION_KEY_VERSION_USED]
     if session_key_version is not None:
         claimed.insert(0, Block(tags.SESSION_KEY_VERSION_USED, struct.pack(">IIQ", 1, 0, session_key_version)))
-    with pytest.raises(CKCFault, match="does not go with"):
+    with pytest.raises(CKCFault, match="does not match"):
         open_ckc(server.seal(opened, claimed, 2), asked.secrets, from_module=True)
 
 

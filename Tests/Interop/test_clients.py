@@ -1,6 +1,6 @@
 """Licences for the HTTP clients that apps and services use, in every shape of request that the daemon reads.
 
-A shape is a row of `SHAPES`, and a client a row of `CLIENTS`: a row that is added is tested with all rows of the other.
+Each row of `SHAPES` is one shape, and each row of `CLIENTS` one client. Every client is tested with every shape.
 """
 
 import base64
@@ -31,7 +31,7 @@ from tls_material import make_pair
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_SECONDS = 20
-# One client asks so often, over one connection.
+# Each client sends this number of requests, over one connection.
 REQUEST_COUNT = 3
 
 
@@ -47,7 +47,7 @@ class Shape:
     body_of: Callable[[bytes], bytes] = as_it_is
     ckc_of: Callable[[bytes], bytes] = as_it_is
     answer_type: str = "application/octet-stream"
-    # What stands between the SPC and the asset id; None if the body has no asset id.
+    # The bytes between the SPC and the asset id; None if the body has no asset id.
     asset_id_after: bytes | None = None
 
     def body(self, spc: bytes, asset_id: bytes) -> bytes:
@@ -121,7 +121,7 @@ def from_json(answer: bytes, *path: str | int) -> bytes:
 
 @dataclass(frozen=True)
 class Server:
-    """A daemon behind a network that counts connections; `authority` has signed its certificate, if it speaks TLS."""
+    """A daemon behind a network that counts connections. If it uses TLS, `authority` has signed its certificate."""
 
     deployment: Deployment
     network: SlowNetwork
@@ -141,7 +141,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Client:
-    """A way to post bodies: all on one connection, unless the client cannot."""
+    """One way to post bodies, all on one connection if the client can do that."""
 
     version: str
     is_secure: bool
@@ -151,7 +151,7 @@ class Client:
 
 def curl(version: str, is_secure: bool, *options: str, reuses_connection: bool = True) -> Client:
     def post(server: Server, bodies: list[bytes], headers: dict[str, str], folder: Path) -> list[Reply]:
-        # Without a type of its own curl says that a body is a form.
+        # If it is given no type, curl declares the body to be a form.
         fields = headers if "Content-Type" in headers else headers | {"Content-Type": ""}
         requests = []
         for index, body in enumerate(bodies):
@@ -186,7 +186,7 @@ def curl(version: str, is_secure: bool, *options: str, reuses_connection: bool =
 
 
 def fields_of(head: Path) -> tuple[tuple[str, str], ...]:
-    """Those of the last answer: an interim one may stand before it."""
+    """The fields of the last answer. An interim answer may precede it."""
     last = head.read_text().replace("\r\n", "\n").strip().split("\n\n")[-1]
     return tuple((name, value.strip()) for name, _, value in (line.partition(":") for line in last.split("\n")[1:]))
 
@@ -242,7 +242,7 @@ def by_httpx(version: str, is_secure: bool, is_chunked: bool = False) -> Client:
     return Client(version, is_secure, post)
 
 
-# The curl of Debian 12 breaks off a second request by prior knowledge on one connection (curl issue 10634).
+# The curl of Debian 12 aborts a second HTTP/2 request by prior knowledge on one connection (curl issue 10634).
 CURL_REUSES = False
 CHUNKED = ("--header", "Transfer-Encoding: chunked")
 EXPECT = ("--header", "Expect: 100-continue", "--expect100-timeout", str(TIMEOUT_SECONDS))
@@ -267,7 +267,7 @@ CLIENTS = {
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None) -> Iterator[dict[bool, Server]]:
-    """A daemon without TLS and one with it."""
+    """A daemon without TLS and a daemon with TLS."""
     folder = tmp_path_factory.mktemp("clients")
     authority = make_pair(folder, "authority")
     identity = make_pair(folder, "server", hosts=("localhost",), issuer=authority)
@@ -316,7 +316,7 @@ def test_gets_a_licence(client: Client, shape: Shape, servers: dict[bool, Server
 
 @pytest.fixture(scope="module")
 def license_client() -> str:
-    """The program of the client kit, which asks as apps do: by Foundation's URLSession."""
+    """The program of the client kit, which sends requests as apps do, with Foundation's URLSession."""
     program = Path(
         os.environ.get("LATCHKEY_LICENSE_CLIENT") or ROOT / ".build" / "clients" / "debug" / "license-client"
     )
@@ -328,7 +328,7 @@ def license_client() -> str:
 def ask_by_url_session(
     program: str, server: Server, token: str, purpose: str, kind: str, bodies: list[bytes], folder: Path
 ) -> list[tuple[dict[str, object], bytes]]:
-    """The program's line for each body, and the CKC."""
+    """Runs the program. Returns, for each body, the line that it printed and the CKC."""
     files = []
     for index, body in enumerate(bodies):
         (folder / f"{index}.spc").write_bytes(body)
@@ -350,9 +350,9 @@ def ask_by_url_session(
 def test_url_session_gets_licences_on_one_connection(
     license_client: str, servers: dict[bool, Server], kind: str, tmp_path: Path
 ) -> None:
-    """Without a type, URLSession says that the body is a form.
+    """If it is given no type, URLSession declares the body to be a form.
 
-    On Linux it trusts the system's authorities alone, so there is no TLS here.
+    On Linux it trusts only the system's authorities, so this test uses no TLS.
     """
     server = servers[False]
     contexts = contexts_for(server.deployment)
@@ -366,7 +366,7 @@ def test_url_session_gets_licences_on_one_connection(
 
 
 def test_url_session_reads_a_refusal(license_client: str, servers: dict[bool, Server], tmp_path: Path) -> None:
-    """With the token of another installation."""
+    """The request has the token of another installation."""
     server = servers[False]
     message = contexts_for(server.deployment)[0].message
     token = servers[True].deployment.token
@@ -378,7 +378,7 @@ def test_url_session_reads_a_refusal(license_client: str, servers: dict[bool, Se
 def test_url_session_renews_with_the_session_token(
     license_client: str, servers: dict[bool, Server], tmp_path: Path
 ) -> None:
-    """The kit reads from an answer what the next request needs."""
+    """The kit takes from an answer what the next request needs."""
     server = servers[False]
     deployment = server.deployment
     device = device_for(deployment.credential, 1)
@@ -453,7 +453,7 @@ def test_the_script_tells_refusals_apart(servers: dict[bool, Server], tmp_path: 
         assert finished.returncode == status, finished
         assert lines_of(finished).get("X-Error-Code") == code
         assert presented not in finished.stderr or not presented
-    # Nothing listens on a port that is only bound.
+    # A port that is bound but has no listener refuses connections.
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         nowhere = f"http://127.0.0.1:{bound.getsockname()[1]}"

@@ -1,7 +1,8 @@
-"""Clocks that are stepped, of a node and of its database: nothing is forgotten, and what is served follows the rules of
-trusted time (architecture, "Trusted time").
+"""Stepped clocks of a node and of its database: the node forgets nothing, and serves by the rules of trusted time
+(architecture, "Trusted time").
 
-`Scripts/test-clock` runs all steps, each held for ten seconds; without LATCHKEY_CLOCK_HOLD a few are held for a moment.
+`Scripts/test-clock` runs all steps and holds each for ten seconds. Without LATCHKEY_CLOCK_HOLD, a few steps are held
+only briefly.
 """
 
 import os
@@ -30,7 +31,7 @@ pytestmark = pytest.mark.slow
 
 HOLD_SECONDS = float(os.environ.get("LATCHKEY_CLOCK_HOLD") or 0)
 ALL_STEPS = (-25 * YEAR, -7200, -10, 10, 600, 7200, 60 * DAY, 500 * DAY)
-# Long enough for a look at what is revoked, and for the upkeep of the ledger.
+# Long enough for a refresh of the revocations, and for the upkeep of the ledger.
 REVOCATION_SECONDS = 1.2
 UPKEEP_SECONDS = 2.2
 
@@ -40,7 +41,7 @@ def steps(*short: int) -> tuple[int, ...]:
 
 
 def hold(seconds: float = REVOCATION_SECONDS) -> None:
-    """How long a clock stays wrong, which is what the test is about."""
+    """Keeps the clock wrong for some time, which is the subject of the test."""
     time.sleep(HOLD_SECONDS or seconds)
 
 
@@ -52,7 +53,7 @@ def clocks(latchkey_programs: None) -> Iterator[ClockFactory]:
 
 @pytest.fixture(autouse=True)
 def right_at_the_end(clocks: ClockFactory) -> Iterator[None]:
-    """A test that fails leaves no wrong clock to the next one."""
+    """Sets all clocks right after each test, so that a failed test does not affect the next one."""
     yield
     clocks.set_right()
 
@@ -62,7 +63,7 @@ def right_at_the_end(clocks: ClockFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def server(clocks: ClockFactory) -> Iterator[Callable[[], SteppedDatabase]]:
-    """On its way while the tests run that need none."""
+    """Starts the database server early, while the tests that do not need it still run."""
     with starting_database(clocks.make()) as ready:
         yield ready
 
@@ -82,10 +83,10 @@ def test_a_step_while_serving_forgets_nothing(lone: ClockedNode, seconds: int) -
     serves_as_designed(lone, remembered, shared=False)
     if abs(seconds) > 10 or HOLD_SECONDS:
         hold(UPKEEP_SECONDS if seconds > 0 else 0)
-        # New requests make the daemon look for what has ended.
+        # New requests make the daemon look for records that have expired.
         assert lone.ask(message(lone.device()), fresh(lone.clock)).status in (200, 503)
         remembered.nothing_is_given(lone)
-        # The tool writes to the same file, by a clock that is as wrong.
+        # The tool writes to the same file, with the same wrong clock.
         lone.latchkey("revocations", "add", "--kind", "kid", "--value", f"no-key-{seconds}")
     lone.clock.step(0)
     serves_again(lone)
@@ -110,12 +111,12 @@ def test_a_step_before_the_start_forgets_nothing(lone: ClockedNode, seconds: int
             assert lone.degraded and remembered.renew(lone).status == 200
         elif seconds > 0:
             assert answer.status == 200, answer.body
-            assert not lone.degraded, "as a rule the node was down for so long"
+            assert not lone.degraded, "at its start, a node takes a clock that is ahead for a long downtime"
         if seconds > 60:
             assert lone.metric("latchkey_clock_may_delete") == 0
         hold()
         remembered.nothing_is_given(lone)
-    # As a time service does that finds the clock wrong after the machine was started.
+    # A time service does the same if it finds the clock wrong after the machine has started.
     lone.clock.step(0)
     if lone.node.process is None:
         lone.start()
@@ -126,13 +127,13 @@ def test_a_step_before_the_start_forgets_nothing(lone: ClockedNode, seconds: int
 
 def test_an_operator_accepts_the_clock(lone: ClockedNode) -> None:
     remembered = Remembered(lone)
-    # Nothing of what is remembered ends so soon: what has ended by an accepted clock is forgotten.
+    # No record that the test has made ends within this step. Records that end by an accepted clock are deleted.
     lone.clock.step(600)
-    await_true("the step shows", lambda: lone.degraded)
+    await_true("the step is noticed", lambda: lone.degraded)
     assert '"standing":"stepped"' in await_standing(lone, "stepped")
     assert "accepted" in lone.latchkey("clock", "accept")
-    await_true("the acceptance is heard", lambda: not lone.degraded)
-    # The clock was right before, and the operator was wrong.
+    await_true("the acceptance is known", lambda: not lone.degraded)
+    # In fact the clock was right before, and the operator has accepted a wrong one.
     lone.clock.step(0)
     answer = lone.ask(message(lone.device()), token())
     assert (answer.status, answer.code) == (503, "clock_untrusted")
@@ -172,7 +173,7 @@ def await_standing(node: ClockedNode, standing: str) -> str:
         shown = node.latchkey("clock", "show", "--json").replace(" ", "")
         return f'"standing":"{standing}"' in shown
 
-    await_true(f"the node has kept that its clock is {standing}", is_shown)
+    await_true(f"the node has stored that its clock is {standing}", is_shown)
     return shown
 
 
@@ -250,7 +251,7 @@ def test_a_node_that_starts_with_a_stepped_clock_forgets_nothing_for_all(
 def is_remembered_until_its_clock_is_right(
     remembered: Remembered, pair: list[ClockedNode], database: SteppedDatabase
 ) -> None:
-    """Nothing is given again while the database has a wrong clock, and nothing is forgotten after that."""
+    """Nothing that was spent is granted while the database's clock is wrong, and nothing is forgotten afterwards."""
     if HOLD_SECONDS:
         hold()
     for node in pair:
@@ -269,7 +270,7 @@ def test_a_step_of_the_database_forgets_nothing(
     remembered = Remembered(*pair)
     database.clock.step(seconds)
     for node in pair:
-        # Each question is one for the database, until the nodes have measured its clock and ask no more.
+        # Each request is a query to the database, until the nodes have measured its clock and send no more queries.
         remembered.nothing_is_given(node)
         assert node.ask(message(node.device()), token()).status == 200
     is_remembered_until_its_clock_is_right(remembered, pair, database)

@@ -1,4 +1,4 @@
-"""What a core of the running daemon would hold, and what its files, log and answers hold: no key."""
+"""No key is in a core dump of the running daemon, or in its files, log or answers."""
 
 import os
 import re
@@ -31,7 +31,10 @@ def key() -> ContentKey:
 
 @pytest.fixture(scope="module")
 def daemon(latchkey_programs: None, key: ContentKey, tmp_path_factory: pytest.TempPathFactory):
-    """A daemon that has given licences of every version, refused some, and looked at a key that a command stored meanwhile."""
+    """A daemon that has granted licences of every version and refused others.
+
+    It has also loaded a key that a command stored while it ran.
+    """
     folder = tmp_path_factory.mktemp("core")
     with running_daemon(folder, prepare=lambda setup: register(setup, CONTENT, key)) as daemon:
         token = run_latchkey(daemon.setup, "token", "mint", "--content", CONTENT).strip()
@@ -44,14 +47,14 @@ def daemon(latchkey_programs: None, key: ContentKey, tmp_path_factory: pytest.Te
             assert answer.status == 200
             assert open_ckc(answer.body, request.secrets).content_key == key.key
             assert client.licence(device.request(SPCOptions(CONTENT.encode())).message, other).status == 403
-            # A wrapped key that opens nothing.
+            # The wrapped key does not decrypt.
             assert client.licence(request.message[:40] + bytes(16) + request.message[56:], token).status == 422
         client.close()
         yield daemon
 
 
 def secrets_of(setup: Path, key: ContentKey) -> dict[str, bytes]:
-    """Everything that must stay in pages which a core leaves out, in its raw form."""
+    """Every secret, in raw form, that must be only in pages that a core dump leaves out."""
 
     def hexadecimal(name: str) -> bytes:
         return bytes.fromhex((setup / name).read_text().strip())
@@ -70,7 +73,8 @@ def spellings(secret: bytes) -> list[bytes]:
 
 
 def dumpable_memory(process: int) -> list[tuple[str, bytes]]:
-    """Every mapping that is not marked "do not dump" and can be read, with any filter of cores."""
+    """The contents of every readable mapping that is not marked "do not dump", regardless of the filter for core
+    dumps."""
     mappings = []
     head = re.compile(r"^([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+\s*(.*)$")
     current: tuple[int, int, str, str] | None = None
@@ -88,7 +92,7 @@ def dumpable_memory(process: int) -> list[tuple[str, bytes]]:
             try:
                 found.append((f"{start:x} {name}", memory.read(end - start)))
             except OSError:
-                # Pages behind the end of a mapped file.
+                # These pages are past the end of a mapped file.
                 continue
     return found
 
@@ -105,13 +109,14 @@ def hits(own: dict[str, bytes], places: list[tuple[str, bytes]]) -> set[str]:
 
 @pytest.mark.slow
 def test_ordinary_memory_holds_no_stored_key(daemon: OwnDaemon, key: ContentKey) -> None:
-    """Content keys and what seals them lie in the secure heap alone, so that they are missing in a core with any filter."""
+    """Content keys and the keys that seal them are only in the secure heap, so no core dump contains them with any
+    filter."""
     try:
         memory = dumpable_memory(daemon.process.pid)
     except PermissionError:
-        pytest.skip("the memory of a process that is not dumpable is read with CAP_SYS_PTRACE alone")
+        pytest.skip("only CAP_SYS_PTRACE allows reading the memory of a process that is not dumpable")
     assert sum(len(part) for _, part in memory) > 1 << 20
-    # The scan finds what is there: a content's name is no secret.
+    # This proves that the scan works: it finds the content's name, which is not secret.
     assert hits({"content": CONTENT.encode()}, memory)
     own = secrets_of(daemon.setup, key)
     assert not hits({name: own[name] for name in ("content key", "key-encryption key")}, memory)
@@ -119,32 +124,35 @@ def test_ordinary_memory_holds_no_stored_key(daemon: OwnDaemon, key: ContentKey)
 
 @pytest.mark.slow
 def test_a_forced_core_holds_no_secret(daemon: OwnDaemon, key: ContentKey, tmp_path: Path) -> None:
-    """The memory is left out of it. Some keys lie in contexts of OpenSSL's, in ordinary memory: application secret, ledger, pseudonyms."""
+    """A core dump that root forces leaves out the process's memory.
+
+    Some keys are in contexts of OpenSSL in ordinary memory: application secret, ledger key and pseudonym key.
+    """
     assert int(Path(f"/proc/{daemon.process.pid}/coredump_filter").read_text(), 16) == 0
     gcore = shutil.which("gcore")
     if gcore is None or os.geteuid() != 0:
-        pytest.skip("gcore takes a core of a process that is not dumpable for root alone")
+        pytest.skip("only root may use gcore on a process that is not dumpable")
     forced = subprocess.run(
         [gcore, "-o", tmp_path / "core", str(daemon.process.pid)], capture_output=True, timeout=60, check=False
     )
     (core,) = [path for path in tmp_path.iterdir() if path.name.startswith("core")] or [None]
     if core is None:
-        pytest.skip(f"gcore took no core: {forced.stderr.decode()[-200:]}")
+        pytest.skip(f"gcore wrote no core: {forced.stderr.decode()[-200:]}")
     assert not hits(secrets_of(daemon.setup, key), [("the core", core.read_bytes())])
-    # The daemon goes on.
+    # The daemon keeps running.
     assert daemon.process.poll() is None
 
 
 def test_no_core_is_written(latchkey_programs: None, tmp_path: Path) -> None:
-    """Neither where the limit of cores would allow one."""
+    """A crash writes no core dump, even if the resource limit allows one."""
     unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
     if resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY and os.geteuid() != 0:
-        pytest.skip("the limit of cores cannot be raised")
+        pytest.skip("the limit of core dumps cannot be raised")
     log = tmp_path / "daemon.log"
     process = start_daemon(
         new_setup(tmp_path),
         log,
-        # The backtracer of Swift would take the signal.
+        # Swift's backtracer would handle the signal itself.
         {"SWIFT_BACKTRACE": "enable=no"},
         cwd=tmp_path,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, unlimited),

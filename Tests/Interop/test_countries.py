@@ -1,4 +1,7 @@
-"""Tokens that are good in some countries, behind a proxy that says from which one a client comes."""
+"""Tokens that are valid only in some countries.
+
+A proxy in front of the daemon says from which country a client comes.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,7 +71,7 @@ def code_of(node: Node, country: str | None, **claims: object) -> str:
         ("trusting", "ch", "geo_denied"),
         ("trusting", "CH, FR", "geo_denied"),
         ("trusting", "", "geo_denied"),
-        # The client's own word counts for nothing.
+        # A country that the client itself claims is ignored.
         ("trusting others", "CH", "geo_denied"),
         ("asking no proxy", "CH", "geo_denied"),
     ],

@@ -1,7 +1,7 @@
 """Reads Latchkey's answers to packagers (`Tests/Vectors/speke/answers`) with other implementations.
 
-PyPI's `cpix` and its copy of the CPIX schema, `lxml`, `m3u8`, and `cryptography` for encrypted keys. No daemon is
-needed: a Swift test (`AnswerVectorTests`) holds the answers against what the requests get today.
+These are PyPI's `cpix` and its copy of the CPIX schema, `lxml`, `m3u8`, and `cryptography` for encrypted keys. No
+daemon is needed: a Swift test (`AnswerVectorTests`) checks that the daemon still gives these answers.
 """
 
 import base64
@@ -33,12 +33,12 @@ PLAYREADY = UUID("9a04f079-9840-4286-ab92-e65be0885f95")
 
 
 def key_of(kid: UUID) -> bytes:
-    """The key that the vectors have for a key id: each byte plus one."""
+    """The key that the vectors use for a key id: each byte plus one."""
     return bytes((byte + 1) & 0xFF for byte in kid.bytes)
 
 
 def iv_of(kid: UUID, requested: str | None) -> bytes:
-    """The IV that was asked for, or 0xA5 and the key id backwards without its first byte."""
+    """The requested IV, or else the byte 0xA5 followed by the reversed key id without its first byte."""
     return base64.b64decode(requested) if requested else b"\xa5" + kid.bytes[:0:-1]
 
 
@@ -93,7 +93,7 @@ def test_there_is_an_answer_to_every_good_request() -> None:
 def test_the_schema_finds_nothing_in_an_answer_that_the_request_does_not_have(
     schema: etree.XMLSchema, name: str
 ) -> None:
-    """The schema of the package knows no `commonEncryptionScheme` and no `multiVariant`: requests have them."""
+    """The package's schema lacks `commonEncryptionScheme` and `multiVariant`, which requests use."""
     schema.validate(Document.read(ANSWERS / f"{name}.xml").root)
     found = {entry.message for entry in schema.error_log}
     if name == ALL_SYSTEMS:
@@ -112,7 +112,7 @@ def test_another_reader_finds_every_key(name: str) -> None:
     asked = {key.get("kid"): key.get("explicitIV") for key in Document.read(REQUESTS / f"{name}.xml").keys} if (
         name != ALL_SYSTEMS
     ) else {}
-    # This reader takes a period's times and its index for alternatives; SPEKE v2.1 has both.
+    # This reader accepts either a period's times or its index. SPEKE v2.1 sends both.
     for period in document.root.iter(f"{CPIX}ContentKeyPeriod"):
         period.attrib.pop("start", None)
         period.attrib.pop("end", None)
@@ -162,7 +162,7 @@ def test_version_1_signals_fairplay(name: str) -> None:
 
 
 def test_other_systems_are_signalled() -> None:
-    """Boxes taken apart by `struct`; the PlayReady header read as XML."""
+    """Parses the boxes with `struct`, and the PlayReady header as XML."""
     document = Document.read(ANSWERS / f"{ALL_SYSTEMS}.xml")
     seen = set()
     for system in document.systems:
@@ -194,7 +194,7 @@ def playready_header(data: bytes) -> etree._Element:
 
 
 def test_the_recipient_opens_encrypted_keys() -> None:
-    """By `cryptography` and the standard library."""
+    """Decrypts the keys with `cryptography` and the standard library."""
     keys = opened((ANSWERS / f"{ENCRYPTED}.xml").read_bytes())
     assert len(keys) == 2
     for key in keys:

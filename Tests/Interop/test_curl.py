@@ -1,4 +1,4 @@
-"""curl as a client of licences: the licence is right for each way to send the body."""
+"""curl as a licence client: it gets a correct licence with each way to send the body."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""The Python device against a running daemon: licences for streaming, tokens, and that the daemon stays sound."""
+"""The Python device against a running daemon: streaming licences, tokens, and the daemon's state afterwards."""
 
 import uuid
 from dataclasses import replace
@@ -66,7 +66,7 @@ def test_every_ckc_has_an_initialization_vector_of_its_own(deployment: Deploymen
 def test_a_minted_limit_has_its_own_key_type(
     options: tuple[str, ...], deployment: Deployment, device: Device
 ) -> None:
-    """Tokens of `latchkey token mint`; lease and rental of 120 and 3600 seconds."""
+    """Uses tokens of `latchkey token mint` with a lease of 120 seconds and a rental of 3600 seconds."""
     seconds = {"--lease": LEASE_SECONDS, "--rental": RENTAL_SECONDS}
     words = [word for option in options for word in (option, str(seconds[option]))]
     expected = {
@@ -204,7 +204,7 @@ def test_a_token_that_is_none_is_refused(deployment: Deployment, message: bytes)
 def test_a_wrong_signature_is_refused(deployment: Deployment, message: bytes) -> None:
     for forged in (tokens.with_altered_signature(deployment.token), tokens.with_altered_claims(deployment.token)):
         assert_unauthorised(deployment.client.licence(message, forged), "token_signature")
-    # The verified good token is remembered; that must not help the forged one.
+    # The daemon caches verified tokens. The cache must not accept the forged token.
     assert deployment.client.licence(message, deployment.token).status == 200
     forged = tokens.with_altered_signature(deployment.token)
     assert_unauthorised(deployment.client.licence(message, forged), "token_signature")
@@ -213,7 +213,7 @@ def test_a_wrong_signature_is_refused(deployment: Deployment, message: bytes) ->
 def test_an_algorithm_that_the_token_chose_is_refused(deployment: Deployment, message: bytes) -> None:
     key = deployment.signing_key
     unsigned = deployment.client.licence(message, tokens.unsigned(deployment.token))
-    # An empty signature may be noticed before the algorithm is.
+    # The daemon may refuse the empty signature before it checks the algorithm.
     assert_unauthorised(unsigned, "token_alg", "token_malformed")
     confused = tokens.signed_with_public_key_as_secret(deployment.token, key)
     assert_unauthorised(deployment.client.licence(message, confused), "token_alg")

@@ -1,4 +1,4 @@
-"""Malformed SPCs against a running daemon: each gets its status and code, and none does harm."""
+"""Malformed SPCs against a running daemon: each gets its status and code, and none harms the daemon."""
 
 import random
 
@@ -23,7 +23,7 @@ from workbench import (
     Workbench,
 )
 
-# Sync requests are for those who may keep a licence.
+# Sync requests need a token that allows a device to keep a licence.
 OFFLINE_TOO = Right(mode="both")
 
 
@@ -34,7 +34,10 @@ def bench(request: pytest.FixtureRequest, deployment: Deployment, seed: int) -> 
 
 
 def assert_outcome(deployment: Deployment, bench: Workbench, body: bytes, *expected: Outcome) -> None:
-    """The answer is one of the expected; where it is a licence, the CKC opens with what the SPC really says."""
+    """Checks that the answer is one of the expected.
+
+    If it is a licence, the CKC must open with the secrets of the sent SPC.
+    """
     answer = deployment.client.licence(body, deployment.token_for(OFFLINE_TOO))
     if answer.status != 200:
         assert_problem(answer, *expected)
@@ -82,7 +85,7 @@ def strict_outcome(deployment: Deployment, bench: Workbench, body: bytes) -> Out
 
 
 def test_everything_after_the_hash_gets_the_same_bytes(deployment: Deployment, seed: int) -> None:
-    """Only the request's id and the time may tell two answers apart, not even their lengths."""
+    """Two answers may differ only in the request id and the time. Even their lengths must be equal."""
     seen: dict[tuple[int, tuple[tuple[str, str], ...], bytes], str] = {}
     for version in containers.VERSIONS:
         device = device_for(deployment.credential, version, random.Random(seed))

@@ -1,4 +1,4 @@
-"""Sync requests against a running daemon: data and no CKC, and challenges that are good once."""
+"""Sync requests against a running daemon: they get data instead of a CKC, and each challenge is valid once."""
 
 import datetime
 import random
@@ -33,7 +33,7 @@ def device(request: pytest.FixtureRequest, deployment: Deployment) -> Device:
 
 @pytest.fixture
 def token(deployment: Deployment) -> Iterator[str]:
-    """The token of a subject of its own, so that challenges of other tests are not counted."""
+    """A token of a new subject, so that the challenges of other tests do not count."""
     yield deployment.token_for(OFFLINE, subject=f"viewer-{uuid.uuid4()}")
 
 
@@ -52,7 +52,7 @@ def challenge(deployment: Deployment, token: str) -> int:
 
 
 def assert_sync_answer(answer: Answer, request: SyncV1 | SyncV2, *, challenge_accepted: bool) -> None:
-    """Everything as it was sent; the date of expiry is checked against the clock here."""
+    """Checks that the answer repeats the request, and that its expiry date agrees with this machine's clock."""
     now = datetime.datetime.now(datetime.timezone.utc)
     expected = sync_answer(request, now, challenge_accepted=challenge_accepted)
     members = json_of(answer)

@@ -1,6 +1,6 @@
-"""What a running daemon grants, and to whom: licences to keep, HDCP, security levels, tracks.
+"""What a running daemon grants to which device: licences to keep, HDCP, security levels, tracks.
 
-`licence_policy` says what is owed, from what the Python key server reads in the same request.
+`licence_policy` decides what the daemon must grant, from what the Python key server reads in the same request.
 """
 
 import random
@@ -122,7 +122,8 @@ def test_storage_and_playback_fit_into_a_rental(
 
 @pytest.mark.parametrize("rental", [60, 86_400, 172_799])
 def test_a_short_rental_is_a_hard_end(rental: int, deployment: Deployment, device: Device) -> None:
-    """A device with offline keys shares it between its two ends, so that the key can be reported and invalidated."""
+    """A device with offline keys divides the rental between its two limits, so that the key can be reported and
+    invalidated."""
     right = replace(OFFLINE, rental=rental)
     end = min(rental, 86_400)
     shared = OfflineKey(deployment.key.key_id, end - end // 2, end // 2)
@@ -157,7 +158,7 @@ def test_a_reported_level_of_zero_gets_no_licence(deployment: Deployment, device
 def test_a_deny_list_of_its_own_counts_before_the_report(
     own: int | None, is_old: bool, deployment: Deployment, device: Device
 ) -> None:
-    """An old list is Baseline at most; a version of 0 is not old, and is not absent."""
+    """An outdated list limits the device to Baseline. Version 0 is not outdated, and differs from no version."""
     options = SPCOptions(
         deployment.asset_id,
         playback_state=STATE,
@@ -189,7 +190,7 @@ def test_a_right_to_keep_is_none_to_stream(deployment: Deployment, device: Devic
 def test_nothing_that_is_kept_outlives_the_end_of_the_right(
     right: Right, capabilities: int | None, state: PlaybackState | None, deployment: Deployment, device: Device
 ) -> None:
-    """The device always stops at the end: the key is refused, or its limits together fit."""
+    """The device always stops at the end: the request is refused, or the sum of its limits fits."""
     for seconds in (2, 600, 3_000_000):
         end = int(time.time()) + seconds
         options = SPCOptions(deployment.asset_id, capabilities=capabilities, playback_state=state)
@@ -252,7 +253,7 @@ def test_all_keys_of_a_content_have_one_title_and_each_its_stream(
 
 
 def kept_key(deployment: Deployment, device: Device, content: str, key: ContentKey) -> OfflineKey:
-    """An offline key of version 2 for one of several keys, which the request names by its id."""
+    """Requests an offline key of version 2 for one of several keys, by its key id."""
     context = device.request(SPCOptions(str(uuid.UUID(bytes=key.key_id)).encode(), capabilities=OFFLINE_V2))
     answer = deployment.client.licence(context.message, deployment.token_for(OFFLINE, content), offline=True)
     terms = deployment.open(answer, context.secrets, key).terms
@@ -260,7 +261,7 @@ def kept_key(deployment: Deployment, device: Device, content: str, key: ContentK
     return terms
 
 
-# --- A daemon that is told to assume what old devices do not say -----------------------------------------------------
+# --- A daemon that assumes capabilities that old devices do not report -----------------------------------------------
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -275,7 +276,7 @@ def test_support_is_assumed_only_where_the_device_is_silent(version: int, other_
 
 
 ABLE = tags.CAPABILITY_HDCP_TYPE_1 | tags.CAPABILITY_LEVEL_MAIN
-# A content and one key of it, by track label.
+# The content id and one of its keys, for each track label.
 Ladder = dict[str, tuple[str, ContentKey]]
 
 
@@ -380,7 +381,7 @@ def test_a_device_below_the_required_level_is_refused(
 
 
 def test_a_demanded_hdcp_type_is_never_dropped(deployment: Deployment, device: Device) -> None:
-    """A device that can do Type 1 is told so; one that cannot gets nothing."""
+    """A device that supports Type 1 gets a licence that demands it. Any other device gets no licence."""
     token = deployment.token_for(Right(demand=Demand(hdcp="type1")))
     able = SPCOptions(deployment.asset_id, capabilities=TYPE_1)
     assert deployment.licence(device, able, token).hdcp_level == tags.HDCP_TYPE_1
@@ -402,7 +403,7 @@ def yardstick(deployment: Deployment, context: PlaybackContext) -> OpenedSPC:
 
 
 def assert_grants(opened: OpenedCKC, licence: Licence) -> None:
-    """Key, terms and protection are those that are owed; the title id is the daemon's choice."""
+    """Checks that key, terms and protection are as the licence demands. The daemon may choose the title id."""
     terms = opened.terms
     if isinstance(terms, OfflineKey) and terms.title_id is not None:
         terms = replace(terms, title_id=Policy().title_id)
@@ -423,7 +424,7 @@ def judge(
     *,
     offline: bool,
 ) -> str:
-    """The kind of the answer, which must be the one that is owed."""
+    """Checks that the answer is the one that the policy demands, and returns its kind."""
     opened = yardstick(asked, context)
     try:
         licence = decide(opened, right, key, policy, offline=offline)

@@ -44,7 +44,7 @@ LICENCE = Licence(
 STATE = PlaybackState(1_700_000_000, tags.READY_TO_START, 0x0102030405060708)
 OFFLINE_CAPABILITIES = tags.CAPABILITY_OFFLINE_KEY | tags.CAPABILITY_OFFLINE_KEY_V2
 
-# R2 and the first 16 bytes of the digest, as published.
+# Published pairs of R2 and the first 16 bytes of the digest.
 D_FUNCTION_VALUES = [
     line.split()
     for line in """
@@ -72,7 +72,7 @@ b1caecddef433ceb4d8ed554f1702dbd
 ]
 
 
-# Message length and tag of RFC 4493, section 4, with its key.
+# The key, the message lengths and the tags of RFC 4493, section 4.
 CMAC_KEY = bytes.fromhex("2b7e151628aed2a6abf7158809cf4f3c")
 CMAC_MESSAGE = bytes.fromhex(
     "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
@@ -129,7 +129,7 @@ def assert_read_as_said(opened: OpenedSPC, options: SPCOptions) -> None:
         *("key_formats", "vm_device_info", "sync", "return_request"),
     ):
         said = getattr(options, name)
-        # A report of a version that is not known is passed over.
+        # A report of an unknown version is ignored.
         if isinstance(said, SecurityLevelReport) and said.version != 1:
             said = None
         assert getattr(opened, name) == said, name
@@ -202,7 +202,7 @@ def test_version_3_is_refused_before_anything_else_where_it_is_not_served(
         assert (refusal.value.status, refusal.value.code) == (400, "spc_version_unsupported")
 
 
-# --- What is asked and what is granted -------------------------------------------------------------------------------
+# --- Requests and licences -------------------------------------------------------------------------------------------
 
 
 def test_what_a_device_asks_is_what_a_key_server_reads(device: Device, key_server: KeyServer) -> None:

@@ -1,6 +1,7 @@
-"""`latchkey device request --as`: what each player sends, over TLS and through proxies, to a daemon that serves.
+"""`latchkey device request --as`: the requests of each player, over TLS and through proxies, to a running daemon.
 
-The program knows how a player reads an answer. Here is only which of them play, and what is said of the others.
+The program itself knows how a player reads an answer. These tests check which players play, and the explanations for
+the others.
 """
 
 import json
@@ -26,7 +27,7 @@ TIMEOUT_SECONDS = 60
 # A name that only the proxy of these tests knows (RFC 6761, section 6.2).
 PROXIED_HOST = "keys.test"
 
-# Their body is a raw SPC.
+# Players whose request body is a raw SPC.
 RAW = [
     *("hls.js", "hls.js-sinf", "shaka", "video.js", "latchkey-kit", "react-native", "expo-video", "expressplay"),
     *("nagra", "axinom"),
@@ -36,13 +37,13 @@ OTHERS = [
     *("safari-cenc", "theoplayer-keyos", "theoplayer-pallycon", "avfoundation", "react-native-legacy"),
     *("react-native-hook", "kaltura", "drmtoday", "apple-streaming-keys", "fairplay-ksm"),
 ]
-# All keys in one request.
+# Players that request all keys in one request.
 TOGETHER = ["safari-cenc", "apple-streaming-keys"]
 
 
 @dataclass(frozen=True)
 class Lab:
-    """A daemon with TLS, and a content with a lease that every player may play."""
+    """A daemon with TLS, and a content that every player may play with a lease."""
 
     daemon: OwnDaemon
     deployment: Deployment
@@ -87,7 +88,7 @@ class Lab:
         )
 
     def rows(self, players: str | list[str], *more: str | Path, **named: Any) -> list[dict[str, Any]]:
-        """The rows of JSON; the exit status agrees with them."""
+        """Runs the command and returns its JSON rows. Checks that the exit status agrees with them."""
         finished = self.ask(players, "--json", *more, **named)
         assert finished.stdout, finished.stderr
         printed = json.loads(finished.stdout)
@@ -104,7 +105,7 @@ class Lab:
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[KeyPair, KeyPair]:
-    """An authority, and the server's certificate."""
+    """A certificate authority, and the server's certificate."""
     folder = tmp_path_factory.mktemp("device-request-tls")
     authority = make_pair(folder, "authority")
     return authority, make_pair(folder, "server", hosts=("localhost", PROXIED_HOST), issuer=authority)
@@ -152,7 +153,7 @@ def test_plays(lab: Lab, player: str, version: str) -> None:
 
 @pytest.mark.parametrize("version", ["2", "3"])
 def test_makes_spcs_of_other_versions(lab: Lab, version: str) -> None:
-    """Version 3 is served only if a credential says so."""
+    """The daemon serves version 3 only if a credential allows it."""
     row = lab.row("hls.js", "--spc-version", version)
     if version == "2":
         assert_plays(row, "2")
@@ -188,7 +189,7 @@ def test_takes_a_certificate_from_a_file(lab: Lab) -> None:
 
 @pytest.fixture(scope="module")
 def two_keys(lab: Lab) -> tuple[tuple[tuple[str, str], ...], str]:
-    """Two contents as addresses and key ids, and a token for both."""
+    """Two contents, each as key URI and key id, and a token for both."""
     other = deployment_of(lab.daemon.url, lab.daemon.setup)
     rights = [{"content": one.content, "lease": 300} for one in (lab.deployment, other)]
     token = tokens.with_rights(lab.token, lab.deployment.signing_key, rights)
@@ -214,7 +215,7 @@ def test_asks_for_two_keys_in_one_request(lab: Lab, two_keys: tuple[Any, str], p
 
 @pytest.mark.parametrize("player", TOGETHER)
 def test_shows_which_key_is_denied(lab: Lab, two_keys: tuple[Any, str], player: str) -> None:
-    """With the token for the first of the two."""
+    """The token allows only the first of the two contents."""
     row = lab.row(player, keys=two_keys[0])
     assert row["verdict"] == "key_denied" and "key 2 of 2" in row["explanation"]
     assert len(row["licenses"]) == 1
@@ -239,7 +240,7 @@ def test_gets_a_key_to_keep(lab: Lab, player: str) -> None:
 
 
 def test_goes_through_the_proxy_that_is_named(lab: Lab, proxy: ConnectProxy) -> None:
-    """Also to this machine."""
+    """The proxy is used even for a server on this machine."""
     assert_plays(lab.row("hls.js", "--proxy", proxy.url), "2")
     assert proxy.requests == [f"CONNECT localhost:{lab.daemon.public[1]} HTTP/1.1"] * 2
     assert lab.token.encode() not in proxy.heads
@@ -267,7 +268,7 @@ def test_says_that_the_proxy_refuses(lab: Lab, proxy: ConnectProxy) -> None:
     assert "the proxy does not connect" in row["explanation"] and "407" in row["explanation"]
 
 
-# --- What goes wrong -------------------------------------------------------------------------------------------------
+# --- Failures --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("player", "copies"), [("hls.js", 0), ("shaka", 1), ("video.js", 0), ("expressplay", 0)])
@@ -295,7 +296,7 @@ def test_says_that_the_secret_is_another_servers(lab: Lab, tmp_path: Path) -> No
 
 
 def test_says_that_nothing_answers(lab: Lab) -> None:
-    # Nothing listens on a port that is only bound.
+    # A port that is bound but has no listener refuses connections.
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         nowhere = f"https://localhost:{bound.getsockname()[1]}"
@@ -308,7 +309,7 @@ def test_says_that_nothing_answers(lab: Lab) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"])
 def test_trusts_no_server_without_an_authority_for_its_name(lab: Lab, host: str) -> None:
-    """The system knows no such authority; and the certificate is not for an address."""
+    """The system does not know the authority, and the certificate does not name the IP address."""
     url = f"https://{host}:{lab.daemon.public[1]}{LICENCE_PATH}"
     row = lab.row("hls.js", url=url, trusts=host != "localhost")
     assert row["verdict"] == "no_certificate"

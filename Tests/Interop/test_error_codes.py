@@ -1,6 +1,6 @@
-"""Every code of the table of errors, each by a request that yields it.
+"""Every code of the table of errors, each from a request that causes it.
 
-The table is the article `Errors.md`. A code without a case fails, and so does a case without a code.
+The table is in the article `Errors.md`. The tests fail for a code without a case, and for a case without a code.
 """
 
 import base64
@@ -30,8 +30,8 @@ REPOSITORY = Path(__file__).parents[2]
 TABLE = REPOSITORY / "Sources" / "LatchkeyService" / "LatchkeyService.docc" / "Errors.md"
 ROW = re.compile(r"\| `(\w+)` \| (\d{3})\b(.*?) \| (\S+) \| (\S+) \| (\S+) \| .* \|")
 NOT_YET: dict[str, str] = {}
-# Codes that need a clock, a worker process, a database that fails or a packager: the test that yields each of them from
-# a daemon.
+# Codes that need a stepped clock, a worker process, a failing database or a packager. Each names the test that gets it
+# from a daemon.
 ELSEWHERE = {
     "clock_untrusted": ("Tests/Interop/test_clock.py", "test_an_operator_accepts_the_clock"),
     "key_lost": ("Tests/LatchkeyServiceTests/Routes/SPEKEEndpointTests.swift", "tellsThatAKeyMayBeLost"),
@@ -48,7 +48,7 @@ AMPLE = {"perSecond": 100_000}
 
 
 def table() -> dict[str, tuple[int, bool, str]]:
-    """By code: the status, whether it comes with `Retry-After`, and ExpressPlay's code."""
+    """For each code: the status, whether `Retry-After` is sent, and ExpressPlay's code."""
     rows = ROW.findall(TABLE.read_text())
     return {code: (int(status), "Retry-After" in rest, express) for code, status, rest, express, _, _ in rows}
 
@@ -58,7 +58,7 @@ def table() -> dict[str, tuple[int, bool, str]]:
 
 @dataclass
 class Lab:
-    """A daemon that is well, and one whose rates are low and whose database can be broken."""
+    """A healthy daemon, and a daemon with low rates whose database a test can break."""
 
     well: Node
     poor: Node
@@ -98,7 +98,7 @@ class Lab:
         run_latchkey(self.well.setup, "revocations", "add", "--kind", kind, "--value", value, *issuer)
 
     def until(self, code: str, ask: Callable[[], Answer]) -> Answer:
-        """What is revoked is known a little later."""
+        """Repeats a request until it gets this code, because a revocation takes effect a little later."""
         deadline = time.monotonic() + 20
         while (answer := ask()).code != code and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -139,7 +139,7 @@ def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> It
             stop_daemon(node.process)
 
 
-# --- What a case needs before its request ---------------------------------------------------------------------------
+# --- Preparations for cases -----------------------------------------------------------------------------------------
 
 
 def used_up(lab: Lab) -> Answer:
@@ -233,7 +233,7 @@ def crowded(lab: Lab) -> Answer:
 
 
 def without_a_ledger(lab: Lab) -> Answer:
-    """The file is another one than the daemon opened."""
+    """The ledger's file is no longer the file that the daemon opened."""
     time.sleep(5)
     database = lab.poor.setup / "latchkey.db"
     assert lab.ask(token(sub=subject()), message(lab.poor.device()), node=lab.poor).status == 200
@@ -246,7 +246,7 @@ def without_a_ledger(lab: Lab) -> Answer:
 
 
 def without_a_key_store(lab: Lab) -> Answer:
-    """What was opened of the database is garbage, and the key was not asked for before."""
+    """The opened database files are overwritten with garbage, and the daemon has not loaded the key before."""
     for file in lab.poor.setup.glob("latchkey.db*.gone"):
         if not file.name.startswith("latchkey.db-shm"):
             size = file.stat().st_size
@@ -325,7 +325,7 @@ CASES: dict[str, Case] = {
         token(rights=[{"content": "nobody-knows-it"}]), lab.message("nobody-knows-it")),
     "terms_not_expressible": lambda lab: lab.ask(
         token(rights=[{"content": ISSUERS.content, "lease": 300}]), stateless(lab)),
-    # The device and its place.
+    # The device and its place on the device list.
     "device_mismatch": lambda lab: lab.claim(cnf={"fps:hu": "AAAAAAAAAAAAAAAAAAAAAAAAAAA"}),
     "device_limit": too_many_devices,
     "device_revoked": revoked_device,
@@ -336,12 +336,12 @@ CASES: dict[str, Case] = {
     "concurrency_limit": full,
     "session_expired": another_playback,
     "session_killed": evicted,
-    # The call-back, and what is too much.
+    # The call-back, and limits.
     "entitlement_denied": lambda lab: called_back(lab, "deny"),
     "entitlement_unavailable": lambda lab: called_back(lab, "slow"),
     "rate_limited": too_often,
     "overloaded": crowded,
-    # Faults here. The database of the second daemon is broken step by step.
+    # Faults of the server. The cases break the database of the second daemon step by step.
     "internal": broken_seal,
     "storage_unavailable": without_a_ledger,
     "key_store_timeout": without_a_key_store,
@@ -401,7 +401,7 @@ def test_a_request_yields_the_code(lab: Lab, code: str) -> None:
 @pytest.mark.parametrize(
     "code", ["spc_is_certificate", "token_missing", "token_expired", "content_mismatch", "right_ended"])
 def test_express_play_has_its_own_number(lab: Lab, code: str) -> None:
-    """Addresses for redeemed tokens answer in ExpressPlay's manner."""
+    """The routes that redeem tokens answer in ExpressPlay's format."""
     bodies = {"spc_is_certificate": b"\x30\x82\x04\xd3" + bytes(1235)}
     claims = {
         "token_expired": {"iat": NOW - 700, "nbf": NOW - 700, "exp": NOW - 600},

@@ -1,6 +1,6 @@
-"""Apps and back ends in ExpressPlay's manner against a running daemon, from the token request to the opened licence.
+"""Apps and back ends that use ExpressPlay's interface, against a running daemon: from the token request to the licence.
 
-The flows of Adobe's TVSDK documents are in the section "TVSDK", each by the app's own code. The article ReferenceFlows
+The section "TVSDK" has the flows of Adobe's TVSDK documents, each with the app's own code. The article ReferenceFlows
 (Sources/LatchkeyService/LatchkeyService.docc) lists them.
 """
 
@@ -72,7 +72,7 @@ def test_a_token_url_is_the_licence_url(service: Service, key: dict[str, str], v
 
 
 def test_a_playlist_can_carry_the_whole_token_url(service: Service, key: dict[str, str]) -> None:
-    """The app swaps the scheme, and hands the player's whole key URI on as asset id."""
+    """The app replaces the scheme, and uses the player's whole key URI as the asset id."""
     url = service.token_url(key)
     key_uri = url.replace("https://", "skd://")
     opened = service.licence(key_uri.replace("skd://", "https://"), key_uri.encode())
@@ -108,7 +108,7 @@ def test_a_compact_token_takes_the_same_place(service: Service) -> None:
 
 
 def test_a_stored_key_needs_no_asset_id_of_its_own(service: Service) -> None:
-    """A token that names one key says which, where the asset id is the token URL."""
+    """If the asset id is the token URL, the token itself names the key."""
     url = service.token_url({"kid": service.key.key_id.hex()})
     for asset_id in (url.replace("https://", "skd://").encode(), service.content.encode()):
         opened = service.licence(url, asset_id)
@@ -135,7 +135,7 @@ def test_the_ledger_ties_the_licence_to_its_token(service: Service, key: dict[st
 
 
 def test_a_content_with_one_key_needs_no_asset_id_of_its_own(service: Service) -> None:
-    """A token that names a content says which key, if the content has exactly one and the asset id names no key at all."""
+    """A token that names a content is enough if the content has exactly one key and the asset id names no key."""
     url = service.token_url({"kid": f"^{service.content}"})
     for asset_id in (url.replace("https://", "skd://").encode(), b"another"):
         opened = service.licence(url, asset_id)
@@ -150,7 +150,7 @@ def test_an_asset_id_of_another_key_stays_refused(service: Service) -> None:
     url = service.token_url({"kid": f"^{service.content}"})
     for asset_id in (other.encode(), keys[0].key_id, several.encode()):
         assert service.code(url, asset_id=asset_id) == -4022
-    # Which one of several keys is meant, the asset id alone can say.
+    # If the content has several keys, the asset id must name one.
     url = service.token_url({"kid": f"^{several}"})
     assert service.code(url, asset_id=b"no key has this name") == -4022
     assert service.licence(url, keys[1].key_id).content_key == keys[1].key
@@ -173,7 +173,7 @@ def test_a_lease_is_renewed_by_the_session_token_without_an_asset_id_of_its_own(
 
 
 def test_a_lease_of_a_key_inside_is_renewed_with_the_token_url(service: Service, key: dict[str, str]) -> None:
-    """No session token comes: it is signed and not sealed, so it could not carry the key."""
+    """The answer has no session token: such a token is signed but not sealed, so it could not carry the key."""
     url = service.token_url(key | {"latchkey.lease": "120"})
     device = service.device()
     session = secrets.randbits(63)
@@ -192,7 +192,7 @@ def test_an_unknown_parameter_of_our_own_is_refused(service: Service, key: dict[
     error = json.loads(answer.body)
     assert (answer.status, error["errorCode"]) == (400, -2035)
     assert name.partition("<")[0] in error["errorMessage"] and "<" not in error["errorMessage"]
-    assert service.ask(key | {"unknown": "60"}).status == 200, "other names are passed over, as ExpressPlay does"
+    assert service.ask(key | {"unknown": "60"}).status == 200, "other names are ignored, as ExpressPlay does"
 
 
 # --- Entitlement servers ----------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def test_an_entitlement_server_hands_out_token_urls(service: Service) -> None:
 
 
 def test_a_key_uri_names_the_entitlement_server_and_the_content(service: Service) -> None:
-    """`skd://{entitlement_server}?cid={content_id}`: the app parses it, and may hand all of it on as asset id."""
+    """`skd://{entitlement_server}?cid={content_id}`: the app parses the URI, and may use all of it as the asset id."""
     with running_entitlement_server(service, {"viewer-1"}) as server:
         key_uri = f"skd://{server.authority}?cid={service.content}"
         parts = urllib.parse.urlsplit(key_uri)
@@ -227,7 +227,7 @@ def test_a_key_uri_names_the_entitlement_server_and_the_content(service: Service
 
 
 def test_an_on_premise_server_is_addressed_by_the_key_uri(service: Service, key: dict[str, str]) -> None:
-    """The playlist names this server itself; the app swaps `skd` for its scheme and asks there."""
+    """The playlist names this server itself. The app replaces `skd` with its scheme and sends its request there."""
     token = token_of(service.token_url(key))
     key_uri = f"skd://{service.daemon.public[0]}:{service.daemon.public[1]}/hms/fp/rights/?ExpressPlayToken={token}"
     context = service.device().request(options(key_uri.encode()))
@@ -242,10 +242,11 @@ def test_an_on_premise_server_is_addressed_by_the_key_uri(service: Service, key:
 
 
 class TVSDKApp:
-    """The app that Adobe's TVSDK documents describe, on one device: it has a playlist and its viewer's name, and no token.
+    """The app that Adobe's TVSDK documents describe, on one device. It has a playlist and the viewer's name, but no
+    token.
 
-    The player gives it the key's URI from the playlist. It makes the licence URL of that, POSTs the SPC as raw bytes, and
-    hands the answer's bytes to the player.
+    The player gives the app the key's URI from the playlist. The app makes the licence URL from it, POSTs the SPC as
+    raw bytes, and passes the bytes of the answer to the player.
     """
 
     def __init__(self, device: Device, viewer: str = "viewer-1"):
@@ -258,7 +259,7 @@ class TVSDKApp:
         return self._play(uri, licence_url or uri.replace("skd://", "https://"))
 
     def play_by_entitlement_server(self, playlist: str) -> OpenedCKC:
-        """Use case 2: the key's URI names an entitlement server, which gives a token URL."""
+        """Use case 2: the key's URI names an entitlement server, which answers with a token URL."""
         uri = self.key_uri(playlist)
         parts = urllib.parse.urlsplit(uri)
         content = urllib.parse.parse_qs(parts.query)["cid"][0]
@@ -278,8 +279,8 @@ class TVSDKApp:
             assert (response.status, response.headers["Content-Type"]) == (200, "application/octet-stream")
             return open_ckc(response.read(), context.secrets)
 
-    # Where names lead: the daemon under test speaks plain HTTP on loopback, and the host of its redeem URL does not
-    # exist.
+    # The address for each host name: the daemon under test uses plain HTTP on loopback, and the host of its redeem URL
+    # does not exist.
     routes: dict[str, str]
 
     def routed(self, url: str) -> str:
@@ -305,7 +306,7 @@ def app(service: Service) -> TVSDKApp:
 
 @dataclass(frozen=True)
 class NamedKey:
-    """How a token URL names the key, and the key that it opens, in hexadecimal."""
+    """The parameters by which a token URL names the key, and the key itself in hexadecimal."""
 
     parameters: dict[str, str]
     key: str
@@ -340,7 +341,8 @@ def test_tvsdk_asks_an_entitlement_server_for_a_token_url(service: Service, app:
 
 
 def test_tvsdk_finds_the_token_url_in_the_playlist(service: Service, app: TVSDKApp, named: NamedKey) -> None:
-    """The packager pasted the token URL as it came, with another scheme: `skd://fp.…:80/hms/fp/rights/?ExpressPlayToken=…`."""
+    """The packager inserted the token URL unchanged except for its scheme:
+    `skd://fp.…:80/hms/fp/rights/?ExpressPlayToken=…`."""
     url = service.token_url(named.parameters)
     assert url.startswith(REDEEM_URL)
     opened = app.play(playlist_with(url.replace("https://", "skd://")))
@@ -458,7 +460,7 @@ def test_a_customer_opens_its_contents_alone(service: Service) -> None:
         assert service.ask({"kid": name}, SCOPED_AUTHENTICATOR).status == 200, name
     unknown = service.ask({"kid": "^scoped/unknown", "errorFormat": "json"}, SCOPED_AUTHENTICATOR)
     assert json.loads(unknown.body)["errorCode"] == -4019
-    # A key that the customer sends along is its own.
+    # A key that the customer sends with the request belongs to the customer.
     own = {"contentKey": secrets.token_hex(16), "iv": secrets.token_hex(16)}
     assert service.ask(own, SCOPED_AUTHENTICATOR).status == 200
 
@@ -505,7 +507,10 @@ def test_only_the_configured_caller_may_ask(service: Service) -> None:
 def test_a_second_device_registers_itself(
     latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Each device asks for registration with the viewer's cookie; both play with bound tokens, and no third one does."""
+    """Each device registers with the viewer's cookie.
+
+    Both devices play with bound tokens, but a third device does not.
+    """
     with running_service(tmp_path_factory.mktemp("registration"), devices_maximum=2) as service:
         cookie = f"viewer-{secrets.token_hex(6)}"
         first, second, third = (service.device(version) for version in (1, 2, 1))
@@ -524,7 +529,7 @@ def test_a_second_device_registers_itself(
 def test_a_client_certificate_is_enough_to_ask(
     latchkey_programs: None, tmp_path: Path
 ) -> None:
-    """As the sample entitlement server was asked: over mutual TLS, without another secret."""
+    """The request is like the requests to the sample entitlement server: over mutual TLS, without another secret."""
     authority = make_pair(tmp_path, "authority")
     server = make_pair(tmp_path, "server", hosts=("localhost",), issuer=authority)
     back_end, stranger = (make_pair(tmp_path, name, issuer=authority) for name in ("back-end", "stranger"))
@@ -546,7 +551,7 @@ def test_a_client_certificate_is_enough_to_ask(
 
 
 def forms(secret: bytes) -> set[bytes]:
-    """How a secret could be written down."""
+    """The encodings in which a secret could be written."""
     plain = base64.b64encode(secret).rstrip(b"=")
     return {secret, secret.hex().encode(), secret.hex().upper().encode(), plain, plain.translate(bytes.maketrans(b"+/", b"-_"))}
 
@@ -588,4 +593,4 @@ def test_nothing_secret_is_written_down(service: Service, key: dict[str, str]) -
         ]
         if any(spelling in text for spelling in spellings)
     ]
-    assert not found, "named rather than shown"
+    assert not found, "secrets were written in clear; the list names them"

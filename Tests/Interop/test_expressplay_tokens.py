@@ -1,4 +1,4 @@
-"""`/hms/fp/token` of a running daemon: every parameter missing, wrong and at its limit, in both formats of errors."""
+"""`/hms/fp/token` of a running daemon: every parameter missing, wrong and at its limit, in both error formats."""
 
 import json
 import secrets
@@ -26,13 +26,13 @@ from licence_client import Answer
 LIFE_MAXIMUM = 30 * 86_400
 KEY = secrets.token_hex(16)
 IV = secrets.token_hex(16)
-# RFC 3394, section 4.1: the key 00112233445566778899AABBCCDDEEFF under this one.
+# RFC 3394, section 4.1: `EK` is the key 00112233445566778899AABBCCDDEEFF wrapped under `KEK`.
 KEK = "000102030405060708090A0B0C0D0E0F"
 EK = "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE5"
 GOOD = {"contentKey": KEY, "iv": IV}
 STORED = "kid=%5E{content}"
 
-# What is wrong with the parameters of a request, and the code that it gets. A text stands for itself.
+# For each fault: the parameters of the request, and the code that it gets. A text is sent unchanged.
 CASES: dict[str, tuple[dict[str, str] | str, int]] = {
     "error format": (GOOD | {"errorFormat": "xml"}, -3004),
     "error format twice": (f"contentKey={KEY}&iv={IV}&errorFormat=json&errorFormat=json", -3004),
@@ -146,7 +146,7 @@ def test_a_wrong_parameter_gets_its_code(service: Service, name: str, error_form
 def test_a_customer_must_be_known(
     service: Service, authenticator: str | None, status: int, code: int, error_format: str
 ) -> None:
-    # Nothing else of the request is looked at before.
+    # Nothing else of the request is checked before it.
     for parameters in (GOOD, {"contentKey": "nonsense"}):
         answer = service.ask(parameters | {"errorFormat": error_format}, authenticator)
         assert_refused(answer, status, code, error_format)
@@ -168,7 +168,7 @@ def test_an_authenticator_of_another_environment_is_told_in_the_log_alone(servic
 
 
 def test_a_customer_has_its_quota_of_a_day(service: Service) -> None:
-    # The day may change between two requests, but not twice.
+    # The day may change once during the requests, but not twice.
     answers = [service.ask(GOOD, FRUGAL_AUTHENTICATOR) for _ in range(2 * FRUGAL_TOKENS_PER_DAY + 1)]
     refused = [answer for answer in answers if answer.status != 200]
     assert len(answers) - len(refused) in (FRUGAL_TOKENS_PER_DAY, 2 * FRUGAL_TOKENS_PER_DAY)
@@ -177,7 +177,7 @@ def test_a_customer_has_its_quota_of_a_day(service: Service) -> None:
         assert 0 < int(answer.header("Retry-After") or "0") <= 86_400
 
 
-# --- Methods and places ----------------------------------------------------------------------------------------------
+# --- Methods and routes ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "PATCH"])
@@ -206,7 +206,7 @@ def test_a_form_has_its_limit(service: Service) -> None:
     assert service.ask(GOOD | {"unknown": "x" * 10_000}).status == 200
 
 
-# --- What is made ----------------------------------------------------------------------------------------------------
+# --- Granted tokens --------------------------------------------------------------------------------------------------
 
 
 def test_a_token_says_what_was_asked_for(service: Service) -> None:

@@ -1,8 +1,7 @@
-"""The corpus of HTTP/1.1 through nginx and HAProxy: no request is read differently by the proxy and by the daemon.
+"""The HTTP/1.1 corpus through nginx and HAProxy: the proxy and the daemon must read every request in the same way.
 
-The proxy says which answers of the daemon it has forwarded; the daemon says how many requests it has answered. A body
-that ended elsewhere for the daemon would make these numbers differ, or give the next client an answer that is not its
-own.
+The proxy logs which answers of the daemon it has forwarded, and the daemon counts the requests that it has answered. If
+the daemon saw the end of a body elsewhere, these numbers would differ, or the next client would get a wrong answer.
 """
 
 import shutil
@@ -20,13 +19,13 @@ from own_daemon import OwnDaemon, Seen, running_daemon
 from proxies import SEARCH_PATH, Proxy, running_proxy
 
 SETTLE_SECONDS = 10
-# What two clients that come next ask for, and the answers.
+# The requests of the next two clients, and the statuses of their answers.
 NEXT_CLIENTS = {b"/livez": 200, b"/nothing": 404}
 CASES = {f"refused {name}": sent for name, (_, sent) in REFUSED.items()} | {
     f"accepted {name}": case.sent for name, case in ACCEPTED.items()
 }
 
-# They announce a body and never send it all: a proxy waits for it as long as it is told to.
+# These announce a body and never send all of it. A proxy waits for it as long as configured.
 UNENDED = {f"refused {name}" for name, (status, _) in REFUSED.items() if status == 413}
 
 
@@ -51,7 +50,7 @@ def pair(
 
 
 def assert_own_answers(pair: Pair) -> None:
-    """The clients that come next each get the answer to what they asked."""
+    """Checks that each of the next clients gets the answer to its own request."""
     for path, status in NEXT_CLIENTS.items():
         request = b"GET " + path + b" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
         assert http1_wire.exchange(pair.proxy.address, request).statuses == [status]
@@ -66,7 +65,7 @@ def test_both_read_the_same_requests(name: str, pair: Pair) -> None:
     conversation = http1_wire.exchange(pair.proxy.address, CASES[name] + MARKER)
     assert_own_answers(pair)
 
-    # Both tell of an answer only after it is gone; each look at the daemon is a request to it as well.
+    # Both record an answer only after they have sent it. Each look at the daemon's metrics is also a request to it.
     deadline = time.monotonic() + SETTLE_SECONDS
     looks = 0
     while True:
@@ -79,7 +78,7 @@ def test_both_read_the_same_requests(name: str, pair: Pair) -> None:
         time.sleep(0.02)
     assert in_all.requests + in_all.refused_inputs == len(answers), (in_all, answers, conversation)
     assert len(answers) >= len(NEXT_CLIENTS)
-    # No answer reached the client that the proxy does not know to have forwarded.
+    # Every answer that reached the client is in the proxy's log.
     identifiers = [one.field("X-Request-Id") for one in conversation.responses]
     assert {one for one in identifiers if one} <= set(answers)
 
@@ -87,14 +86,14 @@ def test_both_read_the_same_requests(name: str, pair: Pair) -> None:
 @pytest.mark.parametrize("chunked", [False, True], ids=["sized", "chunked"])
 @pytest.mark.parametrize(("size", "status"), [(1, 405), (4097, 405), (BODY_SIZE, 405), (BODY_SIZE + 1, 413)])
 def test_both_agree_on_the_length_of_a_body(size: int, status: int, chunked: bool, pair: Pair) -> None:
-    """The daemon's limit shows how long a body is to it, on the byte."""
+    """The daemon's size limit shows the body's length as the daemon has read it, to the byte."""
     sent = chunks_of(size) if chunked else sized(b" %d" % size, b"a" * size)
     assert http1_wire.exchange(pair.proxy.address, sent + MARKER).statuses[0] == status
     assert_own_answers(pair)
 
 
 def test_a_licence_comes_through_in_chunks(pair: Pair) -> None:
-    """Not a byte of a body is lost or added: the SPC is decrypted, and its length is part of it."""
+    """No byte of the body is lost or added: the SPC decrypts, and its length is part of it."""
     deployment = deployment_of(pair.daemon.url, pair.daemon.setup)
     for version in (1, 2):
         context = device_for(deployment.credential, version).request(SPCOptions(deployment.asset_id))

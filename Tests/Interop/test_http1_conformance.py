@@ -1,4 +1,4 @@
-"""HTTP/1.1 byte by byte against a running daemon: RFC 9112 and what of RFC 9110 a listener decides."""
+"""HTTP/1.1 byte by byte against a running daemon: RFC 9112, and the parts of RFC 9110 that concern a listener."""
 
 import socket
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import http1_wire
 from http1_cases import ACCEPTED, CHUNKED, GET, MARKER, REFUSED, get, sized
 from own_daemon import OwnDaemon, Seen, running_daemon
 
-# A case above this is not sent byte by byte.
+# Longer cases are not sent byte by byte.
 SPLIT_SIZE_MAXIMUM = 1024
 CODES = {
     400: "bad_request",
@@ -29,7 +29,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None) ->
 
 
 def assert_refused(daemon: OwnDaemon, name: str, piece: int | None = None) -> None:
-    """One answer, the end of the stream behind it, and a marker request that never was one to the daemon."""
+    """Checks that there is one answer, that the stream ends after it, and that the daemon has not served the marker
+    request."""
     status, sent = REFUSED[name]
     before = daemon.seen()
     conversation = http1_wire.exchange(daemon.public, sent + MARKER, piece=piece)
@@ -60,12 +61,11 @@ def test_is_answered(name: str, piece: int | None, daemon: OwnDaemon) -> None:
     before = daemon.seen()
     conversation = http1_wire.exchange(daemon.public, case.sent + MARKER, head_at=case.head_at, piece=piece)
     expected = [*case.statuses] if case.closes else [*case.statuses, 200]
-    # Whether a body in pieces is there before the daemon asks for it is a matter of time.
+    # A body that is sent in pieces may or may not arrive before the daemon sends 100, so interim answers are ignored.
     final = [response for response in conversation.responses if response.status != 100 or piece is None]
     assert [response.status for response in final] == expected, conversation
     assert conversation.rest == b""
-    # A client that goes on sending after the last answer may be cut off by a reset before the end of the stream is
-    # seen.
+    # If a client keeps sending after the last answer, a reset may reach it before the end of the stream.
     assert conversation.ended or (case.closes and piece is not None)
     assert final[-1].field("Connection") == "close"
     assert all(response.field("Connection") != "close" for response in final[:-1])
@@ -73,7 +73,7 @@ def test_is_answered(name: str, piece: int | None, daemon: OwnDaemon) -> None:
 
 
 def test_asterisk_is_for_options(daemon: OwnDaemon) -> None:
-    """RFC 9112, section 3.2.4: it is a target like others, and the connection goes on."""
+    """RFC 9112, section 3.2.4: the asterisk is a valid target, and the connection stays open."""
     conversation = http1_wire.exchange(daemon.public, b"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n" + MARKER)
     assert len(conversation.responses) == 2
     assert conversation.statuses[0] in (200, 204, 404)
@@ -99,9 +99,9 @@ def test_a_body_is_asked_for_once(chunked: bool, daemon: OwnDaemon) -> None:
 def test_a_licence_request_without_a_token_is_refused_by_its_head(
     framing: bytes, asks: bool, daemon: OwnDaemon
 ) -> None:
-    """The body never comes, and is not asked for; the rest of the stream is no request.
+    """The body never arrives, and the daemon does not ask for it. The rest of the stream is not read as a request.
 
-    A smaller body may be a report of ended sessions, and is waited for.
+    The daemon waits for a smaller body, because it may be a report of ended sessions.
     """
     head = b"POST /fps/license HTTP/1.1\r\nHost: a\r\n" + framing + b"\r\nExpect: 100-continue" * asks + b"\r\n\r\n"
     with socket.create_connection(daemon.public, timeout=http1_wire.TIMEOUT_SECONDS) as connection:
@@ -117,7 +117,7 @@ def test_a_licence_request_without_a_token_is_refused_by_its_head(
 
 @pytest.mark.parametrize("sent", [b"", b"G", GET, get(b"")[:-2], sized(b" 5", b"abcd"), CHUNKED + b"5\r\nabc", CHUNKED])
 def test_half_a_request_is_not_answered(sent: bytes, daemon: OwnDaemon) -> None:
-    """RFC 9112, section 8: incomplete when the client has ended its stream."""
+    """RFC 9112, section 8: a request is incomplete if the client ends its stream before the request's end."""
     before = daemon.seen()
     conversation = http1_wire.exchange(daemon.public, sent, ends=True)
     assert (conversation.responses, conversation.rest, conversation.ended) == ([], b"", True)

@@ -1,8 +1,8 @@
-"""HTTP/2 by raw frames against a running daemon: RFC 9113 section by section, and what floods a server.
+"""HTTP/2 with raw frames against a running daemon: RFC 9113 section by section, and floods.
 
-The cases are those of h2spec 2.6 (146 of them, MIT licence), which names them after the sections of RFC 7540 and RFC 7541; here each
-is written again, with what it sends and what it expects. What stood in
-sections 8.1.2.x stands in 8.2 and 8.3 of RFC 9113.
+The cases are the 146 cases of h2spec 2.6 (MIT licence), which names them after the sections of RFC 7540 and RFC 7541.
+Each is written again here, with what it sends and what it expects. Sections 8.1.2.x of RFC 7540 became RFC 9113,
+sections 8.2 and 8.3.
 """
 
 import os
@@ -50,7 +50,7 @@ MAX_WINDOW = 2**31 - 1
 Case = Callable[[RawConnection], None]
 CASES: dict[str, Case] = {}
 
-# Each with the reason why it is not asked for.
+# The cases that are not run, each with its reason.
 SKIPPED = {
     "http2/5.3.1/2": "RFC 9113 section 5.3 has taken priorities back; we announce SETTINGS_NO_RFC7540_PRIORITIES and ignore PRIORITY",
 }
@@ -86,7 +86,7 @@ def started(connection: RawConnection, settings: dict[int, int] | None = None) -
 
 
 def cases(section: str, *functions: Case) -> None:
-    """Cases of one section, numbered from 1."""
+    """Registers the cases of one section, numbered from 1."""
     for number, function in enumerate(functions, 1):
         case(f"{section}/{number}")(function)
 
@@ -94,7 +94,7 @@ def cases(section: str, *functions: Case) -> None:
 def sending(
     *frames: bytes, connection_error: tuple[int, ...] = (), stream_error: tuple[int, ...] = (), stream: int = 1
 ) -> Case:
-    """A case that sends these bytes after the beginning, and wants this error; or none."""
+    """A case that sends these bytes after the connection's start, and expects this error, or none."""
 
     def run(c: RawConnection) -> None:
         started(c).send_bytes(b"".join(frames))
@@ -119,7 +119,7 @@ def preface_is_answered_with_settings(c: RawConnection) -> None:
 
 
 def request_then(*frames) -> Case:
-    """Frames on a stream that is half-closed (remote) do not disturb its response."""
+    """A case with frames on a stream that is half-closed (remote), which must not disturb the response."""
 
     def run(c: RawConnection) -> None:
         started(c).request(1)
@@ -295,7 +295,7 @@ def post_with_trailers(c: RawConnection) -> None:
     assert c.answer(1).status == "404"
 
 
-# Field lines as RFC 7541 section 6 has them; the request is the same without them.
+# Field lines from RFC 7541, section 6. The daemon answers the request in the same way without them.
 USER_AGENT, SHORT, HUFFMAN_SHORT = b"\x7a", b"\x04test", b"\x83\x49\x50\x9f"
 FIELD_LINES = [
     b"\x90",  # accept-encoding: gzip, deflate, from the static table
@@ -368,9 +368,9 @@ def client_preface(c: RawConnection) -> None:
 
 @case("http2/3.5/2")
 def wrong_preface(c: RawConnection) -> None:
-    # As it can no longer become the preface, it is a request of HTTP/1.1, which has no such version.
+    # These bytes cannot become the preface, so the daemon reads them as an HTTP/1.1 request with an unknown version.
     c.send_bytes(b"INVALID CONNECTION PREFACE\r\n\r\n")
-    # Read as a frame, the answer is the beginning of one that never ends.
+    # The client reads the answer as the start of a frame that never ends.
     c.expect_end()
     assert c._buffer.startswith(b"HTTP/1.1 400 "), c._buffer
 
@@ -410,7 +410,7 @@ def headers_that_are_too_large(c: RawConnection) -> None:
 
 
 def interrupted(frame: Callable[[RawConnection], bytes]) -> Case:
-    """A header block with something else within it."""
+    """A case with another frame inside a header block."""
 
     def run(c: RawConnection) -> None:
         started(c).request(1, flags=("END_STREAM",))
@@ -447,7 +447,7 @@ def after(prepare: Callable[[RawConnection], None], frame: Callable[[RawConnecti
 
 
 def half_closed(c: RawConnection) -> None:
-    # No window: the stream stays half-closed.
+    # With no flow-control window, the stream stays half-closed.
     c.send(SettingsFrame(0, settings={INITIAL_WINDOW_SIZE: 0}))
     c.request(1)
 
@@ -889,7 +889,7 @@ def test_what_is_not_served_is_refused_as_over_version_one(
     answer = raw.answer(1)
     assert answer.status == status
     assert dict(answer.headers)["x-error-code"] == code
-    # Only the stream is gone.
+    # Only the stream has ended, not the connection.
     raw.request(3)
     raw.expect_ok(3)
 
@@ -906,7 +906,7 @@ def test_a_body_is_refused_by_its_declared_length(raw: RawConnection) -> None:
 
 
 def processor_seconds() -> float | None:
-    """What the daemon has used of the processors, where it can be seen."""
+    """The processor seconds that the daemon has used, or `None` if its process id is not known."""
     process = os.environ.get("LATCHKEY_PID")
     if not process:
         return None
@@ -915,7 +915,7 @@ def processor_seconds() -> float | None:
 
 
 def flood(raw: RawConnection, piece: Callable[[int], bytes], count: int, code: int = ENHANCE_YOUR_CALM) -> None:
-    """Sends pieces until the server has had enough, which must be long before `count`, and cheap."""
+    """Sends pieces until the server ends the connection. It must do so long before `count` pieces, and at low cost."""
     started(raw)
     before = processor_seconds()
     raw.send_bytes(b"".join(piece(number) for number in range(count)))
@@ -984,14 +984,20 @@ ENTRY = b"\x40\x01x" + b"\x7f\xe1\x1d" + b"y" * (127 + 0x61 + (0x1D << 7))
 
 
 def test_a_header_block_that_expands_somewhat_is_answered(raw: RawConnection) -> None:
-    """An entry of the dynamic table of nearly 4,000 bytes, and five times its name: more than a head may have, and less than twice."""
+    """A dynamic table entry of nearly 4,000 bytes, and five references to it.
+
+    Together they are larger than a head may be, but less than twice that size.
+    """
     started(raw).request(1, block=raw.encoder.encode(raw.fields()) + ENTRY + b"\xbe" * 5)
     assert raw.answer(1).status == "431"
     raw.expect_alive()
 
 
 def test_header_blocks_that_expand_a_lot_end_the_connection(raw: RawConnection) -> None:
-    """A kilobyte that stands for megabytes is not decoded into fields; the second such block is one too many."""
+    """A block of a kilobyte that expands to megabytes is not decoded into fields.
+
+    The second such block ends the connection.
+    """
     started(raw).request(1, block=raw.encoder.encode(raw.fields()) + ENTRY + b"\xbe" * 4000)
     raw.expect_stream_error(1, ENHANCE_YOUR_CALM)
     raw.request(3, block=raw.encoder.encode(raw.fields()) + b"\xbe" * 4000)

@@ -87,12 +87,12 @@ def test_an_order_is_made_once(lab: Lab) -> None:
     for key in made:
         assert key["url"] == f"skd://{key['kid']}" and uuid.UUID(str(key["kid"]))
         assert key["period"] == 3 and key["scheme"] == "cbcs"
-    # Another period has other keys.
+    # Another key period has other keys.
     assert not {key["kid"] for key in lab.keys("once", "VIDEO", "AUDIO", period=4)} & {key["kid"] for key in made}
 
 
 def test_a_key_is_imported_and_played(lab: Lab) -> None:
-    """The key of the import in the CKC for its URL."""
+    """The CKC for the key's URL has the imported key."""
     track = {"track": "HD", "kid": str(uuid.uuid4()), "iv": bytes(range(16)).hex(), "key": bytes(range(32, 48)).hex()}
     (key,) = lab.keys("imported", track)
     assert key["outcome"] == "imported" and key["key"] == track["key"]
@@ -192,7 +192,8 @@ def test_every_form_has_the_same_key(lab: Lab, format: str) -> None:
 
 
 def test_a_stable_address_serves_nginx(lab: Lab) -> None:
-    """As the module asks: GET, and the credential in the field that its upstream location adds."""
+    """The request is like the nginx module's: a GET, with the credential in the field that its upstream location
+    adds."""
     (key,) = lab.keys("vod", "HD")
     headers = {"Authorization": lab.credentials["development"].basic, "User-Agent": "nginx", "Accept": "*/*"}
     answer = LicenceClient(lab.daemon.url).send("GET", "/v1/keys/vod?format=nginx-vod", None, headers)
@@ -216,7 +217,7 @@ def test_keys_of_speke_are_there_too(lab: Lab) -> None:
     assert {(key["kid"], key["key"], key["iv"]) for key in listed} == {
         (str(key.kid), key.key.hex(), key.iv.hex()) for key in made
     }
-    # And by an order for the same tracks.
+    # An order for the same tracks gives the same keys.
     assert {key["kid"] for key in lab.keys(request.content, "HD", "AUDIO")} == {str(key.kid) for key in made}
 
 
@@ -239,7 +240,7 @@ def test_the_article_names_every_form() -> None:
 
 @pytest.fixture(scope="module")
 def revealing(lab: Lab) -> Path:
-    """The same set-up, with a configuration of the tool that lets keys out."""
+    """The same set-up, with a configuration that lets the tool show keys."""
     setup = lab.daemon.setup
     text = (setup / "latchkey.json5").read_text()
     assert text.count("keys: { ") == 1

@@ -1,6 +1,6 @@
-"""Keys that no licence may carry, and a SQLite database that was restored from an older copy.
+"""Keys that no licence may contain, and a SQLite database that was restored from an older copy.
 
-Both as an operator meets them: with the program `latchkey` and a daemon.
+The tests use the program `latchkey` and a daemon, as an operator does.
 """
 
 import json
@@ -24,7 +24,7 @@ KEY_NOT_FOUND = Outcome(404, "key_not_found")
 
 
 def latchkey(setup: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """A command that may be refused."""
+    """Runs a command that may fail."""
     words = [os.environ["LATCHKEY_BIN"], *arguments, "--config", str(setup / "latchkey.json5")]
     return subprocess.run(words, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
 
@@ -38,7 +38,7 @@ def contents(setup: Path) -> set[str]:
 
 
 def ask(at: Deployment, content: str) -> Answer:
-    """A licence request of a viewer who has the right to the content."""
+    """Requests a licence with a token that allows the content."""
     token = run_latchkey(at.setup, "token", "mint", "--content", content).strip()
     context = device_for(at.credential, 2).request(SPCOptions(content.encode()))
     return at.client.licence(context.message, token)
@@ -58,10 +58,10 @@ def test_no_licence_has_a_key_of_another_scheme(
         refused = ask(at, "movie-1")
         assert_problem(refused, KEY_NOT_FOUND)
         daemon.await_log(f"the key is for the scheme {scheme}, which FairPlay does not play")
-        # Who has no right to it learns no more than of any other content.
+        # A token without the right gets the same answer as for any other content.
         context = device_for(at.credential, 2).request(SPCOptions(b"movie-1"))
         assert_problem(at.client.licence(context.message, at.token), Outcome(403, "content_mismatch"))
-        # The operator hears why.
+        # The tool tells the operator the reason.
         spc, token = tmp_path / "request.spc", tmp_path / "viewer.jwt"
         spc.write_bytes(device_for(at.credential, 2).request(SPCOptions(b"movie-1")).message)
         token.write_text(run_latchkey(daemon.setup, "token", "mint", "--content", "movie-1").strip())
@@ -76,7 +76,7 @@ def test_no_licence_has_a_key_of_another_scheme(
 
 @contextmanager
 def serving(setup: Path, log: Path) -> Iterator[OwnDaemon]:
-    """A daemon of a set-up, which ends with its database closed."""
+    """Runs the daemon of a set-up, and stops it in the regular way, so that it closes its database."""
     process = start_daemon(setup, log)
     try:
         addresses = await_addresses(process, log)
@@ -87,7 +87,7 @@ def serving(setup: Path, log: Path) -> Iterator[OwnDaemon]:
 
 
 def watched_setup(folder: Path) -> tuple[Path, Path]:
-    """A set-up whose last key stands in a file outside of it."""
+    """A set-up that records its last key in a file outside the set-up."""
     setup = new_setup(folder)
     last_key = folder / "apart" / "last-key"
     last_key.parent.mkdir()
@@ -131,11 +131,11 @@ def test_a_restored_database_makes_no_key_until_that_is_accepted(latchkey_progra
     put_back(setup, tmp_path / "copy")
     with serving(setup, tmp_path / "third.log") as daemon:
         assert contents(setup) == {"movie-1"}
-        # A content with a key is served, and imports go on.
+        # A content with a key is served, and imports still work.
         at = deployment_of(daemon.url, setup)
         assert ask(at, "movie-1").status == 200
         assert_problem(ask(at, "movie-2"), KEY_NOT_FOUND)
-        # A content without one gets none, whether it had one or not.
+        # A content without a key gets no new key, whether or not it had one before.
         before = contents(setup)
         for content in ("movie-2", "movie-4"):
             refused = latchkey(setup, "keys", "create", "--content", content)

@@ -1,4 +1,5 @@
-"""The copy of each node's ledger in PostgreSQL: complete, verified, readable, and no longer than its retention."""
+"""The copy of each node's ledger in PostgreSQL: it is complete, verified and readable, and kept only for its
+retention."""
 
 import json
 import os
@@ -39,7 +40,7 @@ def schema_of(node: Node) -> str:
 
 
 def copy(node: Node, statement: str) -> str:
-    """A statement over the schema of the nodes."""
+    """Runs a statement in the schema of the nodes."""
     return sql(f"SET search_path = {schema_of(node)}; {statement}").splitlines()[-1]
 
 
@@ -56,7 +57,7 @@ def stop(node: Node) -> None:
 
 
 def licences(node: Node, count: int = LICENCES) -> list[str]:
-    """One after the other, and so a batch each."""
+    """Requests licences one after the other, so that each becomes its own batch."""
     device = node.device()
     answers = [node.ask(message(device), token(sub=subject())) for _ in range(count)]
     assert [answer.status for answer in answers] == [200] * count
@@ -94,7 +95,7 @@ def shared(node: Node, *words: str, status: int = 0) -> dict[str, Any]:
 
 
 def issued(node: Node, *words: str) -> list[dict[str, Any]]:
-    """The licences among the rows of the copies."""
+    """The entries of issued licences in the copies."""
     return [entry for entry in shared(node, "query", *words)["entries"] if entry["kind"] == "licenseIssued"]
 
 
@@ -139,11 +140,11 @@ def test_rows_that_the_copy_has_lost_are_sent_again_after_a_reconnect(nodes: lis
     for statement in lost:
         copy(node, f"{statement} RETURNING 1")
     assert not shared(node, "verify", status=1)["isSound"]
-    # All connections end, as when a standby takes over.
+    # Ends all connections, as a failover to a standby does.
     sql("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()")
     wait(lambda: copied(node) == rows, "the missing rows were not sent")
     assert shared(node, "verify")["isSound"]
-    wait(lambda: daemon.metrics()["latchkey_ledger_copy_rows_mended_total"] >= 3, "the metric says nothing of it")
+    wait(lambda: daemon.metrics()["latchkey_ledger_copy_rows_mended_total"] >= 3, "the metric counts no rows")
     daemon.await_log('"event":"ledger_copy_mended"')
     stop(node)
 
@@ -154,7 +155,7 @@ def test_rows_past_the_retention_leave_the_copy_and_are_not_sent_again(nodes: li
     licences(node)
     await_shipped(node, daemon)
     stop(node)
-    # As if all but the last one were older, in the ledger and in its copy.
+    # Makes all batches except the last one older, in the ledger and in its copy.
     copy(node, f"UPDATE ledger_batch SET at = at - 100000 WHERE first < {LICENCES} RETURNING 1")
     execute(node.setup / "ledger.db", f"UPDATE ledger_batch SET at = at - 100000 WHERE first_sequence < {LICENCES}")
     configure(node, "ledger: {", 'ledger: { sharedRetention: "24h",')
@@ -164,7 +165,7 @@ def test_rows_past_the_retention_leave_the_copy_and_are_not_sent_again(nodes: li
     wait(lambda: copy(node, floor) == str(LICENCES - 1), "the copy was not purged")
     assert daemon.metrics()["latchkey_ledger_copy_rows_purged_total"] == LICENCES - 1
     stop(node)
-    # Connected again, the node has all rows, and sends none of those.
+    # After it has connected again, the node still has all rows, but does not send the purged ones.
     daemon = start(node)
     licences(node, 1)
     count = f"SELECT count(*) FROM ledger_entry WHERE node = '{identity_unverified(node)}' AND sequence < {LICENCES}"
@@ -199,7 +200,7 @@ def test_a_ledger_that_was_put_back_is_degraded_until_it_rejoins(nodes: list[Nod
     await_shipped(node, daemon)
     stop(node)
     rows = int(str(verify(node)["entries"]))
-    # A run of the daemon says when it starts and stops.
+    # Each run of the daemon adds an entry for its start and one for its stop.
     run = LICENCES + 2
     saved = tmp_path / "saved"
     saved.mkdir()
@@ -242,7 +243,7 @@ def test_a_ledger_that_was_put_back_is_degraded_until_it_rejoins(nodes: list[Nod
 
 
 def degraded(daemon: OwnDaemon) -> str:
-    """What the admin listener says of readiness."""
+    """The admin listener's answer about readiness."""
     bearer = (daemon.setup / "secrets" / "admin-token").read_text().strip()
     request = f"GET /readyz HTTP/1.1\r\nHost: admin\r\nConnection: close\r\nAuthorization: Bearer {bearer}\r\n\r\n"
     (answer,) = http1_wire.exchange(daemon.admin, request.encode()).responses
@@ -259,7 +260,7 @@ def test_a_ledger_that_was_lost_is_degraded_until_it_rejoins(nodes: list[Node]) 
     stop(node)
     for file in node.setup.glob("ledger.db*"):
         file.unlink()
-    # As if it had been away for longer than a node is silent.
+    # Makes the node look as if it had been away for longer than a running node is ever silent.
     copy(node, "UPDATE ledger_node SET seen_at = 0 RETURNING 1")
     daemon = start(node)
     second = licences(node)

@@ -1,4 +1,7 @@
-"""Whose ledger it is and whose secrets: renamed nodes, new ledger keys, and secrets that are not the installation's."""
+"""To which node a ledger belongs, and to which installation secrets belong.
+
+The cases are renamed nodes, new ledger keys, and secrets that are not the installation's.
+"""
 
 import json
 import os
@@ -46,7 +49,7 @@ def write_secret(node: Node, name: str) -> None:
 
 
 def serve(node: Node, licences: int = 3) -> list[str]:
-    """Starts the node, asks for licences and stops it in good order; the licences' ids."""
+    """Starts the node, requests licences, stops it in the regular way, and returns the licences' ids."""
     node.start()
     device = node.device()
     answers = [node.ask(message(device), token(sub=subject())) for _ in range(licences)]
@@ -56,7 +59,7 @@ def serve(node: Node, licences: int = 3) -> list[str]:
 
 
 def refusal(node: Node, *arguments: str) -> str:
-    """What a daemon says that must not start, or a check that must fail."""
+    """The output of a daemon that must refuse to start, or of a check that must fail."""
     program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
     finished = subprocess.run(
         [program, "--config", node.setup / "latchkey.json5", *arguments], env=os.environ | FREE_PORTS, text=True,
@@ -192,7 +195,7 @@ def test_a_session_key_follows_another_one_that_is_retired(node: Node) -> None:
     serve(node)
     configure(node, re.escape('retiredKeys: ["secrets/session-key-1"],'), "")
     serve(node)
-    # The retired key has gone for good.
+    # The retired key no longer exists.
     os.replace(node.setup / "secrets" / "session-key-1", node.setup / "secrets" / "session-key")
     assert "entitlement.sessions.key" in refusal(node)
 
@@ -212,7 +215,7 @@ def test_a_reload_replaces_the_session_key_for_the_next_start(node: Node) -> Non
 
 
 def test_a_node_stops_if_its_database_comes_back_with_other_secrets(nodes: list[Node]) -> None:
-    """PostgreSQL is away at the start; the proofs are checked at the first connection."""
+    """PostgreSQL is not reachable at the start. The daemon checks the proofs of the secrets when it first connects."""
     serve(nodes[0])
     write_secret(nodes[1], "pseudonym-key")
     server = int(Path(os.environ["LATCHKEY_POSTGRESQL_PID_FILE"]).read_text().split()[0])

@@ -1,4 +1,4 @@
-"""The rules that judge the daemon, each on a case that is written out by hand; needs no daemon."""
+"""The rules that judge the daemon, each with a case written by hand. Needs no daemon."""
 
 import datetime
 from dataclasses import replace
@@ -43,7 +43,7 @@ pytestmark = pytest.mark.oracle
 
 @pytest.fixture(scope="module")
 def opened(made_credential: Credential) -> OpenedSPC:
-    """The request of a device that says nothing but its playback state."""
+    """The request of a device that reports nothing except its playback state."""
     message = device_for(made_credential, 1).request(SPCOptions(b"asset", playback_state=STATE)).message
     return key_server_for(made_credential).open(message)
 
@@ -125,7 +125,10 @@ def test_a_rental_limits_storage_and_playback_together(opened: OpenedSPC) -> Non
 
 
 def test_an_end_alone_is_shared_by_storage_and_playback(opened: OpenedSPC) -> None:
-    """So the key can be reported and invalidated, and does not outlive the end; a device without such keys keeps all of it."""
+    """The key can then be reported and invalidated, and does not outlive the end.
+
+    A device without such keys may keep the licence for the whole time.
+    """
     right = Right(mode="both", rental=4001)
     able = replace(opened, capabilities=tags.CAPABILITY_OFFLINE_KEY)
     assert terms_of(able, right) == OfflineKey(KEY.key_id, 2001, 2000)

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.oracle
 
 @dataclass(frozen=True)
 class Running:
-    """A server, a client of it, and the credential that both know of."""
+    """A server, a client of the server, and the credential that both use."""
 
     server: LicenceServer
     client: LicenceClient

@@ -1,4 +1,4 @@
-"""Licences at configured paths and in each shape that a query names, against a running daemon."""
+"""Licences at configured paths, and in each shape that a query selects, against a running daemon."""
 
 import base64
 import json
@@ -39,7 +39,7 @@ def app(daemon: OwnDaemon) -> Iterator["App"]:
 
 
 class App:
-    """An app that asks for a licence of the one content."""
+    """An app that requests licences for one content."""
 
     def __init__(self, deployment: Deployment):
         self.at = deployment
@@ -61,7 +61,7 @@ class App:
         return True
 
 
-# --- The paths that are there -----------------------------------------------------------------------------------------
+# --- The built-in paths -----------------------------------------------------------------------------------------------
 
 
 def test_standard_paths_give_licences(app: App) -> None:
@@ -72,7 +72,7 @@ def test_standard_paths_give_licences(app: App) -> None:
 
 
 def test_an_app_may_replace_the_scheme_of_the_key_uri(app: App) -> None:
-    """The player has the whole URI as its asset id, and the app sends the SPC to its path."""
+    """The player's asset id is the whole URI, and the app sends the SPC to the URI's path."""
     for path in [f"/fps/license/{app.kid}", f"/fps/v1/license/{app.kid}"]:
         answer, request_secrets = app.ask(path, f"skd://keys.example.com{path}".encode())
         app.at.open(answer, request_secrets)
@@ -85,7 +85,7 @@ def test_an_asset_id_may_end_in_a_slash(app: App) -> None:
 
 
 def test_a_list_with_every_type_gets_the_bytes(app: App) -> None:
-    """What libraries accept that know nothing of licences."""
+    """HTTP libraries without knowledge of licences send this `Accept` field."""
     answer, request_secrets = app.ask("/fps/license", headers={"Accept": "application/json, text/plain, */*"})
     app.at.open(answer, request_secrets)
 
@@ -94,7 +94,7 @@ def test_a_key_in_the_path_must_be_that_of_the_spc(app: App) -> None:
     for name in [str(uuid.uuid4()), "another-content", "%00%01"]:
         for path in [f"/fps/license/{name}", f"/fps/v1/license/{name}"]:
             assert_problem(app.ask(path)[0], MISMATCH)
-    # The path does not grant what the SPC does not name.
+    # A path does not grant a content that the SPC does not name.
     assert_problem(app.ask(f"/fps/license/{app.kid}", b"another-content")[0], MISMATCH)
 
 
@@ -105,7 +105,7 @@ def test_nagra_has_its_own_answers_and_errors(app: App) -> None:
     assert open_ckc(ckc, request_secrets).content_key == app.at.key.key
     refused = app.at.client.send("POST", f"{NAGRA}/licenses", b"x")
     assert (refused.status, json.loads(refused.body)["errorCode"]) == (401, 4001)
-    # Its own header carries the token there.
+    # On this path, the dialect's own header has the token.
     context = device_for(app.at.credential, 1).request(SPCOptions(app.at.asset_id))
     by_header = app.at.client.send(
         "POST", f"{NAGRA}/licenses", context.message, {"nv-authorizations": app.at.token}
@@ -167,7 +167,7 @@ def test_nothing_else_is_there(app: App, path: str) -> None:
     assert_problem(app.ask(path)[0], NOT_FOUND)
 
 
-# --- The shapes that a query names ------------------------------------------------------------------------------------
+# --- The shapes that a query selects ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["/fps/license", f"{NAGRA}/licenses", "/hms/fp/rights/"])
@@ -192,7 +192,7 @@ def test_the_query_names_the_shape_at_every_path(app: App, path: str) -> None:
 
 
 def with_paths(setup: Path, *paths: dict[str, str]) -> None:
-    """Lists these paths in the configuration of a set-up, and no others."""
+    """Writes exactly these paths to the configuration of a set-up."""
     configuration = setup / "latchkey.json5"
     lines = [line for line in configuration.read_text().splitlines() if "licensePaths:" not in line]
     place = next(number for number, line in enumerate(lines) if line.strip().startswith("listeners:"))
@@ -201,7 +201,7 @@ def with_paths(setup: Path, *paths: dict[str, str]) -> None:
 
 
 def reload(daemon: OwnDaemon) -> str:
-    """What the log says of a SIGHUP."""
+    """Sends SIGHUP, and returns the event that the daemon logs for it."""
     seen = len(daemon.log.read_text())
     daemon.process.send_signal(signal.SIGHUP)
     deadline = time.monotonic() + RELOAD_SECONDS
@@ -236,7 +236,7 @@ def test_a_reload_changes_the_paths(tmp_path: Path, latchkey_programs: None) -> 
         refused = app.at.client.send("POST", "/a/b/fp/rights", b"x")
         assert refused.status == 401 and (refused.header("Content-Type") or "").startswith("text/html")
 
-        # A list that cannot be changes nothing.
+        # An invalid list changes nothing.
         with_paths(daemon.setup, {"path": "/fps/{x}"})
         assert reload(daemon) == "reload_failed"
         assert app.is_served("/drm/a/fairplay")

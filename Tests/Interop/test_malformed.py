@@ -1,4 +1,7 @@
-"""The corpus of malformed SPCs against the strict key server, which judges the daemon's answers to it; no daemon."""
+"""The corpus of malformed SPCs against the strict key server, which later judges the daemon's answers.
+
+Needs no daemon.
+"""
 
 import random
 

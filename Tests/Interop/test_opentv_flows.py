@@ -1,7 +1,8 @@
-"""What an app on NAGRA's player does with a real daemon: content tokens, session tokens, licences to keep, their ends.
+"""What an app with NAGRA's player does with a running daemon: content tokens, session tokens, licences to keep, and
+ends.
 
-A right's `duration` is the life of a licence; a profile that the right names can bring a shorter lease, as an operator
-would configure it. The flows of the OpenTV page about renewals are in the section "The page about renewals". The article
+A right's `duration` is the life of a licence. A profile that the right names can set a shorter lease, as an operator
+would configure it. The section "The page about renewals" has the flows of the OpenTV page about renewals. The article
 ReferenceFlows (Sources/LatchkeyService/LatchkeyService.docc) lists them.
 """
 
@@ -59,7 +60,7 @@ def _prepare(setup: Path) -> None:
 
 @dataclass
 class App:
-    """One app on one device, which keeps what the server tells it."""
+    """One app on one device, which keeps the tokens and ids that the server gives it."""
 
     daemon: OwnDaemon
     device: Device
@@ -111,7 +112,7 @@ def app(daemon: OwnDaemon) -> Iterator[App]:
 
 
 def opened(answer: Answer, spc: PlaybackContext) -> tuple[dict[str, object], OpenedCKC]:
-    """NAGRA's object, and the CKC in it."""
+    """The members of NAGRA's JSON object, and the opened CKC in it."""
     assert answer.status == 200, answer.body
     assert answer.header("Content-Type") == "application/json"
     members = json.loads(answer.body)
@@ -128,7 +129,10 @@ def begin(app: App) -> tuple[dict[str, object], str]:
 
 
 def assert_three_ways_agree(app: App, answer: Answer, token: str) -> dict[str, object]:
-    """Header fields, the answer's JSON and the query tell the same of a licence; what they tell."""
+    """Checks that the header fields, the answer's JSON and the licence query agree about a licence.
+
+    Returns its JSON.
+    """
     told = json.loads(answer.body)["license"]
     fields = {
         "id": answer.header("X-License-Id"),
@@ -215,7 +219,7 @@ def test_an_expired_session_token_sends_the_app_for_a_content_token(app: App) ->
     answer = app.ask(app.spc(tags.LEASE_ABOUT_TO_EXPIRE), late, "?renew=true")
     assert (answer.status, answer.code) == (403, "session_expired")
     assert "new content token" in str(answer.problem["hint"])
-    # With which a renewal works, even after the lease has ended.
+    # With a new content token a renewal works, even after the lease has ended.
     spc = app.spc(tags.LEASE_ABOUT_TO_EXPIRE)
     members, _ = opened(app.ask(spc, app.content_token(), "?renew=true"), spc)
     assert members["sessionToken"]
@@ -231,7 +235,7 @@ def test_a_session_ends_where_its_right_ends(app: App) -> None:
     longer = session_tokens.sign(header, claims | {"abs_end": end + 9999}, app.daemon.setup)
     renewal = app.spc(tags.LEASE_ABOUT_TO_EXPIRE)
     answer = app.ask(renewal, longer, "?renew=true")
-    assert int(str(answer.header("X-License-Expires"))) <= end, "the right in the token says so too"
+    assert int(str(answer.header("X-License-Expires"))) <= end, "the right in the token has this end too"
 
 
 @pytest.mark.parametrize("kind", ["Session", "Kc"])
@@ -240,8 +244,7 @@ def test_tokens_of_another_server_are_refused_as_such(app: App, kind: str) -> No
     assert (answer.status, answer.code) == (401, "token_issuer")
     listed = f"{app.content_token()},{ISSUERS.nagra.sign(ISSUERS.nagra_claims(typ=kind))}"
     answer = app.ask(app.spc(), listed)
-    # The content token decides beside another server's session; a key beside it would have to be the one that is
-    # issued.
+    # Beside a session token of another server, the content token decides. A "Kc" token of another server is refused.
     assert (answer.status, answer.code) == ((200, None) if kind == "Session" else (401, "token_issuer"))
 
 
@@ -266,7 +269,7 @@ def test_the_session_token_decides_about_a_renewal(app: App, content_first: bool
     spc = app.spc()
     members, _ = opened(app.ask(spc, content), spc)
     licence, session = members["license"]["id"], str(members["sessionToken"])
-    # The content token is for one use of the key, which it has had.
+    # The content token allows one use of the key, and that use is spent.
     assert app.ask(app.spc(tags.LEASE_ABOUT_TO_EXPIRE), content, "?renew=true").code == "token_used"
     listed = f"{content},{session}" if content_first else f"{session}, {content}"
     renewal = app.spc(tags.LEASE_ABOUT_TO_EXPIRE)
@@ -309,7 +312,7 @@ def test_two_tokens_of_one_kind_are_refused(app: App) -> None:
 
 
 def test_refusals_have_nagras_numbers(app: App) -> None:
-    """A client that presents its tokens in NAGRA's header reads `errorCode`; other clients get problem documents."""
+    """A client with its tokens in NAGRA's header gets `errorCode`. Other clients get problem documents."""
     token = app.content_token()
     spc = app.spc()
     assert app.ask(spc, token).status == 200
@@ -346,8 +349,11 @@ def test_refusals_have_nagras_numbers(app: App) -> None:
 
 
 class Player:
-    """The app of OpenTV's page about renewals. It has one licence URL for everything, and fetches a fresh content token for
-    each licence. It knows of an end by asking the server, by reading its own token, or by the player's word."""
+    """The app of OpenTV's page about renewals.
+
+    It has one licence URL for everything, and fetches a new content token for each licence. It learns of an end in
+    three ways: from the server, from its own token, or from the player.
+    """
 
     URL = "/fps/license"
 
@@ -359,12 +365,12 @@ class Player:
         self.licence_id = ""
 
     def acquire(self, capabilities: int | None = None) -> OpenedCKC:
-        """A licence by a fresh content token: the first one, and each renewal of one to keep."""
+        """Requests a licence with a new content token: the first licence, or a renewal of a licence to keep."""
         self.token = self.app.content_token(profile=None, **self.right)
         return self._acquire(self.token, self.app.spc(capabilities=capabilities), "")
 
     def renew(self) -> OpenedCKC:
-        """The player asks for the key again: `renewExpiringResponseData`."""
+        """Renews a licence, as the player does by `renewExpiringResponseData`."""
         assert self.session_token
         return self._acquire(self.session_token, self.app.spc(tags.LEASE_ABOUT_TO_EXPIRE), "?renew=true")
 
@@ -377,19 +383,23 @@ class Player:
         return ckc
 
     def end_by_licence_information(self) -> int:
-        """(a) A call to the server for information about the licence."""
+        """(a) Reads the end by a request to the server for information about the licence."""
         (licence,) = self.app.licences(self.session_token or self.token, licenses=[self.licence_id])["licenses"]
         return int(licence["expires_at"])
 
     def end_by_own_token(self, asked_at: float) -> int:
-        """(b) `contentRights` in the token: the earlier of `end`, and `duration` after the licence was asked for."""
+        """(b) Reads the end from the token's `contentRights`: the earlier of `end` and `duration` after the licence
+        request."""
         right = tokens.header_and_claims(self.token)[1]["contentRights"][0]
         ends = [asked_at + right["duration"]] if "duration" in right else []
         ends += [calendar.timegm(time.strptime(right["end"], "%Y-%m-%dT%H:%M:%SZ"))] if "end" in right else []
         return int(min(ends))
 
     def play_past_the_lease(self) -> None:
-        """(c) The player says `keyResponseWithExpiredLease`: the lease ends while the clock of this test stands still."""
+        """(c) The player reports `keyResponseWithExpiredLease`.
+
+        This test does not wait, so it moves the lease into the past.
+        """
         header, claims = tokens.header_and_claims(self.session_token or "")
         lease = int(claims["right"]["lease"])
         self.session_token = session_tokens.sign(
@@ -417,7 +427,7 @@ def test_the_end_is_found_by_licence_information_and_in_the_own_token(app: App, 
 def test_a_duration_alone_is_the_life_of_a_licence_and_not_a_rental(app: App) -> None:
     player = Player(app, duration=900)
     assert player.acquire().terms == Streaming(lease=900)
-    # And of each further one: playback goes on past the first.
+    # Each further licence has the same lease: playback continues past the first.
     assert player.renew().terms == Streaming(lease=900)
 
 
@@ -438,7 +448,7 @@ def test_a_lease_is_renewed_after_the_player_says_that_it_ended(app: App) -> Non
 
 @pytest.mark.parametrize("capabilities", [tags.CAPABILITY_OFFLINE_KEY, 0])
 def test_a_licence_to_keep_needs_no_other_url(app: App, capabilities: int) -> None:
-    """`offlineByRight`: `storable` in a fresh token is enough, at the URL of streaming, to get the key and to renew it."""
+    """`offlineByRight`: `storable` in a new token is enough to get the key and to renew it at the streaming URL."""
     player = Player(app, duration=86_400, storable=True)
     for _ in range(2):
         terms = player.acquire(capabilities).terms
@@ -447,20 +457,20 @@ def test_a_licence_to_keep_needs_no_other_url(app: App, capabilities: int) -> No
         else:
             assert terms == Persistent(86_400)
         assert player.session_token is None
-        # Until the first play; the whole is what the own token says.
+        # The server reports the end for the first play, and the app's own token the end of the whole time.
         whole, to_first_play = player.end_by_own_token(time.time()), player.end_by_licence_information()
         assert abs(whole - to_first_play - (43_200 if capabilities else 0)) <= 2
-    # An app that wants to stream says so.
+    # An app that wants to stream sends `?offline=0`.
     spc = app.spc(capabilities=capabilities)
     answer = app.ask(spc, app.content_token(profile=None, duration=900, storable=True), "?offline=0")
     assert opened(answer, spc)[1].terms == Streaming(lease=900)
     assert explained(app, spc.message, app.content_token(profile=None, duration=900, storable=True))["use"] == "offline"
-    # A right that is not storable streams.
+    # A right that is not storable allows only streaming.
     assert Player(app, duration=900).acquire(capabilities).terms == Streaming(lease=900)
 
 
 def explained(app: App, spc: bytes, token: str) -> dict[str, object]:
-    """What `latchkey token explain` says of a request without `?offline=`."""
+    """The output of `latchkey token explain` for a request without `?offline=`."""
     folder = app.daemon.setup
     (folder / "explained.jwt").write_text(token)
     (folder / "explained.spc").write_bytes(spc)
@@ -497,7 +507,7 @@ def test_a_licence_to_keep_is_told_in_three_ways_and_renewed_with_a_fresh_token(
     assert told["persistent"] is True and told["renewable"] is True
     assert told["storage_expires_at"] == told["issued_at"] + STORAGE and told["playback"] == PLAYBACK
 
-    # Pre-emptive, and reactive after the key has ended: the server is asked the same.
+    # A renewal before the key ends and one after its end are the same request to the server.
     for named in (True, False):
         query = "?offline=1&renew=true" + (f"&previous={told['id']}" if named else "")
         again = app.spc(capabilities=tags.CAPABILITY_OFFLINE_KEY)

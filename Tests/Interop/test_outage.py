@@ -1,6 +1,7 @@
-"""An outage is silence, not load: databases and disks that hang, fail, forget or vanish under a steady load.
+"""Databases and disks that hang, fail, forget or vanish under a steady load. An outage means no answer, not a slow one.
 
-The short tests run with all others; those with the mark `outage` take longer, and `Scripts/test-outage` runs them too.
+The short tests run with all other tests. Tests with the mark `outage` take longer, and `Scripts/test-outage` runs them
+too.
 """
 
 import json
@@ -34,7 +35,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not PROGRAMS, reason="Postgre
 
 SHARE = 0.9
 WARM_UP_SECONDS = 1.5
-# What a client may hear of a licence that must be counted while that is not possible.
+# The codes that a client may get for a licence that must be counted, while the node cannot count it.
 UNCOUNTABLE = {None, "storage_unavailable", "overloaded"}
 LOCKED = "content_key, token_use, replay, device_place, slot, renewal_session"
 
@@ -53,7 +54,7 @@ def server(cluster: Server) -> Server:
 
 @pytest.fixture
 def running(latchkey_programs: None) -> Iterator[list[OutageNode]]:
-    """Nodes that the test starts; those that still run are stopped in good order."""
+    """The nodes that the test starts. Those that still run at its end are stopped in the regular way."""
     nodes: list[OutageNode] = []
     yield nodes
     for node in nodes:
@@ -74,15 +75,15 @@ def is_up(state: NodeState) -> bool:
 
 
 def assert_served(load: Load, start: float, end: float) -> None:
-    """What is served in an outage keeps its rate."""
+    """Checks that requests which need no count are still served at their rate."""
     shares = {kind: load.share(kind, start, end) for kind in ("plain", "renewal")}
     assert min(shares.values()) >= SHARE, f"{shares} {load.codes('plain', start, end)} {load.codes('renewal', start, end)}"
 
 
 def assert_counted_once(load: Load, server: Server, nodes: list[OutageNode]) -> None:
-    """Each token of `counted` has one use: none has more, and every licence that was given has one.
+    """Checks that no token of `counted` has more than its one use, and that every granted licence is counted.
 
-    Rows of the shared ledger that a standby lacked are sent to it again.
+    A node sends rows again that a standby's copy of the ledger lacks.
     """
     assert server.sql("SELECT coalesce(max(uses), 0) FROM token_use") in ("0", "1")
     given = load.codes("counted")[None]
@@ -118,7 +119,7 @@ def test_a_silent_server_is_an_outage(server: Server, running: list[OutageNode],
 
 
 def test_a_locked_table_is_no_outage(server: Server, running: list[OutageNode], tmp_path: Path) -> None:
-    """With `admit`: a spent token gets nothing from a server that is only locked."""
+    """With `admit`, a spent token gets no licence while the database is only locked."""
     node = started(running, node_on(server, tmp_path / "1", on_outage="admit"))
     spent = token(sub=subject(), limits={"uses": 1})
     device = node.device()
@@ -146,8 +147,10 @@ def test_a_locked_table_is_no_outage(server: Server, running: list[OutageNode], 
 def test_packagers_get_the_keys_that_the_node_knows(
     server: Server, running: list[OutageNode], tmp_path: Path, is_silent: bool
 ) -> None:
-    """Of SPEKE and of `/v1/keys`: keys that were given within the hour are given again, each with its row in the ledger.
-    None is made, and none that the node did not give."""
+    """SPEKE and `/v1/keys` in an outage: a node gives the keys again that it gave within the last hour.
+
+    Each gets its row in the ledger. The node makes no new key, and gives no key that it did not give before.
+    """
     node = started(running, node_on(server, tmp_path / "1"))
     secret = (node.setup / "secrets" / "packager").read_text().strip()
     packager = Packager(node.url, Credential("development", secret))
@@ -213,10 +216,10 @@ def test_a_database_file_that_is_gone_is_noticed(running: list[OutageNode], tmp_
         noticed = time.monotonic()
         pass_seconds(0.5)
     assert state.degraded == ["ledger"]
-    # No answer of the time in which the file was gone is a licence.
+    # The node granted no licence while the file was missing.
     assert not [asked for asked in load.asked if asked.status == 200 and asked.due > gone + 0.2], noticed - gone
     assert_in_kept(node, kept, load)
-    # A restart makes no empty database without being told to.
+    # A restart creates an empty database only if the operator demands it.
     refused = OutageNode(node.setup, starts=node.starts, environment=node.environment)
     running.append(refused)
     refused.spawn()
@@ -225,7 +228,7 @@ def test_a_database_file_that_is_gone_is_noticed(running: list[OutageNode], tmp_
 
 
 def assert_in_kept(node: OutageNode, kept: Path, load: Load) -> None:
-    """With its log beside it under the old name, the file has everything that was acknowledged."""
+    """Checks that the kept file, with its write-ahead log under the old name, has everything that was acknowledged."""
     node.stop()
     database = node.setup / "latchkey.db"
     kept.rename(database)
@@ -339,7 +342,7 @@ def test_a_pooler_in_transaction_mode_is_refused_in_one_sentence(
 
 
 class pooler:
-    """pgbouncer before a server, with a pool for each transaction."""
+    """pgbouncer in front of a server, with transaction pooling."""
 
     def __init__(self, program: Path, server: Server, ignored: str):
         self.program, self.server, self.ignored = program, server, ignored
@@ -389,7 +392,7 @@ def test_a_slow_network_reaches_nothing_that_needs_no_database(
             states = load.states_between(start, end)
             network.round_trip = 0.0
             pass_seconds(4)
-        # Slow is no outage.
+        # A slow database does not count as an outage.
         assert states and all(is_up(state) and state.ready == 200 for state in states)
         assert_served(load, start, end)
         assert_counted_once(load, server, [node])
@@ -426,7 +429,7 @@ def test_a_killed_server_and_what_was_admitted_meanwhile(
         node.await_state(is_up)
         node.await_state(lambda state: state.metric("latchkey_recounted_total") > 0)
         pass_seconds(3)
-    # Two for each token in one outage, and no more.
+    # In one outage, each token gets two licences at most.
     assert codes == [None] * 2 + ["storage_unavailable"] * 18
     assert late and all(not is_up(state) and state.ready == 200 for state in late)
     assert_served(load, start, end)
@@ -495,7 +498,7 @@ def _fail_over(primary, standby, network, running, tmp_path: Path) -> None:  # t
     nodes.append(started(running, node_on(primary, tmp_path / "2", url=url, name="node-2", like=nodes[0])))
     with load_on(nodes) as load:
         pass_seconds(WARM_UP_SECONDS + 3)
-        # What the primary writes from now on never arrives.
+        # From now on, the standby gets nothing that the primary writes.
         network.round_trip = 100_000.0
         pass_seconds(2)
         primary.kill()
@@ -506,7 +509,7 @@ def _fail_over(primary, standby, network, running, tmp_path: Path) -> None:  # t
             node.await_state(lambda state: state.metric("latchkey_recounts_restored_total") > 0)
         pass_seconds(3)
     assert_served(load, start, end)
-    # Counts that the standby lacked are there again.
+    # The counts that the standby lacked have been restored.
     assert_counted_once(load, standby, nodes)
 
 

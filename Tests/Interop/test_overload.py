@@ -1,4 +1,5 @@
-"""More licence requests at once than the overall rate allows, to a real daemon: they wait, and are refused past the deadline."""
+"""More licence requests at the same time than the overall rate allows: they wait, and are refused after the
+deadline."""
 
 import secrets
 import uuid
@@ -22,7 +23,7 @@ CROWD = 12
 
 
 def asker(daemon: OwnDaemon) -> Callable[[int], str]:
-    """Asks for a licence with an SPC of its own, and gives the code of the answer."""
+    """A function that requests a licence with a new SPC, and returns the code of the answer."""
     token = run_latchkey(daemon.setup, "token", "mint", "--content", CONTENT).strip()
     device = device_for(read_device_credential(daemon.setup / "fairplay"), 1)
     messages = [device.request(SPCOptions(CONTENT.encode())).message for _ in range(CROWD)]
@@ -40,7 +41,10 @@ def asker(daemon: OwnDaemon) -> Callable[[int], str]:
 
 
 def crowd(folder: Path, overload: dict[str, object]) -> tuple[Counter[str], dict[str, float]]:
-    """What so many clients get at once where the rate is five a second, and the metrics afterwards."""
+    """Sends the requests of many clients at the same time with a rate of five per second.
+
+    Returns the counts of the codes, and the metrics afterwards.
+    """
     limits = {"rates": {"all": {"perSecond": 5, "burst": 1}}, "overload": overload}
     with running_daemon(folder, limits, prepare=lambda setup: register(setup, CONTENT, KEY)) as daemon:
         ask = asker(daemon)

@@ -1,6 +1,7 @@
-"""Opens Latchkey's own vectors (`Tests/Vectors`), which its simulated device made, with the implementation here.
+"""Opens Latchkey's own vectors (`Tests/Vectors`), which its simulated device made, with the Python implementation.
 
-The two must agree on every value, on what each answer grants, on sync requests, and on what is refused and how.
+Both must agree on every value, on what each answer grants, on sync requests, and on which messages are refused with
+which code.
 """
 
 import json
@@ -69,17 +70,17 @@ class Vector:
 
     @property
     def said(self) -> dict[str, Any]:
-        """What the SPC must say."""
+        """The expected members of the SPC."""
         return {name: value for name, value in self.expected.items() if name not in GRANTED_MEMBERS}
 
     @property
     def granted(self) -> dict[str, Any]:
-        """What the CKC must grant."""
+        """The expected members of the CKC."""
         return {name: value for name, value in self.expected.items() if name in GRANTED_MEMBERS}
 
     @property
     def secrets(self) -> RequestSecrets:
-        """What the device kept, as the file has it and not as the SPC does."""
+        """The secrets that the device kept, from the vector's file and not from the SPC."""
         kept = self.content["secrets"]
         session_block = bytes.fromhex(kept["sessionBlock"])
         echoes = [parse(bytes.fromhex(echo)) for echo in kept["expectedEchoes"]]
@@ -125,15 +126,15 @@ def key_server() -> KeyServer:
 
 
 def present(members: dict[str, Any]) -> dict[str, Any]:
-    """The members that have a value: in the files, what is not there is absent."""
+    """The members that have a value, because the files leave out the others."""
     return {name: value for name, value in members.items() if value is not None}
 
 
-# --- What an SPC says ------------------------------------------------------------------------------------------------
+# --- Contents of an SPC ----------------------------------------------------------------------------------------------
 
 
 def said(spc: bytes, opened: OpenedSPC) -> dict[str, Any]:
-    """The members of `expected` that are about the SPC, from what was read here."""
+    """The members of `expected` about the SPC, with the values that this implementation reads."""
     container = read_container(spc)
     found = {block.tag: block.value for block in opened.blocks}
     indicator, state, deny_list = opened.streaming_indicator, opened.playback_state, opened.deny_list_version
@@ -214,7 +215,7 @@ def sync_members(request: SyncV1 | SyncV2) -> dict[str, Any]:
 
 @pytest.fixture(params=ANSWERED + SYNC, ids=[vector.name for vector in ANSWERED + SYNC])
 def asked(request: pytest.FixtureRequest) -> Vector:
-    """A vector of either kind: both have an SPC and its secrets."""
+    """A vector of either kind, because both have an SPC and its secrets."""
     return request.param
 
 
@@ -246,7 +247,7 @@ def test_the_spc_says_what_is_expected_and_nothing_else(asked: Vector, key_serve
 
 
 def granted(opened: OpenedCKC) -> dict[str, Any]:
-    """The members of `expected` that are about the CKC, from what was read here."""
+    """The members of `expected` about the CKC, with the values that this implementation reads."""
     duration, offline_key = opened.duration, opened.offline_key
     return present(
         {

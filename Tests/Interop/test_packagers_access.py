@@ -1,6 +1,6 @@
-"""Who may ask for content keys: every credential over HTTP/1.1 and HTTP/2, and what opens nothing.
+"""Which credentials may request content keys, each over HTTP/1.1 and HTTP/2.
 
-A packager's credential opens no licence, and what opens licences or the admin listener opens no key.
+A packager's credential gets no licence. A credential for licences or for the admin listener gets no content key.
 """
 
 import base64
@@ -33,7 +33,7 @@ GUESSES = 10
 SECRET, OTHER_SECRET, READER_SECRET = (secrets.token_hex(24) for _ in range(3))
 SPEKE = {"Content-Type": "application/xml", "X-Speke-Version": "2.0"}
 DOCUMENT = Path(__file__).parent.parent / "Vectors" / "speke" / "v2_vod_fairplay_video_audio.xml"
-# Wrong secrets slow an address down, so each request may come from another one.
+# After wrong secrets, the daemon delays the client address, so each request uses another address.
 addresses = itertools.count(2)
 
 by_version = pytest.mark.parametrize("is_version_two", [False, True], ids=["HTTP/1.1", "HTTP/2"])
@@ -61,14 +61,14 @@ class KeyServer:
             yield client
 
     def order(self, headers: dict[str, str] | list[tuple[str, str]], **options: object) -> httpx.Response:
-        """Asks for a key of a content that no request has named before, from an address of its own."""
+        """Requests a key for a new content, from a new address."""
         number = next(addresses)
         options = {"address": f"127.0.{number // 250 + 1}.{number % 250 + 2}"} | options
         with self.client(**options) as client:
             return client.post("/v1/keys", headers=headers, content=order())
 
     def configure(self, packagers: list[dict[str, object]]) -> None:
-        """A reload with other packagers, which must succeed."""
+        """Reloads the daemon with other packagers. The reload must succeed."""
         configuration = self.daemon.setup / "latchkey.json5"
         lines = configuration.read_text().splitlines()
         (place,) = [number for number, line in enumerate(lines) if line.strip().startswith("packagers: ")]
@@ -95,17 +95,17 @@ def bearer(text: str) -> dict[str, str]:
 
 
 def add_packagers(setup: Path, packagers: list[dict[str, object]]) -> None:
-    """Puts packagers in the place of the one of the set-up."""
+    """Replaces the packager of the set-up."""
     for name, secret in (("first", SECRET), ("second", OTHER_SECRET), ("reader", READER_SECRET)):
         file = setup / "secrets" / f"packager-{name}"
         file.write_text(secret + "\n")
         file.chmod(0o600)
     configuration = setup / "latchkey.json5"
     section = f"packagers: {json.dumps(packagers)},"
-    # By a function, because a replacement in text has escapes of its own.
+    # The replacement is a function, because a replacement text would have its own escapes.
     text, count = re.subn(r"packagers: \[.*\],", lambda _: section, configuration.read_text())
     assert count == 1
-    # A viewer's token may stand in the body too.
+    # Allows a viewer's token in the body too.
     configuration.write_text(text.replace("entitlement: {", "entitlement: {\n        tokenInBody: true,", 1))
 
 
@@ -131,7 +131,7 @@ PACKAGERS: list[dict[str, object]] = [
 def server(
     material: dict[str, KeyPair], tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None
 ) -> Iterator[KeyServer]:
-    """Packagers with secrets, on a listener that asks for no certificate."""
+    """A daemon with packagers that have secrets, on a listener that requests no certificate."""
     with running_daemon(
         tmp_path_factory.mktemp("keys"),
         tls=material["main"].configuration,
@@ -144,7 +144,7 @@ def server(
 def guarded(
     material: dict[str, KeyPair], tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None
 ) -> Iterator[KeyServer]:
-    """Packagers with certificates, on a listener that demands one of every client."""
+    """A daemon with packagers that have certificates, on a listener that demands one from every client."""
     fingerprint = material["by-fingerprint"].certificate.fingerprint(hashes.SHA256()).hex(":").upper()
     two = material["two"].certificate.fingerprint(hashes.SHA256()).hex()
     packagers: list[dict[str, object]] = [
@@ -164,7 +164,7 @@ def deployment(server: KeyServer) -> Deployment:
     return deployment_of(server.daemon.url, server.daemon.setup)
 
 
-# --- What opens keys -------------------------------------------------------------------------------------------------
+# --- Valid credentials -----------------------------------------------------------------------------------------------
 
 
 @by_version
@@ -214,7 +214,7 @@ def test_curl_presents_each_form(server: KeyServer) -> None:
         assert result.stdout == b"200", form
 
 
-# --- What opens none -------------------------------------------------------------------------------------------------
+# --- Refused credentials---------------------------------------------------------------------------------------------
 
 
 def wrong_credentials() -> list[tuple[str, list[tuple[str, str]]]]:
@@ -238,7 +238,7 @@ def wrong_credentials() -> list[tuple[str, list[tuple[str, str]]]]:
 
 
 def same_but_for_the_request(answer: httpx.Response) -> tuple[int, list[tuple[str, str]], dict[str, object]]:
-    # A refusal that overtakes the request's body closes the connection. That depends on when the body arrives.
+    # If a refusal is sent before the request's body has arrived, it closes the connection. That depends on timing.
     of_one_request = ("connection", "date", "x-request-id")
     headers = [field for field in answer.headers.multi_items() if field[0] not in of_one_request]
     problem = {key: value for key, value in answer.json().items() if key not in ("request_id", "server_time")}
@@ -308,9 +308,9 @@ def test_a_packager_s_secret_opens_no_licence(server: KeyServer, deployment: Dep
     for secret in (SECRET, OTHER_SECRET, READER_SECRET):
         for name, answer in asked(secret).items():
             assert answer.status_code == 401, name
-            # As every other unknown text.
+            # The token is refused like any other unknown text.
             assert answer.headers["X-Error-Code"] == other[name].headers["X-Error-Code"], name
-    # The same ways carry a viewer's token, but for the two that are no places of tokens.
+    # A viewer's token works in the same places, except the two that are not for tokens.
     opened = {name for name, answer in asked(deployment.token).items() if answer.status_code == 200}
     assert opened == set(other) - {"x-api-key", "basic"}
 
@@ -328,7 +328,7 @@ def test_scopes_and_contents_hold(server: KeyServer) -> None:
     live, film = f"live/{secrets.token_hex(4)}", f"film-{secrets.token_hex(4)}"
     reader, writer = bearer(READER_SECRET), bearer(SECRET)
     with server.client() as client:
-        # It makes no keys, and reads those of its contents that another packager has made.
+        # The reader cannot make keys, but reads the keys of its contents that another packager has made.
         assert client.post("/v1/keys", headers=reader, content=order(live)).status_code == 403
         for content in (live, film):
             assert client.post("/v1/keys", headers=writer, content=order(content)).status_code == 200
@@ -338,7 +338,7 @@ def test_scopes_and_contents_hold(server: KeyServer) -> None:
         path = f"/v1/keys/{live.replace('/', '%2F')}"
         assert client.get(path, headers=reader).json()["keys"][0]["key"] == again.json()["keys"][0]["key"]
         assert client.get(f"/v1/keys/{film}", headers=reader).status_code == 403
-        # To bring a key along is another scope than to have one made.
+        # Importing a key needs another scope than ordering a new key.
         own = {"track": "VIDEO", "key": secrets.token_hex(16), "iv": secrets.token_hex(16)}
         body = json.dumps({"contentId": f"own-{secrets.token_hex(4)}", "tracks": [own]}).encode()
         assert client.post("/v1/keys", headers=writer, content=body).status_code == 403
@@ -352,7 +352,7 @@ def test_guesses_are_slowed_and_the_network_waits(server: KeyServer) -> None:
         assert codes[:GUESSES] == ["packager_invalid"] * GUESSES
         slowed = [answer for answer in answers if answer.status_code == 429]
         assert slowed and all(int(answer.headers["Retry-After"]) >= 1 for answer in slowed)
-    # Another network does not wait.
+    # A client from another network is not delayed.
     assert server.order(bearer(SECRET)).status_code == 200
     metrics = server.daemon.metrics()
     assert metrics['latchkey_packager_credentials_refused_total{reason="slowed"}'] >= len(slowed)

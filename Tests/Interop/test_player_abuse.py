@@ -1,7 +1,7 @@
-"""Bodies that are made to cost more than they weigh, each sent to the licence route with a good token and without one.
+"""Bodies that try to cost far more than their size, each sent to the licence route with and without a valid token.
 
-They are bounded by the listener's 64 KiB; what is checked here is what they make the daemon do: it answers, keeps its
-memory, asks no other server, and serves the next device.
+The listener limits them to 64 KiB. These tests check the daemon's behaviour: it answers, uses no more memory, connects
+to no other server, and serves the next device.
 """
 
 import json
@@ -17,13 +17,13 @@ from licence_client import LICENCE_PATH, Answer
 from own_daemon import OwnDaemon, running_daemon
 
 RATES = {"rates": {name: {"perSecond": 100_000, "burst": 100_000} for name in ("perAddress", "perSubject")}}
-# Far more than a request may need, and far less than a bomb would take.
+# Far more memory than a request may need, and far less than a decompression bomb would use.
 GROWTH_MAXIMUM = 64 << 20
 REPEAT_COUNT = 5
 
 
 def binary_list(objects: list[bytes], reference_size: int = 1, offset_size: int = 4) -> bytes:
-    """A binary property list of these objects, the first of which is the outermost."""
+    """A binary property list of these objects. The first object is the root."""
     body, offsets = b"bplist00", []
     for each in objects:
         offsets.append(len(body))
@@ -154,7 +154,7 @@ def test_a_report_makes_the_daemon_ask_nobody(target: Deployment) -> None:
         address = f"http://127.0.0.1:{outside.getsockname()[1]}/a.dtd"
         body = f'<!DOCTYPE plist SYSTEM "{address}"><plist><dict><key>PlaybackSessionID</key><string>a</string></dict></plist>'
         assert send(target, body.encode(), target.token).body == b"acknowledged"
-        # A connection made for the answer would wait here by now.
+        # If the daemon had connected to this address, the connection would be waiting now.
         outside.setblocking(False)
         with pytest.raises(BlockingIOError):
             outside.accept()

@@ -1,8 +1,9 @@
-"""Every request of `Tests/PlayerCorpus` against a running daemon, over HTTP/1.1 with SPCs of version 1 and over HTTP/2
-with SPCs of version 2.
+"""Every request of `Tests/PlayerCorpus` against a running daemon.
 
-Each CKC is opened, and its key is that of the content whose SPC was sent. What a refusal says is read as a person
-reads it: `says` has words that `title`, `detail` and `hint` must contain together.
+Over HTTP/1.1 the SPCs have version 1, over HTTP/2 version 2.
+
+Each CKC is opened, and must have the key of the content whose SPC was sent. The text of a refusal is checked as well:
+`says` has words that `title`, `detail` and `hint` together must contain.
 """
 
 import base64
@@ -32,9 +33,9 @@ from own_daemon import OwnDaemon, running_daemon
 from player_corpus import Case, expand, read_cases
 
 CASES = read_cases()
-# Mistakes of integrators, whose refusals say what was received and what to do about it.
+# The section with mistakes of integrators. Their refusals must say what was received and how to correct it.
 MISTAKES = "clients, section 5"
-# Two keys by name, and others for requests with many.
+# Two keys with names, and more keys for requests with many.
 NAMES = ("movie", "audio", *(f"key{number}" for number in range(15)))
 STORAGE_SECONDS = 7200
 LEASE_SECONDS = 300
@@ -44,7 +45,7 @@ RIGHTS = {
     "lease": Right(lease=LEASE_SECONDS),
 }
 RATES = {"rates": {name: {"perSecond": 100_000, "burst": 100_000} for name in ("perAddress", "perSubject")}}
-# SPCs of these names are good; the others are refused, each for its own reason.
+# SPCs with these names are refused, each for its own reason. All other SPCs are valid.
 REFUSED = ("other", "stranger", "broken", "short")
 
 
@@ -56,7 +57,7 @@ class Content:
 
 @dataclass(frozen=True)
 class Server:
-    """One daemon with a content for each name, and one that no token names."""
+    """One daemon with a content for each name, and one content that no token names."""
 
     daemon: OwnDaemon
     deployment: Deployment
@@ -67,7 +68,7 @@ class Server:
 
 @dataclass(frozen=True)
 class Transport:
-    """How requests are sent, and of which version their SPCs are."""
+    """The protocol that carries the requests, and the version of their SPCs."""
 
     name: str
     spc_version: int
@@ -80,7 +81,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None) ->
         deployment = deployment_of(daemon.url, daemon.setup)
         contents = {}
         for name in (*NAMES, "other"):
-            # A name that has "+", "/" or "=" in no encoding of it, as most asset ids.
+            # A name without "+", "/" or "=" in any of its encodings, like most asset ids.
             content = Content(
                 f"{name}-{secrets.token_hex(4)}",
                 ContentKey(uuid.uuid4().bytes, secrets.token_bytes(16), secrets.token_bytes(16)),
@@ -91,7 +92,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None) ->
 
 
 def prepare(setup: Path) -> None:
-    """Tokens may come in bodies, and no line of the log is left out."""
+    """Allows tokens in bodies, and sets the limit of log lines so high that no line is left out."""
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()
     for section, field in (("entitlement", "tokenInBody: true"), ("logging", "linesPerEvent: 10000")):
@@ -125,7 +126,7 @@ def over_http1(server: Server) -> Iterator[Transport]:
 @contextmanager
 def over_http2(server: Server) -> Iterator[Transport]:
     with httpx.Client(http1=False, http2=True, trust_env=False, timeout=TIMEOUT_SECONDS) as client:
-        # Players that accept a form say so; the client's own wish is no part of a case.
+        # Removes the client's default fields, such as `Accept`, because only the case decides what is sent.
         client.headers.clear()
 
         def send(method: str, path: str, body: bytes, headers: dict[str, str]) -> Answer:
@@ -149,7 +150,7 @@ def transport(request: pytest.FixtureRequest, server: Server) -> Iterator[Transp
 
 
 class Values:
-    """What stands for the names in the templates of one request; SPCs are made when they are first asked for."""
+    """The values of the place holders in the templates of one request. An SPC is made when it is first needed."""
 
     def __init__(self, server: Server, case: Case, spc_version: int):
         self.server = server
@@ -192,7 +193,7 @@ class Values:
         return certificate_hash(self.spc_version, credential.certificate(self.spc_version))
 
     def content(self, name: str) -> Content:
-        """That of an SPC: those that are refused for themselves name the first content."""
+        """The content that an SPC names. SPCs that are refused for another reason name the first content."""
         return self.server.contents.get(name) or self.server.contents["movie"]
 
     def spc(self, name: str) -> bytes:
@@ -201,7 +202,7 @@ class Values:
         message = self.contexts[name].message
         match name:
             case "broken":
-                # Within what RSA wraps.
+                # This byte is inside the RSA-wrapped key.
                 return message[:60] + bytes([message[60] ^ 0x01]) + message[61:]
             case "short":
                 return message[:-16]
@@ -209,7 +210,7 @@ class Values:
                 return message
 
     def make_context(self, name: str) -> PlaybackContext:
-        """An SPC whose Base64 shows in which alphabet it is, and whether it is padded."""
+        """An SPC whose Base64 text shows which alphabet it uses and whether it is padded."""
         credential = self.server.stranger if name == "stranger" else self.server.deployment.credential
         device = device_for(credential, self.spc_version)
         for _ in range(200):
@@ -286,7 +287,7 @@ def server_token(values: Values) -> bytes:
 
 
 def opened(ckc: bytes, name: str, values: Values) -> OpenedCKC:
-    """The CKC opened by the device that asked for it; it has the key of the content."""
+    """Opens the CKC with the secrets of its request. Checks that it has the key of the content."""
     found = open_ckc(ckc, values.contexts[name].secrets)
     key = values.content(name).key
     assert (found.content_key, found.content_iv) == (key.key, key.iv)
@@ -294,7 +295,7 @@ def opened(ckc: bytes, name: str, values: Values) -> OpenedCKC:
 
 
 def from_base64(text: object) -> bytes:
-    """Strict: the standard alphabet, padded, and nothing else."""
+    """Decodes strictly: only the standard alphabet with padding is accepted."""
     assert isinstance(text, str | bytes)
     return base64.b64decode(text, validate=True)
 
@@ -314,7 +315,7 @@ def check_raw(body: bytes, values: Values, _: dict) -> None:
 
 
 def check_base64(body: bytes, values: Values, _: dict) -> None:
-    """react-native-video up to 6.4 reads it strictly: no line end, no tags."""
+    """react-native-video up to 6.4 decodes strictly: it accepts no line end and no tags."""
     assert not opened(from_base64(body), "movie", values).is_persistent
 
 
@@ -330,7 +331,7 @@ def check_kaltura(body: bytes, values: Values, expected: dict) -> None:
     assert type(node["persistence_duration"]) is int and node["persistence_duration"] >= 0
     assert licence.is_persistent == ("persistenceDuration" in expected)
     if licence.is_persistent:
-        # From here to the answer less than a minute has gone by.
+        # Less than a minute has passed since the answer.
         assert 0 <= expected["persistenceDuration"] - node["persistence_duration"] < 60
 
 
@@ -379,7 +380,7 @@ def check_offline_sync(body: bytes, _: Values, __: dict) -> None:
 
 
 def check_acknowledged(body: bytes, _: Values, __: dict) -> None:
-    """Browsers hand it to `update`, which knows this word alone."""
+    """Browsers pass the body to `update`, which accepts only this word."""
     assert body == b"acknowledged"
 
 
@@ -412,7 +413,7 @@ def test_the_corpus_has_every_answer() -> None:
 
 
 def test_metrics_count_each_shape(server: Server) -> None:
-    """One request of each shape makes one sample with that label grow by the number of its SPCs."""
+    """A request of each shape increases the sample with that label by the number of its SPCs."""
 
     def counts(shape: str) -> dict[str, float]:
         return {name: value for name, value in server.daemon.metrics().items() if f'shape="{shape}"' in name}
@@ -441,7 +442,7 @@ def test_the_log_names_the_shape_of_a_refusal(server: Server) -> None:
 
 
 def test_a_report_without_a_token_is_acknowledged_when_its_head_comes_first(deployment: Deployment) -> None:
-    """The daemon decides about the head alone here; its configuration is that of `latchkey init`."""
+    """The daemon answers after the head alone. Its configuration is the one that `latchkey init` makes."""
     (case,) = [case for case in CASES if case.name == "Session report without a token"]
     body = expand(case.body, lambda name, wanted: b"")
     head = (

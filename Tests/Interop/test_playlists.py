@@ -1,7 +1,7 @@
-"""`latchkey lint` beside PyPI's `m3u8`, an HTTP server of Python's, and the daemon.
+"""`latchkey lint` compared with PyPI's `m3u8` and with the daemon, also over Python's HTTP server.
 
-Both readers must find the same keys in the same playlists. What the tool says of an asset id must be what the daemon
-does with an SPC that has it.
+Both readers must find the same keys in the same playlists. What the tool reports for an asset id must be what the
+daemon does with an SPC that has this asset id.
 """
 
 import http.server
@@ -33,7 +33,7 @@ PLAYERS = ["hls.js", "video.js", "avfoundation"]
 
 
 def lint(*arguments: str) -> tuple[int, dict]:
-    """The exit status and the object that the tool prints."""
+    """Runs the tool. Returns its exit status and the JSON object that it prints."""
     finished = subprocess.run(
         [os.environ["LATCHKEY_BIN"], "lint", "--json", *arguments],
         capture_output=True,
@@ -46,7 +46,7 @@ def lint(*arguments: str) -> tuple[int, dict]:
 
 
 def keys_of(report: dict, index: int = 0) -> list[tuple]:
-    """As the tool reads them."""
+    """The keys of a playlist as the tool reports them."""
     names = ["METHOD", "URI", "KEYFORMAT", "KEYFORMATVERSIONS", "IV"]
     return [tuple(key.get(name) for name in names) for key in report["playlists"][index]["keys"]]
 
@@ -67,7 +67,7 @@ def test_both_readers_find_the_same_keys(name: str) -> None:
 
 
 def random_attributes(randomness: random.Random) -> str:
-    """A key with some of its attributes, in any order."""
+    """The attribute list of a key, with some of the attributes in random order."""
     attributes = {
         "METHOD": "SAMPLE-AES",
         "URI": f'"skd://{uuid.UUID(int=randomness.getrandbits(128))}?a=b,c=d"',
@@ -139,7 +139,8 @@ def write_media(path: Path, uri: str) -> None:
     ],
 )
 def test_the_daemon_serves_what_the_tool_finds(deployment: Deployment, tmp_path: Path, template: str) -> None:
-    """Each asset id that a player makes of an address: a licence for the key that was found, or none."""
+    """Sends each asset id that a player makes from a key URI. The daemon grants the key that the tool found, or
+    refuses."""
     content = f"lint-{secrets.token_hex(6)}"
     key = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
     deployment.register(content, key)

@@ -1,7 +1,8 @@
-"""The proxy configurations of `Config/` before a daemon: no request is lost although many of their clients cancel, and the daemon knows
-each client by its own address.
+"""The proxy configurations of `Config/` in front of a daemon.
 
-The files are used as they are, but for addresses, certificates, and the protocol towards the daemon.
+No request is lost although many clients cancel requests, and the daemon knows each client by the client's own address.
+
+The files are used unchanged, except for addresses, certificates, and the protocol towards the daemon.
 
     LATCHKEY_ABUSE=long    500 requests a second, one of ten cancelled, for 10 seconds behind each proxy: `Scripts/test-abuse`
 """
@@ -26,28 +27,28 @@ from tls_material import make_pair
 CONFIGURATIONS = Path(__file__).parents[2] / "Config"
 IS_LONG = os.environ.get("LATCHKEY_ABUSE") == "long"
 CLIENTS = 20
-# The short form cancels more of fewer requests: a busy machine has no 500 a second.
+# The short form cancels a larger share of fewer requests, because a busy machine cannot serve 500 per second.
 CANCELLED_ONE_OF = 10 if IS_LONG else 4
 SECONDS = 10 if IS_LONG else 3
-# Of each client.
+# The time between two requests of one client.
 INTERVAL_SECONDS = 0.04 if IS_LONG else 0.02
 REQUEST = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
-# The body never comes whole.
+# The body is never sent completely.
 PART = b"x" * 1000
 CANCELLED = b"POST /fps/license HTTP/1.1\r\nHost: a\r\nContent-Length: 9000\r\n\r\n" + PART
 MODULES = Path("/usr/lib/nginx/modules")
-# So many licence requests of one address are let through at once.
+# The number of licence requests that one address may send in a burst.
 BURST = 3
 ONE, ANOTHER, PRETENDED = "127.0.0.2", "127.0.0.3", "127.0.0.9"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A configuration, what is replaced in it, and how clients ask the proxy: http1, http2, or http2 over TLS."""
+    """A configuration, the replacements in it, and the protocol of the clients: http1, http2, or http2 over TLS."""
 
     file: str
     changes: dict[str, str] = field(default_factory=dict)
-    # What the daemon asks of the proxy.
+    # Whether the daemon expects a PROXY header from the proxy.
     expects_header: bool = False
     asks: str = "http1"
 
@@ -71,7 +72,7 @@ ENVOY_FORWARDED = {
 }
 HAPROXY_PROXY = {" proto h2 check": " check send-proxy-v2 check-send-proxy proxy-v2-options unique-id,crc32c"}
 
-# By name; those with cancelled requests first.
+# The kinds by name: first those that are tested with cancelled requests.
 LOADED = {
     "nginx http1": Kind("nginx.conf"),
     "nginx, http2 over TLS in front": Kind("nginx.conf", asks="http2 over TLS"),
@@ -101,7 +102,7 @@ def program_arguments(name: str, configuration: Path, folder: Path) -> list[str]
 
 
 def own_values(kind: Kind, folder: Path, address: tuple[str, int], daemon: OwnDaemon) -> dict[str, str]:
-    """What replaces the addresses and certificates of an example."""
+    """The replacements for the addresses and certificates of an example file."""
     host, port = address
     upstream = "{}:{}".format(*daemon.public)
     match kind.file:
@@ -148,7 +149,7 @@ def proxy_of(kind: Kind, daemon: OwnDaemon, folder: Path) -> Iterator[Proxy]:
 
 @contextmanager
 def daemon_behind(kind: Kind, folder: Path) -> Iterator[tuple[OwnDaemon, Proxy]]:
-    """Until the proxy has found the daemon."""
+    """Runs a daemon and a proxy, and waits until the proxy has reached the daemon."""
     if not shutil.which(kind.program, path=SEARCH_PATH):
         pytest.skip(f"{kind.program} is not installed; Scripts/test-interop installs it")
     if kind.file == "nginx-stream.conf" and not (MODULES / "ngx_stream_module.so").exists():
@@ -165,7 +166,7 @@ def daemon_behind(kind: Kind, folder: Path) -> Iterator[tuple[OwnDaemon, Proxy]]
     limits = {"rates": {"perAddress": {"perSecond": 1, "burst": BURST}}}
     with running_daemon(folder, limits, prepare=prepare) as daemon, proxy_of(kind, daemon, folder) as proxy:
         deadline = time.monotonic() + 10
-        # A proxy that checks its servers first may answer 503 for a moment.
+        # A proxy with health checks may answer 503 until the first check has passed.
         while asyncio.run(statuses(kind, proxy.address, "127.0.0.1", "GET", "/livez", 1)) != [200]:
             assert time.monotonic() < deadline, (folder / "output.log").read_text()
         yield daemon, proxy
@@ -174,7 +175,10 @@ def daemon_behind(kind: Kind, folder: Path) -> Iterator[tuple[OwnDaemon, Proxy]]
 async def statuses(
     kind: Kind, address: tuple[str, int], source: str, method: str, path: str, count: int
 ) -> list[int]:
-    """Of requests from an address of this machine, one after the other on one connection. Each pretends to come from elsewhere."""
+    """The statuses of requests from a loopback address, one after the other on one connection.
+
+    Each request claims another client address in its header fields.
+    """
     fields = {"x-forwarded-for": PRETENDED, "forwarded": f"for={PRETENDED}"}
     body = b"" if method == "GET" else b"no SPC"
     if kind.asks != "http1":
@@ -203,7 +207,7 @@ class Tally:
 
 
 async def ask_by_http1(address: tuple[str, int], number: int, end: float, tally: Tally) -> None:
-    """Asks on one connection, and cancels some of the requests on another one."""
+    """Sends requests on one connection. Sends those that it cancels on other connections."""
     reader, writer = await asyncio.open_connection(*address)
     async for is_cancelled in paced(number, end):
         if is_cancelled:
@@ -223,7 +227,7 @@ async def ask_by_http1(address: tuple[str, int], number: int, end: float, tally:
 
 
 async def ask_by_http2(address: tuple[str, int], is_over_tls: bool, number: int, end: float, tally: Tally) -> None:
-    """Asks and cancels on one connection."""
+    """Sends and cancels requests on one connection."""
     client = await HTTP2Client.connect(address, is_over_tls)
     async for is_cancelled in paced(number, end):
         if is_cancelled:
@@ -236,7 +240,7 @@ async def ask_by_http2(address: tuple[str, int], is_over_tls: bool, number: int,
 
 
 async def paced(number: int, end: float):
-    """At each moment at which a client asks again, whether it cancels that request."""
+    """Yields at each time when the client's next request is due, with whether to cancel that request."""
     moment = time.monotonic()
     count = number
     while moment < end:
@@ -278,10 +282,10 @@ def test_no_request_is_lost_behind_a_proxy_whose_clients_cancel(
 
 
 def check_addresses(kind: Kind, proxy: Proxy) -> None:
-    """The rate of licence requests is that of the client's own address, even if the client names another one."""
+    """Checks that the rate limit counts the client's own address, even if the client claims another one."""
     first = asyncio.run(statuses(kind, proxy.address, ONE, "POST", "/fps/license", 4 * BURST))
     assert first[:BURST] == [401] * BURST and 429 in first[BURST:], first
-    # This does not limit the proxy, or the address that the first client pretended.
+    # The limit does not apply to the proxy, or to the address that the first client claimed.
     other = asyncio.run(statuses(kind, proxy.address, ANOTHER, "POST", "/fps/license", BURST))
     assert other == [401] * BURST
     pretended = asyncio.run(statuses(kind, proxy.address, PRETENDED, "POST", "/fps/license", BURST))

@@ -1,4 +1,4 @@
-"""Random combinations of claims, dialects and device facts: the daemon and the Python implementation decide alike.
+"""Random combinations of claims, dialects and device facts: the daemon and the Python rules must decide alike.
 
 `Scripts/test-interop --combinations 3000 -k random_tokens` is the long form.
 """
@@ -41,7 +41,7 @@ def prepare(setup: Path) -> None:
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()
     profiles = 'profiles: { HD: { lease: "1h", duration: "48h", hdcp: "type0", securityLevel: "baseline" } },'
-    # The credential, which has a line for its name.
+    # The line with the credential's name, after which a setting is inserted.
     name = 'name: "development",\n'
     for old, new in (("entitlement: {", f"entitlement: {{ {profiles}"), (name, f"{name}spcVersion3: true,")):
         assert text.count(old) == 1
@@ -94,7 +94,7 @@ def test_random_tokens_get_what_is_owed(daemon: OwnDaemon, seed: int) -> None:
 def judged(
     answer: Answer, opened: OpenedSPC, token: RandomToken, situation: Situation, request_secrets: RequestSecrets
 ) -> str:
-    """The kind of the answer, which must be the one that is owed."""
+    """Checks that the answer is the one that the policy demands, and returns its kind."""
     try:
         licence = decide(opened, token.entitlement, situation)
     except Refused as refused:

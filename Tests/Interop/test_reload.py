@@ -1,8 +1,8 @@
-"""SIGHUP under a load of licences, for every field of the configuration.
+"""SIGHUP under a load of licence requests, for every field of the configuration.
 
-The daemon prints the table of its fields, and which of them only a restart puts in force. Each live field has a step
-that shows the changed value in force for the next request. Each fixed field is changed, and the log must name it. No
-request of the load may fail.
+The daemon prints the table of its fields and which of them need a restart. Each live field has a step that shows that
+the next request uses the changed value. Each fixed field is changed, and the log must name it. No request of the load
+may fail.
 """
 
 import base64
@@ -42,20 +42,20 @@ from tls_material import make_pair
 from token_issuers import SigningKey
 
 REPOSITORY = Path(__file__).parent.parent.parent
-# How long the call-back service thinks about a slow token.
+# The seconds that the call-back service takes to decide about a slow token.
 SLOW_SECONDS = 0.15
 
 # --- Live fields without a step -------------------------------------------------------------------------------------
 
 NOT_SHOWN = {
     "fairplay.credentials[].module": "a credential with a module needs a restart; see the fixed fields",
-    "limits.tokenCacheCapacity": "a cache that is too small costs time alone, and no metric tells its size",
+    "limits.tokenCacheCapacity": "a cache that is too small only costs time, and no metric shows its size",
 }
 
 
 @dataclass(frozen=True)
 class Step:
-    """What shows that changes of some fields are in force."""
+    """A check that changes of some fields are in force."""
 
     fields: tuple[str, ...]
     run: Callable[[Lab], None]
@@ -75,7 +75,7 @@ def shows(*fields: str) -> Callable[[Callable[[Lab], None]], Callable[[Lab], Non
 def changes(
     field: str | tuple[str, ...], probe: Callable[[Lab], Any], values: dict[str, Any], before: Any, after: Any
 ) -> None:
-    """A step: the next request tells one thing before the reload and another one after it."""
+    """Adds a step: the next request must give one result before the reload and another result after it."""
 
     def run(lab: Lab) -> None:
         assert probe(lab) == before
@@ -138,7 +138,7 @@ def tls_steps(listener: str, address: Callable[[Lab], tuple[str, int]]) -> None:
         lab.change({f"{place}.ticketKeys": [first]})
         session = lab.session(address(lab))
         assert lab.resumes(address(lab), session)
-        # A rotation keeps what was given out; then the old key goes.
+        # A rotation keeps the tickets that were issued. Afterwards the old key is removed.
         lab.change({f"{place}.ticketKeys": [second, first]})
         assert lab.resumes(address(lab), session)
         lab.change({f"{place}.ticketKeys": [second]})
@@ -361,7 +361,7 @@ changes(
     False,
 )
 
-# Of devices that are Baseline at most, and of devices without HDCP type 1.
+# SPC options of a device that supports at most Baseline, and of a device without HDCP type 1.
 WEAK = {"capabilities": tags.CAPABILITY_HDCP_TYPE_1 | tags.CAPABILITY_LEVEL_BASELINE}
 UNPROTECTED = {"capabilities": tags.CAPABILITY_LEVEL_BASELINE | tags.CAPABILITY_LEVEL_MAIN}
 for kind in ("audio", "sd", "hd", "uhd"):
@@ -490,7 +490,7 @@ changes(
 @shows("entitlement.issuers[].contents")
 def issuer_contents(lab: Lab) -> None:
     assert lab.code() == "good"
-    # The load's tokens are of another issuer.
+    # The tokens of the load come from another issuer.
     lab.change({f"{ISSUER}.contents": ["other/*"]})
     assert lab.code() == "content_mismatch"
     lab.change({f"{ISSUER}.contents": ["other/*", lab.contents["SD"]]})
@@ -568,7 +568,7 @@ changes(
 
 
 def rule_steps(place: str, names: str, right: dict[str, object], content: str) -> None:
-    """The fields of a profile, or of the floor."""
+    """Adds steps for the fields of a profile or of the floor."""
 
     def streamed(lab: Lab) -> Streaming:
         terms = lab.opened(lab.token(right=right), content=content).terms
@@ -675,7 +675,7 @@ CALLBACK = "entitlement.callback"
 
 
 def opaque(word: str) -> str:
-    """A token that only the call-back service can read; it does what the word says."""
+    """A token that only the call-back service can read. The word in it decides the service's answer."""
     return f"{word}-{secrets.token_hex(8)}"
 
 
@@ -684,7 +684,7 @@ def decide(lab: Lab, token: str, query: str = "", **facts: Any) -> str:
 
 
 def questions(lab: Lab, token: str, count: int) -> int:
-    """How often the service is asked, when a device asks so often."""
+    """The number of questions that the service gets when a device sends `count` requests."""
     device = lab.device()
     for _ in range(count):
         decide(lab, token, device=device)
@@ -738,7 +738,7 @@ def callback_secret(lab: Lab) -> None:
 
 
 def revokes(lab: Lab, issuer: str) -> bool:
-    """Whether operators may revoke what this issuer gave."""
+    """Whether operators may revoke tokens of this issuer."""
     body = {"issuer": issuer, "kind": "sub", "value": secrets.token_hex(8)}
     return lab.administer("POST", "/v1/revocations", json.dumps(body).encode()).status == 200
 
@@ -829,16 +829,16 @@ def callback_breaker(lab: Lab) -> None:
 
 
 def rate_step(names: str, place: str, ask: Callable[[Lab], bool], *, counts_the_load: bool = False) -> None:
-    """A rate by its two fields: which of a few requests in a row are let through.
+    """Adds a step for the two fields of a rate: some of a few successive requests are allowed.
 
-    What was taken under one rate counts under the next one, so those that let everything through come first.
+    Requests under one rate count under the next one too, so rates that allow all requests come first.
     """
 
     @shows(f"{names}.perSecond", f"{names}.burst")
     def rate(lab: Lab) -> None:
         with lab.load.paused() if counts_the_load else nullcontext():
             try_rates(lab)
-            # The load goes on under the rate that it began with.
+            # Lets the load continue under the rate with which it began.
             lab.restore()
 
     def try_rates(lab: Lab) -> None:
@@ -862,7 +862,7 @@ for name in ("all", "perAddress"):
 
 
 def together(lab: Lab, count: int) -> list[str]:
-    """What devices get whose tokens are decided on slowly, all at once."""
+    """Sends `count` requests at the same time with tokens that the service decides slowly, and returns the codes."""
     messages = [lab.device().request(lab.options()).message for _ in range(count)]
 
     def ask(message: bytes) -> str:
@@ -880,12 +880,12 @@ def together(lab: Lab, count: int) -> list[str]:
 @shows(f"{CALLBACK}.workers", f"{CALLBACK}.waitingMaximum")
 def callback_workers(lab: Lab) -> None:
     assert together(lab, 4) == ["good"] * 4
-    # One question is under way and one waits; there is no place for more.
+    # One question is being asked and one waits. There is no room for more.
     lab.change({f"{CALLBACK}.workers": 1, f"{CALLBACK}.waitingMaximum": 1})
     assert together(lab, 4).count("good") < 4
     lab.change({f"{CALLBACK}.workers": 4, f"{CALLBACK}.waitingMaximum": 1})
-    # Two questions that come before a worker has woken find one place: so not every crowd gets through, but with one
-    # worker none does.
+    # If two questions come before a worker wakes, there is room for only one, so not every attempt succeeds. With one
+    # worker, no attempt succeeds.
     assert any(together(lab, 4) == ["good"] * 4 for _ in range(20))
     lab.change({f"{CALLBACK}.workers": 1, f"{CALLBACK}.waitingMaximum": 3})
     assert any(together(lab, 4) == ["good"] * 4 for _ in range(20))
@@ -1135,7 +1135,7 @@ def sees_token_life(lab: Lab) -> None:
     assert life() == 60
 
 
-# Types of SEES requests: the first playback on a device, and one on a device that is registered.
+# Types of SEES requests: the first playback on a device, and a playback on a registered device.
 REGISTRATION, REGISTERED = 2, 3
 
 
@@ -1148,7 +1148,7 @@ def sees_devices(lab: Lab) -> None:
         return lab.post(device.request(lab.options()).message, {}, f"?{query}", "/redeem/").status == 200
 
     first, second = lab.device(), lab.device()
-    # The second takes the place of the first, until there is a place for each.
+    # The second device takes the first device's place, until there is a place for each.
     assert plays(first, REGISTRATION) and plays(second, REGISTRATION)
     assert plays(second, REGISTERED) and not plays(first, REGISTERED)
     lab.change({"expressPlay.sees.devicesMaximum": 2})
@@ -1165,9 +1165,9 @@ addresses_of_packagers = itertools.count(1)
 
 
 def as_packager(lab: Lab, secret: str | None = None, user: str | None = None) -> dict[str, str]:
-    """Header fields with a secret, by Basic if there is a user; each time from another address.
+    """Header fields with a secret, as Basic credentials if there is a user.
 
-    So no wrong secret makes the next request wait.
+    Each call claims another client address, so that a wrong secret does not delay the next request.
     """
     number = next(addresses_of_packagers)
     secret = secret or lab.made["packager"]
@@ -1177,7 +1177,7 @@ def as_packager(lab: Lab, secret: str | None = None, user: str | None = None) ->
 
 
 def order() -> bytes:
-    """What asks for one key of a content that no test has asked for before."""
+    """The body of an order for one key of a new content."""
     return json.dumps({"contentId": f"packaged-{secrets.token_hex(6)}", "tracks": ["VIDEO"]}).encode()
 
 
@@ -1251,8 +1251,8 @@ def packager_recipients(lab: Lab) -> None:
 @shows("limits.rates.all.perSecond", "limits.rates.all.burst")
 def rate_of_all(lab: Lab) -> None:
     def waited() -> bool:
-        """Whether some of twenty requests, one after the other, waited for their turn."""
-        # Two requests of the load may come within a microsecond: with a burst of one, one of them waits at any rate.
+        """Whether some of twenty successive requests waited for their turn."""
+        # Two requests of the load may arrive within a microsecond: with a burst of one, one of them waits at any rate.
         with lab.load.paused():
             before = lab.metric("latchkey_overload_waited_total")
             assert [lab.code() for _ in range(20)] == ["good"] * 20
@@ -1272,7 +1272,7 @@ rate_step(
     "limits.rates.perSubject",
     "limits.rates.perSubject",
     lambda lab: lab.code(lab.token(sub="one viewer")) == "good",
-    # Its token has no subject, and counts for itself.
+    # The load's token has no subject, and is counted by itself.
     counts_the_load=True,
 )
 
@@ -1290,7 +1290,7 @@ def rate_per_address(lab: Lab) -> None:
     assert all(results())
     lab.change({"limits.rates.perAddress": {"perSecond": 1_000_000, "burst": 3}})
     assert all(results())
-    # The load comes from one address, too, and would be refused.
+    # The load comes from one address as well, and would be refused.
     with lab.load.paused():
         lab.change({"limits.rates.perAddress": {"perSecond": 2, "burst": 3}})
         few = results()
@@ -1301,7 +1301,7 @@ def rate_per_address(lab: Lab) -> None:
 
 
 def crowd(lab: Lab) -> list[str]:
-    """What twelve devices get that ask at once."""
+    """Sends the requests of twelve devices at the same time, and returns the codes."""
     messages = [(lab.device().request(lab.options()).message, lab.token()) for _ in range(12)]
 
     def ask(request: tuple[bytes, str]) -> str:
@@ -1318,7 +1318,7 @@ def crowd(lab: Lab) -> list[str]:
 @shows("limits.overload.wait", "limits.overload.waitingMaximum")
 def overload(lab: Lab) -> None:
     rate = {"limits.rates.all": {"perSecond": 10, "burst": 1}}
-    # Requests are refused here, so the load must not be there.
+    # Requests are refused in this step, so the load is paused.
     with lab.load.paused():
         for limits, is_refused in (
             ({}, False),
@@ -1349,14 +1349,14 @@ def log_sampling(lab: Lab) -> None:
         return sum(entry["event"] == "request_refused" for entry in lab.entries()[before:])
 
     rate = 1_000_000
-    # The line of the reload comes behind those of the requests.
+    # The log line of the reload comes after the lines of the requests.
     assert refused_lines() < 100
     assert refused_lines() == 100
 
 
 # --- Fixed fields ---------------------------------------------------------------------------------------------------
 
-# What a field needs beside it, and what the log then names as well.
+# Fields that must change together with a field. The log then names them too.
 TOGETHER_WITH: dict[str, dict[str, Any]] = {
     "listeners.public[1].proxyProtocol": {"listeners.public[1].trustedProxies": ["10.0.0.0/8"]},
     "listeners.admin[0].proxyProtocol": {"listeners.admin[0].trustedProxies": ["10.0.0.0/8"]},
@@ -1366,7 +1366,7 @@ TOGETHER_WITH: dict[str, dict[str, Any]] = {
         for name in ("password", "ledger", "onStoreOutage", "admitInOutage.perToken", "admitInOutage.perSubject")
     },
 }
-# Other values of fields whose own value does not suggest one; by the end of the path.
+# Other values for fields whose value suggests none, by the end of the path.
 OTHER_VALUES: dict[str, Any] = {
     "node": "another-node",
     "address": "127.0.0.3:0",
@@ -1389,7 +1389,7 @@ FILES = (
 
 
 def other_value(field: Field) -> Any:
-    """Another value that the field takes."""
+    """Another valid value of the field."""
     for end, value in OTHER_VALUES.items():
         if field.path == end or field.path.endswith(f".{end}"):
             return value
@@ -1418,7 +1418,7 @@ def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @contextmanager
 def under_load(lab: Lab) -> Iterator[None]:
-    """No request of the load may fail meanwhile, and there must be some."""
+    """Checks that the load sends requests inside the context, and that none fails."""
     before, failed = lab.load.answered, len(lab.load.failures)
     try:
         yield
@@ -1426,7 +1426,7 @@ def under_load(lab: Lab) -> Iterator[None]:
         lab.restore()
     deadline = time.monotonic() + WAIT_SECONDS
     while lab.load.answered == before:
-        assert time.monotonic() < deadline, "the load stands still"
+        assert time.monotonic() < deadline, "the load makes no progress"
         time.sleep(0.005)
     assert lab.load.failures[failed:] == []
 
@@ -1477,7 +1477,7 @@ def test_tls_that_comes_or_goes_is_named(lab: Lab) -> None:
 
 
 def test_a_credential_with_a_module_is_named(lab: Lab) -> None:
-    # Any shared library: what needs a restart is never opened.
+    # Any shared library serves here, because the daemon does not open a library that needs a restart.
     library = _rust.__file__
     files = lab.materials.credential("module", make_credential())
     names = ("certificate1024", "privateKey1024", "certificate2048", "privateKey2048")
@@ -1492,8 +1492,8 @@ def test_a_credential_with_a_module_is_named(lab: Lab) -> None:
             if field.is_fixed and field.path.startswith("fairplay") and field.value is not None
         }
         assert "fairplay.credentials[3].module.library" in named
-        # The table shows a section or a list with fields by these alone. The whole list waits for the restart, as its
-        # module does, and so does what a reload could change.
+        # The table shows only the fields of a section or list, not the section itself. The whole list waits for the
+        # restart, because its module does, and so does its stage.
         named |= {"fairplay.credentials[3].module", "fairplay.credentials", "fairplay.credentials[3].stage"}
         lab.change(values, needs=named)
         assert certificate(lab, "module") is None
@@ -1507,7 +1507,7 @@ def test_a_configuration_with_a_mistake_changes_nothing(lab: Lab) -> None:
 
 
 def test_a_reload_that_the_store_refuses_changes_no_certificate_either(lab: Lab) -> None:
-    """The proof of a new session key is the last step that can fail."""
+    """The last step of a reload that can fail is storing the proof of a new session key."""
     place = "listeners.public[1].tls"
     other = make_pair(lab.setup / "tls", "of-a-refused-reload", hosts=("first.example", "localhost"))
     before = lab.handshake(lab.public[1])

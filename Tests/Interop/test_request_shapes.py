@@ -1,4 +1,4 @@
-"""What a daemon makes of requests with several keys, of copies, and of reports of ended sessions."""
+"""How a daemon handles requests with several keys, copies of requests, and reports of ended sessions."""
 
 import base64
 import json
@@ -58,9 +58,9 @@ def rows(daemon: OwnDaemon, kind: str) -> list[dict[str, object]]:
 
 
 def test_several_keys_are_one_batch_and_one_commit(daemon: OwnDaemon, deployment: Deployment) -> None:
-    """And each has its own result: a key that is denied denies no other."""
+    """Each key has its own result: a denied key does not affect the others."""
     contexts = [request(deployment), request(deployment, asset_id=b"another"), request(deployment, 2)]
-    # The token is verified before, by a request that is measured for nothing.
+    # A request before the measurement makes the daemon verify the token.
     assert ask(deployment, request(deployment).message, deployment.token).status == 200
     before = daemon.metrics()
     issued = len(rows(daemon, "licenseIssued"))
@@ -71,7 +71,7 @@ def test_several_keys_are_one_batch_and_one_commit(daemon: OwnDaemon, deployment
         f'latchkey_license_requests_total{{shape="key_array",outcome="{outcome}"}}' for outcome in ("issued", "refused")
     ]
     assert since(daemon, before, *names) == [3, 1, 2, 1]
-    # One for both licences; the row of the refusal is written beside them.
+    # One batch for both licences. The row of the refusal may be in a second batch.
     assert 1 <= since(daemon, before, BATCHES)[0] <= 2
     assert len(rows(daemon, "licenseIssued")) == issued + 2
     entries = json.loads(answer.body)
@@ -84,7 +84,7 @@ def test_several_keys_are_one_batch_and_one_commit(daemon: OwnDaemon, deployment
 
 @pytest.mark.parametrize("shape", ["raw", "form", "JSON"])
 def test_a_burst_of_copies_costs_one_operation(daemon: OwnDaemon, deployment: Deployment, shape: str) -> None:
-    """Nine copies on nine connections at once, as hls.js sends them, and one a little later."""
+    """Nine copies at the same time on nine connections, as hls.js sends them, and one copy a little later."""
     context = request(deployment, 2)
     text = base64.b64encode(context.message).decode()
     body = {"raw": context.message, "form": f"spc={text}".encode(), "JSON": json.dumps({"spc": text}).encode()}[shape]
@@ -125,7 +125,7 @@ def test_reports_are_acknowledged_and_recorded_once(
         assert (answer.status, answer.body) == (200, b"acknowledged")
         assert answer.header("Content-Type").startswith("text/plain")
     found = [row for row in rows(daemon, "sessionEndReported") if row["detail"] == name.hex()]
-    # Another subject's report is its own.
+    # The report of another subject is a separate report.
     assert len(found) == 2 and len({row["subject"] for row in found}) == 2
 
 
@@ -182,7 +182,7 @@ def test_a_refusal_names_the_header_of_the_token(deployment: Deployment) -> None
 def test_get_says_what_to_do(deployment: Deployment) -> None:
     answer = deployment.client.send("GET", LICENCE_PATH)
     assert (answer.status, answer.code, answer.header("Allow")) == (405, "method_not_allowed", "POST, OPTIONS")
-    assert "POST alone" in answer.problem["detail"] and "by POST" in answer.problem["hint"]
+    assert "only POST" in answer.problem["detail"] and "by POST" in answer.problem["hint"]
     assert "the method GET" in answer.problem["detail"]
 
 

@@ -1,9 +1,10 @@
-"""What strangers can make the daemon hold: memory, places for connections, descriptors, lines of its log.
+"""What strangers can make the daemon hold: memory, connections, descriptors, and lines of its log.
 
-    LATCHKEY_ABUSE=long    as many clients as the attacks had that were found: `Scripts/test-abuse`
+    LATCHKEY_ABUSE=long    as many clients as in the attacks that were found: `Scripts/test-abuse`
                            without it a short form with smaller limits
 
-Everything stays on this machine and ends by itself. Each attack has a good client beside it, which must lose no request.
+All traffic stays on this machine, and every attack ends by itself. Beside each attack runs a well-behaved client, which
+must lose no request.
 """
 
 import json
@@ -32,7 +33,7 @@ from own_daemon import OwnDaemon, new_setup, running_daemon, start_daemon, stop_
 
 @pytest.fixture(scope="module")
 def rows() -> Iterator[list[tuple[str, ...]]]:
-    """One row for each attack, printed as one table behind the last."""
+    """Collects one row for each attack, and prints all rows as one table at the end."""
     rows: list[tuple[str, ...]] = []
     yield rows
     print(f"\n{table(rows)}")
@@ -58,7 +59,7 @@ def test_one_address_cannot_take_the_descriptors_that_the_daemon_needs(tmp_path:
         held = []
         try:
             for _ in range(300):
-                # The daemon may reset a connection before the client has seen that it is there.
+                # The daemon may reset a connection before the client has noticed that it was accepted.
                 with suppress(OSError):
                     held.append(socket.create_connection(daemon.public, timeout=5))
                     held[-1].sendall(b"GET /livez HTTP/1.1\r\n")
@@ -89,7 +90,7 @@ def test_the_soft_limit_of_descriptors_is_raised(tmp_path: Path, latchkey_progra
 
 
 def test_the_table_of_descriptors_has_its_size_from_the_start(tmp_path: Path, latchkey_programs: None) -> None:
-    """Else a flood of connections would make it grow, and the loops would wait for that."""
+    """Otherwise a flood of connections would make the table grow, and the loops would wait for that."""
     with running_daemon(tmp_path, limits={"connectionsMaximum": 1500}, files=2000) as daemon:
         status = Path(f"/proc/{daemon.process.pid}/status").read_text()
         assert int(status.partition("FDSize:")[2].split()[0]) >= 2000
@@ -115,7 +116,7 @@ def test_refusals_do_not_flood_the_log(tmp_path: Path, latchkey_programs: None) 
         assert 20 <= refused <= 20 * (seconds + 1)
         left_out = daemon.metrics()['latchkey_log_lines_dropped_total{reason="sampled"}']
         assert left_out == len(identifiers) - refused
-        # The cause of each is known all the same.
+        # The daemon can still tell the cause of each refusal.
         token = (daemon.setup / "secrets" / "admin-token").read_text().strip()
         for identifier in identifiers[:: len(identifiers) // 20]:
             request = f"GET /v1/refusals/{identifier} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
@@ -132,13 +133,13 @@ SLOW_READ_PAUSE_SECONDS = 0.02
 
 
 class SlowReader:
-    """Reads a daemon's log from a named pipe: line by line at first, then slowly, and at last as fast as it comes."""
+    """Reads a daemon's log from a named pipe: first line by line, then slowly, and at the end as fast as possible."""
 
     def __init__(self, path: Path) -> None:
         self.lines: list[dict[str, object]] = []
         self._rest = b""
         os.mkfifo(path)
-        # Otherwise opening it would wait for the daemon, and the daemon for this.
+        # With O_NONBLOCK, opening the pipe does not wait for the daemon, which itself waits for a reader.
         self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         self._hurries = threading.Event()
         self._thread = threading.Thread(target=self._read_slowly)
@@ -164,7 +165,7 @@ class SlowReader:
             self._hurries.wait(SLOW_READ_PAUSE_SECONDS)
 
     def _read(self, size: int) -> bool:
-        """False at the end."""
+        """Reads the next bytes. Returns false at the end of the log."""
         select.select([self._descriptor], [], [])
         data = os.read(self._descriptor, size)
         *lines, self._rest = (self._rest + data).split(b"\n")
@@ -173,7 +174,7 @@ class SlowReader:
 
 
 def reload_with_another_origin(process: subprocess.Popen[bytes], setup: Path, public: tuple[str, int], number: int) -> None:
-    """Returns when the pages that may ask are others, without a look at the log."""
+    """Reloads the daemon with another allowed origin. Returns when the origin is in force, without reading the log."""
     origin = f"https://page-{number}.example"
     configuration = setup / "latchkey.json5"
     text = re.sub(r"^    cors: .*\n", "", configuration.read_text(), flags=re.MULTILINE)
@@ -189,7 +190,10 @@ def reload_with_another_origin(process: subprocess.Popen[bytes], setup: Path, pu
 
 
 def test_reloads_are_in_the_log_although_its_reader_is_slow(tmp_path: Path, latchkey_programs: None) -> None:
-    """Strangers cause more lines than the reader takes. The loops wait for no line, and what is lost is counted."""
+    """Strangers cause more log lines than the reader can read.
+
+    The loops do not wait for the log, and lost lines are counted.
+    """
     setup = new_setup(tmp_path)
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()
@@ -210,7 +214,7 @@ def test_reloads_are_in_the_log_although_its_reader_is_slow(tmp_path: Path, latc
             reload_with_another_origin(process, setup, public, number)
         metrics = OwnDaemon(process, setup, public, admin, log).metrics()
     finally:
-        # At its end the daemon waits for the reader for two seconds only.
+        # When the daemon stops, it waits at most two seconds for the reader.
         reader.hurry()
         status = stop_daemon(process)
         lines = reader.read_to_the_end()
@@ -221,7 +225,7 @@ def test_reloads_are_in_the_log_although_its_reader_is_slow(tmp_path: Path, latc
     lost = metrics['latchkey_log_lines_dropped_total{reason="reader"}']
     assert lost > 0
     assert events.count("request_refused") + lost == 2000 * RELOADS
-    # The log itself says so too.
+    # The log itself reports the same number.
     assert sum(int(str(line["count"])) for line in lines if line["event"] == "log_lines_dropped") == lost
 
 
@@ -237,7 +241,7 @@ def test_unknown_methods_and_versions_are_no_errors(tmp_path: Path, latchkey_pro
 
 
 METRICS_ARTICLE = Path(__file__).parents[2] / "Sources/LatchkeyService/LatchkeyService.docc/Metrics.md"
-# What shows how full the daemon is: label and values.
+# The metrics that show how busy the daemon is, each with its label and the label's values.
 SATURATION = {
     "latchkey_loop_lag_seconds": ("loop", {"0"}),
     "latchkey_loop_longest_turn_seconds": ("loop", {"0"}),
@@ -286,7 +290,7 @@ def test_saturation_is_visible_and_every_metric_is_in_the_article(tmp_path: Path
 
 
 def _metrics_with(daemon: OwnDaemon, sample: str, value: float) -> dict[str, float]:
-    """Waits until a sample has a value: the client has its answer before the loop has ended its turn."""
+    """Waits until a sample has a value, because the client may get its answer before the loop has finished its turn."""
     deadline = time.monotonic() + SETTLE_SECONDS
     while (metrics := daemon.metrics())[sample] != value:
         assert time.monotonic() < deadline, f"{sample} is {metrics[sample]}"
@@ -302,7 +306,7 @@ def test_wrong_admin_tokens_are_slowed(tmp_path: Path, latchkey_programs: None) 
         assert len(codes) == 500
         assert set(codes) == {"admin_token_invalid", "rate_limited"}
         assert codes.count("admin_token_invalid") <= 10 + (time.monotonic() - start) + 1
-        # Until the right token is looked at again.
+        # Waits until the daemon checks the right token again.
         token = (daemon.setup / "secrets" / "admin-token").read_text().strip()
         right = request.replace(b"wrong-wrong-wrong", token.encode()) + b"Connection: close\r\n\r\n"
         while (answer := http1_wire.exchange(daemon.admin, right)).statuses != [200]:

@@ -1,5 +1,7 @@
-"""Restarts through socket activation: this program keeps the listening socket, as systemd does, and no client notices. And the end of
-a daemon that has its socket itself: it answers what clients have sent before.
+"""Restarts with socket activation, and the daemon's end without it.
+
+With socket activation, this program keeps the listening socket, as systemd does, and no client notices a restart. A
+daemon that owns its socket answers everything that clients have sent before its end.
 
     LATCHKEY_ABUSE=long    20 restarts; `Scripts/test-abuse`
 """
@@ -19,7 +21,7 @@ from own_daemon import await_addresses, new_setup, start_daemon, stop_daemon
 
 RESTARTS = 20 if os.environ.get("LATCHKEY_ABUSE") == "long" else 4
 CLIENTS = 16
-# Half of the clients ask once per connection, the others until the daemon ends it.
+# Half of the clients send one request per connection, the others send requests until the daemon ends the connection.
 REQUESTS_PER_CONNECTION = (1, 1000)
 ANSWERS_BETWEEN = 200
 ANSWER_SECONDS = 20.0
@@ -29,7 +31,7 @@ REQUEST = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 
 @dataclass
 class Load:
-    """Clients that ask without pause until they are told to stop."""
+    """Clients that send requests without a pause until they are told to stop."""
 
     address: tuple[str, int]
     answered: int = 0
@@ -68,7 +70,10 @@ class Load:
 
     @staticmethod
     def _ask(connection: socket.socket, is_first: bool) -> bool:
-        """Whether the daemon ends the connection. Between two requests it may; then the client asks again elsewhere."""
+        """Sends one request. Returns whether the daemon ends the connection.
+
+        The daemon may end it between two requests. The client then sends its request on another connection.
+        """
         received = b""
         try:
             connection.sendall(REQUEST)
@@ -104,13 +109,14 @@ def load(address: tuple[str, int]) -> Iterator[Load]:
 
 
 def start_activated(setup: Path, log: Path, listening: socket.socket) -> subprocess.Popen[bytes]:
-    """As systemd does it: the socket is descriptor 3, and the environment says for which process."""
+    """Starts the daemon as systemd does: the socket is descriptor 3, and the environment names the process that gets
+    it."""
     environment = {"LATCHKEY_LISTEN": "systemd:public", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "public"}
     return start_daemon(
         setup,
         log,
         environment,
-        # The process's own number is known only within it.
+        # Only the process itself knows its id, so a shell sets LISTEN_PID.
         through=("/bin/sh", "-c", 'LISTEN_PID=$$ exec "$0" "$@"'),
         preexec_fn=lambda: os.dup2(listening.fileno(), FIRST_PASSED_DESCRIPTOR),
         pass_fds=(FIRST_PASSED_DESCRIPTOR,),
@@ -146,14 +152,14 @@ def test_no_connection_is_refused_while_the_daemon_restarts(tmp_path: Path, latc
 # --- The end without socket activation -------------------------------------------------------------------------------
 
 ENDS = 100 if os.environ.get("LATCHKEY_ABUSE") == "long" else 3
-# Half of the clients keep their connections, and ask now and then: most of them are idle when the end comes.
+# Half of the clients keep their connections and send a request from time to time. Most of them are idle at the end.
 ENDING_CLIENTS = 32
 IDLE_SECONDS = 0.02
 
 
 @dataclass
 class EndingLoad:
-    """Clients that ask until no daemon answers any more."""
+    """Clients that send requests until the daemon no longer answers."""
 
     address: tuple[str, int]
     answered: int = 0
@@ -165,7 +171,7 @@ class EndingLoad:
             try:
                 connection = socket.create_connection(self.address, timeout=ANSWER_SECONDS)
             except OSError:
-                return  # Nothing was asked.
+                return  # No request was sent.
             with connection:
                 goes_on = self._ask(connection)
                 while goes_on and keeps:
@@ -173,7 +179,10 @@ class EndingLoad:
                     goes_on = self._ask(connection)
 
     def _ask(self, connection: socket.socket) -> bool:
-        """Whether the connection goes on. A request that was sent before the client could see the end must be answered."""
+        """Sends one request. Returns whether the connection stays open.
+
+        A request must be answered if it was sent before the client could see the end.
+        """
         connection.setblocking(False)
         try:
             if connection.recv(1) == b"":

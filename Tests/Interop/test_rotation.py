@@ -1,4 +1,5 @@
-"""Live content whose keys rotate: which periods get licences, who makes the periods, and the alert for one that is missing."""
+"""Live content with rotating keys: which periods get licences, who makes the periods, and the alert for a missing
+one."""
 
 import json
 import os
@@ -27,9 +28,9 @@ from own_daemon import OwnDaemon, running_daemon, stop_daemon
 REPOSITORY = Path(__file__).parents[2]
 ALERTS = REPOSITORY / "Config" / "prometheus-alerts.yaml"
 HOUR = 3600
-# A pass of the keeper is at most 10 s after the one before it.
+# The keeper's passes are at most 10 s apart.
 KEEPER_SECONDS = 30
-# What a node remembers of a content's periods is believed for 3 s.
+# A node caches the periods of a content for 3 s.
 MEMORY_SECONDS = 20
 PLAYERS = 320
 CLIENTS = 16
@@ -37,7 +38,7 @@ CLIENTS = 16
 
 @dataclass(frozen=True)
 class Live:
-    """A daemon, and a content of it that rotates."""
+    """A daemon with a content whose keys rotate."""
 
     daemon: OwnDaemon
     deployment: Deployment
@@ -64,7 +65,7 @@ class Live:
         return (client or self.deployment.client).licence(message, self.token)
 
     def served(self) -> set[int]:
-        """The periods of which a player gets the key. Each other one is refused as one without a key."""
+        """The periods whose key a player gets. A request for any other period is refused as if it had no key."""
         served = set()
         for period, key in self.keys().items():
             answer = self.ask(str(key["kid"]))
@@ -74,7 +75,7 @@ class Live:
         return served
 
     def await_served(self, expected: set[int]) -> None:
-        """Nodes remember what is served for a few seconds."""
+        """Waits until exactly these periods are served, because nodes cache the periods for a few seconds."""
         deadline = time.monotonic() + MEMORY_SECONDS
         while (served := self.served()) != expected:
             assert time.monotonic() < deadline, served
@@ -113,7 +114,7 @@ def test_the_window_decides_which_periods_are_served(live: Live) -> None:
     live.daemon.await_log("period 3 has left the window of news: current 8, window 0")
     live.rotate("--window", "4", "--no-keys")
     live.await_served({4, 5, 6, 7, 8, 9})
-    # Each period has a key of its own, and a licence has that of its period.
+    # Each period has its own key, and a licence has the key of its period.
     answers = {period: live.key(period) for period in (4, 9)}
     assert answers[4].key != answers[9].key and answers[4].iv != answers[9].iv
     for key in answers.values():
@@ -139,7 +140,7 @@ def test_a_schedule_decides_which_period_is_the_current_one(live: Live, tmp_path
     run_latchkey(live.daemon.setup, "keys", "import", "--file", str(ahead))
     live.await_served({5, 7, 8})
     live.daemon.await_log("period 9 of news is not due yet: current 7")
-    # The same again changes nothing.
+    # Repeating the command changes nothing.
     again = live.rotate("--every", "1h", "--window", "2")
     assert again["keys"] == [] and again["schedule"] == made["schedule"]
 
@@ -180,7 +181,7 @@ def test_the_daemon_makes_periods_ahead_and_writes_down_that_it_did(live: Live) 
 
 
 def test_many_players_get_the_new_key_at_the_boundary(live: Live) -> None:
-    """The key is there before its period begins, and everybody asks for it at once."""
+    """The key exists before its period begins, and all players request it at the same time."""
     live.rotate("--track", "SD", "--period", "1")
     next_key = live.rotate("--period", "2")["keys"][0]["kid"]
 
@@ -203,7 +204,7 @@ TRACKS = ("SD", "AUDIO")
 
 @pytest.fixture
 def nodes(latchkey_programs: None, tmp_path: Path) -> Iterator[list[Node]]:
-    """Two nodes over PostgreSQL, which both make periods."""
+    """Two nodes over PostgreSQL that both make periods."""
     if "LATCHKEY_POSTGRESQL" not in os.environ:
         pytest.skip("LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql Scripts/test-interop starts one")
     nodes = nodes_on_one_database(tmp_path, 2)
@@ -216,7 +217,7 @@ def nodes(latchkey_programs: None, tmp_path: Path) -> Iterator[list[Node]]:
 
 
 def scheduled(node: Node, content: str) -> None:
-    """The current period and the next one are there; the one after that is for a keeper to make, at once."""
+    """Makes a content whose current and next period exist. A keeper must make the period after them immediately."""
     tracks = [option for track in TRACKS for option in ("--track", track)]
     run_latchkey(
         node.setup, "keys", "rotate", "--content", content, "--every", "60s", "--start", ago(40), *tracks, "--json"
@@ -239,7 +240,7 @@ def test_several_nodes_make_each_key_once_and_go_on_alone(nodes: list[Node]) -> 
     contents = [f"live-{number}" for number in range(CONTENTS)]
     for content in contents:
         scheduled(nodes[0], content)
-    # Both keepers are at it, and each would make all of them.
+    # Both keepers work at the same time, and each tries to make all periods.
     awaited(lambda: all((3, "SD") in [key[:2] for key in names_of_keys(nodes[1], content)] for content in contents))
     awaited(lambda: all((3, "AUDIO") in [key[:2] for key in names_of_keys(nodes[1], content)] for content in contents))
     made: Counter[str] = Counter()
@@ -254,13 +255,13 @@ def test_several_nodes_make_each_key_once_and_go_on_alone(nodes: list[Node]) -> 
         assert set(periods) >= {1, 2, 3} and set(periods.values()) == {len(TRACKS)}
         assert [made[kid] for _, _, kid in first if made[kid] != 1] == []
 
-    # A period that one node has made is served by the other one too, from the beginning of the period before it.
+    # The other node also serves a period that one node has made, from the beginning of the period before it.
     kid = next(kid for period, track, kid in names_of_keys(nodes[0], contents[0]) if (period, track) == (3, "SD"))
     viewer = token(rights=[{"content": contents[0]}])
     for node in nodes:
         awaited(lambda: node.ask(message(node.device(), asset=f"skd://{kid}"), viewer).status == 200)
 
-    # The first node goes; the other one goes on.
+    # The first node stops, and the other one continues.
     assert nodes[0].process is not None and stop_daemon(nodes[0].process) == 0
     scheduled(nodes[1], "after")
     awaited(lambda: (3, "SD") in [key[:2] for key in names_of_keys(nodes[1], "after")])
@@ -277,7 +278,7 @@ def rules() -> list[dict[str, object]]:
 
 
 def firing(metrics: dict[str, float]) -> set[str]:
-    """The alerts of the file whose condition holds, of those that compare one metric with a number."""
+    """The alerts of the file whose condition is true. Only alerts that compare one metric with a number are checked."""
     found = set()
     for rule in rules():
         match = SIMPLE.fullmatch(str(rule["expr"]))
@@ -311,7 +312,7 @@ def test_the_alert_fires_while_the_next_period_cannot_be_made(live: Live) -> Non
         database.execute(
             "CREATE TRIGGER no_more_keys BEFORE INSERT ON content_key BEGIN SELECT RAISE(ABORT, 'no more'); END"
         )
-    # The schedule is stored, and the keys cannot be.
+    # The schedule is stored, but the keys cannot be stored.
     with pytest.raises(AssertionError, match="period 1 of news"):
         live.rotate("--every", "1h", "--track", "SD")
     expected = {"LatchkeyLivePeriodMissing", "LatchkeyDegraded"}
@@ -323,7 +324,7 @@ def test_the_alert_fires_while_the_next_period_cannot_be_made(live: Live) -> Non
     assert metrics["latchkey_live_contents_without_next_period"] == 1
     assert metrics['latchkey_degraded{part="periods"}'] == 1
     live.daemon.await_log('"degraded"')
-    # Licences go on.
+    # Licences are still granted.
     assert live.deployment.licence(device_for(live.deployment.credential, 1), SPCOptions(live.deployment.asset_id))
     with database:
         database.execute("DROP TRIGGER no_more_keys")
@@ -333,7 +334,7 @@ def test_the_alert_fires_while_the_next_period_cannot_be_made(live: Live) -> Non
         assert time.monotonic() < deadline, firing(live.daemon.metrics())
         time.sleep(0.2)
     assert set(live.keys()) == {1, 2}
-    # Failures are logged once for each change, and not with each pass.
+    # A failure is logged once for each change, not at each pass.
     live.daemon.await_log('"recovered"')
     parts = [line["part"] for line in live.log("degraded") if line["part"] == "periods"]
     assert parts == ["periods"]

@@ -1,4 +1,7 @@
-"""A thousand requests at once for what there is only little of: on one daemon with SQLite, and on two with one PostgreSQL."""
+"""A thousand requests at the same time for something scarce.
+
+Runs on one daemon with SQLite, and on two daemons with one PostgreSQL server.
+"""
 
 import os
 from collections import Counter
@@ -36,7 +39,7 @@ def nodes(
 
 
 def ask_all(nodes: list[Node], requests: list[tuple[bytes, str]]) -> list[Answer]:
-    """Everything at once; the requests take turns between the nodes."""
+    """Sends all requests at the same time, in turn to each node."""
     return ask_at_once([(nodes[number % len(nodes)].url, *request) for number, request in enumerate(requests)])
 
 
@@ -45,7 +48,7 @@ def given(answers: list[Answer]) -> set[str | None]:
 
 
 def recorded(nodes: list[Node]) -> list[str]:
-    """The lines of all ledgers, which verify."""
+    """The lines of all ledgers. Fails if a ledger does not verify."""
     for node in nodes:
         run_latchkey(node.setup, "ledger", "verify")
     return [line for node in nodes for line in run_latchkey(node.setup, "ledger", "export").splitlines()]
@@ -72,7 +75,7 @@ def test_playbacks_never_exceed_their_limit(nodes: list[Node]) -> None:
     ]
     answers = ask_all(nodes, requests)
     assert set(answer.code for answer in answers) == {None, "concurrency_limit"}
-    # Each of the devices that came first keeps its place, and no other ever gets one.
+    # The first five devices keep their places, and no other device ever gets one.
     holders = {number % len(devices) for number, answer in enumerate(answers) if answer.status == 200}
     assert len(holders) == 5
     refused = ask_all(nodes, [(message(device, 999, tags.PLAYING_OR_PAUSED), presented)])

@@ -1,4 +1,4 @@
-"""Uses, devices, playbacks and repeated requests, as they are counted by a real daemon: in parallel, and over a kill."""
+"""How a running daemon counts uses, devices, playbacks and repeated requests: in parallel, and after it was killed."""
 
 import time
 from collections import Counter
@@ -67,13 +67,16 @@ def test_a_request_is_not_good_for_another_token(node: Node) -> None:
     first = node.ask(spc, token(limits={"uses": 1}, sub="one"))
     assert first.status == 200
     assert node.ask(spc, token(limits={"uses": 1}, sub="another")).code == "spc_replayed"
-    # A new token of the same viewer is the same sender.
+    # A new token of the same viewer counts as the same sender.
     again = node.ask(spc, token(limits={"uses": 1}, sub="one"))
     assert again.status == 200 and again.header("X-License-Id") == first.header("X-License-Id")
 
 
 def test_what_a_token_spends_is_remembered_beyond_its_end(node: Node) -> None:
-    """Clocks may differ, so that a token is good for a little while after it has ended."""
+    """Clocks may differ, so a token is valid for a short time after its end.
+
+    Its uses are remembered at least as long.
+    """
     now = int(time.time())
     once = token(iat=now - 60, nbf=now - 60, exp=now, limits={"uses": 1})
     device = node.device()
@@ -148,7 +151,7 @@ def test_a_playback_that_goes_on_keeps_its_place(node: Node) -> None:
 
 
 def test_a_player_that_crashed_comes_back(node: Node) -> None:
-    """The same device and content in a new session takes the place of the old one."""
+    """A new session with the same device and content takes over the place of the old session."""
     claims = limited_to(1)
     device = node.device()
     assert node.ask(message(device, 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
@@ -173,7 +176,7 @@ def test_a_screen_that_is_lent_shares_the_place(node: Node) -> None:
 
 
 def test_the_adapter_of_a_screen_shares_the_place_and_is_no_device(node: Node) -> None:
-    """Apple's AV adapter has an HU of its own, which is not the viewer's device."""
+    """Apple's AV adapter has its own HU, which does not count as the viewer's device."""
     claims = limited_to(1) | {"device": {"max": 1}}
     assert node.ask(message(node.device(), 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
     adapter = message(node.device(), 9, tags.PLAYING_OR_PAUSED, tags.STREAMING_TO_AV_ADAPTER)
@@ -182,7 +185,7 @@ def test_the_adapter_of_a_screen_shares_the_place_and_is_no_device(node: Node) -
 
 
 def test_a_lent_screen_is_counted_where_nothing_plays(node: Node) -> None:
-    """Who only says that a screen is lent takes a place like everybody else."""
+    """A request that only claims to be for AirPlay takes its own place, like any other device."""
     claims = limited_to(1)
     screen = message(node.device(), 9, tags.PLAYING_OR_PAUSED, tags.STREAMING_TO_AIRPLAY)
     assert node.ask(screen, token(**claims)).status == 200
@@ -190,18 +193,18 @@ def test_a_lent_screen_is_counted_where_nothing_plays(node: Node) -> None:
 
 
 def test_the_next_episode_is_made_ready_beside_the_one_that_plays(node: Node) -> None:
-    """A request that is ready to start takes a provisional place, which the same session confirms when it plays."""
+    """A request in the state "ready to start" takes a provisional place. The same session confirms it when it plays."""
     claims = limited_to(1)
     device = node.device()
     assert node.ask(message(device, 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200
     assert node.ask(message(device, 8, tags.READY_TO_START, asset=OTHER), token(**claims)).status == 200
     assert node.ask(message(device, 8, tags.PLAYING_OR_PAUSED, asset=OTHER), token(**claims)).status == 200
-    # It was never the place of another device.
+    # No other device could take the provisional place.
     assert node.ask(message(node.device(), 9, tags.READY_TO_START), token(**claims)).code == "concurrency_limit"
 
 
 def test_views_beside_one_another_count_each(node: Node) -> None:
-    """Several contents in several sessions of one device are several playbacks."""
+    """Several contents in several sessions of one device count as several playbacks."""
     claims = limited_to(2)
     device = node.device()
     assert node.ask(message(device, 7, tags.PLAYING_OR_PAUSED), token(**claims)).status == 200

@@ -1,6 +1,6 @@
 """SPEKE v1, v2.0 and v2.1 against a running daemon (packagers, sections 1.2 to 1.7 and 8).
 
-The rules of the public verification suite are stated here again: what it checks, and none of its code.
+The tests restate the rules that the public verification suite checks. They use none of its code.
 """
 
 import base64
@@ -49,7 +49,7 @@ from packagers import (
 
 GOOD = sorted(path.stem for path in VECTORS.glob("v*.xml"))
 ENCRYPTED = "v2_vod_fairplay_encrypted_delivery"
-# The texts of section 1.4, to the letter. Of an entity only the refusal counts.
+# The exact texts of section 1.4. For an entity, only the refusal matters.
 BAD = {
     "neg_no_contentid": "Missing CPIX@contentId",
     "neg_bad_version": "Unsupported CPIX@version",
@@ -84,7 +84,7 @@ def version_of(name: str) -> str:
 
 
 class Lab:
-    """A daemon with packagers, and every secret that it has given."""
+    """A daemon with packagers, and every key that it has given."""
 
     def __init__(self, daemon: OwnDaemon, packagers: Packagers):
         self.daemon = daemon
@@ -103,7 +103,7 @@ class Lab:
         if answer.status == 200:
             found = opened(answer.body) if b"EncryptedValue" in answer.body else Document(answer.body).keys
             for key in found:
-                # The same key id never gets another key.
+                # A key id always has the same key.
                 assert self.keys.setdefault(key.kid, key) == key
                 assert key.iv is None or key.iv != key.key
         return answer
@@ -130,7 +130,7 @@ def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 def refused(answer: Answer, status: int, text: str | None = None) -> None:
-    """A refusal has a text, and the fields of every answer."""
+    """Checks that a refusal has a text and the header fields of every answer."""
     assert answer.status == status, f"{answer.status} {answer.body!r}"
     assert answer.header("Content-Type") == "text/plain; charset=utf-8"
     assert answer.header("Cache-Control") == "no-store"
@@ -164,7 +164,7 @@ def test_a_good_document_is_answered(lab: Lab, name: str) -> None:
         assert len(key.key) == 16 and len(key.iv) == 16
         if wanted := requested[key.kid]:
             assert key.iv == base64.b64decode(wanted)
-    # A reader that is not ours: it takes a period's times and its index for alternatives.
+    # This outside reader accepts either a period's times or its index, so the times are removed.
     for period in root.iter(cpix_name("ContentKeyPeriod")):
         period.attrib.pop("start", None)
         period.attrib.pop("end", None)
@@ -178,7 +178,7 @@ def test_a_good_document_is_answered(lab: Lab, name: str) -> None:
 def test_the_same_request_gets_the_same_answer(lab: Lab, name: str) -> None:
     body = vector(name)
     first = lab.post(body, version_of(name))
-    # Also at the address that serves every version.
+    # The route for every version gives the same keys.
     second = lab.post(body, version_of(name), path="/speke")
     assert first.status == second.status == 200
     assert first.body == second.body
@@ -192,7 +192,7 @@ def test_encrypted_keys_are_those_of_the_clear_answer(lab: Lab) -> None:
     root.insert(0, delivery)
     first, second = lab.post(serialized(root)), lab.post(serialized(root))
     assert opened(first.body) == opened(second.body) == clear
-    # The keys that encrypt are fresh for each answer.
+    # Each answer has new keys for its encryption.
     assert first.body != second.body
     for key in clear:
         assert base64.b64encode(key.key) not in first.body
@@ -228,7 +228,7 @@ def test_header_and_address_have_one_version(lab: Lab, path: str, version: str |
 def test_header_and_document_have_one_version(lab: Lab) -> None:
     refused(lab.post(Request(version="2.4").document(), "2.0"), 422, "Unsupported CPIX@version")
     refused(lab.post(Request(version="2.3").document(), "2.1"), 422, "Unsupported CPIX@version")
-    # A document of v2 that has lost its header field is not answered as one of v1.
+    # A v2 document without its header field is not answered as a v1 document.
     root = Request(tracks=("VIDEO",)).root()
     root.set("id", root.get("contentId"))
     refused(lab.post(serialized(root), "1.0"), 422, "Unsupported SPEKE version")
@@ -280,7 +280,10 @@ def test_both_versions_of_http(lab: Lab, is_second: bool) -> None:
 
 @pytest.mark.parametrize("is_second", [False, True])
 def test_a_large_document_is_answered(lab: Lab, is_second: bool) -> None:
-    """256 KiB, four times what other requests may have. A stranger's is not even read."""
+    """A document may have 256 KiB, four times as much as other requests.
+
+    The daemon does not even read a stranger's document.
+    """
     body = Request().document()
     body += b"\n" * (262_144 - len(body))
     headers = {
@@ -289,7 +292,7 @@ def test_a_large_document_is_answered(lab: Lab, is_second: bool) -> None:
     with httpx.Client(http1=not is_second, http2=is_second, base_url=lab.daemon.url) as client:
         answer = client.post(PATHS["2.0"], content=body, headers=headers)
         assert answer.status_code == 200 and len(Document(answer.content).keys) == 2
-        # Without a declared length too.
+        # The same without a declared length.
         pieces = (body[start : start + 50_000] for start in range(0, len(body), 50_000))
         assert client.post("/speke", content=pieces, headers=headers).content == answer.content
         for path, added in ((PATHS["2.0"], 1), ("/speke/v1.0/heartbeat", 0), ("/v1/keys", 0)):
@@ -298,7 +301,7 @@ def test_a_large_document_is_answered(lab: Lab, is_second: bool) -> None:
         assert stranger.status_code == 401
 
 
-# --- Who is let in ----------------------------------------------------------------------------------------------------
+# --- Authentication ---------------------------------------------------------------------------------------------------
 
 
 def test_a_credential_is_asked_for_before_the_document_is_read(lab: Lab) -> None:
@@ -330,7 +333,7 @@ def test_a_packager_has_its_own_contents_scopes_and_pins(lab: Lab) -> None:
     refused(lab.post(request.document(), name="narrow"), 403, "This packager may not have keys of this content")
     assert lab.post(Request(content="live/1").document(), name="narrow").status == 200
     refused(
-        lab.post(request.document(), name="reader"), 403, "A key is not there, and this packager may not have keys made"
+        lab.post(request.document(), name="reader"), 403, "A key does not exist, and this packager may not create keys"
     )
     made = lab.post(request.document())
     assert lab.post(request.document(), name="reader").body == made.body
@@ -549,7 +552,7 @@ def test_basic_4_every_key_has_a_secret(lab: Lab) -> None:
 
 
 def test_basic_5_the_same_keys_again(lab: Lab) -> None:
-    """The suite finds keys by a regular expression: the element has a prefix and no attributes."""
+    """The suite finds keys by a regular expression, so the element must have a prefix and no attributes."""
     request = Request(**BASIC)
     pattern = re.compile(rb"<\w+:PlainValue>([^<]+)</\w+:PlainValue>")
     found = [pattern.findall(lab.post(request.document()).body) for _ in range(2)]
@@ -644,7 +647,7 @@ def test_all_systems_share_a_key(lab: Lab) -> None:
 
 
 def rule(root: etree._Element, track: str, filter_name: str) -> None:
-    """A usage rule for a further key."""
+    """Adds another key with its usage rule."""
     kid = str(uuid.uuid4())
     etree.SubElement(first(root, "ContentKeyList"), cpix_name("ContentKey"), kid=kid, commonEncryptionScheme="cenc")
     Request._add_system(first(root, "DRMSystemList"), UUID(kid), WIDEVINE)
@@ -692,11 +695,11 @@ def test_what_breaks_the_rules_is_refused(lab: Lab, name: str) -> None:
     refused(answer, 422)
 
 
-# --- What the keys are good for ---------------------------------------------------------------------------------------
+# --- Licences with the keys -------------------------------------------------------------------------------------------
 
 
 def test_a_device_gets_the_key_of_the_url(lab: Lab) -> None:
-    """The URL of the answer in an SPC, and key and IV of the answer in the CKC."""
+    """An SPC with the URL of the answer gets a CKC with the key and the IV of the answer."""
     request = Request(tracks=("HD", "AUDIO"))
     answer = document(lab.post(request.document()))
     device = device_for(read_device_credential(lab.daemon.setup / "fairplay"), 2)
@@ -739,7 +742,10 @@ def test_the_ledger_has_a_row_for_each_key(lab: Lab) -> None:
 
 
 def test_the_ledger_counts_what_is_given_again_and_again(latchkey_programs: None, tmp_path: Path) -> None:
-    """Ten deliveries of a minute have rows; when the daemon stops, one row for each key has the number of the others."""
+    """The first ten deliveries of a minute have a row each.
+
+    When the daemon stops, one row for each key has the number of the other deliveries.
+    """
     packagers = Packagers()
 
     def prepare(setup: Path) -> None:
@@ -751,7 +757,7 @@ def test_the_ledger_counts_what_is_given_again_and_again(latchkey_programs: None
         answers = {packager.post(request.document()).body for _ in range(50)}
         assert len(answers) == 1 and len(Document(answers.pop()).keys) == 2
     found = [row for row in rows(daemon.setup) if row.get("content") == request.content]
-    # As fast as that, they are of one minute, or of two.
+    # The requests are so fast that they fall into one minute or two.
     own = [row for row in found if "again" not in row["detail"]]
     counted = [row for row in found if "again" in row["detail"]]
     assert len(own) in (20, 40) and {row["actor"] for row in found} == {"packager:main"}

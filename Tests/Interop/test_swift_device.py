@@ -1,8 +1,8 @@
 """Latchkey's own device against the Python key server: the other direction.
 
-`LATCHKEY_BIN` names the `latchkey` program. It runs as `latchkey device request`, asks the Python key server, and must
-print what was granted; of a faulty CKC it must print no key and exit with a failure, without crashing. Licences to keep
-and random combinations are in `test_swift_device_terms`.
+`LATCHKEY_BIN` names the `latchkey` program. It runs as `latchkey device request`, sends its request to the Python key
+server, and must print what was granted. For a faulty CKC it must print no key and exit with a failure, without
+crashing. Licences to keep and random combinations are in `test_swift_device_terms`.
 """
 
 import os
@@ -104,7 +104,7 @@ BlockEdit = Callable[[list[Block], OpenedSPC], list[Block]]
 
 
 def replaced(tag: int, value: bytes) -> BlockEdit:
-    """The value of one block replaced, with random padding as a server would add it."""
+    """Replaces the value of one block, and adds random padding as a server would."""
     padding = os.urandom(-len(value) % 16)
     return lambda blocks, opened: [Block(tag, value, padding) if block.tag == tag else block for block in blocks]
 
@@ -183,7 +183,7 @@ def test_a_wrong_block_is_refused(name: str, server: LicenceServer, device: Swif
 
 
 def aligned(block: Block) -> Block:
-    """The block with as much padding as its value now needs; only the fault under test may be wrong."""
+    """The block with the padding that its new value needs, so that only the fault under test is wrong."""
     missing = -(len(block.value) + len(block.padding)) % 16
     return replace(block, padding=block.padding + os.urandom(missing))
 
@@ -194,7 +194,7 @@ def with_other_padding(blocks: list[Block], opened: OpenedSPC) -> list[Block]:
     return blocks[:-echoes] + padded
 
 
-# What Apple's own servers send, and devices accept; how many remarks it is worth.
+# Answers that Apple's own servers send and devices accept, each with the number of remarks that the program prints.
 UNUSUAL: dict[str, tuple[BlockEdit, int, int]] = {
     "nothing": (lambda blocks, opened: blocks, 0, 0),
     "a reserved word": (lambda blocks, opened: blocks, 0x0E280012, 1),

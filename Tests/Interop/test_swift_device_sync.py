@@ -1,4 +1,4 @@
-"""`latchkey device sync` against the Python key server, and the SPCs of `latchkey device make-spc` opened by it."""
+"""`latchkey device sync` against the Python key server, which also opens the SPCs of `latchkey device make-spc`."""
 
 import datetime
 import os
@@ -42,7 +42,7 @@ ID = bytes(range(16))
 
 @dataclass(frozen=True)
 class Report:
-    """What the device is told to report; `None` is not said. A title and an outcome are for version 2 alone."""
+    """What the device must report. A member that is `None` is left out. Only version 2 has a title and an outcome."""
 
     version: int = 2
     action: str = "report"
@@ -65,7 +65,7 @@ class Report:
         return said + [text for stream_id in self.stream_ids for text in ("--stream-id", stream_id.hex())]
 
     def block(self, challenge: int = 0) -> SyncV1 | SyncV2:
-        """What the sync block must say."""
+        """The expected sync block."""
         identifier = self.identifier or bytes(16)
         if self.version == 1:
             return SyncV1(identifier, self._duration)
@@ -119,7 +119,7 @@ def version(request: pytest.FixtureRequest) -> int:
 
 
 def assert_answer_printed(members: dict[str, object], request: SyncV1 | SyncV2, *, challenge_accepted: bool) -> None:
-    """The whole answer of the server; its date is near the one by the clock here."""
+    """Checks that the program prints the whole answer, with a date close to the time of this machine's clock."""
     now = datetime.datetime.now(datetime.timezone.utc)
     expected = sync_answer(request, now, challenge_accepted=challenge_accepted)
     date, expected_date = members.pop("expirationDate"), expected.pop("expirationDate")
@@ -184,7 +184,7 @@ def wrong(name: str, value: object) -> Callable[[dict[str, object]], dict[str, o
     return lambda members: members | {"offline-sync": {**members["offline-sync"], name: value}}
 
 
-# Answers that do not repeat the report of version 2 below.
+# Answers that do not correctly repeat the version 2 report below.
 WRONG_ANSWERS: dict[str, Callable[[dict[str, object]], dict[str, object]]] = {
     "another duration": wrong("duration-to-expiry", 3601),
     "another title": wrong("title-id", bytes(16).hex()),
@@ -223,10 +223,10 @@ def test_a_ckc_is_no_answer_to_a_report(
     monkeypatch.setattr(server, "_answer_sync", answer)
     finished = device.sync(url, Statements(), "--challenge", "none")
     assert_fails(finished, licence.content_key)
-    assert "did not take the SPC for a sync" in finished.stderr
+    assert "did not treat the SPC as a sync SPC" in finished.stderr
 
 
-# --- SPCs that are written -------------------------------------------------------------------------------------------
+# --- Written SPCs ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -262,7 +262,7 @@ def test_random_spcs_open_with_what_was_said(
 def test_an_spc_for_another_deployment_does_not_open(
     device: SwiftDevice, made_credential: Credential, tmp_path: Path, version: int
 ) -> None:
-    """The control of the test above: the application secret and the certificates matter."""
+    """A cross-check of the test above: with another application secret or other certificates, the SPC does not open."""
     file = tmp_path / "made.spc"
     printed(device.make_spc(file, Statements(version)))
     key_server = key_server_for(made_credential)

@@ -1,6 +1,6 @@
-"""Latchkey's own device against the Python key server: every kind of device, of right and of licence, of every version.
+"""Latchkey's own device against the Python key server: every kind of device, right and licence, in every version.
 
-The Python rules say what is owed; the device must print exactly that, or fail with the code of the refusal.
+The Python rules decide what the server grants. The device must print exactly that, or fail with the refusal's code.
 """
 
 import os
@@ -42,21 +42,21 @@ NO_OFFLINE = ("hdcp", "secure-invalidation", "baseline", "main")
 
 @dataclass
 class Bench:
-    """The device, and the server that answers it at `url`."""
+    """The device, and the server at `url` that answers it."""
 
     device: SwiftDevice
     server: LicenceServer
     url: str
 
     def refuses(self, statements: Statements, *, offline: bool = True) -> str:
-        """Asks; the device must refuse what it gets. Says why it did."""
+        """Runs the device, which must refuse the answer. Returns the reason that it prints."""
         finished = self.device.request(self.url, statements, offline=offline)
         assert not self.server.refusals, self.server.refusals
         assert_fails(finished, LICENCE.content_key)
         return finished.stderr
 
     def grants(self, statements: Statements, *, offline: bool) -> OpenedSPC:
-        """Asks; the device must print `LICENCE` with the terms that the server grants."""
+        """Runs the device, which must print `LICENCE` with the terms that the server grants."""
         finished = self.device.request(self.url, statements, offline=offline)
         assert not self.server.refusals, self.server.refusals
         opened = self.server.opened[-1]
@@ -87,7 +87,7 @@ def version(request: pytest.FixtureRequest) -> int:
 def judge(
     bench: Bench, statements: Statements, right: Right, key: ContentKey, policy: Policy, *, offline: bool, bundle: bool
 ) -> str:
-    """The kind of the answer, which must be the one that is owed."""
+    """Checks that the answer is the one that the policy demands, and returns its kind."""
     asked = len(bench.server.opened)
     bench.server.grant = by_right(right, key, policy)
     finished = bench.device.request(bench.url, statements, offline=offline, from_bundle=bundle)
@@ -132,7 +132,7 @@ def test_random_combinations_print_what_is_owed(bench: Bench, seed: int) -> None
 
 # --- Offline licences and renewals -----------------------------------------------------------------------------------
 
-# The terms of a licence to keep, and what the device can do that gets it.
+# The terms of a licence to keep, and the capabilities of the device that gets it.
 KEPT: dict[str, tuple[Persistent | OfflineKey, tuple[str, ...] | None]] = {
     "persistent": (Persistent(), NO_OFFLINE),
     "persistent limited": (Persistent(0xFFFFFFFE), NO_OFFLINE),
@@ -171,7 +171,7 @@ def test_a_renewal_names_its_session_and_shares_no_secret(terms: Streaming, benc
         first = second
 
 
-# --- Faults of what a licence to keep says ---------------------------------------------------------------------------
+# --- Faults in the terms of a licence to keep ------------------------------------------------------------------------
 
 STORED = OfflineKey(IDENTIFIER, 172_800, 3600)
 STORED_2 = replace(STORED, title_id=TITLE_ID)
@@ -191,7 +191,7 @@ def with_word(offset: int, word: int) -> Callable[[bytes], bytes]:
     return lambda value: value[:offset] + struct.pack(">I", word) + value[offset + 4 :]
 
 
-# The blocks of the terms, for a device that can do everything.
+# The faulty blocks of the terms, for a device with all capabilities.
 FAULTS: dict[str, list[Block]] = {
     "offline key beside persistent": offline_block() + duration_block(0, 0, tags.PERSISTENT),
     "offline key behind persistent limited": duration_block(0, 60, tags.PERSISTENT_LIMITED) + offline_block(STORED_2),
@@ -220,7 +220,7 @@ FAULTS: dict[str, list[Block]] = {
     "key type 0": duration_block(0, 60, 0),
 }
 
-# Sound blocks for a device that did not say that it can read them.
+# Valid blocks for a device that did not report that it can read them.
 BEYOND: dict[str, tuple[list[Block], Statements]] = {
     "version 1 without the capability": (offline_block(), Statements(capabilities=NO_OFFLINE)),
     "version 1 with no capability at all": (offline_block(), Statements(capabilities=())),
@@ -238,7 +238,7 @@ BEYOND: dict[str, tuple[list[Block], Statements]] = {
 
 
 def seal_with(terms: list[Block]) -> Callable[[KeyServer, OpenedSPC, Licence], bytes]:
-    """A CKC with these blocks of terms before those of a licence without a limit."""
+    """A function that makes a CKC with these blocks of terms before the blocks of a licence without limits."""
     return lambda server, opened, licence: server.seal(opened, terms + server.answer_blocks(opened, licence))
 
 
@@ -250,7 +250,7 @@ def test_a_fault_of_the_terms_is_refused(name: str, bench: Bench, version: int) 
 
 @pytest.mark.parametrize("word", [0, 1, 0xFFFFFFFF])
 def test_another_reserved_word_of_a_duration_is_taken(word: int, bench: Bench, version: int) -> None:
-    """Apple's sample CKCs have 0."""
+    """The device accepts another reserved word with a remark. Apple's sample CKCs have 0."""
     bench.server.seal = seal_with(duration_block(0, 60, tags.PERSISTENT_LIMITED, word=word))
     finished = bench.device.request(bench.url, Statements(version), offline=True)
     assert_prints(finished, replace(LICENCE, terms=Persistent(60)), bench.server.opened[-1])
@@ -267,7 +267,7 @@ def test_terms_beyond_the_device_are_refused(name: str, bench: Bench, version: i
 
 @pytest.mark.parametrize("name", ["version 1", "version 2", "persistent", "persistent limited"])
 def test_the_faults_are_faults_of_blocks_that_are_good(name: str, bench: Bench, version: int) -> None:
-    """The same blocks without a fault, sealed in the same way, are taken."""
+    """The device accepts the same blocks without a fault, encrypted in the same way."""
     terms = {
         "version 1": STORED,
         "version 2": STORED_2,

@@ -1,4 +1,4 @@
-"""TLS as Python's `ssl`, curl and httpx speak it: versions, ALPN, names, resumption, client certificates."""
+"""TLS with Python's `ssl`, curl and httpx: versions, ALPN, names, resumption, client certificates."""
 
 import http.client
 import shutil
@@ -24,7 +24,7 @@ TIMEOUT_SECONDS = 20.0
 LIVEZ = b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LAST_LIVEZ = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 VERSIONS = [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3]
-# More than the daemon has loops, so that each of them opens tickets of the others.
+# More connections than the daemon has loops, so that loops open tickets of other loops.
 RESUMPTION_COUNT = 16
 
 by_version = pytest.mark.parametrize("version", VERSIONS, ids=lambda version: version.name)
@@ -43,7 +43,7 @@ class TLSDaemon:
         return f"https://localhost:{self.daemon.public[1]}"
 
     def context(self, version: ssl.TLSVersion | None = None) -> ssl.SSLContext:
-        """Trusts the authority alone."""
+        """A TLS context that trusts only the authority of the test."""
         context = ssl.create_default_context(cafile=str(self.authority.certificate_file))
         if version:
             context.minimum_version = context.maximum_version = version
@@ -78,7 +78,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> dict[str, KeyPair]:
 def server(
     material: dict[str, KeyPair], tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None
 ) -> Iterator[TLSDaemon]:
-    """ECDSA and RSA for `localhost`, and one certificate for other names."""
+    """A daemon with an ECDSA and an RSA certificate for `localhost`, and one certificate for other names."""
     main, rsa, other = (material[name] for name in ("main", "rsa", "other"))
     settings = main.configuration | {"additional": [rsa.configuration, other.configuration]}
     with running_daemon(tmp_path_factory.mktemp("daemon"), tls=settings) as daemon:
@@ -106,7 +106,7 @@ def test_an_old_version_is_refused(server: TLSDaemon) -> None:
     context = server.context()
     with pytest.warns(DeprecationWarning):
         context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
-    # Otherwise OpenSSL would not even ask.
+    # Without this setting, OpenSSL would not even send a ClientHello.
     context.set_ciphers("ALL:@SECLEVEL=0")
     with pytest.raises(ssl.SSLError, match="protocol version|unsupported protocol|internal error"):
         with server.connect(context):
@@ -154,7 +154,7 @@ def test_the_name_chooses_the_certificate(
     host: str | None, expected: str, version: ssl.TLSVersion, server: TLSDaemon
 ) -> None:
     context = server.context(version)
-    # The chain is verified; whether the name fits is what is looked at here.
+    # The chain is verified. The test itself checks whether the name matches.
     context.check_hostname = False
     with server.connect(context, host) as connection:
         (((_, name),),) = connection.getpeercert()["subject"]
@@ -204,7 +204,7 @@ def test_a_session_is_resumed_on_every_loop(version: ssl.TLSVersion, server: TLS
     context = server.context(version)
     with server.connect(context) as connection:
         connection.sendall(LIVEZ)
-        # The ticket of TLS 1.3 comes with the first answer.
+        # In TLS 1.3, the ticket arrives with the first answer.
         assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         assert not connection.session_reused
         session = connection.session
@@ -219,7 +219,7 @@ def test_a_session_is_resumed_on_every_loop(version: ssl.TLSVersion, server: TLS
 def test_a_session_is_resumed_after_a_restart_and_by_another_node(
     version: ssl.TLSVersion, material: dict[str, KeyPair], tmp_path: Path, latchkey_programs: None
 ) -> None:
-    """With the same `ticketKeys`; without them a new process knows no ticket of an old one."""
+    """Resumes with the same `ticketKeys`. Without them, a new process cannot open the old process's tickets."""
     key = tmp_path / "ticket-key"
     key.write_text("07" * 32)
     key.chmod(0o600)
@@ -247,7 +247,7 @@ def test_a_session_is_resumed_after_a_restart_and_by_another_node(
 def guarded(
     material: dict[str, KeyPair], tmp_path_factory: pytest.TempPathFactory, latchkey_programs: None
 ) -> Iterator[TLSDaemon]:
-    """Lets in only clients of one authority."""
+    """A daemon that accepts only clients with a certificate of one authority."""
     main = material["main"]
     settings = main.configuration | {"clientCA": str(material["clients"].certificate_file)}
     with running_daemon(tmp_path_factory.mktemp("guarded"), tls=settings) as daemon:
@@ -267,7 +267,7 @@ def test_only_clients_of_the_authority_are_let_in(
         with guarded.connect(context) as connection:
             assert ask(connection) == [200]
         return
-    # With TLS 1.3 the refusal comes after the client's part of the handshake.
+    # In TLS 1.3, the refusal comes after the client's part of the handshake.
     with pytest.raises((ssl.SSLError, ConnectionResetError, BrokenPipeError)):
         with guarded.connect(context) as connection:
             connection.sendall(LIVEZ)
@@ -279,7 +279,7 @@ def test_only_clients_of_the_authority_are_let_in(
 
 @pytest.fixture(scope="module")
 def deployment(server: TLSDaemon) -> Deployment:
-    """A content of the daemon that speaks TLS; its client, which is for plain HTTP, is not used."""
+    """A content of the daemon with TLS. The deployment's client is not used, because it speaks only plain HTTP."""
     return deployment_of(server.daemon.url, server.daemon.setup)
 
 

@@ -21,7 +21,7 @@ from token_cases import TokenCase, all_cases, unauthorised
 from token_issuers import Issuers, SigningKey
 
 RELOAD_SECONDS = 10
-# Without it a device cannot be told a lease.
+# Without a playback state, a licence cannot have a lease.
 STATE = PlaybackState(1_700_000_000, tags.READY_TO_START, 0x0102030405060708)
 CASE_COUNT_MINIMUM = 200
 KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
@@ -44,7 +44,7 @@ def client(daemon: OwnDaemon) -> Iterator[LicenceClient]:
 
 @pytest.fixture
 def message(daemon: OwnDaemon) -> bytes:
-    """A new one for each token: a token that is counted is not good for what another one has asked for."""
+    """A new SPC for each token, because a counted token is not valid for an SPC that another token was used for."""
     device = device_for(read_device_credential(daemon.setup / "fairplay"), 1)
     options = SPCOptions(ISSUERS.content.encode(), playback_state=STATE)
     return device.request(options).message
@@ -66,8 +66,8 @@ def test_the_table_is_as_long_as_it_should_be() -> None:
         assert sum(case.name.startswith(dialect + ":") for case in cases) >= 25, dialect
 
 
-# The names do not depend on when the tokens are made; a token of this table has a few minutes to live, so each is made
-# again for its test.
+# The names of the cases do not depend on when the tokens are made. A token of this table is valid for a few minutes, so
+# each test makes its token again.
 @pytest.mark.parametrize("index", range(len(all_cases(ISSUERS))), ids=[case.name for case in all_cases(ISSUERS)])
 def test_a_token_gets_its_code(client: LicenceClient, message: bytes, fresh: list[TokenCase], index: int) -> None:
     expect(client, message, fresh[index])
@@ -80,7 +80,7 @@ def fresh() -> list[TokenCase]:
 
 @pytest.mark.last
 def test_a_reload_puts_new_keys_in_force(daemon: OwnDaemon, client: LicenceClient, message: bytes) -> None:
-    """A token that was verified and remembered is refused after its key was revoked, and a new key is good at once."""
+    """A verified and cached token is refused after its key was revoked, and a new key is valid immediately."""
     remembered = ISSUERS.native["ES256"].sign(ISSUERS.claims())
     newcomer = SigningKey.make("newcomer", "EdDSA")
     late = newcomer.sign(ISSUERS.claims())

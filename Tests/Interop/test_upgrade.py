@@ -1,8 +1,10 @@
-"""Data of commit 51d79ea: it opens, verifies and serves; a node of that commit runs beside this one, and again after a roll-back.
+"""Data of commit 51d79ea opens, verifies and serves.
+
+A node of that commit also runs beside a node of this version, and again after a roll-back.
 
     LATCHKEY_OLD_BIN    folder with `latchkey` and `latchkeyd` of an older version; `Scripts/test-upgrade` builds that commit
 
-Without that folder, only the tests of the data run that is kept in this folder (`upgrade_data.py`).
+Without that folder, only the tests with the stored data in this folder run (`upgrade_data.py`).
 """
 
 import json
@@ -51,8 +53,8 @@ def running(data: Data, program: str | None = None) -> Iterator[Running]:
 
 
 def check_memory(daemon: Running, data: Data, is_older: bool = False) -> None:
-    """Keys are served, and what was spent, taken and revoked is remembered."""
-    # The older commit had a name of its own for a subject that may have one device.
+    """Checks that keys are served, and that spent uses, taken places and revocations are remembered."""
+    # The older commit had another code for a subject that may have only one device.
     no_place = "device_mismatch" if is_older else "device_limit"
     keys = data.facts["keys"]
     assert daemon.ask(data.token(sub="viewer-new"), data.device("a"), key=keys[CONTENT]).status == 200
@@ -67,7 +69,10 @@ def check_memory(daemon: Running, data: Data, is_older: bool = False) -> None:
 
 
 def check_records(data: Data) -> int:
-    """Ledger and keys verify, and the licences of the older commit are found; the number of entries."""
+    """Checks that ledger and keys verify, and that the older commit's licences are found.
+
+    Returns the number of entries.
+    """
     verified = json.loads(run_latchkey(data.setup, "ledger", "verify", "--json"))
     assert verified["isSound"] and verified["findings"] == []
     checked = json.loads(run_latchkey(data.setup, "store", "check", "--json"))
@@ -80,7 +85,7 @@ def check_records(data: Data) -> int:
 
 
 def check_records_by_older_programs(data: Data) -> None:
-    """They cannot read rows of kinds that they do not know, and find nothing else that is wrong."""
+    """Checks that older programs report only rows of kinds that they do not know, and no other fault."""
     for command in (["ledger", "verify"], ["store", "check"]):
         finished = subprocess.run(
             [os.environ["LATCHKEY_BIN"], *command, "--json", "--config", data.setup / "latchkey.json5"],
@@ -94,7 +99,7 @@ def test_data_of_the_older_commit_opens_verifies_and_serves(data: Data) -> None:
     with running(data) as daemon:
         check_memory(daemon, data)
     assert check_records(data) > before
-    # And once more: what the first start has added fits itself.
+    # A second start checks the data that the first start has added.
     with running(data) as daemon:
         check_memory(daemon, data)
     check_records(data)
@@ -120,7 +125,7 @@ def import_key(data: Data, content: str) -> dict[str, str]:
 
 
 def await_code(daemon: Running, data: Data, subject: str, code: str) -> None:
-    """Until a node has heard of a revocation of another."""
+    """Waits until a node has learned of another node's revocation."""
     deadline = time.monotonic() + REFRESH_SECONDS
     while (answer := daemon.ask(data.token(sub=subject), data.device("a"))).code != code:
         assert time.monotonic() < deadline, f"{answer.status} {answer.code}"
@@ -130,7 +135,7 @@ def await_code(daemon: Running, data: Data, subject: str, code: str) -> None:
 
 @contextmanager
 def packager_of(data: Data) -> Iterator[Credential]:
-    """A packager in the configuration, which older programs do not know: it is there as long as this lasts."""
+    """Adds a packager to the configuration inside the context only, because older programs do not know packagers."""
     configuration = data.setup / "latchkey.json5"
     before = configuration.read_text()
     credential = Credential("packager-1", secrets.token_hex(32))
@@ -156,7 +161,7 @@ def check_packaged(daemon: Running, data: Data, content: str, keys: dict[str, di
 
 
 def test_the_older_commit_opens_what_this_one_has_used(data: Data, old_programs: str) -> None:
-    """A roll-back: also of contents that packagers were given keys of, and of live ones."""
+    """A roll-back, also with contents whose keys packagers have got, and with live contents."""
     request = Request(content="packaged", period=3)
     with packager_of(data) as credential, running(data) as daemon:
         check_memory(daemon, data)
@@ -171,7 +176,7 @@ def test_the_older_commit_opens_what_this_one_has_used(data: Data, old_programs:
         check_memory(daemon, data, is_older=True)
         assert daemon.ask(data.token("movie-new"), data.device("a"), "movie-new", key=key).status == 200
         check_packaged(daemon, data, "packaged", packaged)
-    # And once more after the second upgrade.
+    # The same after the second upgrade.
     with packager_of(data) as credential, running(data) as daemon:
         assert keys_by_speke(daemon, credential, request) == packaged
     check_records(data)
@@ -218,7 +223,7 @@ def test_a_node_of_the_older_commit_runs_beside_this_one(
 
 
 def second_node(data: Data, setup: Path) -> Data:
-    """A node with the same secrets and a ledger of its own."""
+    """A node with the same secrets and its own ledger."""
     shutil.copytree(data.setup, setup)
     (setup / "ledger.db").unlink()
     configuration = setup / "latchkey.json5"
@@ -228,12 +233,12 @@ def second_node(data: Data, setup: Path) -> Data:
     return Data(setup)
 
 
-# --- With data that the older programs make now -----------------------------------------------------------------------
+# --- With new data of the older programs ------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def nodes(latchkey_programs: None, tmp_path: Path, old_programs: str) -> Iterator[tuple[Node, Node]]:
-    """The old one, which made the database, and the new one."""
+    """A node of the old version, which makes the database, and a node of this version."""
     if "LATCHKEY_POSTGRESQL" not in os.environ:
         pytest.skip("LATCHKEY_POSTGRESQL names no server: Scripts/with-postgresql Scripts/test-interop starts one")
     with programs(old_programs):
@@ -261,7 +266,7 @@ def await_status(node: Node, presented: str, status: int) -> None:
 
 
 def revocations(folder: str | None, node: Node, *arguments: str) -> None:
-    """By the programs in the folder; by this version's for None."""
+    """Runs the command with the programs in the folder, or with this version's programs if it is None."""
     with programs(folder):
         run_latchkey(node.setup, "revocations", *arguments, "--issuer", "https://portal.example")
 
@@ -272,7 +277,7 @@ def test_nodes_of_both_versions_count_together(nodes: tuple[Node, Node], old_pro
         thrice = token(limits={"uses": 3})
         spc = message(old.device())
         licence = first.ask(spc, thrice).header("X-License-Id")
-        # A repetition at the other version is the same licence.
+        # A repeated request to the node of the other version gets the same licence.
         assert second.ask(spc, thrice).header("X-License-Id") == licence is not None
         statuses = [node.ask(message(node.device()), thrice).status for node in (second, first, second, first)]
         assert statuses == [200, 200, 403, 403]
@@ -316,7 +321,7 @@ def test_the_data_of_the_older_version_serves(latchkey_programs: None, tmp_path:
     rows = json.loads(run_latchkey(node.setup, "ledger", "query", "--license", str(licence), "--json"))["entries"]
     assert [row["kind"] for row in rows] == ["licenseIssued"]
 
-    # The older version goes on with what this one has written.
+    # The older version continues with the data that this version has written.
     with programs(old_programs):
         node.start()
     client = LicenceClient(node.url)

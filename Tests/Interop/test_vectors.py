@@ -1,7 +1,7 @@
 """Opens the public verification vectors, which are not part of this repository.
 
-They lie in the folder that `LATCHKEY_VECTORS` names (default `../shared/vectors`, relative to the repository root).
-The fixed DASk of their development credential is read from that folder's README.
+They are in the folder that `LATCHKEY_VECTORS` names (default `../shared/vectors`, relative to the repository root). The
+fixed DASk of their development credential is read from that folder's README.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ LEASE_RETURN_REQUEST = (tags.ASSET_ID, tags.TRANSACTION_ID, tags.UNNAMED_IN_LEAS
 
 @dataclass(frozen=True)
 class Vector:
-    """What must come out of one SPC and of the CKC beside it."""
+    """The expected contents of one SPC and of the CKC beside it."""
 
     name: str
     spc_size: int
@@ -231,7 +231,10 @@ def spc(vector: Vector, key_server: KeyServer) -> OpenedSPC:
 
 @pytest.fixture
 def sample_ckc(vector: Vector, spc: OpenedSPC) -> OpenedCKC:
-    """Apple's sample answer; its padding is constant and its reserved word zero, hence not strictly."""
+    """Opens Apple's sample answer.
+
+    It is not opened strictly, because its padding is constant and its reserved word is zero.
+    """
     return open_ckc(read_message(vector, "ckc"), spc.secrets, strict=False)
 
 
@@ -322,7 +325,7 @@ def test_our_own_answer_opens_strictly(vector: Vector, spc: OpenedSPC, key_serve
 
 
 def test_the_swift_device_accepts_apples_answer(vector: Vector, spc: OpenedSPC, tmp_path: Path) -> None:
-    """`latchkey ckc inspect --secrets`: devices accept these CKCs, and so must it."""
+    """`latchkey ckc inspect --secrets` must accept these CKCs, because devices accept them."""
     if "LATCHKEY_BIN" not in os.environ:
         pytest.skip("LATCHKEY_BIN names no latchkey program")
     assert spc.keys is not None

@@ -1,7 +1,8 @@
-"""What clients can do with HTTP/2 frames and TLS records that each keep the rules: see `wire_attacks.py`.
+"""What clients can do with HTTP/2 frames and TLS records that are each valid: see `wire_attacks.py`.
 
-A good client asks beside each attack. The short form demands that it loses no request, that the daemon stays small, and that the
-attackers' connections end and are counted; `Scripts/test-abuse` demands its times too.
+A well-behaved client sends requests beside each attack. The short form demands that it loses no request, that the
+daemon uses little memory, and that the attackers' connections end and are counted. `Scripts/test-abuse` also limits its
+times.
 """
 
 import json
@@ -30,14 +31,14 @@ P99_MAXIMUM_SECONDS = 0.020
 GROWTH_MAXIMUM = 128 * 1024 * 1024
 REQUEST = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 
-# By attack: how many clients, whether over TLS, and the reasons under which their connections are counted.
+# For each attack: the number of clients, whether they use TLS, and the reasons that count their connections.
 ATTACKS = {
     "outbound": (1, False, {"resets", "outbound_frames", "slow_reading"}),
     "expanded": (4, False, {"expanded_headers"}),
     "key_updates": (4, True, {"small_records"}),
     "small_records": (1, True, {"small_records"}),
 }
-# The unit tests of the session have the same floods: here they run in the long form alone.
+# The unit tests of the session have the same floods, so they run here only in the long form.
 FLOODS = {
     "pings": (4, False, {"control_frames"}),
     "settings": (4, False, {"control_frames"}),
@@ -51,7 +52,7 @@ FLOODS = {
 
 
 class GoodClient:
-    """Asks one thing at a time on one connection; every request must be answered."""
+    """Sends one request at a time on one connection. Every request must be answered."""
 
     def __init__(self, address: tuple[str, int], is_tls: bool):
         plain = socket.create_connection(address, timeout=http1_wire.TIMEOUT_SECONDS)
@@ -61,7 +62,7 @@ class GoodClient:
         self._connection = context.wrap_socket(plain) if is_tls else plain
 
     def times(self, is_over) -> list[float]:
-        """Seconds that each answer took, shortest first, until it is over."""
+        """Sends requests until `is_over` returns true. Returns the seconds that each answer took, shortest first."""
         times = []
         while not is_over():
             start = time.perf_counter()
@@ -110,7 +111,7 @@ def test_an_attack_by_frames_and_records_ends_and_harms_nobody(
 ) -> None:
     count, is_tls, reasons = (ATTACKS | FLOODS)[kind]
     tls = make_pair(tmp_path, "main", hosts=("localhost",)).configuration if is_tls else None
-    # A client that does not read has 30 seconds otherwise.
+    # By default, a client that does not read has 30 seconds.
     with running_daemon(tmp_path, limits={"writeDeadline": "1s"}, tls=tls) as daemon:
         slowest = []
         for _ in range(ATTEMPTS if IS_LONG else 1):

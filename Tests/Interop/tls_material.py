@@ -1,4 +1,4 @@
-"""Certificates for TLS tests: an authority of a test's own, and what it signs."""
+"""Certificates for TLS tests: an authority for one test, and the certificates that it signs."""
 
 import datetime
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ PrivateKey = ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey
 
 @dataclass(frozen=True)
 class KeyPair:
-    """A certificate with its key, and the files that hold them in PEM."""
+    """A certificate with its key, and the PEM files of both."""
 
     certificate: x509.Certificate
     key: PrivateKey
@@ -35,7 +35,7 @@ def make_key(algorithm: str) -> PrivateKey:
 def make_pair(
     folder: Path, name: str, *, hosts: tuple[str, ...] = (), algorithm: str = "ECDSA", issuer: KeyPair | None = None
 ) -> KeyPair:
-    """A certificate by an issuer, or without one an authority that signs itself."""
+    """A certificate signed by the issuer. Without an issuer, a self-signed authority."""
     key = make_key(algorithm)
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.timezone.utc)

@@ -1,7 +1,7 @@
-"""Tokens of every dialect, honest and not, each with the status and code that answers it.
+"""Valid and invalid tokens of every dialect, each with the status and code that it must get.
 
-The expected code is that of the one table of errors. What a token demands of the device, its uses and its playbacks is in
-functions of its own; a demand that nothing enforces is refused as `token_schema`.
+The expected codes are those of the table of errors. Separate functions have the demands that a token makes on the
+device, its uses and its playbacks. A demand that the daemon cannot enforce is refused as `token_schema`.
 """
 
 import hmac
@@ -18,9 +18,9 @@ GOOD = Outcome(200, None)
 SCHEMA = Outcome(400, "token_schema")
 DEVICE = Outcome(403, "device_mismatch")
 OTHER_CONTENT = Outcome(403, "content_mismatch")
-# Past the leeway by enough for a slow machine.
+# So far past the leeway that a slow machine does not matter.
 LATE = LEEWAY_SECONDS + 5
-# Within it.
+# Within the leeway.
 NEARLY = LEEWAY_SECONDS // 3
 
 
@@ -194,7 +194,7 @@ def _native_claims(issuers: Issuers) -> Iterator[Row]:
 
 
 def _native_demands(issuers: Issuers) -> Iterator[Row]:
-    """Each by itself, of a device on loopback with a screen of its own."""
+    """Tokens with one demand each, for a device on loopback with its own screen."""
     key = issuers.native["RS256"]
     demands = {
         "another device": ({"cnf": {"fps:hu": "AAAAAAAAAAAAAAAAAAAAAAAAAAA"}}, DEVICE),

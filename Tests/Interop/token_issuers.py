@@ -1,6 +1,6 @@
-"""Issuers of every dialect: their keys as jwcrypto makes them, and their entries in a daemon's configuration.
+"""Issuers of every dialect: their keys, which jwcrypto makes, and their entries in a daemon's configuration.
 
-Tokens are signed by PyJWT and by jwcrypto, and sealed by `cryptography`; nothing here shares code with the daemon.
+Tokens are signed by PyJWT and by jwcrypto, and sealed by `cryptography`. This module shares no code with the daemon.
 """
 
 import json
@@ -30,7 +30,7 @@ KEY_PARAMETERS = {
 
 @dataclass(frozen=True)
 class SigningKey:
-    """A key with the `kid` that its issuer gave it; `members` of its JWK say where it stands in its life."""
+    """A key with its issuer's `kid`. The `members` of its JWK say whether it is in use, and since when."""
 
     kid: str
     algorithm: str
@@ -51,7 +51,7 @@ class SigningKey:
         return self.pair.export_to_pem()
 
     def signature(self, text: bytes, algorithm: str | None = None) -> bytes:
-        """PyJWT's signature over any bytes."""
+        """A signature by PyJWT over any bytes."""
         signer = jwt.get_algorithm_by_name(algorithm or self.algorithm)
         raw = tokens.decode(json.loads(self.pair.export())["k"]) if self.algorithm == "HS256" else None
         key = raw if raw is not None else self.pair.export_to_pem(private_key=True, password=None)
@@ -63,7 +63,7 @@ class SigningKey:
         return self.sign_text({name: value for name, value in members.items() if value is not None}, claims)
 
     def sign_text(self, header: object, payload: object) -> str:
-        """The same for a header and a payload that may be text already."""
+        """A compact token of a header and a payload, each of which may already be JSON text."""
         parts = [part if isinstance(part, str) else json.dumps(part) for part in (header, payload)]
         text = ".".join(tokens.encode(part.encode()) for part in parts)
         return f"{text}.{tokens.encode(self.signature(text.encode()))}"
@@ -77,7 +77,7 @@ class SigningKey:
 
 @dataclass(frozen=True)
 class Issuers:
-    """Four issuers, one of each dialect."""
+    """Four issuers, one for each dialect."""
 
     content: str
     key_id: str
@@ -113,7 +113,7 @@ class Issuers:
         )
 
     def write(self, setup: Path) -> None:
-        """Puts the keys beside a set-up's own, and the issuers in front of its own one."""
+        """Adds the keys to a set-up's secrets, and the issuers to its configuration before its own issuer."""
         folder = setup / "secrets"
         sets = {
             "native": [*self.native.values(), *self.states.values()],
@@ -143,7 +143,7 @@ class Issuers:
     # --- Good tokens -------------------------------------------------------------------------------------------------
 
     def claims(self, **changes: object) -> dict[str, object]:
-        """The native claims of a good token; what changes to None is left out."""
+        """The native claims of a valid token with these changes. A claim that is changed to None is left out."""
         now = int(time.time())
         good = {
             "iss": self.ISSUER, "aud": AUDIENCE, "sub": "account-123", "jti": secrets.token_hex(8),
@@ -176,7 +176,7 @@ class Issuers:
         return _without_nothing(good | changes)
 
     def sealed(self, fields: bytes | None = None, **changes: object) -> str:
-        """A sealed token around the fields of a good one, or around these."""
+        """A sealed token with the given fields, or with the fields of a valid token."""
         key = changes.get("key", self.sealing)
         number = changes.get("number", self.SEALING_KEY_ID)
         head = bytes([changes.get("version", 2), changes.get("type", 0)]) + number.to_bytes(4, "big")
@@ -185,7 +185,10 @@ class Issuers:
         return tokens.encode(head + nonce + AESGCM(key).encrypt(nonce, plain, head + nonce))
 
     def sealed_fields(self, **changes: bytes | None) -> bytes:
-        """Tag, size, value, in the order of the tags; what changes to None is left out."""
+        """The fields of a valid token with these changes: tag, size and value of each, in the order of the tags.
+
+        A field that is changed to None is left out.
+        """
         now = int(time.time())
         good = {
             "1": secrets.token_bytes(16), "2": now.to_bytes(4, "big"), "3": (now + 300).to_bytes(4, "big"),

@@ -1,7 +1,7 @@
-"""What a token of any dialect allows a device at a moment, or which refusals are right.
+"""What a token of any dialect allows a device at a given time, or which refusals are right.
 
-Written from the description of the claims alone. `Situation` is what the server knows besides the token; `decide` gives
-the licence that is owed, or raises `Refused` with every code that is a right answer.
+It was written only from the description of the claims. `Situation` is what the server knows besides the token. `decide`
+returns the licence that the server must grant, or raises `Refused` with every code that is a right answer.
 """
 
 from dataclasses import dataclass, field, replace
@@ -31,7 +31,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class Entitlement:
-    """What a token says once it is read: the first grant that allows the use counts."""
+    """The contents of a token. The first grant that allows the use counts."""
 
     grants: list[Grant]
     device: bytes | None = None
@@ -41,7 +41,10 @@ class Entitlement:
 
 @dataclass(frozen=True)
 class Situation:
-    """Seconds of the Unix epoch; the operator's profiles by name, each a `Right` whose limits tighten."""
+    """What the server knows besides the token.
+
+    Times are seconds of the Unix epoch. The operator's profiles are by name, each a `Right` that tightens limits.
+    """
 
     now: int
     content: str
@@ -55,11 +58,12 @@ class Situation:
 
 
 class PlaybackEnded(Exception):
-    """The device says that it has stopped, and would get something that runs: it hears of the end, and gets no key."""
+    """The device reports that it has stopped, and would otherwise get a licence: it is told the end, and gets no
+    key."""
 
 
 def decide(spc: OpenedSPC, entitlement: Entitlement, situation: Situation) -> Licence:
-    """The licence that is owed; raises `Refused` and `PlaybackEnded`."""
+    """The licence that the server must grant. Raises `Refused` or `PlaybackEnded`."""
     refusals: list[set[str]] = []
     granting: list[tuple[Grant, Right]] = []
     for grant in entitlement.grants:
@@ -75,7 +79,7 @@ def decide(spc: OpenedSPC, entitlement: Entitlement, situation: Situation) -> Li
     codes = elsewhere(entitlement, situation)
     if not codes:
         return first_that_suits(spc, granting, situation)
-    # HU is known only once the rest is decided, so that either refusal is right.
+    # The server learns HU only after the other decisions, so either refusal is right.
     try:
         first_that_suits(spc, granting, situation)
     except Refused as refused:
@@ -97,7 +101,7 @@ def covers(selector: tuple[object, ...], situation: Situation) -> bool:
 
 
 def closed(grant: Grant, situation: Situation) -> set[str]:
-    """Why a right that covers the content does not allow this use now; nothing if it does."""
+    """The codes of why a right that covers the content does not allow this use now. Empty if it allows the use."""
     codes = set()
     if grant.profile is not None and grant.profile not in situation.profiles:
         return {"token_schema"}
@@ -113,7 +117,10 @@ def closed(grant: Grant, situation: Situation) -> set[str]:
 
 
 def tightened(grant: Grant, situation: Situation) -> Right:
-    """The right under its profile: the shorter limits and the stricter demands. A lease is for streaming alone."""
+    """The right combined with its profile: the shorter limits and the stricter demands.
+
+    A lease applies only to streaming.
+    """
     if grant.profile is None:
         return grant.right
     right, rule = grant.right, situation.profiles[grant.profile]
@@ -128,7 +135,7 @@ def tightened(grant: Grant, situation: Situation) -> Right:
 
 
 def elsewhere(entitlement: Entitlement, situation: Situation) -> set[str]:
-    """What the token says of device, network and country."""
+    """The codes of the token's demands on device, network and country that are not met."""
     codes = set()
     if entitlement.device is not None and entitlement.device != situation.device:
         codes.add("device_mismatch")
@@ -140,8 +147,9 @@ def elsewhere(entitlement: Entitlement, situation: Situation) -> set[str]:
 
 
 def first_that_suits(spc: OpenedSPC, granting: list[tuple[Grant, Right]], situation: Situation) -> Licence:
-    """A right may not suit the device's output or level, and a later one may. What the device cannot be told is no
-    reason to look at another right.
+    """The licence for the first right that suits the device's output and level.
+
+    If a block cannot tell the device the limits of a right, the next right is not tried.
     """
     refusals: list[set[str]] = []
     for grant, right in granting:

@@ -1,4 +1,4 @@
-"""Tokens made from a good one: other claims or another header, signed again or not."""
+"""Tokens made from a valid token: with other claims or another header, and with a new signature or not."""
 
 import base64
 import hashlib
@@ -48,7 +48,7 @@ def read_signing_key(file: Path) -> ec.EllipticCurvePrivateKey:
 
 
 def expired(token: str, key: ec.EllipticCurvePrivateKey) -> str:
-    """The same token, some time after its end: every time in it lies as much earlier."""
+    """The same token with all its times shifted into the past, so that it has expired."""
     header, claims = header_and_claims(token)
     shift = int(claims["exp"]) - (int(time.time()) - EXPIRED_BY_SECONDS)
     earlier = {name: claims[name] - shift for name in ("iat", "nbf", "exp") if name in claims}
@@ -58,26 +58,26 @@ def expired(token: str, key: ec.EllipticCurvePrivateKey) -> str:
 def with_rights(
     token: str, key: ec.EllipticCurvePrivateKey, rights: list[dict[str, object]], subject: str | None = None
 ) -> str:
-    """The same token with other rights, and of another subject if one is given."""
+    """The same token with other rights, and with another subject if one is given."""
     header, claims = header_and_claims(token)
     changed = {"rights": rights} | ({} if subject is None else {"sub": subject})
     return sign_es256(header, claims | changed, key)
 
 
 def with_header(token: str, key: ec.EllipticCurvePrivateKey, **members: object) -> str:
-    """Properly signed, but under a header with other members."""
+    """The same token with a valid signature and other members in its header."""
     header, claims = header_and_claims(token)
     return sign_es256(header | members, claims, key)
 
 
 def unsigned(token: str) -> str:
-    """`alg` none and no signature."""
+    """The same token with `alg` none and an empty signature."""
     header, claims = header_and_claims(token)
     return signing_input(header | {"alg": "none"}, claims) + "."
 
 
 def signed_with_public_key_as_secret(token: str, key: ec.EllipticCurvePrivateKey) -> str:
-    """HS256 whose secret is the text of the public key, which is no secret."""
+    """The same token signed with HS256. Its secret is the text of the public key, which is not secret."""
     header, claims = header_and_claims(token)
     text = signing_input(header | {"alg": "HS256"}, claims)
     secret = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
@@ -92,7 +92,7 @@ def with_altered_signature(token: str) -> str:
 
 
 def with_altered_claims(token: str) -> str:
-    """The signature of the good token under claims that grant a longer life."""
+    """The same token with a later end, and the signature of the original."""
     header, claims = header_and_claims(token)
     altered = claims | {"exp": int(claims["exp"]) + 60}
     return f"{signing_input(header, altered)}.{token.rpartition('.')[2]}"

@@ -1,8 +1,8 @@
-"""Data that a node of an older commit left behind: made, opened and served.
+"""Data that a node of an older commit has left: makes it, opens it and serves it.
 
-The data has keys, licences, a spent token, a device place, a revocation and a ledger, once in SQLite and once in PostgreSQL. The
-folder `data-51d79ea` holds it as commit 51d79ea made it; `Scripts/test-upgrade --fixture` makes it again. All of its secrets are
-development material of `latchkey init`, made for this folder alone.
+The data has keys, licences, a spent token, a device place, a revocation and a ledger, once in SQLite and once in
+PostgreSQL. The folder `data-51d79ea` has it as commit 51d79ea made it. `Scripts/test-upgrade --fixture` makes it again.
+All of its secrets are development material of `latchkey init`, made only for this folder.
 
     python upgrade_data.py make FOLDER     with the programs beside LATCHKEY_BIN and the server of LATCHKEY_POSTGRESQL
 """
@@ -42,7 +42,7 @@ REVOKED, PLACED, SINGLE = "viewer-revoked", "viewer-placed", "viewer-single"
 
 @dataclass
 class Data:
-    """A set-up with a database, and what is known of it (`facts.json`)."""
+    """A set-up with a database, and the facts about its contents (`facts.json`)."""
 
     setup: Path
 
@@ -51,7 +51,7 @@ class Data:
         return json.loads((self.setup / "facts.json").read_text())
 
     def device(self, name: str) -> Device:
-        """The device with this name: the same in every process."""
+        """The device with this name. It is the same device in every process."""
         device = device_for(read_device_credential(self.setup / "fairplay"), 1)
         device.device_id = (name.encode() * 20)[:20]
         return device
@@ -76,7 +76,7 @@ class Running:
 
     @classmethod
     def start(cls, data: Data, name: str = "daemon", program: str | None = None) -> "Running":
-        """`program` is the folder of other programs than those of the environment."""
+        """Starts a daemon. `program` is a folder with programs that replace those of the environment."""
         log = data.setup / f"{name}-{secrets.token_hex(3)}.log"
         with programs(program):
             process = start_daemon(data.setup, log)
@@ -88,7 +88,7 @@ class Running:
         return stop_daemon(self.process)
 
     def ask(self, token: str, device: Device, content: str = CONTENT, key: dict[str, str] | None = None) -> Answer:
-        """A licence request. With `key`, the licence must hold exactly that."""
+        """Requests a licence. If `key` is given, the licence must have exactly this key."""
         context = device.request(SPCOptions(content.encode()))
         client = LicenceClient(self.url)
         try:
@@ -103,7 +103,7 @@ class Running:
 
 
 class programs:
-    """The programs in a folder, for what is called within; those of the environment for None."""
+    """Uses the programs in a folder inside the context, or those of the environment if the folder is None."""
 
     def __init__(self, folder: str | None) -> None:
         self.folder = folder
@@ -122,7 +122,7 @@ class programs:
 
 
 def new_data(setup: Path, storage: str = ALONE) -> Data:
-    """A set-up of its own whose places, tokens and rows last for years."""
+    """A new set-up whose places, tokens and rows last for years."""
     subprocess.run(
         [os.environ["LATCHKEY_BIN"], "init", str(setup)], check=True, stdout=subprocess.DEVNULL, timeout=COMMAND_SECONDS
     )
@@ -150,7 +150,7 @@ def new_shared_data(setup: Path) -> Data:
 
 
 def fill(data: Data) -> None:
-    """Keys, licences, a spent token, a place and a revocation, all by a daemon that serves meanwhile."""
+    """Makes keys, licences, a spent token, a place and a revocation, all with a running daemon."""
     keys = {
         content: {"kid": str(uuid.uuid4()), "key": secrets.token_hex(16), "iv": secrets.token_hex(16)}
         for content in (CONTENT, FLOORED, WITHDRAWN)
@@ -183,7 +183,7 @@ def fill(data: Data) -> None:
 
 
 def _use(running: Running, data: Data, spent: str, keys: dict[str, dict[str, str]]) -> list[Answer]:
-    """Licences of three kinds, and the refusals that they lead to."""
+    """Requests licences of three kinds, and then requests that must be refused because of them."""
     licences = [
         running.ask(spent, data.device("a"), key=keys[CONTENT]),
         running.ask(data.token(sub=PLACED, device={"max": 1}), data.device("a"), key=keys[CONTENT]),
@@ -200,7 +200,7 @@ def _use(running: Running, data: Data, spent: str, keys: dict[str, dict[str, str
 
 
 def await_shipped(data: Data) -> None:
-    """Until PostgreSQL has as many rows as the node's own ledger."""
+    """Waits until PostgreSQL has as many rows as the node's own ledger."""
     own = len(run_latchkey(data.setup, "ledger", "export").splitlines())
     deadline = time.monotonic() + COMMAND_SECONDS
     while int(sql(f"SELECT count(*) FROM {SCHEMA}.ledger_entry WHERE node = '{NODE}'")) < own:
@@ -220,7 +220,7 @@ def postgresql_programs() -> Path:
 
 
 def postgresql_command(program: str, database: str | None, *arguments: str, **options: object) -> str:
-    """What a program of PostgreSQL prints, as the role of Scripts/with-postgresql."""
+    """Runs a program of PostgreSQL with the role of Scripts/with-postgresql, and returns its output."""
     url = urlsplit(os.environ["LATCHKEY_POSTGRESQL"])
     settings = parse_qs(url.query)
     environment = os.environ | {
@@ -250,7 +250,7 @@ def dump() -> str:
 
 
 def restored_database() -> str:
-    """A database of its own with the schema of the fixture; its name."""
+    """Makes a new database with the schema of the fixture, and returns its name."""
     name = f"upgrade_{secrets.token_hex(6)}"
     sql(f"CREATE DATABASE {name}")
     script = (FIXTURE / "postgresql.sql").read_text()
@@ -302,7 +302,7 @@ def postgresql_copy(folder: Path, database: str) -> Data:
 def _copy(name: str, folder: Path) -> Data:
     setup = folder / name
     shutil.copytree(FIXTURE / name, setup)
-    # Git keeps no mode but that of programs.
+    # Git stores no file mode except whether a file is executable.
     for file in setup.rglob("*"):
         file.chmod(0o700 if file.is_dir() else 0o600)
     return Data(setup)

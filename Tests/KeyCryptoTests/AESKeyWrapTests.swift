@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct AESKeyWrapTests {
     private static let plain = hex("00112233445566778899AABBCCDDEEFF")
-    /// RFC 3394, sections 4.1 to 4.3: 128 bits of key under each size of key-encryption key.
+    /// RFC 3394, sections 4.1 to 4.3: a 128-bit key under each size of key-encryption key.
     private static let vectors: [(size: Int, wrapped: String)] = [
         (16, "1FA68B0A8112B447AEF34BD8FB5A7B829D3E862371D2CFE5"),
         (24, "96778B25AE6CA435F92B5B97C050AED2468AB8A17AD84E5D"),
@@ -19,7 +19,7 @@ import Testing
         #expect(try AESKeyWrap.unwrap(hex(wrapped), with: Self.key(size)).revealed() == Self.plain)
     }
 
-    /// Every changed byte, and every other size, is refused.
+    /// Every changed byte and every other size is refused.
     @Test(arguments: vectors)
     func refusesWhatWasAltered(size: Int, wrapped: String) {
         let wrapped = hex(wrapped)

@@ -25,7 +25,7 @@ import Testing
         #expect(hex(try crypto.cmac(of: [Self.message.prefix(size)], key: shared.bytes)) == code)
     }
 
-    /// A message has the same code for every cut, also into empty parts.
+    /// A message has the same code however it is cut, even with empty parts.
     @Test(arguments: answers)
     func readsPartsAsOneMessage(size: Int, code: String) throws {
         let message = Self.message.prefix(size)
@@ -42,7 +42,7 @@ import Testing
         #expect(hex(try crypto.cmac(of: [], key: shared.bytes)) == Self.answers[0].code)
     }
 
-    /// The context is used again and again: nothing of one key or message may reach the next.
+    /// The context is reused, so nothing of one key or message may affect the next.
     @Test func keepsNothingFromOneCodeToTheNext() throws {
         let other = SecretBytes(copying: [UInt8](repeating: 7, count: 16))
         let expected = try CryptoContext().cmac(of: [Self.message[...]], key: other)

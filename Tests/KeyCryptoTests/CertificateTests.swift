@@ -69,7 +69,7 @@ import Testing
         #expect(try Certificate.parseAll(Array(text.utf8)).map(\.der) == [two.der, one.der])
     }
 
-    /// All or nothing: one broken part spoils the file.
+    /// If one part of a file is broken, the whole file is refused.
     @Test func refusesAFileOfWhichAPartIsBroken() throws {
         let (one, two) = (try make("one"), try make("two"))
         let both = one.der + two.der

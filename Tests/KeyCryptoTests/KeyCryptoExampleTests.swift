@@ -2,7 +2,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// How a key is derived from a secret, as an example.
+/// An example of how a key is derived from a secret.
 @Suite struct KeyCryptoExampleTests {
     /// RFC 5869, appendix A.3: a test case of HKDF-SHA256 without a salt.
     @Test func derivesAKeyFromASecret() throws {
@@ -13,7 +13,7 @@ import Testing
         let key = try HKDFSHA256.derive(from: secret, info: [], count: 42)
         let other = try HKDFSHA256.derive(from: secret, info: Array("sessions".utf8), count: 42)
 
-        // A secret becomes bytes by this name alone, so that each such place can be found.
+        // Only this method turns a secret into bytes, so that each such place can be found.
         let expected = "8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8"
         #expect(hex(key.revealed()) == expected)
         #expect(hex(other.revealed()) != expected)

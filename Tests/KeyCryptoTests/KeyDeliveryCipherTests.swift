@@ -12,7 +12,7 @@ import Testing
         try AES256CBC.encrypt(SecretBytes(copying: plain), key: SecretBytes(copying: key), iv: iv)
     }
 
-    /// NIST SP 800-38A, F.2.5, with a block of padding behind it.
+    /// NIST SP 800-38A, F.2.5, followed by a block of padding.
     @Test func givesThePublishedBlocks() throws {
         let encrypted = try Self.encrypt(hex(Self.plain))
         #expect(encrypted.count == 48)
@@ -20,7 +20,7 @@ import Testing
             hex(encrypted.prefix(32)) == "f58c4c04d6e5f1ba779eabfb5f7bfbd69cfc4e967edb808d679f777bc6702c7d")
     }
 
-    /// The padding is what it says: with its bytes written out, the same blocks come out.
+    /// If the padding bytes are written explicitly, encryption gives the same blocks.
     @Test(arguments: [1, 15, 16, 17, 31])
     func padsToWholeBlocks(count: Int) throws {
         let plain = Array(hex(Self.plain).prefix(count))

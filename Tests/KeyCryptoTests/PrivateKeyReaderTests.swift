@@ -7,7 +7,7 @@ import Testing
     private static let encryptedForms = [
         KeySamples.encrypted, KeySamples.encryptedTripleDES, KeySamples.encryptedTraditional,
     ]
-    /// Those whose DER encoding is encrypted too.
+    /// The forms whose DER encoding is encrypted too.
     private static let encryptedDERForms = [KeySamples.encrypted, KeySamples.encryptedTripleDES]
 
     private let passphrase = SharedSecret(SecretBytes(copying: Array(KeySamples.passphrase.utf8)))
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// One passphrase serves all keys of a credential, also those that need none.
+    /// One passphrase is used for all keys of a credential, even for keys that need none.
     @Test(arguments: plainForms)
     func doesNotMindAPassphraseThatIsNotNeeded(pem: String) throws {
         for bytes in [Array(pem.utf8), KeySamples.der(of: pem)] {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// Tools write words before the block; white space and other line ends do no harm.
+    /// Tools write text before the block. White space and other line ends are accepted.
     @Test func findsTheBlockAmongWords() throws {
         let texts = [
             "Bag Attributes\n    friendlyName: main\nKey Attributes: <No Attributes>\n" + KeySamples.pkcs8,
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// Not every length: each costs OpenSSL a search through all its decoders.
+    /// Tests only some lengths, because for each one OpenSSL searches through all its decoders.
     @Test func refusesTruncationsOfADERKey() {
         for pem in [KeySamples.pkcs8, KeySamples.traditional, KeySamples.encrypted] {
             let der = KeySamples.der(of: pem)

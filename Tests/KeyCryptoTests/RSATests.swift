@@ -28,7 +28,7 @@ import Testing
         #expect(job.sessionKey.revealed() == Array(1...16))
     }
 
-    /// With every fault the decoy stays, and only the flag tells.
+    /// With every fault the decoy key is kept, and only the flag shows the fault.
     @Test(arguments: [1, 15, 17, 32])
     func keepsTheDecoyForOtherSizes(size: Int) throws {
         let key = try Self.key(.sha1)

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test func beginsWithZeros() {
-        // A slot that held another secret must not shine through.
+        // New memory must not show the secret that was in its slot before.
         do { _ = SecretBytes(copying: [UInt8](repeating: 0xFF, count: 64)) }
         #expect(SecretBytes(count: 64).revealed() == [UInt8](repeating: 0, count: 64))
     }
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func survivesAFullSecureHeap() {
-        // More than the secure heap holds: the rest comes from the ordinary heap and reads the same.
+        // These are more secrets than the secure heap can hold. The rest are in the ordinary heap, and read the same.
         let many = (0..<40_000).map { SharedSecret(SecretBytes(copying: [UInt8(truncatingIfNeeded: $0), 7])) }
         #expect(many.indices.allSatisfy { many[$0].bytes.revealed() == [UInt8(truncatingIfNeeded: $0), 7] })
     }

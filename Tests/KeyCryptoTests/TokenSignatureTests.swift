@@ -91,7 +91,7 @@ import Testing
         #expect(throws: CryptoError.self) { try RS256PublicKey(parsing: es256) }
     }
 
-    /// A key whose exponent is 1 "signs" without a private key: the signature is the padded digest itself.
+    /// With exponent 1, anyone can "sign" without a private key: the signature is the padded digest itself.
     @Test(arguments: [[1], [2], [0], [0, 0, 1]] as [[UInt8]])
     func refusesExponentsThatAreNotOddOrTooSmall(exponent: [UInt8]) {
         let modulus = [UInt8](repeating: 0xC1, count: 256)

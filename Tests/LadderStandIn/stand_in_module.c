@@ -1,20 +1,20 @@
 // A ladder module for tests. It opens SK..R1 blocks of test devices as a server with an application secret would (ASk
-// or DASk in the module data), takes as long as it is told, and fails in every way that it is told. Nothing of a vendor
-// is in it, and it is good for no real device.
+// or DASk in the module data). The module data also says how long a call takes, and how it fails. The module has no
+// code of a vendor, and does not work with real devices.
 //
-// Module data: lines of a name and a value.
+// The module data has lines with a name and a value.
 //
 //     ask HEX      the application secret, 16 bytes            dask HEX    or the DASk itself
 //     busy US      microseconds of CPU time per call           sleep US    microseconds of sleep per call
-//     video 1      wraps for the video session key when it is asked for
+//     video 1      wraps for the video session key if the call asks for it
 //     fault N      does this (a number of enum fault) instead of answering, in every call
 //     open-fault N the same while the module is opened
-//     file PATH    a file that is there, for the probes of files
+//     file PATH    an existing file, for the probes of files
 //
-// A single call asks for a fault by a key format: FAULT_FORMAT plus the fault's number.
+// A single call can request a fault by a key format: FAULT_FORMAT plus the fault's number.
 //
-// The video blocks of a test device: SK..R1 video is built as SK..R1 is, 112 bytes with the same integrity value at its
-// end, and R2 video takes the place of R2.
+// The video blocks of a test device: SK..R1 video is built like SK..R1, as 112 bytes with the same integrity value at
+// its end. R2 video replaces R2.
 #include "latchkey_ladder.h"
 
 #include <dirent.h>
@@ -45,7 +45,7 @@
 #define FAULT_FORMAT UINT64_C(0x4641554C54000000)
 #define KEY_FORMAT UINT64_C(0x58b38165af0e3d5a)
 
-// The faults and probes. A probe answers with a failure whose status is what it found: an errno, or a count.
+// The faults and probes. A probe answers with a failure whose status is its finding: an errno, or a count.
 enum fault {
     NO_FAULT = 0,
     CRASH = 1,
@@ -198,7 +198,7 @@ static long thread_nanoseconds(void) {
     return time.tv_sec * 1000000000L + time.tv_nsec;
 }
 
-// By the thread's own CPU time: time in which another process had the core is no work.
+// Measures the thread's own CPU time, because time in which another process had the core is no work.
 static void be_busy(long microseconds) {
     long end = thread_nanoseconds() + microseconds * 1000;
     while (thread_nanoseconds() < end) {}
@@ -216,7 +216,7 @@ static int32_t failure(struct latchkey_ladder_answer *answer, long status) {
     return -100;
 }
 
-// The status of a probe that should have been refused: errno, or -1 if it was not.
+// The status of a probe whose action should be refused: errno, or -1 if the action was not refused.
 static long refusal(long result) { return result < 0 ? errno : -1; }
 
 static void *nothing(void *argument) { return argument; }
@@ -227,7 +227,7 @@ static void *burning(void *argument) {
     return argument;
 }
 
-// A thread that computes for ever, behind a call that is answered.
+// Starts a thread that computes without end, while the call is answered.
 static void burn_behind(void) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, burning, NULL) != 0) abort();
@@ -245,7 +245,7 @@ static void *waiting(void *argument) {
     return argument;
 }
 
-// How many threads can be there at once, 500 at most. They stay.
+// Returns how many threads can exist at the same time, at most 500. The threads do not end.
 static long probe_threads(void) {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -280,7 +280,7 @@ static long probe_exec(void) {
     return refusal(execv("/bin/true", arguments));
 }
 
-// If the file can be opened, the limit of no bytes makes the kernel send a signal.
+// If the file can be opened, the size limit of zero bytes makes the kernel send a signal.
 static long probe_write(const char *path) {
     signal(SIGXFSZ, SIG_IGN);
     int file = open(path, O_WRONLY);
@@ -290,7 +290,7 @@ static long probe_write(const char *path) {
     return result;
 }
 
-// A write that no limit of file sizes sees.
+// Writes through a mapping, to which no limit of file sizes applies.
 static long probe_map(const char *path) {
     int file = open(path, O_RDWR);
     if (file < 0) return errno;
@@ -301,7 +301,7 @@ static long probe_map(const char *path) {
     return result;
 }
 
-// fchmodat2, under the one number that all machines have for it.
+// Calls fchmodat2, whose number is the same on all machines.
 static long probe_later_call(const char *path) { return refusal(syscall(452, AT_FDCWD, path, 0600, 0)); }
 
 static long probe_create(const char *path) {
@@ -348,7 +348,7 @@ static long probe_core_limit(void) {
     return limit.rlim_max == 0 ? 1000 : 1001;
 }
 
-// Whether the room for the answer still holds something of the call before.
+// Whether the buffer for the answer still contains something of the previous call.
 static long probe_leftovers(const struct latchkey_ladder_answer *answer) {
     int found = 0;
     for (int index = 0; index < 20; index++) found |= answer->device_id[index];
@@ -374,12 +374,12 @@ static int32_t exhaust_descriptors(struct latchkey_ladder_answer *answer) {
     return failure(answer, -1);
 }
 
-// Past the end of a block over what lies behind it, and then back to the heap, which notices.
+// Writes past the end of a heap block, then frees it, so that the heap detects the damage.
 static void overrun_heap(void) {
     char *block = malloc(4096);
     char *next = malloc(4096);
     memset(block, 0x5A, 4096 + 64);
-    // Or the compiler would see that the bytes are not read before they are freed.
+    // Without this, the compiler would notice that the bytes are not read before they are freed.
     __asm__ volatile("" : : "r"(block), "r"(next) : "memory");
     free(next);
     free(block);
@@ -395,7 +395,7 @@ static void fill(uint8_t *bytes, size_t size) {
     for (size_t index = 0; index < size; index++) bytes[index] = (uint8_t)(index * 37 + 11);
 }
 
-// A well-formed head and body of an answer to a call that was never made.
+// Sends a well-formed head and body of an answer to a call that was never made.
 static void forge_frame(void) {
     uint8_t frame[16 + 8] = {1, 6, 0, 0, 0, 0, 0, 8, 0x7F, 1, 2, 3, 4, 5, 6, 7, 0, 0, 0, 2, 0, 0, 0, 9};
     if (write(3, frame, sizeof frame) < 0) abort();
@@ -408,7 +408,7 @@ static int32_t fail(
     case ABORT: abort();
     case EXIT: exit(0);
     case HANG:
-        // For a test to see.
+        // A test can see this name.
         prctl(PR_SET_NAME, "hanging", 0, 0, 0);
         for (;;) pause();
     case OVERRUN_ANSWER: memset(answer->content_key_value, 0x5A, 256 * 1024); break;
@@ -483,7 +483,7 @@ static int32_t fail(
     case PROBE_LEFTOVERS: return failure(answer, probe_leftovers(answer));
     case NO_FAULT: break;
     }
-    // What did not end the process, or the answer, goes on as if nothing had been.
+    // If the fault has not ended the process or the answer, the call continues normally.
     return wrap(ladder, call, answer);
 }
 
@@ -537,7 +537,7 @@ int32_t latchkey_ladder_open(const struct latchkey_ladder_setup *setup, latchkey
     module->cbc = EVP_CIPHER_fetch(NULL, "AES-128-CBC", NULL);
     module->sha1 = EVP_MD_fetch(NULL, "SHA1", NULL);
     module->cipher = EVP_CIPHER_CTX_new();
-    // Sleeps of 50 us would take 100 with the usual slack.
+    // With the default timer slack, a sleep of 50 us would take 100 us.
     prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
     if (setup->size < sizeof *setup || !read_data(module, setup)) return -7;
     *ladder = module;

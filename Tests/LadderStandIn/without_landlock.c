@@ -1,5 +1,5 @@
-// Becomes another program under a filter that hides Landlock, as a kernel without it would. The path is PROGRAM, the
-// arguments are its own.
+// Replaces itself by another program under a filter that hides Landlock, so that the kernel seems to lack it. PROGRAM
+// is the path of the other program, whose arguments follow.
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

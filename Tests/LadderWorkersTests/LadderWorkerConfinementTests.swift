@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension LadderWorkerTests {
-    /// What a module cannot do, found out by trying it from within one.
+    /// Actions that the confinement forbids to a module, each tried from inside the stand-in module.
     @Suite struct Confinement {
         struct Probe: Sendable {
             let fault: StandInFault
@@ -30,14 +30,14 @@ extension LadderWorkerTests {
             Probe(fault: .probeLaterCall, finding: ENOSYS),
             Probe(fault: .probeOwnByParent, finding: EPERM),
             Probe(fault: .probeDumpableChange, finding: EPERM),
-            // A thousand and the number of variables, descriptors, …
+            // The finding is 1000 plus the number of variables, descriptors, …
             Probe(fault: .probeEnvironment, finding: 1000),
             Probe(fault: .probeDescriptors, finding: 1004),
             Probe(fault: .probeDumpable, finding: 1000),
             Probe(fault: .probePrivileges, finding: 1001),
             Probe(fault: .probeCapabilities, finding: 1000),
             Probe(fault: .probeCoreLimit, finding: 1000),
-            // What it may do.
+            // An action that is allowed.
             Probe(fault: .probeThread, finding: 1000),
         ]
 
@@ -56,7 +56,7 @@ extension LadderWorkerTests {
             #expect(fixture.pool.statistics.deathCount == 0)
         }
 
-        /// The daemon's own files stay closed to a module, also to one that runs as root or as the daemon's user.
+        /// A module cannot open the daemon's own files, even if it runs as root or as the daemon's user.
         @Test(.enabled(if: FileConfinement.isAvailable, "the kernel has no Landlock"))
         func readsNoFileButLibraries() async throws {
             let folder = try TemporaryDirectory()
@@ -70,11 +70,11 @@ extension LadderWorkerTests {
             }
         }
 
-        /// Without Landlock the permissions of files decide, and root has no right beyond them any more.
+        /// Without Landlock, the permissions of files decide, and root has lost its extra rights.
         @Test func readsFilesOfItsUserWithoutLandlock() async throws {
             let folder = try TemporaryDirectory()
             try folder.write([0], to: "secret")
-            // Safe: a path that lives during the call.
+            // Safe: the path stays valid during the call.
             #expect(unsafe chmod(folder.path("secret"), 0o600) == 0)
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
             options.file = folder.path("secret")
@@ -90,7 +90,8 @@ extension LadderWorkerTests {
             #expect(await other.outcome(of: call) == .failed(status: EACCES))
         }
 
-        /// SECURITY.md warns of it: a daemon that runs as root without a user for the module cannot limit threads.
+        /// SECURITY.md warns of this: a daemon that runs as root, without another user for the module, cannot limit
+        /// threads.
         @Test(.enabled(if: getuid() == 0, "only root has no limit"))
         func threadsOfRootAreNotLimited() async throws {
             let fixture = try PoolFixture()
@@ -98,7 +99,7 @@ extension LadderWorkerTests {
             #expect(outcome == .failed(status: 1500), "the probe starts 500 at most")
         }
 
-        /// For root the kernel has no such limit, so the workers of this test become another user if they can.
+        /// The kernel has no such limit for root, so the workers of this test become another user if they can.
         @Test func startsABoundedNumberOfThreads() async throws {
             let fixture = try PoolFixture { if getuid() == 0 { $0.user = SystemUser(named: "nobody") } }
             guard case .failed(let status) = await fixture.outcome(of: try TestCall(fault: .probeThreads)) else {

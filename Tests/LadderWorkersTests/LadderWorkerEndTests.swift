@@ -9,12 +9,13 @@ import Testing
 @testable import LadderWorkers
 
 extension LadderWorkerTests {
-    /// How pools and workers end, and what they leave behind: nothing.
+    /// The ends of pools and workers, which must leave nothing behind.
     @Suite struct Ends {
-        /// How many descriptors of these processes are open. One of a process that is gone says -1 (proc(5), `fdinfo`).
+        /// The number of open descriptors for these processes. A descriptor of an ended process reports -1 (proc(5),
+        /// `fdinfo`).
         private static func processDescriptorCount(of processes: [Int32]) throws -> Int {
             try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
-                // The folder's own descriptor is gone again.
+                // The descriptor of the folder itself is already closed.
                 let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
                 guard target == "anon_inode:[pidfd]" else { return false }
                 let information = (try? TextFile.read("/proc/self/fdinfo/\(number)")) ?? ""
@@ -59,12 +60,12 @@ extension LadderWorkerTests {
             #expect(processes.allSatisfy(Self.isGone))
         }
 
-        /// What lies behind a call that ends the last worker is refused when the time to stop is up: no worker is left
-        /// to do it, and nothing hangs.
+        /// If a call ends the last worker, calls after it are refused when the time to stop is up. No worker is left
+        /// for them, and nothing hangs.
         @Test func refusesWhatWaitsForAWorkerThatIsGone() async throws {
             let clock = ManualClock()
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
-            // Time enough to let the others follow.
+            // This is long enough for the other calls to follow.
             options.sleepMicroseconds = 3_000_000
             let fixture = try PoolFixture(options: options, clock: clock)
             let process = try #require(await fixture.events.ready(1).first)
@@ -81,15 +82,15 @@ extension LadderWorkerTests {
                 fixture.pool.stop(within: .seconds(60))
                 isStopped.update { $0 = true }
             }
-            // The worker's, that of processor time and the stop's.
+            // The timers are those of the worker, of the processor time and of the stop.
             #expect(fixture.reaches { fixture.loop.timerCount >= 3 })
-            // The loop sees the slow call's answer only when the worker has ended over the next one.
+            // The loop sees the answer to the slow call only after the next call has ended the worker.
             fixture.loop.runAndWait {
                 while !Self.hasEnded(process) {}
             }
             #expect(await isSlow.value == nil)
             #expect(await exits.value == .workerLost)
-            // The next worker's, the waiting call's, that of processor time and the stop's.
+            // The timers are those of the next worker, of the waiting call, of the processor time and of the stop.
             #expect(fixture.reaches { statistics.queueLength == 1 && fixture.loop.timerCount == 4 })
             clock.advance(by: .seconds(60), fixture.group)
             #expect(await waits.value == .unavailable)
@@ -98,13 +99,13 @@ extension LadderWorkerTests {
             #expect(fixture.loop.timerCount == 0)
         }
 
-        /// Whether only the process's entry is left, which its parent has yet to take.
+        /// Whether the process has ended and only its entry is left, which its parent has yet to reap.
         private static func hasEnded(_ processID: Int32) -> Bool {
             let status = (try? TextFile.read("/proc/\(processID)/stat")) ?? ") Z"
             return status.contains(") Z")
         }
 
-        /// No child and no descriptor stays, in each order of their ends.
+        /// No child and no descriptor is left, in either order of the ends.
         @Test(arguments: [true, false])
         func leavesNothingBehind(stopsPool: Bool) async throws {
             let waiter = try PoolFixture(workers: 1)
@@ -121,7 +122,7 @@ extension LadderWorkerTests {
             if stopsPool { fixture?.pool.stop(within: .seconds(60)) }
             fixture = nil
             #expect(processes.allSatisfy(Self.isGone))
-            // Beside this test others may have such descriptors for a moment; one that was left behind stays.
+            // Other tests may have such descriptors for a moment, but a leaked one stays open.
             #expect(waiter.reaches { (try? Self.processDescriptorCount(of: [-1])) == 0 })
         }
 
@@ -135,7 +136,7 @@ extension LadderWorkerTests {
             return worker
         }
 
-        /// The daemon's death closes the stream.
+        /// If the daemon dies, its end of the stream closes, and the worker ends.
         @Test func endsWithItsStream() throws {
             let worker = try Self.startedWorker()
             #expect(worker.readByte() == 1)
@@ -143,12 +144,13 @@ extension LadderWorkerTests {
             #expect(worker.waitForEnd() == .exited(status: 0))
         }
 
-        /// And it ends the thread that started the worker, which a worker that hangs would not see in its stream.
+        /// The end of the thread that started a worker also ends the worker, because a worker that hangs would not
+        /// notice the end of its stream.
         @Test func endsWithTheThreadThatStartedIt() throws {
             let worker = Monitor<Result<WorkerHandle, any Error>?>(nil)
             Thread.detachNewThread {
                 let started = Result { try Self.startedWorker() }
-                // The worker has asked for the signal by the time that it says anything.
+                // The worker has requested the signal before it sends its first byte.
                 if case .success(let handle) = started { _ = handle.readByte() }
                 worker.update { $0 = started }
             }
@@ -156,7 +158,7 @@ extension LadderWorkerTests {
             #expect(handle.waitForEnd() == .killed(signal: SIGKILL))
         }
 
-        /// Between the worker and the process that made the stream stands a shell, as if that process were gone.
+        /// A shell is between the worker and the process that made the stream, as if that process had ended.
         @Test func endsWithoutThePoolThatStartedIt() throws {
             let program = try BuiltProgram.path("latchkeyd")
             let worker = try Self.startedWorker(
@@ -164,13 +166,14 @@ extension LadderWorkerTests {
             #expect(worker.waitForEnd() == .exited(status: WorkerExit.poolGone.rawValue))
         }
 
-        /// The kernel gives what belongs to such a process to root, with any user.
+        /// The kernel makes root the owner of such a process's files in /proc, even if the process runs as another
+        /// user.
         @Test func isUnreadableBeforeItGetsSecrets() throws {
             let command = [try BuiltProgram.path("latchkeyd"), LadderWorkerRole.argument]
-            // As another user than root, if this is root.
+            // If this process is root, the worker runs as another user.
             let wrapper = getuid() == 0 ? ["/usr/bin/setpriv", "--reuid=65534", "--clear-groups"] : []
             let worker = try WorkerHandle(path: (wrapper + command)[0], arguments: wrapper + command)
-            // The wrapper is unreadable too: the program must be the worker before its owner is looked at.
+            // The wrapper is unreadable too, so the test first waits until the program is the worker.
             let isUnreadable = { try Self.isWorker(worker.processID) && Self.owner(ofProcess: worker.processID) == 0 }
             let end = ContinuousClock.now + .seconds(30)
             while try !isUnreadable(), ContinuousClock.now < end { usleep(1_000) }
@@ -184,7 +187,7 @@ extension LadderWorkerTests {
             return attributes[.ownerAccountID] as? Int
         }
 
-        /// Whether a process runs the daemon's program, and as another user than root.
+        /// Whether a process runs the daemon's program as a user other than root.
         private static func isWorker(_ processID: Int32) throws -> Bool {
             let lines = try TextFile.read("/proc/\(processID)/status").split(separator: "\n")
             let isOther = lines.contains { $0.hasPrefix("Uid:") && $0.split(separator: "\t")[1] != "0" }
@@ -197,7 +200,7 @@ extension LadderWorkerTests {
             #expect(program.waitForExit() == 2)
         }
 
-        /// Bytes that are not a start message end the worker; it says so if it can.
+        /// Bytes that are not a start message end the worker, which reports that if it can.
         @Test func endsOverNonsense() throws {
             let worker = try WorkerHandle(path: BuiltProgram.path("latchkeyd"))
             try worker.send(LadderMessage([UInt8](repeating: 0xA5, count: 64)))
@@ -206,9 +209,9 @@ extension LadderWorkerTests {
     }
 }
 
-/// A worker process without a pool, for a thread that waits for it.
+/// A worker process without a pool, which a thread can wait for.
 ///
-/// Safe to send: one thread at a time has it.
+/// Safe to send: only one thread at a time uses it.
 final class WorkerHandle: @unchecked Sendable {
     private var program: SpawnedProgram
 
@@ -241,10 +244,10 @@ final class WorkerHandle: @unchecked Sendable {
         return program.reap()
     }
 
-    /// Half a minute, so that a test fails instead of standing still.
+    /// Waits at most half a minute, so that a test fails instead of hanging.
     private func wait(for descriptor: Int32) {
         var event = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        // One structure, which lives during the call.
+        // Safe: one structure, which stays valid during the call.
         _ = unsafe poll(&event, 1, 30_000)
     }
 }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension LadderWorkerTests {
-    /// A module may do what it likes: it costs the call that it does it in, and nothing else.
+    /// A module's fault can only fail the call in which it happens.
     @Suite struct Faults {
         @Test func answersGenuineCalls() async throws {
             let fixture = try PoolFixture(workers: 2)
@@ -36,7 +36,7 @@ extension LadderWorkerTests {
         struct Expected: Sendable {
             let fault: StandInFault
             let error: LadderModuleError?
-            /// How many workers it may cost.
+            /// The number of workers that may end because of the fault.
             let deaths: ClosedRange<UInt64>
         }
 
@@ -56,15 +56,15 @@ extension LadderWorkerTests {
             Expected(fault: .exhaustDescriptors, error: .failed(status: EMFILE), deaths: 0...0),
         ]
 
-        /// These spoil the stream, and the worker lives on for a while: which call it was comes out when all are tried
-        /// again one by one.
+        /// These faults damage the stream, but the worker continues for a while. The faulty call is found when all
+        /// calls are repeated one by one.
         static let streamFaults: [Expected] = [
             Expected(fault: .closeDescriptors, error: .workerLost, deaths: 1...2),
             Expected(fault: .garbageOnStream, error: .answerMalformed, deaths: 1...2),
             Expected(fault: .forgedFrame, error: .answerMalformed, deaths: 1...2),
         ]
 
-        /// On a clock that stands: however busy the machine, no call is given to a second worker.
+        /// The clock stands still, so no call is given to a second worker, however busy the machine is.
         @Test(arguments: faults)
         func harmsOnlyItsOwnCall(_ expected: Expected) async throws {
             let clock = ManualClock()
@@ -86,8 +86,8 @@ extension LadderWorkerTests {
             #expect(fixture.pool.statistics.deathCount >= expected.deaths.lowerBound)
         }
 
-        /// Makes calls before, behind and beside the one with the fault: that one alone fails, and a later one does
-        /// not.
+        /// Makes calls before, after and at the same time as the call with the fault. Only that call fails, and later
+        /// calls succeed.
         private func expect(_ expected: Expected, in fixture: PoolFixture) async throws {
             let outcomes = try await withThrowingTaskGroup(of: (isFault: Bool, LadderModuleError?).self) { group in
                 for index in 0..<40 {
@@ -101,7 +101,7 @@ extension LadderWorkerTests {
             #expect(await fixture.outcome(of: try TestCall()) == nil)
         }
 
-        /// The room for an answer is empty at each call, even if the one before has left something there.
+        /// The buffer for an answer is empty at each call, even if the previous call has left something there.
         @Test func wipesTheRoomForAnswers() async throws {
             let fixture = try PoolFixture()
             #expect(await fixture.outcome(of: try TestCall()) == nil)

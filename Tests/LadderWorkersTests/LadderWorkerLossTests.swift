@@ -9,10 +9,10 @@ import Testing
 @testable import LadderWorkers
 
 extension LadderWorkerTests {
-    /// What the loss of workers costs, and how it is made good.
+    /// The effects of lost workers, and how workers are replaced.
     @Suite struct Losses {
-        /// Killed again and again under load: each kill loses one call at most, and every other one is answered
-        /// rightly.
+        /// Workers are killed repeatedly under load. Each kill loses at most one call, and every other call gets the
+        /// right answer.
         @Test func losesOneCallPerKillAtMost() async throws {
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
             options.busyMicroseconds = 100
@@ -31,7 +31,7 @@ extension LadderWorkerTests {
                     }
                 }
                 for kills in 0..<killCount {
-                    // The worker that has lived longest, in the middle of its calls as a rule.
+                    // This kills the oldest worker, usually in the middle of its calls.
                     let processes = await fixture.events.ready(2 + kills)
                     kill(try #require(processes.count == 2 + kills ? processes[kills] : nil), SIGKILL)
                     #expect(await fixture.events.ends(kills + 1).count == kills + 1)
@@ -47,7 +47,7 @@ extension LadderWorkerTests {
             #expect(outcomes.count > 10 * killCount)
         }
 
-        /// A call that takes too long is ended with its worker; the one behind it goes to the next worker.
+        /// A call that takes too long is ended together with its worker. The call after it goes to the next worker.
         @Test func endsAWorkerThatHangs() async throws {
             let clock = ManualClock()
             let fixture = try PoolFixture(clock: clock)
@@ -57,7 +57,7 @@ extension LadderWorkerTests {
             let hangs = fixture.begin(hanging)
             #expect(fixture.reaches { fixture.hangs([processID]) })
             let waits = fixture.begin(behind)
-            // The second call first lies behind the one that hangs, then in the queue again.
+            // The second call is first queued after the one that hangs, then in the pool's queue again.
             #expect(fixture.reaches { fixture.pool.statistics.sentCallCount >= 2 })
             clock.advance(by: WorkerCalls.patience, fixture.group)
             #expect(fixture.reaches { fixture.pool.statistics.queueLength >= 1 })
@@ -71,7 +71,7 @@ extension LadderWorkerTests {
             #expect(await fixture.events.ready(2).count == 2)
         }
 
-        /// With another worker alive, the call behind the one that hangs does not wait for the deadline.
+        /// If there is another worker, the call after the one that hangs does not wait for the deadline.
         @Test func answersWhatLiesBehindAHangingCall() async throws {
             let clock = ManualClock()
             let fixture = try PoolFixture(workers: 2, clock: clock)
@@ -84,7 +84,7 @@ extension LadderWorkerTests {
             let waits = fixture.begin(calls.2)
             #expect(fixture.reaches { fixture.pool.statistics.sentCallCount >= 3 })
             #expect(await isSlow.value == nil)
-            // Now one worker is idle, and the third call lies behind the one that hangs.
+            // Now one worker is idle, and the third call is queued after the one that hangs.
             #expect(fixture.pool.statistics.sentCallCount == 2)
             clock.advance(by: WorkerCalls.patience, fixture.group)
             #expect(await waits.value == nil)
@@ -93,7 +93,7 @@ extension LadderWorkerTests {
             #expect(await hangs.value == .workerLost)
         }
 
-        /// How much processor time the threads of a process have used.
+        /// The processor time of all threads of a process.
         private static func processorTime(of process: Int32) -> Duration? {
             var clock = clockid_t()
             var time = timespec()
@@ -104,14 +104,14 @@ extension LadderWorkerTests {
             return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
         }
 
-        /// Waits until a process has used so much more processor time than it has now.
+        /// Waits until a process has used this additional processor time.
         private func hasUsed(_ more: Duration, of process: Int32, in fixture: PoolFixture) throws -> Bool {
             let before = try #require(Self.processorTime(of: process))
             return fixture.reaches { Self.processorTime(of: process).map { $0 - before >= more } ?? false }
         }
 
-        /// A call that computes for ever is ended long before its deadline, and the one behind it is answered by the
-        /// next worker.
+        /// A call that computes without end is ended long before its deadline, and the next worker answers the call
+        /// after it.
         @Test func endsAWorkerThatComputesForEver() async throws {
             let clock = ManualClock()
             let fixture = try PoolFixture(clock: clock) { $0.processorTimeMaximum = .milliseconds(100) }
@@ -130,7 +130,7 @@ extension LadderWorkerTests {
             #expect(fixture.pool.statistics.lossCount == 1)
         }
 
-        /// A module that computes although it has no call loses its worker, and no call.
+        /// If a module computes without a call, its worker is ended, but no call is lost.
         @Test func endsAWorkerThatComputesWithoutACall() async throws {
             let clock = ManualClock()
             let fixture = try PoolFixture(clock: clock) { $0.processorTimeMaximum = .milliseconds(100) }
@@ -146,7 +146,7 @@ extension LadderWorkerTests {
             #expect(await fixture.outcome(of: try TestCall()) == nil)
         }
 
-        /// What a worker uses for calls that it answers does not add up.
+        /// Processor time for answered calls does not add up against a worker.
         @Test(.tags(.slow)) func keepsAWorkerThatHasAnsweredForLong() async throws {
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
             options.busyMicroseconds = 50_000
@@ -168,22 +168,22 @@ extension LadderWorkerTests {
             #expect(fixture.reaches { fixture.hangs([processID]) })
             let first = fixture.begin(calls[0])
             #expect(fixture.reaches { statistics.sentCallCount >= 2 })
-            // The worker is slow now: what lay behind the call goes back, and nothing more is sent there.
+            // The worker now counts as slow: the calls after this one go back to the queue, and no more are sent to it.
             clock.advance(by: WorkerCalls.patience, fixture.group)
             #expect(fixture.reaches { statistics.queueLength >= 1 })
             let second = fixture.begin(calls[1])
             #expect(fixture.reaches { statistics.queueLength >= 2 })
             #expect(await fixture.outcome(of: calls[2]) == .overloaded)
-            // Those that wait are refused when their time is up, and the one that hangs is ended.
+            // Waiting calls are refused when their time is up, and the one that hangs is ended.
             clock.advance(by: .seconds(120), fixture.group)
             #expect(await hangs.value == .workerLost)
             let others = await [first.value, second.value]
-            // Whether the worker is gone by then is a matter of order within one moment.
+            // Whether the worker has ended by then depends on the order within one moment.
             #expect(others.allSatisfy { $0 == .overloaded || $0 == .unavailable })
             #expect(statistics.unavailableCount == 3)
         }
 
-        /// A module that is slow by nature gets its calls one by one, and each of them once.
+        /// A module that is always slow gets its calls one by one, and each call once.
         @Test func sendsNoCallTwiceToSlowWorkers() async throws {
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
             options.sleepMicroseconds = 15_000
@@ -202,7 +202,7 @@ extension LadderWorkerTests {
     }
 }
 
-/// Set once, by one task for others to see.
+/// A flag that one task sets once, and other tasks read.
 final class Flag: Sendable {
     private let state = Monitor(false)
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension LadderWorkerTests {
-    /// What is wrong with a module is named, once.
+    /// A fault of a module is reported once.
     @Suite struct Start {
         static func options(openFault: StandInFault) -> StandInOptions {
             var options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
@@ -91,7 +91,7 @@ extension LadderWorkerTests {
             #expect(await fixture.events.startFailures(1) == [.workerSilent])
         }
 
-        /// It is tried again, ever more seldom, without a word; and once the cause is gone, workers are there.
+        /// The start is repeated at growing intervals, without further reports. When the cause is gone, workers start.
         @Test func triesAgainQuietly() async throws {
             let folder = try TemporaryDirectory()
             let clock = ManualClock()

@@ -1,5 +1,5 @@
 import TestSupport
 import Testing
 
-/// All that starts worker processes: one test at a time, so that processes and descriptors can be counted.
+/// All tests that start worker processes. They run one at a time, so that processes and descriptors can be counted.
 @Suite(.tags(.startsProcesses), .serialized) struct LadderWorkerTests {}

@@ -7,8 +7,8 @@ import TestSupport
 
 @testable import EventLoops
 
-/// A pool of real worker processes of the real `latchkeyd`, on a loop of its own, with a stand-in module. Calls can be
-/// begun on another loop.
+/// A pool of real worker processes of `latchkeyd`, on its own loop and with the stand-in module. Calls can be started
+/// on another loop.
 final class PoolFixture: Sendable {
     let group: EventLoopGroup
     let pool: LadderWorkerPool
@@ -16,7 +16,7 @@ final class PoolFixture: Sendable {
 
     var loop: LoopContext { group.loops[0] }
 
-    /// The deadlines are so long that no test meets them but those that move the clock.
+    /// Makes the pool. The deadlines are so long that only tests that move the clock reach them.
     init(
         workers: Int = 1, options: StandInOptions = StandInOptions(.applicationSecret(TestCall.applicationSecret)),
         clock: any MonotonicClock = SystemMonotonicClock(),
@@ -38,7 +38,7 @@ final class PoolFixture: Sendable {
         group.stop(within: .seconds(10))
     }
 
-    /// The error of a call, or nil when it was answered rightly. A wrong answer is reported as one that is no answer.
+    /// The error of a call, or nil if the answer is right. A wrong answer is reported as a malformed one.
     func outcome(of call: TestCall) async -> LadderModuleError? {
         do throws(LadderModuleError) {
             return call.isAnswered(by: try await pool.answer(call.call)) ? nil : .answerMalformed
@@ -47,13 +47,13 @@ final class PoolFixture: Sendable {
         }
     }
 
-    /// Begins a call at once, even if other work waits for Swift's own threads: a test that looks at what becomes of it
-    /// may hold one of them.
+    /// Starts a call immediately, even if other work waits for Swift's own threads. The calling test may block one of
+    /// them.
     func begin(_ call: TestCall) -> Task<LadderModuleError?, Never> {
         Task(executorPreference: group.loops[1].loop) { await self.outcome(of: call) }
     }
 
-    /// Waits until something is so; false when it is not after some minutes.
+    /// Waits until the condition is true. Returns false if it is not true after some minutes.
     func reaches(_ condition: () -> Bool) -> Bool {
         let end = ContinuousClock.now + .seconds(300)
         while !condition() {
@@ -69,7 +69,7 @@ final class PoolFixture: Sendable {
     }
 }
 
-/// What a pool has told, in order; a test waits for it.
+/// The events of a pool, in order. A test can wait for them.
 final class EventLog: Sendable {
     private struct State {
         var events: [LadderWorkerEvent] = []
@@ -98,8 +98,8 @@ final class EventLog: Sendable {
 
     var all: [LadderWorkerEvent] { state.withLock { $0.events } }
 
-    /// Waits until there is enough, and gives all events; what is there after a minute, so that a test fails instead of
-    /// standing still.
+    /// Waits until there are enough events, and returns all. After a minute it returns the existing events, so that a
+    /// test fails instead of hanging.
     func wait(_ isEnough: @escaping @Sendable ([LadderWorkerEvent]) -> Bool) async -> [LadderWorkerEvent] {
         await withCheckedContinuation { continuation in
             let waiter = Waiter(id: UUID(), isEnough: isEnough, continuation: continuation)
@@ -132,7 +132,7 @@ final class EventLog: Sendable {
         await wait { $0.filter(\.isEnd).count >= count }.filter(\.isEnd)
     }
 
-    /// The reasons why no worker could be made ready, once there are so many.
+    /// The reasons why no worker became ready, when there are `count` of them.
     func startFailures(_ count: Int) async -> [LadderStartFailure] {
         await wait { $0.compactMap(\.startFailure).count >= count }.compactMap(\.startFailure)
     }
@@ -169,7 +169,7 @@ extension LadderWorkerEvent {
 }
 
 extension ManualClock {
-    /// Moves the clock and lets a group's loops see it.
+    /// Moves the clock, and lets the loops of a group see the new time.
     func advance(by duration: Duration, _ group: EventLoopGroup) {
         advance(by: duration)
         group.wakeAll()

@@ -4,7 +4,7 @@ import Testing
 @testable import LadderWorkers
 
 @Suite struct ProcessorAccountTests {
-    /// A worker on a clock of its own, looked at every 250 ms.
+    /// A worker with its own clock, which is checked every 250 ms.
     private final class Worker {
         private var account: ProcessorAccount
         private var (spent, answered, elapsed) = (Duration.zero, Duration.zero, Duration.zero)
@@ -16,8 +16,8 @@ import Testing
                 from: .init(spent: spentBefore, answered: .zero, time: MonotonicTime(nanoseconds: 0)))
         }
 
-        /// Whether the account is overdrawn after so many looks, between each two of which so much was spent and
-        /// answered.
+        /// Whether the account is overdrawn after `looks` checks. Between two checks, the worker spends and answers the
+        /// given times.
         func isOverdrawn(looks: Int, spent: Duration, answered: Duration) -> Bool {
             for _ in 0..<looks {
                 self.spent += spent
@@ -31,13 +31,13 @@ import Testing
         }
     }
 
-    /// A day of calls, one behind the other, on a processor of their own.
+    /// A day of successive calls on their own processor does not overdraw the account.
     @Test func lastsForAsLongAsCallsAreAnswered() {
         let worker = Worker(advance: .seconds(1))
         #expect(!worker.isOverdrawn(looks: 4 * 86_400, spent: .milliseconds(250), answered: .milliseconds(250)))
     }
 
-    /// What a worker spends around its calls, to wait for the next one, is more than nothing.
+    /// A worker also spends some time between calls, for example to wait for the next one.
     @Test func allowsATwentiethWithoutCalls() {
         let worker = Worker(advance: .seconds(1))
         #expect(!worker.isOverdrawn(looks: 4 * 86_400, spent: .microseconds(12_500), answered: .zero))
@@ -46,24 +46,25 @@ import Testing
 
     @Test func endsWithTheAdvanceWhenNothingIsAnswered() {
         let worker = Worker(advance: .seconds(1), spentBefore: .seconds(100))
-        // 3 × 237.5 ms and a call of which nothing is known yet.
+        // These are 3 × 237.5 ms, and a call that is not accounted yet.
         #expect(!worker.isOverdrawn(looks: 4, spent: .milliseconds(250), answered: .zero))
         #expect(worker.isOverdrawn(looks: 1, spent: .milliseconds(250), answered: .zero))
     }
 
-    /// Sixty threads use up the advance of a second between two looks.
+    /// Sixty threads use up the advance of one second between two checks.
     @Test func countsAllThreads() {
         let worker = Worker(advance: .seconds(1))
         #expect(worker.isOverdrawn(looks: 1, spent: .seconds(15), answered: .milliseconds(250)))
     }
 
-    /// A thread that computes beside calls that are answered in time.
+    /// A thread computes while calls are answered in time.
     @Test func seesWhatIsSpentBesideCalls() {
         let worker = Worker(advance: .seconds(1))
         #expect(worker.isOverdrawn(looks: 10, spent: .milliseconds(500), answered: .milliseconds(250)))
     }
 
-    /// A long call is paid from the advance, and the advance is whole again when it is answered; but it does not grow.
+    /// A long call is paid from the advance. When the call is answered, the advance is full again, but not larger than
+    /// before.
     @Test func earnsUpToTheAdvance() {
         let worker = Worker(advance: .seconds(1))
         #expect(!worker.isOverdrawn(looks: 3, spent: .milliseconds(250), answered: .zero))

@@ -3,8 +3,7 @@ import FairPlay
 import KeyCrypto
 import TestSupport
 
-/// A call for a device that a stand-in module with this application secret can open, and what the right answer to it
-/// is.
+/// A call that a stand-in module with this application secret can answer, with the right answer to it.
 struct TestCall: Sendable {
     static let applicationSecret = [UInt8](0x10...0x1F)
     static let usualKeyFormat: UInt64 = 0x58b3_8165_af0e_3d5a
@@ -12,12 +11,13 @@ struct TestCall: Sendable {
     let call: LadderCall
     let deviceID: [UInt8]
     let r1: [UInt8]
-    /// IV and AES-ECB(SK, content key), and the same for the video session key.
+    /// The IV and AES-ECB(SK, content key). `videoValue` is the same with the video session key.
     let value: [UInt8]
     let videoR1: [UInt8]
     let videoValue: [UInt8]
 
-    /// A genuine call. A fault goes into its key formats; a false integrity makes it one that is refused.
+    /// Makes a call. A fault is put into its key formats. If `isGenuine` is false, its integrity is wrong and the
+    /// module refuses it.
     init(fault: StandInFault? = nil, isGenuine: Bool = true, wanted: SessionKeyVersion = .generic) throws {
         let crypto = try CryptoContext()
         let ladder = try ApplicationSecretKeyLadder(
@@ -45,7 +45,7 @@ struct TestCall: Sendable {
             wanted: wanted)
     }
 
-    /// Whether an answer is the right one.
+    /// Whether an answer is right.
     func isAnswered(by answer: LadderAnswer) -> Bool {
         answer.contentKeyTag == Self.usualKeyFormat && answer.contentKeyValue == value
             && answer.deviceID.bytes == deviceID && answer.r1.bytes.revealed() == r1
@@ -65,7 +65,7 @@ struct TestCall: Sendable {
     }
 }
 
-/// Text as module data.
+/// Makes module data from text.
 enum SharedData {
     static func secret(_ text: String) -> SharedSecret {
         SharedSecret(SecretBytes(copying: Array(text.utf8)))

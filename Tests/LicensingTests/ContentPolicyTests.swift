@@ -8,8 +8,8 @@ import Licensing
 import TestSupport
 import Testing
 
-/// What a licence demands of the device: the strictest of content policy, key and right, and a refusal if the device
-/// falls short.
+/// What a licence demands of the device: the strictest of content policy, key and right. A device that cannot meet this
+/// is refused.
 @Suite struct ContentPolicyTests {
     private static let everything: Capabilities = [.hdcpEnforcement, .securityLevelBaseline, .securityLevelMain]
 
@@ -68,8 +68,8 @@ import Testing
         #expect(try await terms(.unlabelled, right: perTrack).get().securityLevel == .main)
     }
 
-    /// A key's floor of "none" is no wish to switch HDCP off: only a right can say that, if nothing else demands
-    /// more.
+    /// A key whose lowest HDCP level is "none" does not switch HDCP off. Only a right can do so, if neither the key nor
+    /// the policy demands more.
     @Test func onlyARightSwitchesHDCPOff() async throws {
         #expect(try await terms(Track(.sd)) { $0.leastHDCP = .notRequired }.get().hdcp == nil)
         let off = Right(.content("movie-1"), hdcp: .notRequired)
@@ -83,12 +83,12 @@ import Testing
             try await terms(Track(.uhd), capabilities: baseline).failure
                 == .terms(.securityLevelTooLow(required: .main, device: .baseline)))
         #expect(try await terms(Track(.hd), capabilities: baseline).failure == nil)
-        // An old device that says nothing is not known to be too weak.
+        // An old device that does not tell its security level is not known to be too weak.
         #expect(try await terms(Track(.uhd), capabilities: [.hdcpEnforcement]).failure == nil)
         #expect(try await terms(Track(.uhd), capabilities: nil).failure == .terms(.hdcpTypeUnsupported))
     }
 
-    /// The guide degrades an old deny list to Baseline; refusing it is a setting.
+    /// The guide reduces the level of a device on an old deny list to Baseline. A setting refuses such devices instead.
     @Test func degradesAnOldDenyList() async throws {
         #expect(
             try await terms(Track(.uhd), denyListVersion: 30).failure

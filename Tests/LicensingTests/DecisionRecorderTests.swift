@@ -35,7 +35,7 @@ import Testing
         #expect(entry.detail == "lease" && entry.lease == 300 && entry.rental == nil)
     }
 
-    /// The ledger knows a device again without knowing which one it is.
+    /// The ledger recognizes a device by a pseudonym, which does not reveal the device id.
     @Test func namesTheDeviceByPseudonym() async throws {
         let license = try await issue().get()
         let device = try #require(store.decisions.first?.entry.device)
@@ -55,7 +55,8 @@ import Testing
         let end = LicensingFixture.now + 200
         let license = try await issue(rights: [Right(.content("movie-1"), end: end)]).get()
         #expect(license.isRepeated && license.id == id)
-        // The device counts from now: not a second beyond the right's end.
+        // The device counts the lease from now, so the lease must not reach even one second beyond the end of the
+        // right.
         #expect(license.times.expiresAt == end && license.terms.lease?.value == 200)
     }
 
@@ -87,7 +88,7 @@ import Testing
         store.answer(with: .failure(.unavailable(.diskFull)))
         _ = try await fixture.issue(request.message, token: fixture.token()).get()
         #expect(recorder.unrecordedCount == 1)
-        // What is wrong with the store itself is no outage.
+        // A fault of the store itself is not an outage.
         store.answer(with: .failure(.recordMalformed))
         #expect(await fixture.issue(request.message, token: try fixture.token()).failure == .store(.recordMalformed))
         #expect(recorder.unrecordedCount == 1)

@@ -51,7 +51,8 @@ import Testing
         #expect(await fixture.issue(incapable.message, token: protected).failure == .terms(.hdcpTypeUnsupported))
     }
 
-    /// The counter sits inside the backend: it stays still for every refused token and rises for a good one.
+    /// The backend itself counts its RSA operations. The count stays the same for every refused token, and rises for a
+    /// good one.
     @Test func buysRSAOnlyWithAVerifiedToken() async throws {
         let request = try fixture.deviceRequest(.v1)
         let good = try fixture.token()
@@ -97,7 +98,7 @@ import Testing
         #expect(await fixture.issue(request.message, token: holder).failure == .keyNotFound)
     }
 
-    /// FairPlay plays two schemes. Nothing is recorded or counted for a key of another one.
+    /// FairPlay supports two schemes. A request for a key of another scheme is not recorded and not counted.
     @Test(arguments: EncryptionScheme.allCases)
     func issuesNoKeyOfAnotherScheme(scheme: EncryptionScheme) async throws {
         let store = RecordingStore()
@@ -137,7 +138,7 @@ import Testing
         #expect(try open(license, request).contentKey.bytes.revealed() == LicensingFixture.key)
     }
 
-    /// Many requests at once on two loops: every one gets the key for its own device.
+    /// Many concurrent requests on two loops: each one gets the key for its own device.
     @Test func answersManyAtOnce() async throws {
         let fixture = try LicensingFixture(loopCount: 2)
         let token = try fixture.token()
@@ -159,7 +160,7 @@ import Testing
 }
 
 extension Result {
-    /// The same with another value, which may be hard to come by.
+    /// Combines the value with another value, whose computation may throw.
     func withValue<Other>(_ transform: (Success) throws -> Other) throws -> Result<Other, Failure> {
         switch self {
         case .success(let value): .success(try transform(value))
@@ -167,7 +168,7 @@ extension Result {
         }
     }
 
-    /// The error, for expectations.
+    /// The error, or nil after a success. For expectations.
     var failure: Failure? {
         switch self {
         case .success: nil

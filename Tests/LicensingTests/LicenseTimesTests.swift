@@ -30,8 +30,8 @@ import Testing
         }
     }
 
-    /// For every name of a licence: between a little more than half of the lease and two thirds of it, and never at
-    /// once.
+    /// For every licence id, the renewal is due between a little more than half and two thirds of the lease. The ids
+    /// spread the renewals over this time.
     @Test func isRenewedWellBeforeItsEnd() throws {
         var generator = SeededGenerator.announced("renewal times")
         for _ in 0..<2000 {

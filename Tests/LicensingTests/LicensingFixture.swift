@@ -12,7 +12,7 @@ import Synchronization
 import Telemetry
 import TestSupport
 
-/// One content key, and nothing else.
+/// A source with one content key.
 struct OneKey: ContentKeySource {
     let record: ContentKeyRecord
 
@@ -28,7 +28,7 @@ struct OneKey: ContentKeySource {
     }
 }
 
-/// A pipeline on loops of its own, with devices and tokens that fit it.
+/// A pipeline with its own loops, and with devices and tokens that match it.
 final class LicensingFixture: Sendable {
     static let now: Int64 = 1_800_000_000
     static let key = [UInt8](0x20...0x2F)
@@ -42,7 +42,7 @@ final class LicensingFixture: Sendable {
     private let signingKey: ES256PrivateKey
     private let current: Mutex<LicenseRules>
 
-    /// With a `module` the credential's SK..R1 blocks are opened there.
+    /// With a `module`, that module opens the SK..R1 blocks of the credential.
     init(
         loopCount: Int = 1, track: Track = .unlabelled, policy: LicensePolicy = LicensePolicy(),
         module: ((TestCredential) throws -> any LadderModule)? = nil, recorder: DecisionRecorder? = nil,
@@ -78,7 +78,8 @@ final class LicensingFixture: Sendable {
         var shared = SharedLicensing(
             keys: RecentContentKeys(source: OneKey(record: record)), operations: operations,
             revocations: KnownRevocations(knowsRevocations ? RevocationView() : nil, clock: trustedClock),
-            // Of the machine's time, which may be long between two requests of a test, for example with a sanitizer.
+            // Measured by the machine's clock: much time may pass between two requests of a test, for example with a
+            // sanitizer.
             copyLife: .seconds(3600), clock: clock)
         shared.recorder = recorder
         shared.slots = slots
@@ -91,17 +92,17 @@ final class LicensingFixture: Sendable {
         pipelines = LicensePipelines(shared)
     }
 
-    /// The rules that requests are judged by.
+    /// The rules in force.
     var rules: LicenseRules { current.withLock { $0 } }
 
-    /// Puts other rules in force, as a reload does: the verified tokens are forgotten.
+    /// Puts changed rules in force, as a reload does. Verified tokens are forgotten.
     func reload(_ change: (inout ChangedRules) throws -> Void) rethrows {
         var changed = ChangedRules(rules)
         try change(&changed)
         current.withLock { [rules = changed.rules] in $0 = rules }
     }
 
-    /// What a test may change of the rules in force.
+    /// The rules that a test may change.
     struct ChangedRules {
         var credentials: CredentialSet
         var policy: LicensePolicy
@@ -140,7 +141,7 @@ final class LicensingFixture: Sendable {
     }
 
     deinit {
-        // The last reference may go on the loop, which cannot wait for itself.
+        // The last reference may be released on the loop, and the loop cannot wait for itself.
         Thread.detachNewThread { [group] in group.stop(within: .seconds(10)) }
     }
 
@@ -158,7 +159,7 @@ final class LicensingFixture: Sendable {
         TokenSealingKey(id: 7, key: try AES256GCMKey(SecretBytes(copying: [UInt8](repeating: 9, count: 32))))
     }
 
-    /// A sealed token, as it stands in a URL, that is good for five minutes.
+    /// Returns a sealed token, as it stands in a URL. It is valid for five minutes.
     func sealed(
         tokenID: Bytes16 = Bytes16(high: 1, low: 2), _ adjust: (inout SealedTokenContents) throws -> Void
     ) throws -> [UInt8] {
@@ -176,7 +177,7 @@ final class LicensingFixture: Sendable {
         return try credential.makeDevice(version, using: crypto).makeRequest(options)
     }
 
-    /// A request of a device that says all that `adjust` sets.
+    /// Returns a request of a device that announces all that `adjust` sets.
     func deviceRequest(
         _ version: SPCVersion, _ adjust: (inout DeviceOptions) -> Void
     ) throws -> DeviceRequest {
@@ -186,14 +187,14 @@ final class LicensingFixture: Sendable {
         return try credential.makeDevice(version, using: CryptoContext()).makeRequest(options)
     }
 
-    /// The licence for a request, or why it is refused; a sync report counts as a failure of the test.
+    /// Returns the licence for a request, or the error. A sync report counts as a failure of the test.
     func issue(
         _ message: [UInt8], token: [UInt8]?, for use: LicenseUse = .streaming, now: Int64 = now, loopIndex: Int = 0
     ) async -> Result<IssuedLicense, LicenseError> {
         await outcome(of: message, token: token, for: use, now: now, loopIndex: loopIndex).map { outcome in
             switch outcome {
             case .license(let license): license
-            case .syncReport: preconditionFailure("an ordinary SPC carries no report")
+            case .syncReport: preconditionFailure("an ordinary SPC contains no report")
             case .playbackEnded: preconditionFailure("the device did not say that it has stopped")
             }
         }
@@ -218,7 +219,7 @@ final class LicensingFixture: Sendable {
         }
     }
 
-    /// A request's head with a token in a header.
+    /// Returns the head of a request, with a token in a header.
     static func carriers(of token: [UInt8]?, in header: String = "Authorization") -> TokenCarriers {
         let scheme = header == "Authorization" ? "Bearer " : ""
         return TokenCarriers { name in
@@ -231,7 +232,7 @@ final class LicensingFixture: Sendable {
         await holder(of: token).map(\.claims)
     }
 
-    /// The sender of a request that costs no RSA.
+    /// Returns the sender of a request that costs no RSA.
     func holder(
         of token: [UInt8]?, from origin: RequestOrigin = RequestOrigin()
     ) async -> Result<TokenHolder, LicenseError> {
@@ -261,7 +262,7 @@ final class LicensingFixture: Sendable {
         }
     }
 
-    /// What the operator's service makes of a token, asked about a content.
+    /// Returns the holder that the operator's service names for a token, if it is asked about a content.
     func holder(
         of token: [UInt8], header: String, asking content: CallbackQuestion.Content
     ) async -> Result<TokenHolder, LicenseError> {

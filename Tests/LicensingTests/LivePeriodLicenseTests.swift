@@ -10,16 +10,16 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// One content that has what it was told, for every content that is asked for.
+/// A source that gives the same periods for every content.
 private struct ToldPeriods: LivePeriodSource {
     let live: LivePeriods?
 
     func livePeriods(of contentID: ContentID) async throws(StoreError) -> LivePeriods? { live }
 }
 
-/// Which periods of a live content get licences, through the whole pipeline.
+/// Which periods of a live content get licences, tested through the whole pipeline.
 @Suite struct LivePeriodLicenseTests {
-    /// Period 10 is the current one.
+    /// Returns a live content whose current period is 10.
     private static func live(window: UInt32, length: Int64 = 3_600) throws -> LivePeriods {
         let schedule = PeriodSchedule(
             firstIndex: 10, firstStart: LicensingFixture.now - 5, length: length, tracks: [PeriodTrack(.unlabelled)])
@@ -69,14 +69,14 @@ private struct ToldPeriods: LivePeriodSource {
         #expect(try await failure(fixture(period: nil, Self.live(window: 0))) == nil)
     }
 
-    /// Only who has rights to the content hears of its periods.
+    /// Only a client with rights to the content learns anything about its periods.
     @Test func tellsStrangersNothingOfPeriods() async throws {
         let fixture = try fixture(period: 3, Self.live(window: 0))
         let other = try await failure(fixture, rights: [Right(.content("movie-2"))])
         #expect(other == .entitlement(.contentNotCovered))
     }
 
-    /// A clock that was stepped serves by both times, and cuts off no viewer of either.
+    /// After a step of the clock, the periods of both possible times are served, so that no viewer is cut off.
     @Test(arguments: [-7_200, 7_200] as [Int64])
     func servesByBothTimesAfterAStep(step: Int64) async throws {
         let (wall, boot) = (ManualClock(wallTime: WallTime(seconds: LicensingFixture.now)), ManualClock())
@@ -88,13 +88,13 @@ private struct ToldPeriods: LivePeriodSource {
         wall.setWallTime(WallTime(seconds: LicensingFixture.now + step))
         let live = try Self.live(window: 0)
         let times = clock.possibleTimes
-        // The settled time stays; a clock that goes back takes the time of ends along.
+        // The settled time stays in the range. A clock that goes back takes the lower bound with it.
         #expect(times.contains(LicensingFixture.now))
         #expect(times.lowerBound == LicensingFixture.now + min(0, step))
         #expect(times.upperBound == LicensingFixture.now + max(0, step))
         let served = try #require(live.window(at: times)).served
         for period in [9, 10, 11] as [Int64] { #expect(served.contains(period)) }
-        // By the explanation, because a clock that is behind gives no new licence at all.
+        // The explanation is tested here, because a clock that is behind gives no new licence at all.
         for period in [9, 10, 11] as [UInt32] {
             let fixture = try fixture(period: period, live, trustedClock: clock)
             #expect(try await explained(fixture) == nil)
@@ -108,7 +108,7 @@ private struct ToldPeriods: LivePeriodSource {
         #expect(refusal.code == .keyNotFound)
     }
 
-    /// What the explanation says of the key.
+    /// Returns the error that the explanation gives for the key.
     private func explained(_ fixture: LicensingFixture) async throws -> LicenseError? {
         let subject = LicenseExplainer.Subject(
             token: try fixture.token(), message: try fixture.deviceRequest(.v1).message)

@@ -5,11 +5,11 @@ import Records
 import StoreConformance
 import Synchronization
 
-/// A store that decides by the rules themselves.
+/// A store that decides by the model of the rules.
 final class ModelStore: DecisionStore, PlaybackSlotStore {
     private let model = Mutex(DecisionModel())
 
-    /// What has been recorded, in order.
+    /// The recorded entries, in order.
     var entries: [LedgerEntry] { model.withLock { $0.entries } }
 
     func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {

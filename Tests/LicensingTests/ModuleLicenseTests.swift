@@ -35,7 +35,7 @@ import Testing
         #expect(call.wanted == .generic && call.blocks.video == nil)
     }
 
-    /// Nothing reaches the module that could not become a licence.
+    /// No request reaches the module if it could not become a licence.
     @Test func asksTheModuleLast() async throws {
         let fixture = try fixture()
         let request = try fixture.deviceRequest(.v1)

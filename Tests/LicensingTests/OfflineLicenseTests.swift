@@ -8,7 +8,7 @@ import Licensing
 import TestSupport
 import Testing
 
-/// What a device that wants to keep a key is told, from the right to the blocks of the CKC.
+/// The terms for a device that wants to keep a key, from the right to the blocks of the CKC.
 @Suite struct OfflineLicenseTests {
     private static let capable: Capabilities = [.hdcpEnforcement, .offlineKey, .offlineKeyVersion2]
 
@@ -49,7 +49,7 @@ import Testing
             opened.terms.validity == .offlineKey(OfflineKey(name, storage: Self.seconds(600), playback: nil)))
     }
 
-    /// A device that knows no offline key has one end, which may come early and never late.
+    /// A device that does not support offline keys has a single end. It may come early, but never late.
     @Test func givesAnOldDeviceAPersistentKey() async throws {
         let limited = Right(.content("movie-1"), mode: .offline, storage: 600)
         #expect(
@@ -80,7 +80,7 @@ import Testing
         #expect(
             opened.terms.validity
                 == .offlineKey(OfflineKey(name, storage: Self.seconds(600), playback: Self.seconds(60))))
-        // A device that says what it can do is believed that it cannot do this.
+        // The capabilities that a device announces are believed, so this device does not support two expiries.
         #expect(
             try await issue(dual, capabilities: [], policy: policy).failure
                 == .terms(.dualExpiryUnsupported, of: .storageAndPlayback))
@@ -91,8 +91,8 @@ import Testing
         Right(.content("movie-1"), duration: 1_001, mode: .both),
     ]
 
-    /// Only an offline key can be reported and invalidated, so a device that knows it gets one, with or without a
-    /// playback state.
+    /// Only an offline key can be reported and invalidated. A device that supports offline keys therefore gets one,
+    /// with or without a playback state.
     @Test(arguments: ends, [true, false])
     func sharesAHardEndBetweenTheTwoExpiriesOfAnOfflineKey(right: Right, hasState: Bool) async throws {
         let name = OfflineKey.Name.version1(contentID: Self.keyID)
@@ -115,7 +115,7 @@ import Testing
                 == .duration(.persistentLimited(try #require(Self.seconds(1_001)))))
     }
 
-    /// An expiry of 0 would be none.
+    /// An expiry of 0 would mean no expiry.
     @Test func doesNotHalveASingleSecond() async throws {
         let right = Right(.content("movie-1"), duration: 1, mode: .both)
         #expect(

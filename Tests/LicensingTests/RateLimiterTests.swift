@@ -24,7 +24,7 @@ import Testing
         #expect(limiter.take(1, at: rate) == .milliseconds(100))
     }
 
-    /// What is refused costs nothing: who keeps asking is not kept out for ever.
+    /// A refused request costs nothing, so a party that keeps asking is not locked out permanently.
     @Test func doesNotCountWhatItRefuses() {
         let limiter = limiter()
         #expect(limiter.take(1, at: Self.one) == nil)
@@ -62,13 +62,13 @@ import Testing
         #expect(limiter.take(1, at: rate, urgent: true) != nil)
     }
 
-    /// A reload brings another rate, and what was taken under the old one still counts.
+    /// A reload brings another rate, and requests under the old one still count.
     @Test func takesAnotherRateWithoutANewBurst() {
         let (limiter, slow) = (limiter(), Rate(perSecond: 1, burst: 2))
         #expect(limiter.take(1, at: slow) == nil && limiter.take(1, at: slow) == nil)
         #expect(limiter.take(1, at: slow) == .seconds(1))
         let quick = Rate(perSecond: 10, burst: 3)
-        // The debt of two seconds becomes the largest of the new rate, which is twice its burst.
+        // The debt of two seconds is cut to the largest debt of the new rate, which is twice its burst.
         #expect(limiter.take(1, at: quick) == .milliseconds(400))
         clock.advance(by: .milliseconds(300))
         #expect(limiter.take(1, at: quick) == .milliseconds(100))
@@ -93,8 +93,8 @@ import Testing
         #expect(limiter.count <= 64)
     }
 
-    /// Over any time no party gets more than its burst and what the rate adds; and one that only asks when it may gets
-    /// all of it.
+    /// Over any time, no party gets more than its burst and the requests that the rate adds. A party that only asks
+    /// when it may gets all of them.
     @Test func neverGivesMoreThanItSays() {
         var generator = SeededGenerator.announced("rate limiter")
         for _ in 0..<50 {

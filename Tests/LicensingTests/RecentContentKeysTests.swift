@@ -81,7 +81,7 @@ private final class CountingSource: ContentKeySource {
         #expect(source.callCount == 2)
     }
 
-    /// A key that is imported a moment later must be found at once.
+    /// A key that is imported a moment later must be found immediately.
     @Test func doesNotRememberWhatWasNotFound() async throws {
         let keys = RecentContentKeys(source: source, clock: clock)
         for _ in 0..<3 { #expect(try await keys.record(for: asset(CountingSource.unknown)) == nil) }
@@ -103,7 +103,7 @@ private final class CountingSource: ContentKeySource {
             _ = try await keys.record(for: asset("movie-\(index)"))
             #expect(keys.count <= 8)
         }
-        // The latest is still remembered.
+        // The most recent key is still remembered.
         _ = try await keys.record(for: asset("movie-99"))
         #expect(source.callCount == 100)
     }
@@ -130,7 +130,7 @@ private final class CountingSource: ContentKeySource {
         #expect(try await keys.record(for: asset) != nil)
     }
 
-    /// A key that was deleted does not come back in an outage.
+    /// A key that the source has deleted does not come back in an outage.
     @Test func forgetsWhatTheSourceHasNoLonger() async throws {
         let keys = RecentContentKeys(source: source, life: .seconds(2), lifeInOutage: .seconds(60), clock: clock)
         let asset = try asset("movie-1")
@@ -142,7 +142,8 @@ private final class CountingSource: ContentKeySource {
         await #expect(throws: StoreError.unavailable(.unreachable)) { try await keys.record(for: asset) }
     }
 
-    /// A source that hangs is waited for once. Then known keys are given at once, and one question about each goes on.
+    /// Only one request waits for a source that does not answer. Later requests get known keys immediately, while one
+    /// question about each key goes on.
     @Test func waitsForASourceThatHangsOnce() async throws {
         let group = try EventLoopGroup(count: 1)
         defer { group.stop(within: .seconds(5)) }
@@ -154,7 +155,7 @@ private final class CountingSource: ContentKeySource {
         source.hang()
         clock.advance(by: .seconds(2))
         for _ in 0..<500 { #expect(try await keys.record(for: asset) != nil) }
-        // The first look, the one that was waited for, and at most one behind the breaker.
+        // The first question, the one that was waited for, and at most one more while the breaker is open.
         #expect(patience.isOpen && source.callCount <= 3)
         source.goOn()
         for _ in 0..<100_000 where patience.isOpen {
@@ -165,7 +166,7 @@ private final class CountingSource: ContentKeySource {
         #expect(!patience.isOpen)
     }
 
-    /// Only silence is an outage: a source that answers with another error has something to say of the key.
+    /// Only silence is an outage: another error is an answer about the key.
     @Test(arguments: [StoreError.unavailable(.damaged), .recordMalformed])
     func believesNoEntryLongerAfterAnotherError(error: StoreError) async throws {
         let keys = RecentContentKeys(source: source, life: .seconds(2), lifeInOutage: .seconds(60), clock: clock)

@@ -52,7 +52,7 @@ import Testing
         #expect(await recent.begin(Self.replay(1), at: 100) == nil)
     }
 
-    /// Five copies at once: one is decided, and the others wait for its licence.
+    /// Five concurrent copies: one is decided, and the others wait for its licence.
     @Test func copiesWaitForTheFirst() async {
         let recent = RecentDecisions()
         let first = Self.replay(1)
@@ -67,7 +67,7 @@ import Testing
         #expect(answers == [[UInt8]?](repeating: first.answer, count: 4))
     }
 
-    /// If the first cannot be decided, one of those that wait takes its place.
+    /// If the first copy cannot be decided, one of the waiting copies takes its place.
     @Test func anotherCopyIsDecidedIfTheFirstFails() async {
         let recent = RecentDecisions()
         #expect(await recent.begin(Self.replay(1), at: 100) == nil)
@@ -99,6 +99,6 @@ import Testing
 
     @Test func takesAtMost64MiB() {
         #expect(RecentDecisions.sizeMaximum <= 64 << 20)
-        #expect(RecentDecisions.sizeMaximum > 32 << 20, "less would forget retries of a busy node too soon")
+        #expect(RecentDecisions.sizeMaximum > 32 << 20, "with less, a busy node forgets retries too soon")
     }
 }

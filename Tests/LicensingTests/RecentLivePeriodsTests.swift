@@ -7,12 +7,12 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// A source that says what a test tells it to, and counts how often it is asked.
+/// A source that gives the answers that a test sets, and counts how often it is asked.
 private final class ScriptedPeriods: LivePeriodSource {
     private struct State {
         var answer: Result<LivePeriods?, StoreError> = .success(nil)
         var callCount = 0
-        /// Asked before it answers.
+        /// The source waits for this gate before it answers.
         var gate: Gate?
     }
 
@@ -20,7 +20,7 @@ private final class ScriptedPeriods: LivePeriodSource {
 
     var callCount: Int { state.withLock { $0.callCount } }
 
-    /// Gives way to other tasks until the source has been asked so often.
+    /// Lets other tasks run until the source has been asked `count` times.
     func untilAsked(_ count: Int) async {
         while callCount < count { await Task.yield() }
     }
@@ -30,7 +30,7 @@ private final class ScriptedPeriods: LivePeriodSource {
     func hold(at gate: Gate?) { state.withLock { $0.gate = gate } }
 
     func livePeriods(of contentID: ContentID) async throws(StoreError) -> LivePeriods? {
-        // What a store reads, it reads when it is asked.
+        // As a store does, the source reads its data when it is asked, not when it answers.
         let (answer, gate) = state.withLock { state in
             state.callCount += 1
             return (state.answer, state.gate)
@@ -90,7 +90,7 @@ private final class ScriptedPeriods: LivePeriodSource {
         #expect(source.callCount == 2)
     }
 
-    /// A key that was made a moment ago is served, although what is remembered is older.
+    /// A key that was made a moment ago is served, although the remembered periods are older.
     @Test func asksAgainForAPeriodThatItDoesNotKnow() async throws {
         source.say(.success(try live(newest: 9)))
         let recent = recent()
@@ -102,7 +102,7 @@ private final class ScriptedPeriods: LivePeriodSource {
         #expect(source.callCount == 2)
     }
 
-    /// The burst at a boundary: however many players ask for the new key at once, the store is asked once.
+    /// The burst at the start of a period: any number of players ask for the new key, and the store is asked once.
     @Test func asksOnceForManyRequestsAtOnce() async throws {
         source.say(.success(try live(newest: 10)))
         let gate = Gate()
@@ -119,7 +119,7 @@ private final class ScriptedPeriods: LivePeriodSource {
         #expect(source.callCount == 1)
     }
 
-    /// Also if a request looks before the answer has come, and its turn to ask comes after that.
+    /// The store is asked once, even if a request reads the memory before the answer comes and asks after it.
     @Test func asksOnceHoweverRequestsMeet() async throws {
         source.say(.success(try live(newest: 10)))
         let key = try key(10)
@@ -132,7 +132,8 @@ private final class ScriptedPeriods: LivePeriodSource {
         }
     }
 
-    /// A request that joins a question that was asked before the key was made asks a question of its own.
+    /// A request may join a question that was asked before the key was made. If the answer lacks the key, the request
+    /// asks again.
     @Test func doesNotRefuseByAnAnswerThatIsOlderThanTheKey() async throws {
         source.say(.success(try live(newest: 9)))
         let gate = Gate()
@@ -141,7 +142,7 @@ private final class ScriptedPeriods: LivePeriodSource {
         let (old, new) = (try key(9), try key(10))
         let first = Task { await recent.refusal(of: old, at: 0...0) }
         await source.untilAsked(1)
-        // Now the key of period 10 is made.
+        // The key of period 10 is made now.
         source.say(.success(try live(newest: 10)))
         source.hold(at: nil)
         let second = Task { await recent.refusal(of: new, at: 0...0) }
@@ -159,7 +160,7 @@ private final class ScriptedPeriods: LivePeriodSource {
         #expect(source.callCount == 100)
     }
 
-    /// An outage cuts no viewer off: what was known holds on, and what was not known is served.
+    /// An outage cuts no viewer off: known periods stay in force, and unknown ones are served.
     @Test func servesByWhatItKnewWhileTheSourceDoesNotAnswer() async throws {
         let recent = recent()
         source.say(.failure(.unavailable(.unreachable)))
@@ -172,7 +173,7 @@ private final class ScriptedPeriods: LivePeriodSource {
         #expect(try await isServed(recent, 9))
     }
 
-    /// A source that hangs is waited for once, and for as long as `Patience` allows.
+    /// Only one request waits for a source that does not answer, and only as long as `Patience` allows.
     @Test func waitsForASourceThatHangsOnce() async throws {
         let group = try EventLoopGroup(count: 1)
         defer { group.stop(within: .seconds(5)) }
@@ -186,7 +187,7 @@ private final class ScriptedPeriods: LivePeriodSource {
         for _ in 0..<20 { #expect(try await isServed(recent, 6)) }
         #expect(source.callCount == 1)
         gate.open()
-        // The late answer is remembered, and holds from then on.
+        // The late answer is remembered, and applies from then on.
         while try await isServed(recent, 6) { await Task.yield() }
         #expect(source.callCount == 1)
     }

@@ -24,7 +24,7 @@ import Testing
 
     private let start = ManualClock().monotonicTime
 
-    /// Nil for a new SPC.
+    /// Returns nil for a new SPC.
     private func job(_ start: RecentUnwraps.Start) throws -> RSAUnwrapJob? {
         switch start {
         case .known(let job): return job
@@ -51,7 +51,7 @@ import Testing
         let recent = RecentUnwraps(life: .seconds(10))
         for number in UInt8(1)...3 {
             #expect(try await self.job(recent.begin(Self.digest(number), at: start)) == nil)
-            // One loop at a time has the order to sweep.
+            // Only one loop at a time is told to sweep.
             let mustSweep = recent.end(try Self.digest(number), at: start + .seconds(Int(number)), with: try Self.job())
             #expect(mustSweep == (number == 1))
         }
@@ -83,7 +83,7 @@ import Testing
         #expect(recent.count == 0)
     }
 
-    /// Eight copies of an SPC that is on its way wait for it, and share its end.
+    /// Eight copies of an SPC that is being opened wait for its outcome, and all get that outcome.
     @Test(arguments: [false, true])
     func copiesWaitForTheFirst(firstFails: Bool) async throws {
         let recent = RecentUnwraps(life: .seconds(10))
@@ -97,7 +97,7 @@ import Testing
                     switch await recent.begin(digest, at: start) {
                     case .known(let found): return found === job
                     case .isNew:
-                        // It came after the first one had failed, and is a first one itself.
+                        // This copy came after the first one had failed, so it is a first one itself.
                         _ = recent.end(digest, at: start, with: nil)
                         return firstFails
                     case .failed: return firstFails
@@ -111,7 +111,7 @@ import Testing
         #expect(recent.reusedCount == (firstFails ? 0 : 8))
     }
 
-    /// Nine copies on three loops, all under way at once: one operation, one row, one licence.
+    /// Nine concurrent copies on three loops cost one operation, one row and one licence.
     @Test func aBurstCostsOneOperation() async throws {
         let store = RecordingStore()
         let fixture = try LicensingFixture(loopCount: 3, recorder: try store.recorder())
@@ -129,7 +129,8 @@ import Testing
         #expect(store.decisions.count == 1)
     }
 
-    /// A copy of an SPC that does not open is refused as the first one, without RSA too: so its time says nothing.
+    /// A copy of an SPC that cannot be opened is refused as the first one was, and without RSA too. Its time therefore
+    /// reveals nothing.
     @Test func aBurstOfBadSPCsCostsOneOperation() async throws {
         let fixture = try LicensingFixture()
         let token = try fixture.token()
@@ -137,14 +138,14 @@ import Testing
         message[100] ^= 1
         for _ in 0..<3 {
             guard case .failure(.spc(.rejected)) = await fixture.issue(message, token: token) else {
-                Issue.record("it is not rejected")
+                Issue.record("the SPC was not rejected")
                 return
             }
         }
         #expect(fixture.operations.value == 1)
     }
 
-    /// Another token is verified and judged for itself.
+    /// A copy with another token is verified and judged separately.
     @Test func aCopyIsJudgedAnew() async throws {
         let fixture = try LicensingFixture()
         let message = try fixture.deviceRequest(.v1).message

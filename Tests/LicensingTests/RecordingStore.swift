@@ -4,7 +4,7 @@ import Licensing
 import Records
 import Synchronization
 
-/// A store that gives the outcome it was told to, and remembers what it was asked.
+/// A store that gives the outcome that a test sets, and records the decisions it gets.
 final class RecordingStore: DecisionStore {
     private let outcomes: Mutex<Result<DecisionOutcome, StoreError>>
     private let asked = Mutex<[LicenseDecision]>([])
@@ -16,7 +16,7 @@ final class RecordingStore: DecisionStore {
 
     var decisions: [LicenseDecision] { asked.withLock { $0 } }
 
-    /// How many decisions each commit of several had.
+    /// The number of decisions in each commit of several decisions.
     var batchSizes: [Int] { sizes.withLock { $0 } }
 
     func commit(together decisions: [LicenseDecision]) async -> [Result<DecisionOutcome, StoreError>] {

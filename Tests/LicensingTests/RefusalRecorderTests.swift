@@ -10,7 +10,7 @@ import Testing
 
 @testable import Licensing
 
-/// What the ledger says of those who had a good token and got nothing.
+/// The ledger rows about requests with a good token that were refused.
 @Suite struct RefusalRecorderTests {
     private let ledger = RecordingLedger()
     private let clock = ManualClock()
@@ -70,7 +70,7 @@ import Testing
         #expect(try await ledger.entries(atLeast: 1).map(\.tokenID) == ["t-1"])
     }
 
-    /// Strangers write nothing.
+    /// Requests without a good token add no rows.
     @Test func writesNothingWithoutAGoodToken() async throws {
         let (fixture, recorder) = try fixture(perSecond: 10)
         let message = try fixture.deviceRequest(.v1).message
@@ -100,7 +100,7 @@ import Testing
         #expect(recorder.omittedCount == 3 && ledger.all.isEmpty)
     }
 
-    /// A row that could not be written is one of those that the next row counts.
+    /// A row that could not be written is included in the count of the next row.
     @Test func countsWhatCouldNotBeWritten() async throws {
         let (fixture, recorder) = try fixture(perSecond: 10)
         ledger.fail(with: .unavailable(.diskFull))
@@ -130,7 +130,7 @@ final class RecordingLedger: Ledger {
         if let failure { throw failure }
     }
 
-    /// The entries, once there are so many.
+    /// Returns the entries as soon as there are at least `count` of them.
     func entries(atLeast count: Int) async throws -> [LedgerEntry] {
         try await waitUntil { self.all.count >= count }
         return all

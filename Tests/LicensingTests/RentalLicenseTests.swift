@@ -12,8 +12,8 @@ import Testing
 
 @testable import Licensing
 
-/// Rentals with a memory, through the whole pipeline: over a store that decides by the rules, and over stores that are
-/// away.
+/// Rentals that the store remembers, through the whole pipeline: with a store that decides by the rules, and with
+/// stores that are unavailable.
 @Suite struct RentalLicenseTests {
     private static let now = LicensingFixture.now
     private static let hour: Int64 = 3600
@@ -38,7 +38,7 @@ import Testing
         }.message
     }
 
-    /// Asks with a token of the moment.
+    /// Asks for a licence with a token that was made at this moment.
     private func ask(
         _ state: PlaybackState = .readyToStart, device: UInt8 = 1, subject: String = "viewer-1", finish: Bool = true,
         at time: Int64 = 0
@@ -104,7 +104,7 @@ import Testing
         #expect(second.times.expiresAt == first.times.expiresAt)
     }
 
-    /// Of many first plays at once one is the first, and every licence ends with it.
+    /// Of many concurrent first plays one counts as the first, and every licence ends with it.
     @Test func manyFirstPlaysAtOnceAreOne() async throws {
         let messages = try (1...40).map { try message(.playing, device: UInt8($0)) }
         let token = try fixture.token(Self.rental(finish: false), expiresIn: 40 * 86_400, subject: "viewer-1")

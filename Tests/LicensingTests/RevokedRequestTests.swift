@@ -10,7 +10,7 @@ import Testing
 
 @testable import Licensing
 
-/// What is revoked gets nothing, and what the token alone gives away is refused before any RSA work.
+/// Revoked parties get nothing. If the token alone shows the revocation, the request is refused before any RSA work.
 @Suite struct RevokedRequestTests {
     private let fixture: LicensingFixture
     private let names: RevocationNames
@@ -41,7 +41,7 @@ import Testing
         let message = try fixture.deviceRequest(.v1).message
         #expect(await fixture.issue(message, token: try token()).failure == nil)
         let bought = fixture.operations.value
-        // The same names of another issuer mean other subjects.
+        // The same names from another issuer mean other subjects.
         if issuer != nil {
             fixture.shared.revocations.replace(with: names.view(of: [try revocation(kind, value, of: "other")]))
             #expect(await fixture.claims(of: try token()).failure == nil)

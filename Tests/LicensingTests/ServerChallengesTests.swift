@@ -5,7 +5,7 @@ import Testing
 
 @testable import Licensing
 
-/// Whose a challenge is; that it is taken once and ends is the store's part.
+/// Which holder a challenge belongs to. The store is responsible for single use and for expiry.
 @Suite struct ServerChallengesTests {
     private let fixture: LicensingFixture
     private let store = MemoryChallengeStore()
@@ -32,13 +32,13 @@ import Testing
         #expect(issued == .challenge(7) && numbers.isEmpty)
     }
 
-    /// What another one sends does not use it up either.
+    /// An attempt of another holder does not use up the challenge either.
     @Test func acceptsItOnceAndOnlyFromItsHolder() async throws {
         let challenges = try challenges()
         let (one, other) = (try await party("viewer-1"), try await party("viewer-2"))
         _ = try await challenges.issue(to: one, now: 0) { 7 }
         #expect(try await !challenges.accept(7, from: other, now: 1))
-        // Another token of the same subject.
+        // Another token of the same subject may use it.
         let again = try await party("viewer-1", tokenID: "second")
         #expect(try await challenges.accept(7, from: again, now: 1))
         #expect(try await !challenges.accept(7, from: one, now: 1))
@@ -59,13 +59,14 @@ import Testing
         #expect(try await challenges.accept(7, from: one, now: 1))
     }
 
-    /// Tokens without subject and id stand for themselves: eight viewers do not lock out all others of the issuer.
+    /// A token without subject and id is a holder of its own, so that eight viewers do not lock out all others of the
+    /// issuer.
     @Test func tellsTokensWithoutSubjectAndIDApart() async throws {
         let challenges = try challenges()
         let (one, other) = (try await party(nil), try await party(nil, life: 200))
         _ = try await challenges.issue(to: one, now: 0) { 7 }
         #expect(try await !challenges.accept(7, from: other, now: 1))
-        #expect(try await challenges.accept(7, from: party(nil), now: 1), "another signature over the same claims")
+        #expect(try await challenges.accept(7, from: party(nil), now: 1), "another signature, the same claims")
         for number in 1...UInt64(ServerChallenges.countPerHolder) {
             #expect(try await challenges.issue(to: one, now: 1) { number } == .challenge(number))
         }

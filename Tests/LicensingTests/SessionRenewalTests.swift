@@ -65,7 +65,7 @@ import Testing
         #expect(license.sessionToken == nil)
     }
 
-    /// An operator who takes a signing key out of the configuration ends what it has granted.
+    /// If an operator removes a signing key from the configuration, the sessions that this key has granted end.
     @Test func endsWithTheKeyThatSignedTheFirstToken() async throws {
         let first = try await begin()
         let other = VerificationKey(id: "other", es256: try ES256PrivateKey.generate().publicKey)
@@ -77,7 +77,7 @@ import Testing
         #expect(try await renew(first).failure == .entitlement(.keyUnknown))
     }
 
-    /// A reload that bounds the issuer holds for sessions that run.
+    /// If a reload limits the scope of an issuer, the limit applies to running sessions too.
     @Test func endsWithAScopeThatLeavesItsContentOut() async throws {
         let first = try await begin()
         for (contents, error) in [(["movie-*"], nil), (["other"], LicenseError.entitlement(.contentNotCovered))] {
@@ -97,7 +97,7 @@ import Testing
         #expect(try await renew(first, with: message(device: 2)).failure == .entitlement(.deviceMismatch))
         #expect(
             try await renew(first, with: message(session: 8)).failure == .entitlement(.sessionEnded(.otherPlayback)))
-        #expect(store.entries.count == 1, "what was refused is not in the way of what comes")
+        #expect(store.entries.count == 1, "a refused request does not block later ones")
         _ = try await renew(first).get()
     }
 
@@ -107,7 +107,7 @@ import Testing
         #expect(failure == .entitlement(.offlineNotGranted))
     }
 
-    /// The terms are those that this server's policy leaves at the time of each renewal.
+    /// Each renewal gets the terms that the server's policy allows at the time of that renewal.
     @Test func meetsThePolicyOfItsTime() async throws {
         let first = try await begin()
         fixture.reload { $0.entitlementPolicy = EntitlementPolicy(floor: PolicyRule(lease: 60)) }
@@ -116,7 +116,7 @@ import Testing
         #expect(try await renew(first, after: 210).get().terms.lease?.value == 300)
     }
 
-    /// Another key of the content costs a use of the entitlement token.
+    /// A request for another key of the content would cost a use of the entitlement token.
     @Test func fetchesNoOtherKeyOfAContentWhoseUsesAreCounted() async throws {
         let sealed = try fixture.sealed {
             $0.contentID = "movie-1"
@@ -135,12 +135,12 @@ import Testing
     @Test func staysGoodUntilItsSuccessorIsUsed() async throws {
         let first = try await begin()
         let lost = try await renew(first).get()
-        // The answer was lost: the app has nothing but its old token, and makes another SPC.
+        // The answer was lost. The app still has only its old token, and makes another SPC.
         let second = try await renew(first, after: 230).get()
         #expect(second.id != lost.id)
         _ = try await renew(second, after: 430).get()
         #expect(try await renew(first, after: 240).failure == .denied(.sessionSuperseded))
-        // What came in the lost answer is of the same generation as what came in the other one.
+        // The token of the lost answer has the same generation as the token of the other answer.
         _ = try await renew(lost, after: 500).get()
     }
 
@@ -152,7 +152,7 @@ import Testing
         ]
         #expect(answers[0].id == answers[1].id && answers[1].isRepeated)
         #expect(store.entries.count == 2)
-        // Either answer renews.
+        // The token of either answer renews the session.
         for answer in answers { _ = try await renew(answer, after: 400).get() }
     }
 
@@ -168,8 +168,8 @@ import Testing
     private static let lease: Int64 = 300
     private static let sessionLife: Int64 = 3600
 
-    /// An app that renews at the time it is told, and asks again every hundredth of its lease until it hears something.
-    /// It sends the same SPC for a minute at most.
+    /// An app that renews when it is told to, and repeats the request every hundredth of its lease until an answer
+    /// comes. It sends the same SPC for a minute at most.
     private struct Player {
         let fixture: LicensingFixture
         let session: UInt64
@@ -215,7 +215,7 @@ import Testing
             var player = try await begin(session, fixture, &decided)
             while let token = player.token {
                 let now = player.asksAt
-                #expect(now < player.leaseEnd, "a picture has stopped")
+                #expect(now < player.leaseEnd, "the next request must come before the lease ends")
                 let isRequestLost = Int.random(in: 0..<3, using: &random) == 0
                 let isAnswerLost = Int.random(in: 0..<3, using: &random) == 0
                 let message = try player.nextMessage(at: now)
@@ -233,7 +233,7 @@ import Testing
                 #expect(heard.insert(license.id).inserted)
                 player.hear(license)
             }
-            // The session is over where it was to be: the last lease reaches to its end.
+            // The session ends when it was meant to end: the last lease reaches exactly to its end.
             #expect(player.leaseEnd == LicensingFixture.now + Self.sessionLife)
         }
         #expect(lostAnswers > 12)

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// One verification, one batch of RSA, one commit; each SPC has an outcome of its own.
+    /// One verification, one batch of RSA and one commit. Each SPC has its own outcome.
     @Test func areAdmittedOnceAndCommittedTogether() async throws {
         let store = RecordingStore()
         let fixture = try LicensingFixture(recorder: try store.recorder())
@@ -37,7 +37,7 @@ import Testing
         #expect(store.decisions.count == 2)
     }
 
-    /// A container that is broken costs nothing, and does not stop the others.
+    /// A malformed container costs nothing, and does not stop the others.
     @Test func areRefusedEachForItself() async throws {
         let fixture = try LicensingFixture()
         let good = try fixture.deviceRequest(.v1).message
@@ -48,7 +48,7 @@ import Testing
         #expect(fixture.operations.value == 1)
     }
 
-    /// Several SPCs in one request buy no more RSA than in as many requests.
+    /// Several SPCs in one request count in the rate as much as if each came in its own request.
     @Test func takeAPlaceEachInTheRateOfTheirSubject() async throws {
         let fixture = try LicensingFixture(clock: ManualClock())
         fixture.reload { $0.rates = RequestRates(perSubject: Rate(perSecond: 1, burst: 5)) }
@@ -61,12 +61,12 @@ import Testing
         let message = try fixture.deviceRequest(.v1).message
         guard case .failure(.rateLimited(.subject, _)) = await fixture.outcomes(of: [message, message], token: token)
         else {
-            Issue.record("it is admitted")
+            Issue.record("the request was admitted")
             return
         }
     }
 
-    /// The address is counted with the head, for the first of them.
+    /// The request's head counts once for the address, in place of the first SPC.
     @Test func takeAPlaceEachInTheRateOfTheirAddress() async throws {
         let fixture = try LicensingFixture(clock: ManualClock())
         fixture.reload { $0.rates = RequestRates(perAddress: Rate(perSecond: 1, burst: 2)) }
@@ -76,7 +76,7 @@ import Testing
         #expect(outcomes.map(code) == ["license", "license", "rate_limited"])
     }
 
-    /// A request that is refused for its subject's rate is refused whole, and broken containers use up no rate.
+    /// A request that exceeds its subject's rate is refused as a whole. Malformed containers do not count in the rate.
     @Test func useUpNoRateWithoutAnSPC() async throws {
         let fixture = try LicensingFixture(clock: ManualClock())
         fixture.reload { $0.rates = RequestRates(perSubject: Rate(perSecond: 1, burst: 1)) }
@@ -89,7 +89,7 @@ import Testing
         #expect(try await fixture.outcomes(of: [message], token: token).get().map(code) == ["license"])
     }
 
-    /// The same SPC twice in one request is one licence.
+    /// The same SPC twice in one request results in one licence.
     @Test func mayBeCopiesOfEachOther() async throws {
         let store = RecordingStore()
         let fixture = try LicensingFixture(recorder: try store.recorder())
@@ -104,7 +104,7 @@ import Testing
         #expect(store.decisions.count == 1)
     }
 
-    /// Copies of a request with its SPCs in another order, on other loops: none waits for ever.
+    /// Copies of a request with its SPCs in another order, on other loops: no copy waits without end.
     @Test func mayComeInEveryOrderAtOnce() async throws {
         let store = RecordingStore()
         let fixture = try LicensingFixture(loopCount: 3, recorder: try store.recorder())
@@ -127,7 +127,7 @@ import Testing
         #expect(fixture.operations.value == 80)
     }
 
-    /// A store that fails is told to each key.
+    /// If the store fails, the outcome of each key says so.
     @Test func shareTheFailureOfTheStore() async throws {
         let store = RecordingStore(.failure(.unavailable(.notWritable)))
         let fixture = try LicensingFixture(recorder: try store.recorder())
@@ -140,7 +140,7 @@ import Testing
         let fixture = try LicensingFixture()
         let message = try fixture.deviceRequest(.v1).message
         guard case .failure(.tokenMissing) = await fixture.outcomes(of: [message], token: nil) else {
-            Issue.record("it is admitted")
+            Issue.record("the request was admitted")
             return
         }
         #expect(fixture.operations.value == 0)
@@ -148,7 +148,7 @@ import Testing
 }
 
 extension LicensingFixture {
-    /// Sends several SPCs of one request through, as the endpoint does.
+    /// Sends several SPCs of one request through the pipeline, as the endpoint does.
     func outcomes(
         of messages: [[UInt8]], token: [UInt8]?, from address: IPAddress? = nil, loopIndex: Int = 0
     ) async -> Result<[Result<LicenseOutcome, LicenseError>], LicenseError> {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Licensing
 
-/// What decisions do in an outage (architecture, "When the database or the disk fails").
+/// How licences are decided in an outage (architecture, "When the database or the disk fails").
 @Suite struct SharedDecisionStoreTests {
     private let shared = SharedStandIn()
     private let ledger = LedgerStandIn()
@@ -61,12 +61,12 @@ import Testing
         let store = store(.admit)
         #expect(try await store.commit(decision(spends: true)) == .recorded)
         #expect(ledger.entries.count == 1 && store.counts.admitted == 1)
-        // The row says so, and what is owed to the database is kept with it.
+        // The row says that it is uncounted, and the debt to the database is kept with it.
         #expect(ledger.entries.allSatisfy(\.isUncounted) && ledger.marks == [nil])
     }
 
-    /// A renewal in an outage may be the first play of a rental: that is owed to the database, and nothing else of the
-    /// decision.
+    /// A renewal in an outage may be the first play of a rental. Then only this first play is owed to the database, and
+    /// no other part of the decision.
     @Test func owesAFirstPlayThatARenewalToldInAnOutage() async throws {
         shared.answer(with: .failure(.unavailable(.unreachable)))
         var decision = try decision(spends: true)
@@ -82,7 +82,8 @@ import Testing
         #expect(kept.rental == claim && kept.tokenUse == nil && kept.sessionTokenUse == nil)
     }
 
-    /// A token gets no more than its uses and the limit of an outage, and a subject no more than its own.
+    /// A token gets no more than its own uses and the limit per token in an outage. A subject gets no more than the
+    /// limit per subject.
     @Test(arguments: [(uses: UInt32(2), perToken: 5, perSubject: 50, given: 2), (9, 3, 50, 3), (9, 5, 4, 4)])
     func admitsNoMoreThanItsLimits(uses: UInt32, perToken: Int, perSubject: Int, given: Int) async throws {
         shared.answer(with: .failure(.unavailable(.unreachable)))
@@ -102,7 +103,7 @@ import Testing
         }
         #expect(ledger.entries.count == given && refused == 20 - given)
         #expect(store.counts.admitted == UInt64(given) && store.counts.overLimit == UInt64(refused))
-        // What was admitted is counted in the database: the next outage begins with its own limits.
+        // The database has counted the admitted licences, so the next outage begins with its full limits.
         store.forgetAdmissions()
         var next = try decision(spends: true)
         next.replay = try replay(99)
@@ -131,20 +132,20 @@ import Testing
             answer: RecordedAnswer(license: license, use: .streaming).bytes)
     }
 
-    /// A use whose licence the ledger does not take is given back, so that it is good for the next request.
+    /// If the ledger does not take the licence, its use is given back, and is available to the next request.
     @Test func givesBackWhatTheLedgerDoesNotTake() async throws {
         ledger.fail(with: .unavailable(.diskFull))
         let (store, decision) = (store(), try decision(spends: true))
         await #expect(throws: StoreError.unavailable(.diskFull)) { try await store.commit(decision) }
         #expect(shared.givenBack == 1 && store.counts.givenBack == 1)
-        // A repetition has spent nothing.
+        // A repeated request has spent nothing.
         let first = LicenseID(Bytes16(high: 9, low: 9))
         shared.answer(with: .success(.repeated(answer: RecordedAnswer(license: first, use: .streaming).bytes)))
         await #expect(throws: StoreError.unavailable(.diskFull)) { try await store.commit(decision) }
         #expect(shared.givenBack == 1)
     }
 
-    /// A picture that runs goes on, even if the rule refuses new ones.
+    /// A running playback continues, even if the rule refuses new ones.
     @Test(arguments: [SharedDecisionStore.OutageRule.refuse, .admit])
     func renewsSessionsInAnOutage(rule: SharedDecisionStore.OutageRule) async throws {
         shared.answer(with: .failure(.unavailable(.unreachable)))
@@ -162,7 +163,7 @@ import Testing
         await #expect(throws: StoreError.unavailable(.damaged)) { try await store.commit(renewal) }
     }
 
-    /// A renewal waits a moment for a database that hangs, and the next ones wait no more.
+    /// The first renewals wait a moment for a database that does not answer, and later ones do not wait.
     @Test func renewsWithoutWaitingForADatabaseThatHangs() async throws {
         let group = try EventLoopGroup(count: 1)
         defer { group.stop(within: .seconds(5)) }
@@ -174,10 +175,10 @@ import Testing
         shared.hang()
         for _ in 0..<600 { #expect(try await store.commit(renewal) == .recorded) }
         #expect(patience.isOpen && patience.lateCount == 600 && store.counts.uncheckedRenewals == 600)
-        // Questions without a waiting request are bounded.
+        // The number of questions without a waiting request is limited.
         #expect(shared.count <= Patience.questionsMaximum)
         shared.goOn()
-        // The first question that is answered in time closes the breaker.
+        // The first answer in time closes the breaker.
         for _ in 0..<100_000 where patience.isOpen {
             _ = try await store.commit(renewal)
             await Task.yield()
@@ -188,7 +189,7 @@ import Testing
         #expect(store.counts.uncheckedRenewals == unchecked)
     }
 
-    /// Who floods the database must not gain by it.
+    /// A client that overloads the database must not get licences by doing so.
     @Test(arguments: [StoreError.unavailable(.busy), .unavailable(.damaged), .recordMalformed])
     func admitsNothingWhileTheDatabaseAnswers(error: StoreError) async throws {
         shared.answer(with: .failure(error))
@@ -197,7 +198,7 @@ import Testing
         #expect(ledger.entries.isEmpty && store.counts.admitted == 0)
     }
 
-    /// Node and database disagree about the time: that is no outage, under both rules for outages.
+    /// If the clocks of node and database differ, this is not an outage, under either rule for outages.
     @Test(arguments: [SharedDecisionStore.OutageRule.refuse, .admit])
     func countsNothingWhileTheClocksDiffer(rule: SharedDecisionStore.OutageRule) async throws {
         let store = SharedDecisionStore(shared: shared, ledger: ledger, onStoreOutage: rule, mayCount: { false })
@@ -229,7 +230,7 @@ import Testing
         #expect(ledger.entries.isEmpty)
     }
 
-    /// As after a crash between the two: the licence that the client gets at last is in the ledger.
+    /// As after a crash between the commit and the ledger: the licence that the client gets at last is in the ledger.
     @Test func writesDownARepetitionUnderItsFirstName() async throws {
         let first = LicenseID(Bytes16(high: 9, low: 9))
         let answer = RecordedAnswer(license: first, use: .streaming).bytes
@@ -240,7 +241,7 @@ import Testing
         #expect(shared.noted == [Self.request], "no other node writes it again")
     }
 
-    /// A ledger has the entry already, this node's or another one's.
+    /// The ledger of this node or of another one has the entry already.
     @Test func writesDownARepetitionOnce() async throws {
         let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: 9)), use: .streaming).bytes
         shared.answer(with: .success(.repeated(answer: answer, isRecorded: true)))
@@ -249,7 +250,7 @@ import Testing
         #expect(ledger.entries.isEmpty && shared.noted.isEmpty)
     }
 
-    /// The client hears 409, so the ledger must not say that a licence was issued.
+    /// The client gets 409, so the ledger must not say that a licence was issued.
     @Test(arguments: [false, true])
     func writesDownNoRepetitionForAnotherUse(isRecorded: Bool) async throws {
         let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: 9)), use: .streaming).bytes
@@ -345,11 +346,11 @@ private final class LedgerStandIn: DecisionKeeping {
     private let state = Mutex<(entries: [LedgerEntry], marks: [Int64?], error: StoreError?)>(([], [], nil))
     private let decisions = Mutex<[LicenseDecision]>([])
 
-    /// The decisions that were kept, in their order.
+    /// The decisions that were kept, in order.
     var kept: [LicenseDecision] { decisions.withLock { $0 } }
 
     var entries: [LedgerEntry] { state.withLock { $0.entries } }
-    /// Of the decisions that were kept, in their order.
+    /// The marks of the kept decisions, in order.
     var marks: [Int64?] { state.withLock { $0.marks } }
 
     func append(

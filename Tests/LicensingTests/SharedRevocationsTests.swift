@@ -6,7 +6,7 @@ import Testing
 
 @testable import Licensing
 
-/// A node's own revocations while the database of all nodes is there, is away, and comes back.
+/// A node's own revocations while the shared database is available, is unavailable, and is available again.
 @Suite struct SharedRevocationsTests {
     private let store = MemoryRevocations()
     private let node = MemoryPending()
@@ -34,10 +34,10 @@ import Testing
     @Test func allNodesHearOfARevocation() async throws {
         let revocation = Self.revocation("a")
         try await shared.revoke(revocation, recording: Self.entry(.revoked))
-        #expect(node.kinds == [.revoked] && store.all == [], "it is durable here before others hear of it")
+        #expect(node.kinds == [.revoked] && store.all == [], "it is durable here before it is shared")
         #expect(await shared.share(revocation))
         #expect(store.all == [revocation] && node.all == [] && node.kinds == [.revoked])
-        #expect(await shared.share(revocation), "a second time changes nothing")
+        #expect(await shared.share(revocation), "sharing it again changes nothing")
         #expect(store.changeCount == 1)
     }
 
@@ -47,7 +47,7 @@ import Testing
         try await shared.revoke(revocation, recording: Self.entry(.revoked))
         #expect(await shared.share(revocation) == false)
         #expect(node.all == [revocation])
-        // The daemon has been restarted meanwhile: what is pending is read with the rest.
+        // The daemon has been restarted meanwhile, so pending revocations are read with all others.
         store.fail(with: nil)
         store.refuseChanges(true)
         #expect(try await shared.revocations(after: nil, limit: 10).revocations == [revocation])
@@ -56,10 +56,11 @@ import Testing
         store.refuseChanges(false)
         #expect(try await changes() == [.revoked(revocation)])
         #expect(store.all == [revocation] && node.all == [])
-        #expect(node.kinds == [.revoked], "one row, however late the store has it")
+        #expect(node.kinds == [.revoked], "there is one row, even if the store gets the revocation late")
     }
 
-    /// As long as something is pending, the position stays, so that the changes are read again in their true order.
+    /// While a revocation is pending, the position does not move, so that the changes are read again in their true
+    /// order.
     @Test func staysBeforeChangesUntilNothingIsPending() async throws {
         try await store.revoke(Self.revocation("b"))
         try await shared.revoke(Self.revocation("a"), recording: Self.entry(.revoked))
@@ -71,13 +72,13 @@ import Testing
         _ = try await shared.revocationChanges(after: .start, limit: 100)
         let later = try await shared.revocationChanges(after: .start, limit: 100)
         guard case .changes(let changes, let position, _) = later else {
-            Issue.record("there is no gap")
+            Issue.record("the changes have a gap")
             return
         }
         #expect(changes == expected && position.number == 2)
     }
 
-    /// 503, and no row says that it took effect.
+    /// The caller gets 503, and no ledger row says that the revocation took effect.
     @Test func aRevocationThatIsNotDurableLeavesNothing() async throws {
         node.fail(with: .unavailable(.diskFull))
         await #expect(throws: StoreError.unavailable(.diskFull)) {
@@ -94,7 +95,7 @@ import Testing
         try await shared.revoke(Self.revocation("b"), recording: Self.entry(.revoked))
         #expect(try await shared.lift(Self.revocation("b"), recording: Self.entry(.revocationLifted)))
         #expect(node.all == [] && node.kinds == [.revocationLifted, .revoked, .revocationLifted])
-        #expect(await shared.share(Self.revocation("b")) && store.all == [], "it does not come back")
+        #expect(await shared.share(Self.revocation("b")) && store.all == [], "the lifted revocation does not come back")
     }
 
     @Test func aLiftThatFailsLeavesNoRow() async throws {

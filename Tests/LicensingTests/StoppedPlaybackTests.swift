@@ -10,7 +10,7 @@ import Testing
 
 @testable import Licensing
 
-/// An SPC whose device says that playback has stopped: its slot is free, and it gets nothing that runs.
+/// An SPC whose device says that playback has stopped: it frees the device's slot, and gets no lease that runs.
 @Suite struct StoppedPlaybackTests {
     private let store = ModelStore()
     private let fixture: LicensingFixture
@@ -61,11 +61,11 @@ import Testing
         #expect(await ask(try message(.playing, device: 2)).failure == .denied(.slotsFull(current: 1, limit: 1)))
         #expect(isEnded(await ask(try message(.stopped))))
         #expect(isLicensed(await ask(try message(.playing, device: 2))))
-        #expect(store.entries.count == 2, "nothing was given for the end")
+        #expect(store.entries.count == 2, "the end of playback got no licence")
         #expect(!transport.questions.isEmpty)
     }
 
-    /// HU is the device's own: no other device ends a playback.
+    /// HU identifies the device, so a device cannot end the playback of another one.
     @Test func freesNoSlotOfAnotherDevice() async throws {
         let transport = counting()
         #expect(isLicensed(await ask(try message(.playing))))
@@ -81,13 +81,13 @@ import Testing
         let session = try #require(first.sessionToken)
         #expect(isEnded(await fixture.outcome(of: try message(.stopped), token: Array(session.utf8))))
         #expect(isEnded(await fixture.outcome(of: try message(.stopped), token: token)))
-        // The token of another device ends nothing.
+        // The session token of one device ends no playback if another device presents it.
         let other = await fixture.outcome(of: try message(.stopped, device: 2), token: Array(session.utf8))
         #expect(other.failure == .entitlement(.deviceMismatch))
         #expect(store.entries.count == 1)
     }
 
-    /// A licence without a lease and without a count does not run: there is nothing to end.
+    /// A licence without a lease and without a playback limit has no running playback that could end.
     @Test func licensesWhatDoesNotRun() async throws {
         let token = try fixture.token()
         #expect(isLicensed(await fixture.outcome(of: try message(.stopped), token: token)))

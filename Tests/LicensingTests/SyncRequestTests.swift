@@ -9,7 +9,8 @@ import Records
 import TestSupport
 import Testing
 
-/// Sync SPCs: data comes back and no key, from those alone who may ask about the content, and each challenge once.
+/// Sync SPCs: the answer contains data and no key. Only clients with rights to the content may send one, and each
+/// challenge is good for one report.
 @Suite struct SyncRequestTests {
     private let fixture: LicensingFixture
     private let token: [UInt8]
@@ -91,7 +92,7 @@ import Testing
         #expect(try await send(Self.report(challenge: 42)).failure == .challengeNotOpen)
     }
 
-    /// A report that is refused for another reason leaves the challenge open.
+    /// A report that is refused for another reason does not use up the challenge.
     @Test func keepsTheChallengeOfARefusedReport() async throws {
         let challenge = try await freshChallenge()
         let other = try fixture.token([Right(.content("movie-2"))])
@@ -110,7 +111,7 @@ import Testing
                 == .entitlement(.tokenMalformed(.notThreeParts)))
     }
 
-    /// Behind a module the report is believed only after the module has opened the SK..R1 block.
+    /// With an external module, a report is accepted only after the module has opened the SK..R1 block.
     @Test func verifiesAtAModule() async throws {
         let module = try Self.module()
         let fixture = try LicensingFixture(module: { _ in module })

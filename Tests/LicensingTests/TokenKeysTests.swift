@@ -9,7 +9,7 @@ import Records
 import TestSupport
 import Testing
 
-/// Licences for keys that a token brings along or names.
+/// Licences for keys that a token contains or names.
 @Suite struct TokenKeysTests {
     private static let key = [UInt8](0x80...0x8F)
     private static let iv = [UInt8](0x90...0x9F)
@@ -25,7 +25,7 @@ import Testing
         try EmbeddedContentKey(key: SecretBytes(copying: Self.key), iv: Bytes16(Self.iv, at: 0))
     }
 
-    /// The whole URL of a token, as an app may hand it on.
+    /// The whole URL of a token, as an app may pass it on.
     private static let url = String(
         ("fp.example:80/hms/fp/rights/?ExpressPlayToken=" + String(repeating: "A", count: 200)).prefix(200))
 
@@ -40,7 +40,7 @@ import Testing
         let opened = try CKCOpener(secrets: request.secrets, using: CryptoContext()).open(license.ckc)
         #expect(opened.contentKey.bytes.revealed() == Self.key && opened.contentIV.bytes == Self.iv)
         let entry = try #require(store.decisions.last).entry
-        // Named after the token, which says nothing of the key.
+        // The ledger names the key after the token, which reveals nothing about the key.
         let name = KeyID(words: Bytes16(high: 1, low: 2))
         #expect(entry.keyID == name && entry.content == "key:\(name)")
         #expect(entry.tokenID == "00000000000000010000000000000002" && entry.cookie == "order-7")
@@ -70,19 +70,20 @@ import Testing
             let opened = try CKCOpener(secrets: request.secrets, using: CryptoContext()).open(license.ckc)
             #expect(opened.contentKey.bytes.revealed() == LicensingFixture.key)
         }
-        // A token of another key does not open the door to the one that the asset id names, and an unknown one to none.
+        // A token for another key gives no right to the key that the asset id names. An unknown asset id gives no key
+        // either.
         let other = try fixture.sealed { $0.keyID = KeyID(words: .zero) }
         let request = try fixture.deviceRequest(.v1)
         #expect(
             await fixture.issue(request.message, token: other).failure == .entitlement(.contentNotCovered))
         let unknown = try fixture.deviceRequest(.v1, assetID: "whatever")
         #expect(await fixture.issue(unknown.message, token: other).failure == .contentUnknown)
-        // Anything in a token of another dialect is named by the asset id alone.
+        // For a token of another dialect, only the asset id names the key.
         let native = try fixture.token([Right(.keyIDs([stored]))])
         #expect(await fixture.issue(unknown.message, token: native).failure == .contentUnknown)
     }
 
-    /// A content with one key is as good a name as that key; an asset id that names another key stays refused.
+    /// A content with one key names that key. An asset id that names another key is still refused.
     @Test func givesTheOnlyKeyOfTheContentThatItsTokenNames() async throws {
         let token = try fixture.sealed { $0.contentID = "movie-1" }
         for assetID in ["movie-1", "whatever", Self.url] {
@@ -117,7 +118,7 @@ import Testing
     }
 }
 
-/// What the ledger is told of tokens that are made.
+/// The ledger entries about minted tokens.
 @Suite struct MintedTokenTests {
     private static let now: Int64 = 1_800_000_000
     private let store = RecordingStore()

@@ -23,7 +23,7 @@ import Testing
             arguments: ["clock", words[0], "--config", fixture.configuration] + words.dropFirst())
     }
 
-    /// What a daemon has kept.
+    /// Stores a clock record as a daemon does.
     private func keep(_ record: ClockRecord) async throws {
         let store = try SQLiteDecisionStore.open(path: database, chain: chain)
         try await store.keep(record)
@@ -36,7 +36,7 @@ import Testing
         return try store.clockRecord()
     }
 
-    /// Ten days: the tests take much less.
+    /// Ten days, which is much longer than the tests take.
     private static let behind: Int64 = 864_000
     private static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 

@@ -3,7 +3,7 @@ import ServiceConfiguration
 import StorageSQLite
 import Testing
 
-/// The ledger that a configuration names, made as the daemon's start makes it, and what names subjects in it.
+/// The ledger in a configuration, made as the daemon makes it at its start, and the pseudonyms of its subjects.
 struct ConfiguredLedger {
     let chain: LedgerChain
     let pseudonymizer: Pseudonymizer

@@ -113,7 +113,7 @@ import Testing
         #expect(warnings == ["development_material"])
     }
 
-    /// What is good shows beside what is not, and the status tells.
+    /// Valid credentials are listed beside the faults of others, and the exit status is a failure.
     @Test func listsTheGoodOnesAndNamesTheOthers() async throws {
         let other = ConfigurationText.credential.replacingOccurrences(of: "main", with: "other")
         try folder.write("fairplay/certificate-1024.der", "broken")
@@ -140,7 +140,7 @@ import Testing
         #expect(object["warnings"]?.array?.compactMap { $0.object?["credential"]?.string } == ["main", "main"])
     }
 
-    /// One case for each thing that goes wrong between Apple's files and the daemon.
+    /// One case for each mistake that can happen between Apple's files and the daemon.
     enum Mistake: CaseIterable, Sendable {
         case swappedHalves, halfABundle, noCertificate, otherKey, exchangedKeys, noPassphrase, wrongPassphrase
         case uselessPassphrase, shortSecret, missingFile, openSecret, version3WithoutKey
@@ -164,7 +164,7 @@ import Testing
         #expect(problems.allSatisfy { $0["line"]?.number != nil && $0["message"]?.string != nil })
     }
 
-    /// Makes the mistake; gives the field that must be named, and words of the advice.
+    /// Makes the mistake. Returns the field that the command must name, and words that its advice must have.
     private func make(_ mistake: Mistake) throws -> (path: String, words: [String]) {
         let (key1024, _) = try Self.keys.get()
         switch mistake {

@@ -8,9 +8,9 @@ import Testing
 
 @testable import OperatorCommands
 
-/// A set-up as `latchkey init` makes it, and a server with its credential.
+/// A set-up like that of `latchkey init`, and a server with its credential.
 struct DevelopmentFixture {
-    /// Made once: RSA keys take their time.
+    /// The files are made once, because making RSA keys takes time.
     private static let files = Result { try DevelopmentSetup.make(now: 1_700_000_000) }
 
     let folder: TemporaryDirectory

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `device sync` against answers that are made up; the Integration tests ask the daemon.
+/// `device sync` with made-up answers. The integration tests use the daemon.
 @Suite(.tags(.startsProcesses)) struct DeviceSyncTests {
     private let fixture: DevelopmentFixture
 
@@ -50,8 +50,8 @@ import Testing
         (version1.replacing("60,", with: "61,"), "duration-to-expiry"),
         (version1.replacing("\"version\":1", with: "\"version\":2"), "version"),
         (version1.replacing("0e0f", with: "0e0e"), "content-id"),
-        (version1.replacing("offline-sync", with: "offline"), "did not take the SPC for a sync"),
-        ("{}", "did not take the SPC for a sync"), ("", "did not take the SPC for a sync"),
+        (version1.replacing("offline-sync", with: "offline"), "did not treat the SPC as a sync SPC"),
+        ("{}", "did not treat the SPC as a sync SPC"), ("", "did not treat the SPC as a sync SPC"),
         ("<html></html>", "HTML"),
     ])
     func refusesAnAnswerThatDoesNotRepeatTheReport(body: String, expected: String) async throws {
@@ -83,7 +83,7 @@ import Testing
         let server = try OneAnswerServer(answer: response("429 Too Many Requests", #"{"code":"rate_limited"}"#))
         let run = try await sync(server.url + path, [])
         #expect(run.status == 1)
-        #expect(run.messages.contains("no challenge was given"))
+        #expect(run.messages.contains("the server gave no challenge"))
         #expect(run.messages.contains("rate_limited"))
         #expect(server.request.hasPrefix("POST \(expected) HTTP/1.1\r\n"))
         #expect(server.request.contains("Authorization: Bearer a.b.c\r\n"))
@@ -100,7 +100,7 @@ import Testing
         let server = try OneAnswerServer(answer: response("200 OK", body))
         let run = try await sync(server.url, [])
         #expect(run.status == 1)
-        #expect(run.messages.contains("no challenge was given"))
+        #expect(run.messages.contains("the server gave no challenge"))
     }
 
     @Test(arguments: [

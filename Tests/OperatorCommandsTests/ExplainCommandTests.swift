@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `latchkey token explain`, with a set-up as `latchkey init` makes it.
+/// `latchkey token explain`, with a set-up like that of `latchkey init`.
 @Suite(.tags(.startsProcesses)) struct ExplainCommandTests {
     private let fixture: DevelopmentFixture
 
@@ -15,7 +15,7 @@ import Testing
         try await LatchkeyProcess(arguments: words)
     }
 
-    /// A token in a file, and the SPC of a request for `movie-1`, for which a key is stored.
+    /// Stores a key for `movie-1`. Returns the file of a token and the file of an SPC for this content.
     private func prepare(_ tokenWords: [String] = []) async throws -> (token: String, spc: String) {
         let made = try await run(["keys", "create", "--config", fixture.configuration, "--content", "movie-1"])
         try #require(made.status == 0, "\(made.messages)")

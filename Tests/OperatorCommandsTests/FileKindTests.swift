@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the inspect commands say of files that are something else, and what to do with them.
+/// The messages of the inspect commands for files of another kind, and their advice.
 @Suite(.tags(.startsProcesses)) struct FileKindTests {
     private let fixture: DevelopmentFixture
     private let spc: [UInt8]
@@ -91,13 +91,13 @@ import Testing
         #expect(try await LatchkeyProcess("ckc", "inspect", other).messages.contains("latchkey spc inspect"))
     }
 
-    /// What the secrets of tools and keys hold is never repeated.
+    /// Messages never repeat the contents of secrets files and keys.
     @Test func showsNothingOfASecretFile() async throws {
         for name in ["a.spc.secrets", "fairplay/private-key-1024.pem", "fairplay/application-secret.hex"] {
             let text = String(decoding: try fixture.folder.read(name), as: UTF8.self)
             let run = try await LatchkeyProcess("spc", "inspect", fixture.folder.path(name))
             #expect(run.status == 1)
-            // Runs of letters and digits that are no words: keys in Base64 or hexadecimal.
+            // Long runs of letters and digits, which are keys in Base64 or hexadecimal and not words.
             let words = text.split { !$0.isLetter && !$0.isNumber }.filter { $0.count >= 16 }
             #expect(!words.isEmpty)
             for word in words { #expect(!run.messages.contains(word)) }

@@ -166,7 +166,7 @@ import Testing
             arguments: ["device", "make-spc", "--output", folder.path("a.spc")]
                 + fixture.deviceArguments(certificate: "private-key-1024.pem"))
         #expect(other.status == 1)
-        #expect(other.messages.contains("no certificate"))
+        #expect(other.messages.contains("not a certificate"))
         #expect(other.messages.contains("PEM"))
     }
 }

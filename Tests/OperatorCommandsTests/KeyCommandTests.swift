@@ -31,7 +31,7 @@ import Testing
         return try #require(try run.object()["entries"]?.array).compactMap(\.object)
     }
 
-    /// Every change of keys has a row with the key and the user.
+    /// Every change of keys has a ledger row with the key and the user.
     @Test func writesDownEachChangeOfKeys() async throws {
         let new = ["--content", "movie-1", "--kid", Self.kid, "--key", Self.key, "--iv", Self.iv]
         for _ in 0..<2 {
@@ -66,7 +66,7 @@ import Testing
         let plain = try await keys("create", "--content", "movie-0", "--json")
         #expect(plain.status == 0, "\(plain.messages)")
         #expect(try plain.object()["key"] == nil && plain.object()["iv"] == nil)
-        // Nothing is stored that could not be shown as it was asked for.
+        // No key is stored if it cannot be shown as requested.
         let refused = try await keys("create", "--content", "movie-1", "--reveal")
         #expect(refused.status == 1 && refused.messages.contains("allowReveal"))
         #expect(try await list().count == 1)
@@ -175,7 +175,7 @@ import Testing
 
     // MARK: Tracks and floors
 
-    /// Options, and what `track`, `contentType`, `hdcp` and `securityLevel` are then.
+    /// Options, and the resulting `track`, `contentType`, `hdcp` and `securityLevel`.
     @Test(
         arguments: [
             ([], [nil, "sd", nil, nil]),
@@ -238,7 +238,7 @@ import Testing
         #expect(try await list().isEmpty)
     }
 
-    /// A floor that is asked for again must not be taken for the one that is stored.
+    /// If the key exists with another floor, the command must refuse, because the stored floor would stay in force.
     @Test func refusesTheSameKeyWithAnotherFloor() async throws {
         let words = ["--content", "movie-1", "--kid", Self.kid, "--key", Self.key, "--iv", Self.iv]
         func importKey(_ options: String...) async throws -> LatchkeyProcess {

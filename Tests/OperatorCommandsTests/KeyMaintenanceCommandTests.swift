@@ -46,7 +46,7 @@ import Testing
         try connection.migrate(path: path)
     }
 
-    /// Keys for other systems than FairPlay, by option and by file.
+    /// Keys for systems other than FairPlay, from an option and from a file.
     @Test func storesKeysOfEveryScheme() async throws {
         for scheme in EncryptionScheme.allCases.map(\.rawValue) {
             let made = try await keys("create", "--content", "made", "--scheme", scheme, "--json")
@@ -112,7 +112,7 @@ import Testing
 
     @Test(arguments: [
         ("kid,content,key\n", "iv is missing"), ("kid,content,key,iv,color\n", "line 1"),
-        ("kid,content,key,iv,kid\n", "twice"), ("kid,content,key,iv\n\(kid),a,\(key),\(iv),x\n", "line 2"),
+        ("kid,content,key,iv,kid\n", "repeated"), ("kid,content,key,iv\n\(kid),a,\(key),\(iv),x\n", "line 2"),
         ("kid,content,key,iv\n\(kid),a,\(key)00,\(iv)\n", "key is not 32"),
         ("kid,content,key,iv\n\(kid),a,\(key),\(key)\n", "equals the key"),
         ("kid,content,key,iv\n\(kid),\"a,\(key),\(iv)\n", "quote"), ("{\"kid\": 5}\n", "kid"),

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What all commands have in common: help, version, exit statuses.
+/// The common parts of all commands: help, version, exit statuses.
 @Suite(.tags(.startsProcesses)) struct LatchkeyProgramTests {
     @Test func printsItsVersion() async throws {
         let run = try await LatchkeyProcess("--version")

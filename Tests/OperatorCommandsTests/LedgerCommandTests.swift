@@ -9,7 +9,7 @@ import Testing
 @testable import OperatorCommands
 @testable import StorageSQLite
 
-/// What another node of the same installation has said.
+/// A checkpoint of another node of the same installation.
 private enum LedgerSamplesOfOthers {
     static func checkpoint(at time: UnixTime) throws -> LedgerCheckpoint {
         let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 3, count: 32)))
@@ -133,7 +133,7 @@ private enum LedgerSamplesOfOthers {
         #expect(findings.map { $0["finding"]?.string } == ["sealedByOthers"])
     }
 
-    /// A log of several nodes holds checkpoints that say nothing of this one.
+    /// A log of several nodes has checkpoints of other nodes, which are ignored for this one.
     @Test func passesOverTheCheckpointsOfOtherNodes() async throws {
         var reader = try LedgerReader.open(path: database)
         let time = try #require(UnixTime(seconds: Self.start + 60))

@@ -2,13 +2,13 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// An HTTP server on a free loopback port that gives one fixed answer to one request, and remembers the request.
+/// An HTTP server on a free loopback port that gives one fixed answer to one request, and records the request.
 final class OneAnswerServer: Sendable {
     let url: String
     private let descriptor: Int32
     private let received = Mutex<[UInt8]>([])
 
-    /// `answer` is the whole response, head included.
+    /// Starts the server. `answer` is the whole response, head included.
     init(answer: [UInt8]) throws {
         let listener = try LoopbackListener()
         descriptor = listener.descriptor
@@ -20,10 +20,10 @@ final class OneAnswerServer: Sendable {
         close(descriptor)
     }
 
-    /// The request as it came; complete when the client has its answer.
+    /// The received request. It is complete when the client has its answer.
     var request: String { received.withLock { String(decoding: $0, as: UTF8.self) } }
 
-    /// Ends the wait for a request that is not to come.
+    /// Ends the wait for a request that will not come.
     func stop() {
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
@@ -40,7 +40,7 @@ final class OneAnswerServer: Sendable {
         }
         _ = unsafe send(connection, answer, answer.count, Int32(MSG_NOSIGNAL))
         shutdown(connection, Int32(SHUT_WR))
-        // Until the client closes too; else a reset could overtake the answer.
+        // Waits until the client closes too. Otherwise a reset could overtake the answer.
         var rest = [UInt8](repeating: 0, count: 256)
         while unsafe recv(connection, &rest, rest.count, 0) > 0 {}
     }

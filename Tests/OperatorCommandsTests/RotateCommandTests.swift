@@ -24,7 +24,7 @@ import Testing
         return try run.object()
     }
 
-    /// Period and track of each key in the answer.
+    /// The period, track and outcome of each key in the answer.
     private func made(_ answer: JSONObject) -> [String] {
         (answer["keys"]?.array ?? []).compactMap(\.object).map { key in
             "\(key["period"]?.number?.signed ?? -1) \(key["track"]?.string ?? "-") \(key["outcome"]?.string ?? "-")"
@@ -42,7 +42,7 @@ import Testing
         #expect(made(first) == ["1 HD stored", "1 4K stored"])
         #expect(made(try await rotate()) == ["2 4K stored", "2 HD stored"])
         #expect(first["window"]?.number?.signed == 0 && first["schedule"]?.isNull == true)
-        // A named period twice is made once.
+        // A period that is named twice is made once.
         #expect(made(try await rotate("--period", "7")) == ["7 4K stored", "7 HD stored"])
         #expect(made(try await rotate("--period", "7")) == ["7 4K alreadyPresent", "7 HD alreadyPresent"])
         let keys = (first["keys"]?.array ?? []).compactMap(\.object)
@@ -60,7 +60,7 @@ import Testing
             created.map { $0["detail"]?.string } == [
                 "period 1", "period 1", "period 2", "period 2", "period 7", "period 7",
             ])
-        // Rotation begins once.
+        // The start of rotation is recorded once.
         #expect(rows.filter { $0["kind"]?.string == "rotationSet" }.map { $0["detail"]?.string } == ["window 0"])
 
         let listed = try await run(["list"])
@@ -70,7 +70,7 @@ import Testing
         #expect(shown.output.contains("period   1\n"))
     }
 
-    /// A content whose key had no period begins with its tracks and their floors.
+    /// A content whose key had no period starts with the tracks and floors of its keys.
     @Test func takesTracksAndFloorsOfKeysWithoutAPeriod() async throws {
         #expect(try await run(["create", "--content", "news", "--track", "UHD", "--hdcp", "type1"]).status == 0)
         let answer = try await rotate()
@@ -86,13 +86,13 @@ import Testing
         let again = try await rotate("--every", "1h", "--window", "12", "--ahead", "2", "--track", "SD")
         #expect(made(again) == [])
         #expect(again["schedule"]?.object?["start"]?.string == first["schedule"]?.object?["start"]?.string)
-        // Without a word it makes what is due, which is there.
+        // Without options, the command makes the due periods, which exist already.
         #expect(made(try await rotate()) == [])
         #expect(
             try await ledger().filter { $0["kind"]?.string == "rotationSet" }.map { $0["detail"]?.string } == [
                 "every 3600s from 1, window 12, ahead 2"
             ])
-        // Further tracks are made for the periods that are due.
+        // Additional tracks are made for the due periods.
         let more = try await rotate("--track", "SD", "--track", "AUDIO")
         #expect(
             made(more) == [
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func beginsOtherPeriodsWhenTheCurrentOneEnds() async throws {
-        // Half an hour before a boundary.
+        // The time is half an hour before a boundary.
         let start = Int64(Date().timeIntervalSince1970) - 1_800
         let text = try #require(UnixTime(seconds: start)).description
         let first = try await rotate("--every", "1h", "--start", text, "--track", "SD")
@@ -138,7 +138,7 @@ import Testing
         #expect(try listed.object()["keys"]?.array?.isEmpty == true)
     }
 
-    /// From the master secret and their names, so that they can be made again.
+    /// Keys are derived from the master secret and their names, so that they can be made again.
     @Test func derivesKeysWhereTheConfigurationSaysSo() async throws {
         let text = String(decoding: try fixture.folder.read("latchkey.json5"), as: UTF8.self)
         try fixture.folder.write([UInt8](repeating: 7, count: 32), to: "secrets/master-secret")

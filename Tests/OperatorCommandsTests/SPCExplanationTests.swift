@@ -23,7 +23,7 @@ import Testing
             arguments: ["spc", "inspect", fixture.folder.path("a.spc")] + (words.isEmpty ? secrets : words))
     }
 
-    /// The blocks of an SPC that was made with these options, by their names.
+    /// The blocks of an SPC that was made with these options, by name.
     private func blocks(_ words: [String]) async throws -> [String: JSONObject] {
         let run = try await make(words)
         try #require(run.status == 0, "\(run.messages)")
@@ -52,7 +52,7 @@ import Testing
         (["--security-level", "17d99d574eed567e"], "security level report", ["that is audio"]),
         (["--security-level", "0000000000000001"], "security level report", ["below all known levels"]),
         (["--security-level", "encrypted"], "security level report", ["the encrypted form"]),
-        (["--deny-list", "30"], "kext deny list version", ["version 30, which is old: Baseline at most"]),
+        (["--deny-list", "30"], "kext deny list version", ["version 30, which is outdated: Baseline at most"]),
         (["--deny-list", "31"], "kext deny list version", ["version 31"]),
         (["--stream-to", "airplay"], "streaming indicator", ["AirPlay"]),
         (["--stream-to", "adapter"], "streaming indicator", ["AV adapter"]),
@@ -68,7 +68,7 @@ import Testing
             ["--sync", "report", "--title-id", "000102030405060708090a0b0c0d0e0f", "--remaining", "60"], "sync",
             [
                 "report asked for, title id valid, success", "no server challenge",
-                "title id 000102030405060708090a0b0c0d0e0f", "good for 60 s", "0 keys",
+                "title id 000102030405060708090a0b0c0d0e0f", "the key is valid for another 60 s", "0 keys",
             ]
         ),
         (

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// What the daemon's start does to the file, and two entries.
+    /// Makes the ledger as the daemon does at its start, and adds two entries.
     private func makeLedger() throws {
         let chain = try ConfiguredLedger(of: fixture.configuration).chain
         try SQLiteDecisionStore.open(path: database, chain: chain).stop()
@@ -89,7 +89,7 @@ import Testing
         #expect(text.status == 1 && text.output.contains("key \(Self.kids[0]):") && text.output.contains("ledger: 2"))
     }
 
-    /// Each of these would make a key laxer than its packager has said, or give it out again.
+    /// Each of these changes would weaken a key's floor, or make the server give the key out again.
     @Test(
         arguments: [
             "UPDATE content_key SET track_label = 'AUDIO', content_type = 'audio'",
@@ -111,7 +111,7 @@ import Testing
         try makeLedger()
         try execute("PRAGMA wal_checkpoint(TRUNCATE)")
         var bytes = try fixture.folder.read("latchkey.db")
-        // The head of the second page, a tree's root, says what kind of page it is.
+        // The header of the second page, which is a tree's root, has the kind of the page.
         bytes[4096] = 0
         try fixture.folder.write(bytes, to: "latchkey.db")
         let run = try await check()

@@ -45,7 +45,7 @@ import Testing
         _ = try verifiedClaims(of: run, at: issued)
     }
 
-    /// What the development issuer's verifier makes of a minted token.
+    /// The claims of a minted token, as the development issuer's verifier reads them.
     private func verifiedClaims(of run: LatchkeyProcess, at time: Int64) throws -> Claims {
         let key = try ES256PublicKey(parsing: fixture.folder.read("secrets/token-verification-key.pem"))
         let issuer = Issuer(
@@ -55,7 +55,7 @@ import Testing
         return try verifier.verify(Array(run.output.utf8.dropLast()), now: time)
     }
 
-    /// Options, and the right that a verifier reads from the token.
+    /// Options of the command, and the right that a verifier reads from the token.
     struct Minted: Sendable, CustomTestStringConvertible {
         let words: [String]
         let right: Right
@@ -73,7 +73,7 @@ import Testing
         Minted(
             "--mode", "both", "--storage", "604800", "--playback", "172800", "--rental", "7200",
             right: Right(.content("movie-1"), duration: 7200, mode: .both, storage: 604_800, playback: 172_800)),
-        // The rental bounds the whole, so nothing is said of licences that never end.
+        // The rental limits the whole time, so the command does not warn of licences that never end.
         Minted(
             "--mode", "both", "--storage", "60", "--rental", "60",
             right: Right(.content("movie-1"), duration: 60, mode: .both, storage: 60)),
@@ -117,7 +117,7 @@ import Testing
         #expect(run.output.split(separator: "\n").count == 1)
     }
 
-    /// Options that contradict one another, and the words of the message.
+    /// Options that contradict one another, and words that the message must have.
     @Test(arguments: [
         (["--storage", "60"], ["--storage", "--mode"]), (["--playback", "60"], ["--playback", "--mode"]),
         (["--mode", "stream", "--playback", "60"], ["--playback", "--mode"]),
@@ -212,7 +212,7 @@ import Testing
         #expect(try payload(await mint())["iss"]?.string == "latchkey-development")
     }
 
-    /// Axinom's communication key is kept in Base64, and its bytes sign.
+    /// Axinom's communication key is stored as Base64, and its bytes sign the token.
     @Test func signsWithTheBytesOfACommunicationKey() async throws {
         let secret = (UInt8(1)...48).map(\.self)
         try fixture.folder.write((Base64.encode(secret) + "\n").utf8, to: "secrets/communication-key")

@@ -3,13 +3,14 @@ import Testing
 
 @testable import POSIXSockets
 
-/// The descriptors are the last numbers that the process may have, each test its own: the kernel gives out the lowest
-/// free ones, and a number that another test has would be taken away from it.
+/// The tests use the highest descriptor numbers of the process, each test its own.
+///
+/// The kernel gives out the lowest free numbers. A number that another test uses would be taken away from it.
 @Suite struct ActivatedSocketsTests {
     /// The first of eight numbers that no other test uses.
     private func lastNumbers(_ test: Int32) -> Int32 {
         var limit = rlimit()
-        // Safe: a local variable.
+        // Safe: the pointer is a local variable.
         unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         return Int32(min(limit.rlim_cur, 1 << 20)) - 8 * (test + 1)
     }

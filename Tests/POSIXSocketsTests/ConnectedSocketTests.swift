@@ -39,7 +39,7 @@ import Testing
         #expect(isOpen)
     }
 
-    /// Writing to a connection that was reset is an outcome, not a signal that ends the process.
+    /// Writing to a reset connection gives an outcome, and no signal that ends the process.
     @Test func survivesAPeerThatIsGone() throws {
         let listener = try ListeningSocket(exclusivelyOn: ListeningSocketTests.loopback)
         var client = try ConnectedSocket(connectingTo: listener.address)
@@ -67,7 +67,7 @@ func accept(on listener: borrowing ListeningSocket) throws -> ConnectedSocket {
     throw NothingAccepted()
 }
 
-/// Reads once something is there.
+/// Waits for input, then reads.
 func waitToRead(_ socket: borrowing ConnectedSocket, _ buffer: inout [UInt8]) throws -> ReadOutcome {
     var epoll = try EpollSet()
     try epoll.add(socket.number, .readable, token: 0)

@@ -30,13 +30,13 @@ import Testing
         #expect(DescriptorPlan.current()?.limit == raised)
     }
 
-    /// A flood of connections must not wait for it to grow.
+    /// The table grows in advance, so that a flood of connections does not wait for it.
     @Test func growsTheTableOfDescriptorsAtOnce() throws {
         let limit = try #require(DescriptorPlan.raiseLimit())
         DescriptorPlan.growTable(to: 3000)
         let size = try Self.tableSize()
         #expect(size >= min(3000, limit))
-        // More than the limit allows is as much as it allows.
+        // A size above the limit grows the table to the limit.
         DescriptorPlan.growTable(to: 1 << 16)
         #expect(try Self.tableSize() >= min(1 << 16, limit))
         DescriptorPlan.growTable(to: 0)

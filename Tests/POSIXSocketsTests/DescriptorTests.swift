@@ -12,7 +12,7 @@ import Testing
             let isOpen = writer.isOpen
             #expect(isOpen)
         }
-        // The last writer is gone, so the pipe has ended.
+        // The last writer has closed, so the pipe has ended.
         var byte: UInt8 = 0
         let count = unsafe read(reader.number, &byte, 1)
         #expect(count == 0)

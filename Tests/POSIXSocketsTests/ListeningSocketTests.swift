@@ -12,7 +12,7 @@ import Testing
         #expect(listener.address.isLoopback)
     }
 
-    /// Two daemons must not share a port, although both set SO_REUSEPORT in the end.
+    /// Two daemons must not share a port, although both finally set SO_REUSEPORT.
     @Test(arguments: [0, 1, 3])
     func refusesAPortThatAnotherListenerHolds(siblings: Int) throws {
         let first = try ListeningSocket(exclusivelyOn: Self.loopback)
@@ -34,7 +34,7 @@ import Testing
         #expect(second.address == address)
     }
 
-    /// A connection that the server closed first stays in TIME_WAIT, and must not hinder a restart.
+    /// A connection that the server closed first stays in TIME_WAIT, which must not prevent a restart.
     @Test func takesAPortAgainWhileOldConnectionsLinger() throws {
         var first = try ListeningSocket(exclusivelyOn: Self.loopback)
         let address = first.address
@@ -103,7 +103,7 @@ import Testing
     }
 }
 
-/// A socket in an array, which cannot hold what is not copyable.
+/// A box for a socket, because an array cannot hold values that are not copyable.
 private final class SocketBox {
     let socket: ListeningSocket
 

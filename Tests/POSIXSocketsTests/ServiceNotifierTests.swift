@@ -37,7 +37,7 @@ import Testing
     }
 }
 
-/// The other end: what systemd would be.
+/// The other end of the notification socket, in place of systemd.
 private final class NotifySocket {
     let name: String
     private let descriptor: Int32
@@ -49,7 +49,7 @@ private final class NotifySocket {
         name = path ?? "@\(unique)"
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
-        // Safe here and below: the kernel is given local variables with their sizes.
+        // Safe here and below: the kernel gets local variables with their sizes.
         unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -1,7 +1,7 @@
 """Fixtures of the packager tests: the tools, a clip for each period, and a daemon for each form of key URL.
 
-Nothing is skipped: without a tool or the programs a test fails and says what is missing. A test that has asserted
-nothing fails.
+No test is skipped: if a tool or a program is missing, a test fails and names it. A test without an assertion that held
+fails too.
 """
 
 import os
@@ -35,12 +35,12 @@ HOST = "keys.example.com"
 
 @dataclass(frozen=True)
 class URLForm:
-    """A template of key URLs, and the players for whose asset id it is made."""
+    """A template of key URLs, and the players whose asset ids it supports."""
 
     name: str
     template: str
     players: tuple[str, ...]
-    # What they send is the name of another content for the daemon, which the token does not cover.
+    # Players that send only a part of the URL that the daemon reads as another content. The token does not cover it.
     strangers: tuple[str, ...] = ()
 
 
@@ -133,7 +133,7 @@ def new_key_ids() -> dict[str, uuid.UUID]:
 
 
 def set_url_form(setup: Path, form: URLForm) -> None:
-    """Gives key URLs their form, and lets the tool print keys."""
+    """Configures the template of key URLs, and allows the tool to print keys."""
     file = setup / "latchkey.json5"
     text = file.read_text()
     assert text.count("    keys: { ") == 1, text
@@ -142,7 +142,7 @@ def set_url_form(setup: Path, form: URLForm) -> None:
 
 @dataclass(frozen=True)
 class Stream:
-    """A content as it is published: its packaged tracks by period, and a playlist for each track over all periods."""
+    """A published content: its packaged tracks by period, and for each track a playlist over all periods."""
 
     service: Service
     layout: Layout

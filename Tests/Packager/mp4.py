@@ -1,10 +1,10 @@
-"""What encrypted media say of their encryption: the boxes `schm` and `tenc` (ISO/IEC 14496-12 and 23001-7)."""
+"""Reads how media are encrypted from their boxes `schm` and `tenc` (ISO/IEC 14496-12 and 23001-7)."""
 
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Box header, and what stands before the boxes inside: nothing, or the fields of a full box and of a sample entry.
+# The size of a box header, and the number of bytes before the inner boxes: 0, or the fields of the outer box.
 HEADER_SIZE = 8
 CONTAINERS = {
     **dict.fromkeys(("moov", "trak", "mdia", "minf", "stbl", "sinf", "schi"), 0),
@@ -15,7 +15,7 @@ IV_SIZE = 16
 
 @dataclass(frozen=True)
 class Box:
-    """A box by the place of its payload in the media."""
+    """The kind of a box, and the range of its payload in the media."""
 
     kind: str
     start: int
@@ -24,7 +24,7 @@ class Box:
 
 @dataclass(frozen=True)
 class TrackEncryption:
-    """One track's key id, constant IV and pattern: encrypted and clear blocks, 0 and 0 without a pattern."""
+    """How a track is encrypted. The pattern has the numbers of encrypted and clear blocks, or is (0, 0)."""
 
     scheme: str
     key_id: bytes
@@ -34,7 +34,7 @@ class TrackEncryption:
 
 
 def boxes(media: bytes, start: int, end: int) -> Iterator[Box]:
-    """Every box of a range, and those inside; what is no whole box is an error."""
+    """Every box of a range, with the inner boxes. Bytes that are not a whole box are an error."""
     while start < end:
         size, kind = struct.unpack_from(">I4s", media, start)
         assert HEADER_SIZE <= size <= end - start, f"a box of {size} bytes at {start}, before {end}"
@@ -63,7 +63,7 @@ def track_encryption(media: bytes) -> TrackEncryption:
 
 
 def with_iv(media: bytes, iv: bytes) -> bytes:
-    """The media with another constant IV: devices take the one of the licence, ffmpeg the one of the media."""
+    """The media with another constant IV. Devices use the IV of the licence, but ffmpeg uses the IV in the media."""
     assert len(iv) == IV_SIZE
     offset = track_encryption(media).iv_offset
     return media[:offset] + iv + media[offset + IV_SIZE :]

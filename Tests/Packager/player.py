@@ -1,4 +1,4 @@
-"""A player: reads playlists, asks the daemon for the key of each key line, and decrypts with what comes."""
+"""A player: reads playlists, asks the daemon for the key of each key line, and decrypts with the licence."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def _host(uri: str) -> str:
     return uri.removeprefix(SCHEME).partition("/")[0]
 
 
-# What players make of the URI of a key line, and of the media's key id (packagers, section 4).
+# The asset ids that players make from the URI of a key line, or from the media's key id (packagers, section 4).
 ASSET_IDS: dict[str, Callable[[str, bytes], bytes]] = {
     "the whole URI": lambda uri, _: uri.encode(),
     "the whole URI in UTF-16": lambda uri, _: uri.encode("utf-16-le"),
@@ -41,7 +41,7 @@ ASSET_IDS: dict[str, Callable[[str, bytes], bytes]] = {
 
 @dataclass(frozen=True)
 class Run:
-    """What follows one key line: fragmented MP4 of one initialization segment and its segments."""
+    """The media of one key line: fragmented MP4 with one initialization segment and its segments."""
 
     key_uri: str
     media: bytes = field(repr=False)
@@ -56,7 +56,7 @@ def key_lines(playlist: m3u8.M3U8) -> list[dict[str, str | None]]:
 
 
 def runs(file: Path) -> Iterator[Run]:
-    """The media of a media playlist, by the key lines that are in force for them."""
+    """The media of a media playlist, divided by the key lines that apply to them."""
     segments = m3u8.load(str(file)).segments
     start = 0
     while start < len(segments):
@@ -82,7 +82,7 @@ def _fairplay_key(segment: m3u8.Segment) -> str:
 
 
 def _bytes(file: Path, byte_range: str | None, offset: int) -> tuple[bytes, int]:
-    """A file, or a range of it (RFC 8216, section 4.3.2.2), and where the next range begins unless it says so."""
+    """A file, or a range of it (RFC 8216, section 4.3.2.2), and the default start of the next range."""
     data = file.read_bytes()
     if not byte_range:
         return data, 0
@@ -94,7 +94,7 @@ def _bytes(file: Path, byte_range: str | None, offset: int) -> tuple[bytes, int]
 
 @dataclass(frozen=True)
 class Player:
-    """A device before a daemon, and the tools that decrypt for it."""
+    """A device that gets licences from a daemon, and the tools that decrypt for it."""
 
     daemon: OwnDaemon
     tools: Tools
@@ -111,7 +111,7 @@ class Player:
         return run_latchkey(self.daemon.setup, "token", "mint", "--content", content).strip()
 
     def ask(self, asset_id: bytes, token: str) -> tuple[Answer, OpenedCKC | None]:
-        """The answer to an SPC with this asset id; and its CKC opened, if it is a licence."""
+        """The answer to an SPC with this asset id. If it is a licence, its opened CKC too."""
         context = self.device.request(SPCOptions(asset_id))
         answer = self.client.licence(context.message, token)
         return answer, open_ckc(answer.body, context.secrets) if answer.status == 200 else None
@@ -122,7 +122,7 @@ class Player:
         return opened
 
     def run_as(self, players: str, key_uri: str, token: str) -> list[dict[str, Any]]:
-        """What `latchkey device request` prints of each of these players."""
+        """The results that `latchkey device request` prints for each of these players."""
         secret = self.daemon.setup / "fairplay" / "application-secret.hex"
         finished = subprocess.run(
             [
@@ -139,7 +139,7 @@ class Player:
         return json.loads(finished.stdout)["players"]
 
     def play(self, run: Run, key: bytes, iv: bytes) -> str:
-        """The hash of the samples, decrypted with key and IV. The IV that the media have is not used."""
+        """The hash of the samples, decrypted with this key and IV. The IV in the media is not used."""
         file = self.folder / "run.mp4"
         file.write_bytes(with_iv(run.media, iv))
         return sample_hash(self.tools.new_ffmpeg, file, key=key)

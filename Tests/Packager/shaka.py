@@ -1,4 +1,4 @@
-"""Clips packaged by Shaka Packager into HLS, one run for each track and period: it has one key URL for all tracks."""
+"""Packages clips into HLS by Shaka Packager, one run for each track and period, because a run has only one key URL."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -11,7 +11,7 @@ STREAMS = {"VIDEO": "video", "AUDIO": "audio"}
 
 
 class Layout(Enum):
-    """How the media of a track lie on disk."""
+    """How the media of a track are stored in files."""
 
     ONE_FILE = "one file with byte ranges"
     SEGMENTS = "an initialization segment and a file for each segment"
@@ -19,7 +19,7 @@ class Layout(Enum):
 
 @dataclass(frozen=True)
 class PackagedTrack:
-    """One track of one period: the key that it was packaged with, and its playlists."""
+    """One packaged track of one period: its key and its playlists."""
 
     key: Key
     playlist: Path
@@ -29,7 +29,7 @@ class PackagedTrack:
 def package(
     tools: Tools, clip: Path, key: Key, layout: Layout, folder: Path, options: tuple[str, ...] | None = None
 ) -> PackagedTrack:
-    """Packages one track of a clip; `options` replace those that carry the key (packagers, section 2.1)."""
+    """Packages one track of a clip. `options` replace the options that contain the key (packagers, section 2.1)."""
     folder.mkdir(parents=True)
     run(
         *(tools.packager, stream_of(clip, key.track, layout), *(options or key_options(key))),
@@ -49,7 +49,7 @@ def key_options(key: Key) -> tuple[str, ...]:
 
 
 def decrypt(tools: Tools, media: Path, track: str, key_id: bytes, key: bytes) -> Path:
-    """The file that Shaka Packager makes of encrypted media."""
+    """Decrypts media with Shaka Packager, and returns the new file."""
     opened = media.with_stem(f"{media.stem}-opened")
     run(
         *(tools.packager, f"in={media},stream={STREAMS[track]},out={opened}", "--enable_raw_key_decryption"),
@@ -83,7 +83,7 @@ def joined(periods: list[PackagedTrack], folder: Path) -> Path:
 
 
 def _in_folder(line: str, folder: Path) -> str:
-    """The line with its file's name relative to the joined playlist."""
+    """The line, with the name of its file relative to the joined playlist."""
     if line.startswith("#EXT-X-MAP:"):
         return line.replace('URI="', f'URI="{folder}/')
     return line if line.startswith("#") else f"{folder}/{line}"

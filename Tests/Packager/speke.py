@@ -24,7 +24,7 @@ FILTERS = {"VIDEO": "VideoFilter", "AUDIO": "AudioFilter"}
 
 @dataclass(frozen=True)
 class Encryptor:
-    """A packager of the configuration, with the password that it has."""
+    """A packager of the configuration, with its password."""
 
     name: str
     secret: str = field(repr=False)
@@ -35,7 +35,7 @@ class Encryptor:
         return cls("development", (setup / "secrets" / "packager").read_text().strip())
 
     def ask(self, client: LicenceClient, document: str, version: str = VERSION) -> Answer:
-        """The answer to a document, sent as an encryptor of the cloud sends it."""
+        """The answer to a document, sent as a cloud encryptor sends it."""
         headers = {"Content-Type": "application/xml", "X-Speke-Version": version}
         return client.send("POST", PATH, document.encode(), headers | self._authorization)
 
@@ -47,7 +47,7 @@ class Encryptor:
     def export(
         self, client: LicenceClient, content: str, form: str, *, period: int, track: str | None = None
     ) -> bytes:
-        """Keys of a period in the form of a packager that does not speak SPEKE."""
+        """The keys of a period in the format of a packager without SPEKE."""
         query = {"format": form, "period": str(period)} | ({"track": track} if track else {})
         answer = client.send("GET", f"{KEYS_PATH}/{quote(content)}?{urlencode(query)}", headers=self._authorization)
         assert answer.status == 200, (answer.status, answer.body)
@@ -85,7 +85,7 @@ def document(content: str, period: int, key_ids: dict[str, uuid.UUID]) -> str:
 
 
 def read(body: bytes, content: str, key_ids: dict[str, uuid.UUID]) -> dict[str, Key]:
-    """The keys of an answer, with the URL that its signalling has for both kinds of playlist."""
+    """The keys of an answer. Its signalling must have the same key URL for both kinds of playlist."""
     root = ElementTree.fromstring(body)
     assert root.get("contentId") == content
     found = {

@@ -1,4 +1,4 @@
-"""From the packager's key to the viewer's picture, with the tools that are used for it.
+"""The chain from the packager's key to the viewer's picture, with real tools.
 
 Keys -> Shaka Packager -> playlists -> asset id -> SPC -> CKC -> ffmpeg -> the samples of the clear input.
 """
@@ -26,7 +26,7 @@ PATTERNS = {"VIDEO": (1, 9), "AUDIO": (0, 0)}
 
 @pytest.fixture(scope="session")
 def clear_hashes(tools: Tools, clips: dict[int, Path]) -> dict[tuple[int, str], str]:
-    """The samples of the clear input, by period and track."""
+    """The hashes of the samples of the clear input, by period and track."""
     hashes = {
         (period, track): sample_hash(tools.ffmpeg, clips[period], f"0:{STREAMS[track][0]}")
         for period in PERIODS
@@ -45,7 +45,7 @@ def test_every_period_of_every_track_plays(stream: Stream, clear_hashes: dict[tu
         for period, run in zip(PERIODS, published, strict=True):
             assert run.segment_count == PERIOD_SECONDS / SEGMENT_SECONDS
             licence = service.player.licence(asset_id("the whole URI", run), service.token)
-            # What the media say of the IV is replaced by what the licence says.
+            # The IV in the media is overwritten, so that only the IV of the licence can be right.
             unknown_iv = Run(run.key_uri, with_iv(run.media, bytes(16)), run.segment_count)
             played = service.player.play(unknown_iv, licence.content_key, licence.content_iv)
             assert played == clear_hashes[period, track]
@@ -81,7 +81,7 @@ def test_media_have_key_id_and_iv_of_the_keys(stream: Stream) -> None:
 
 
 def test_licences_bring_the_keys_that_were_packaged(stream: Stream) -> None:
-    """For what each kind of player sends."""
+    """Each kind of player sends another asset id for the same key."""
     service = stream.service
     for track in TRACKS:
         for period, run in zip(PERIODS, runs(stream.playlists[track]), strict=True):
@@ -96,7 +96,7 @@ def test_licences_bring_the_keys_that_were_packaged(stream: Stream) -> None:
 
 
 def test_other_keys_give_other_samples(stream: Stream, clear_hashes: dict[tuple[int, str], str]) -> None:
-    """The keys of the other track and of the other period, a key and an IV with one wrong bit, and no key."""
+    """Tries the keys of the other track and of the other period, and a key and an IV with one wrong bit."""
     service = stream.service
     for track in TRACKS:
         for period, run in zip(PERIODS, runs(stream.playlists[track]), strict=True):
@@ -117,7 +117,7 @@ def _with_other_bit(block: bytes) -> bytes:
 def test_other_decryptors_agree(
     stream: Stream, tools: Tools, clear_hashes: dict[tuple[int, str], str], tmp_path: Path
 ) -> None:
-    """Debian's ffmpeg, which reads whole files only, and Shaka Packager."""
+    """Decrypts with Shaka Packager, and with Debian's ffmpeg, which reads only whole files."""
     service = stream.service
     for track in TRACKS:
         for period, run in zip(PERIODS, runs(stream.playlists[track]), strict=True):
@@ -144,7 +144,7 @@ def test_the_same_request_gets_the_same_keys(service: Service) -> None:
 
 
 def test_players_of_the_tool_play(service: Service) -> None:
-    """`latchkey device request --as`, which reads answers as 25 players do: all but those that send the host."""
+    """`latchkey device request --as` reads answers as 25 players do. With a link, players that send the host fail."""
     key = service.keys[PERIODS[0], TRACKS[0]]
     rows = service.player.run_as("all", key.url, service.token)
     refused = {row["player"]: row["code"] for row in rows if row["verdict"] != "plays"}
@@ -154,9 +154,9 @@ def test_players_of_the_tool_play(service: Service) -> None:
 
 
 def test_the_linter_finds_nothing_wrong(stream: Stream, tmp_path: Path) -> None:
-    """`latchkey lint`, with a look-up of each key; and it is not blind.
+    """`latchkey lint`, which looks up each key, finds no error, but does find one in a changed playlist.
 
-    Its warning is right: the host of a URL like a link names no key (see `strangers`).
+    If the key URL looks like a link, the warning is right: its host names no key (see `strangers`).
     """
     setup = stream.service.daemon.setup
     warnings = {"host-truncated"} if stream.service.form.strangers else set()

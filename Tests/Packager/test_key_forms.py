@@ -1,4 +1,4 @@
-"""The forms of packagers that do not speak SPEKE, in the tools that they are for, as the daemon prints them."""
+"""The key formats for packagers without SPEKE. The tools read them exactly as the daemon prints them."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ from player import key_lines, runs
 from shaka import STREAMS, Layout, package
 from tools import SEGMENT_SECONDS, Tools, run, sample_hash
 
-# Shaka Streamer encodes the clip again; without encryption it makes the same samples.
+# Shaka Streamer encodes the clip again. Its samples are the same with and without encryption.
 PIPELINE = f"""
 streaming_mode: vod
 resolutions: [144p]
@@ -32,7 +32,7 @@ segment_size: {SEGMENT_SECONDS}
 
 
 def form(service: Service, key: Key, period: int, name: str) -> bytes:
-    """What the daemon gives for one key in a form, which is what `latchkey keys export` prints."""
+    """The daemon's answer for one key in a format. `latchkey keys export` must print the same bytes."""
     given = service.encryptor.export(service.player.client, key.content, name, track=key.track, period=period)
     names = ("--content", key.content, "--track", key.track, "--period", str(period), "--format", name)
     finished = subprocess.run(

@@ -1,4 +1,4 @@
-"""The tools of others as processes: Shaka Packager, Shaka Streamer and ffmpeg."""
+"""Runs the tools of other projects as processes: Shaka Packager, Shaka Streamer and ffmpeg."""
 
 import os
 import re
@@ -14,7 +14,7 @@ HASH = re.compile(r"0,[va],SHA256=([0-9a-f]{64})")
 
 @dataclass(frozen=True)
 class Tools:
-    """`ffmpeg` is Debian's: it makes the clips and decrypts whole files. `new_ffmpeg` decrypts fragments too."""
+    """`ffmpeg` is Debian's, which makes the clips and decrypts whole files. `new_ffmpeg` decrypts fragments too."""
 
     packager: Path
     streamer: Path
@@ -23,7 +23,7 @@ class Tools:
 
 
 def run(*command: str | Path, folder: Path | None = None, path: Path | None = None) -> str:
-    """What a tool prints; it must end well. It finds programs in the folder `path` first."""
+    """The output of a tool, which must end with status 0. The tool finds programs in the folder `path` first."""
     search = f"{path}:{os.environ['PATH']}" if path else os.environ["PATH"]
     finished = subprocess.run(
         command,
@@ -40,7 +40,7 @@ def run(*command: str | Path, folder: Path | None = None, path: Path | None = No
 
 
 def make_clip(tools: Tools, file: Path, number: int) -> None:
-    """Two seconds of H.264 and AAC, with pictures and a tone that depend on the number."""
+    """Makes two seconds of H.264 and AAC, with pictures and a tone that depend on the number."""
     pictures = f"testsrc2=size=128x72:rate=10:duration={PERIOD_SECONDS},hue=h={60 * number}"
     tone = f"sine=frequency={220 * (number + 1)}:duration={PERIOD_SECONDS}"
     run(
@@ -51,7 +51,7 @@ def make_clip(tools: Tools, file: Path, number: int) -> None:
 
 
 def sample_hash(ffmpeg: Path, media: Path, stream: str = "0", key: bytes | None = None) -> str:
-    """SHA-256 over all samples of one stream, decrypted if there is a key. ffmpeg ends well with any key."""
+    """SHA-256 over all samples of one stream, decrypted if `key` is given. ffmpeg reports no error with a wrong key."""
     decryption = ("-decryption_key", key.hex()) if key else ()
     printed = run(
         *(ffmpeg, "-v", "quiet", *decryption, "-i", media, "-map", stream, "-c", "copy", "-f", "streamhash", "-")

@@ -5,8 +5,8 @@ import Testing
 
 @testable import PackagerAPI
 
-/// The answers in `Tests/Vectors/speke/answers`, which other implementations read (`Tests/Interop/test_cpix.py`): each
-/// is what the request of the same name gets today.
+/// The answers in `Tests/Vectors/speke/answers`, which other implementations read (`Tests/Interop/test_cpix.py`). Each
+/// one is what Latchkey now answers to the request of the same name.
 @Suite struct AnswerVectorTests {
     private static let folder = Documents.folder.appending(path: "answers")
 
@@ -40,7 +40,7 @@ import Testing
         #expect(try Self.answer(Self.allSystemsRequest, .v20) == Self.written(Self.allSystems))
     }
 
-    /// All but the random values is the same.
+    /// Everything but the random values is the same.
     @Test func encryptsAsWritten() throws {
         func blank(_ bytes: [UInt8]) -> String {
             String(decoding: bytes, as: UTF8.self)
@@ -51,7 +51,7 @@ import Testing
         #expect(now == blank(try Self.written(Self.encrypted)))
     }
 
-    /// Writes the answers again.
+    /// Writes the answers to their files again.
     @Test(
         .enabled(
             if: ProcessInfo.processInfo.environment["LATCHKEY_WRITE_VECTORS"] != nil,

@@ -7,7 +7,7 @@ import Testing
 
 @testable import PackagerAPI
 
-/// What an answer holds (packagers, sections 1.3, 1.4 and 1.7).
+/// The content of an answer (packagers, sections 1.3, 1.4 and 1.7).
 @Suite struct CPIXAnswerTests {
     private static func request(_ name: String, _ version: SPEKEVersion = .v20) throws -> CPIXRequest {
         try CPIXRequest(parsing: Documents.bytes(name + ".xml"), version: version)
@@ -64,7 +64,7 @@ import Testing
         #expect(expected.status == 500)
     }
 
-    /// Samples in counter mode have an IV each.
+    /// In counter mode, each sample has an IV of its own.
     @Test func givesNoIVForCounterModeUnlessAskedFor() throws {
         let document = Contract.of(["VIDEO"], [Documents.widevine], scheme: "cenc").document
         #expect(try Documents.answer(document).all("ContentKey").map { $0.attribute("explicitIV") } == [nil])
@@ -137,7 +137,7 @@ import Testing
         #expect(answer.all("ContentKey").map { $0.attribute("kid") } == [upper, Documents.audioKeyID])
         let systems = answer.all("DRMSystem")
         #expect(systems.allSatisfy { $0.attribute("systemId") == Documents.fairPlay.uppercased() })
-        // The URL is that of the key all the same.
+        // The URL still contains the key id in lower case.
         #expect(systems[0].all("HLSSignalingData")[0].decodedText?.contains("skd://\(Documents.videoKeyID)\"") == true)
     }
 
@@ -181,7 +181,7 @@ import Testing
         #expect(other.all("PlainValue").map(\.prefix) == ["pksc", "pksc"])
     }
 
-    /// A prefix that means something else on an inner element is not used there.
+    /// If an inner element declares the prefix again with another meaning, the prefix is not used there.
     @Test func doesNotUseAPrefixThatIsDeclaredAgain() throws {
         let document = try Documents.text("v2_vod_fairplay_video_audio")
             .replacing("<cpix:ContentKey ", with: "<cpix:ContentKey xmlns:pskc=\"urn:other\" ")
@@ -201,7 +201,7 @@ import Testing
         #expect(system.all("KeyFormat").allSatisfy { $0.namespace == CPIXNamespace.speke })
     }
 
-    /// AWS's own server leaves an empty `PSSH` in the answer.
+    /// AWS's own server leaves an empty `PSSH` in the answer. Latchkey removes it.
     @Test func removesPlaceholdersThatFairPlayDoesNotHave() throws {
         let placeholders =
             "<cpix:PSSH/><cpix:ContentProtectionData></cpix:ContentProtectionData>"
@@ -252,7 +252,7 @@ import Testing
             answer.all("HLSSignalingData").map { $0.attribute("playlist") } == ["media", "master", "media", "master"])
     }
 
-    /// Two keys behind one URL give garbled video (packagers, section 4).
+    /// Two keys with the same URL lead to garbled video (packagers, section 4).
     @Test func givesNoTwoKeysOneURL() throws {
         let request = try Self.request("v2_vod_fairplay_video_audio")
         let content = try SKDTemplate(presetOrTemplate: "content")
@@ -260,7 +260,7 @@ import Testing
         let single = try Self.request("v1_vod_fairplay", .v1)
         #expect(
             try Self.answer(single, content).bytes.contains(Array(Base64.encode(Array("skd://movie-001".utf8)).utf8)))
-        // Without FairPlay there is no such URL.
+        // Without FairPlay there is no key URL.
         let widevine = Contract.of(["SD", "HD"], [Documents.widevine], scheme: "cenc").document
         let other = try CPIXRequest(parsing: Array(widevine.utf8), version: .v20)
         #expect(try !Self.answer(other, content).bytes.isEmpty)

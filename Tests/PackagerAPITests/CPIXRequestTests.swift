@@ -5,8 +5,8 @@ import Testing
 
 @testable import PackagerAPI
 
-/// What is read and what is refused (packagers, sections 1.3 and 1.4). Each broken document differs in one thing from a
-/// good one.
+/// Which requests are read and which are refused (packagers, sections 1.3 and 1.4). Each invalid document differs from
+/// a valid one in a single point.
 @Suite struct CPIXRequestTests {
     private static let name = "v2_vod_fairplay_video_audio"
     private let second: String
@@ -19,7 +19,7 @@ import Testing
         live = try Documents.text("v21_live_fairplay_start_end_multivariant")
     }
 
-    /// The error after a change, which must change something.
+    /// Returns the error after a change to a document. The change must have an effect.
     private func refusal(
         of document: String, _ version: SPEKEVersion = .v20, replacing old: String, with new: String,
         location: SourceLocation = #_sourceLocation
@@ -154,7 +154,7 @@ import Testing
         let change = "commonEncryptionScheme=\"\(scheme.rawValue)\""
         let error = refusal(of: live, .v21, replacing: "commonEncryptionScheme=\"cbcs\"", with: change)
         #expect(error == (scheme.isForFairPlay ? nil : .incompatibleScheme(systemID: Documents.fairPlay)))
-        // Version 2.0 knows the four schemes of common encryption; other systems take them all.
+        // Version 2.0 allows the four schemes of common encryption, and systems other than FairPlay accept all of them.
         let widevine = second.replacing("commonEncryptionScheme=\"cbcs\"", with: change)
             .replacing(Documents.fairPlay, with: Documents.widevine)
         let isKnown = ["cenc", "cens", "cbc1", "cbcs"].contains(scheme.rawValue)
@@ -284,7 +284,7 @@ import Testing
         #expect(refusal(of: live, .v21, replacing: times, with: offsets) == nil)
     }
 
-    /// MediaPackage sends the list even without rotation.
+    /// MediaPackage sends the list of periods even without rotation.
     @Test func takesAPeriodThatNoKeyHas() throws {
         let filter = "<cpix:KeyPeriodFilter periodId=\"kp-7\"/>"
         let request = try CPIXRequest(parsing: Array(first.replacing(filter, with: "").utf8), version: .v1)
@@ -304,7 +304,7 @@ import Testing
         }
         let list = try #require(document.range(of: "<cpix:DeliveryData id="))
         let end = try #require(document.range(of: "</cpix:DeliveryDataList>"))
-        // Keys would come in the clear for a packager that asks for encryption.
+        // Without this check, a packager that asks for encryption would get its keys unencrypted.
         let empty = document.replacingCharacters(in: list.lowerBound..<end.lowerBound, with: "")
         #expect(Documents.refusal(empty) == .missingElement("DeliveryData"))
         let recipient = String(document[list.lowerBound..<end.lowerBound])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A request of SPEKE v2 with one key for each rule, for every system (packagers, section 1.7).
+/// A request of SPEKE v2 with one key for each rule, for every listed system (packagers, section 1.7).
 struct Contract: Sendable, CustomTestStringConvertible {
     struct Rule: Sendable {
         let trackType: String
@@ -80,7 +80,7 @@ struct Contract: Sendable, CustomTestStringConvertible {
         ["STEREO_AUDIO", "MULTICHANNEL_AUDIO"],
     ]
 
-    /// Each preset for each combination of systems: `cbcs` with FairPlay, `cenc` without.
+    /// Each preset for each combination of systems: `cbcs` with FairPlay, `cenc` without it.
     static let presetCases: [Contract] = presets.flatMap { trackTypes in
         (1...7).map { combination in
             let systems = [Documents.fairPlay, Documents.widevine, Documents.playReady].enumerated()

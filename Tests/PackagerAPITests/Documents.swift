@@ -5,7 +5,7 @@ import KeyCrypto
 
 @testable import PackagerAPI
 
-/// The requests of `Tests/Vectors/speke`, and requests that differ from one of them in one thing.
+/// The requests of `Tests/Vectors/speke`, and requests that differ from one of them in a single point.
 enum Documents {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "Vectors/speke")
@@ -24,10 +24,10 @@ enum Documents {
         String(decoding: try bytes(name + ".xml"), as: UTF8.self)
     }
 
-    /// The keys of the fixtures and of `Contract`: for each key id the same key and IV in every run.
+    /// Returns the keys of the fixtures and of `Contract`: each key id always has the same key and IV.
     static func keys(for request: CPIXRequest) -> [PackagedKey] {
         request.keys.map { requested in
-            // The IV that is asked for, or the key id's bytes backwards with another first byte.
+            // The requested IV, or the bytes of the key id in reverse order, with another first byte.
             let iv = requested.explicitIV ?? Bytes16([0xA5] + requested.keyID.bytes.dropFirst().reversed(), at: 0)
             return PackagedKey.sample(requested.keyID, iv: iv)
         }
@@ -40,7 +40,7 @@ enum Documents {
         return try MarkupReader.read(answer.bytes)
     }
 
-    /// The error of a request in the version; nil if it is answered.
+    /// Returns the error of a request in this version, or nil if it is answered.
     static func refusal(_ text: String, _ version: SPEKEVersion = .v20) -> CPIXError? {
         do throws(CPIXError) {
             _ = try CPIXRequest(parsing: Array(text.utf8), version: version)
@@ -52,19 +52,19 @@ enum Documents {
 }
 
 extension PackagedKey {
-    /// A key whose bytes are the key id's plus one.
+    /// Returns a key whose bytes are those of the key id, each plus one.
     static func sample(_ keyID: KeyID, iv: Bytes16) -> PackagedKey {
         let bytes = SecretBytes(copying: keyID.bytes.map { $0 &+ 1 })
         do {
             return try PackagedKey(keyID: keyID, key: ContentKey(bytes), iv: iv)
         } catch {
-            preconditionFailure("a test's constant is a key: \(error)")
+            preconditionFailure("the constant of a test is not a valid key: \(error)")
         }
     }
 }
 
 extension MarkupElement {
-    /// All elements with this name, however deep.
+    /// Returns all elements with this name, at any depth.
     func all(_ localName: String) -> [MarkupElement] {
         var found: [MarkupElement] = []
         forEachElement { if $0.localName == localName { found.append($0) } }
@@ -77,7 +77,7 @@ extension MarkupElement {
     }
 }
 
-/// The attributes of an HLS line, by a reader of the tests' own.
+/// The attributes of an HLS line, parsed by code that only the tests have.
 struct HLSLine: Equatable {
     let tag: String
     var attributes: [String: String] = [:]

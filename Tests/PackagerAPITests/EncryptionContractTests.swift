@@ -52,18 +52,18 @@ import Testing
             contract(rule("ALL", "<cpix:VideoFilter hdr=\"true\"/><cpix:AudioFilter/>")),
             contract(rule("ALL", "<cpix:VideoFilter/><cpix:AudioFilter minChannels=\"3\"/>")),
             contract(rule("ALL+SD", bothFilters)),
-            // The suite's two negative contracts.
+            // The two negative contracts of the public suite.
             contract(
                 rule("ALL", "<cpix:VideoFilter/>"), rule("ALL", "<cpix:VideoFilter/>"),
                 rule("STEREO_AUDIO", "<cpix:AudioFilter/>"), rule("MULTICHANNEL_AUDIO", "<cpix:AudioFilter/>")),
             contract(
                 rule("SD", "<cpix:VideoFilter/>"), rule("HD", "<cpix:VideoFilter/>"),
                 rule("ALL", "<cpix:AudioFilter/>"), rule("ALL", "<cpix:AudioFilter/>")),
-            // A track type twice, or none.
+            // Repeated, empty or malformed track types.
             contract(rule("SD", "<cpix:VideoFilter/>"), rule("SD", "<cpix:VideoFilter/>")),
             contract(rule("", "<cpix:VideoFilter/>")), contract(rule("SD+", "<cpix:VideoFilter/>")),
             contract(rule("SD+SD", "<cpix:VideoFilter/>")), contract(rule("two words", "<cpix:VideoFilter/>")),
-            // Filters of another kind, of none, or without a meaning.
+            // Filters that do not fit the track type, and filters that are missing or cannot match.
             contract(rule("SD", "<cpix:VideoFilter/>"), rule("AUDIO", "<cpix:VideoFilter/>")),
             contract(rule("SD", "<cpix:AudioFilter/>")),
             contract(rule("SD", "<cpix:VideoFilter/>"), rule("HD", "<cpix:BitrateFilter/>")),
@@ -79,7 +79,7 @@ import Testing
         #expect(error?.text == "Malformed encryption contract")
     }
 
-    /// One key for video and audio, or for two rules, would have one protection for both.
+    /// One key for video and audio, or for two rules, would give both the same protection.
     @Test(
         arguments: [
             contract(rule("SD+STEREO_AUDIO", bothFilters)), contract(rule("VIDEO", bothFilters)),
@@ -112,7 +112,7 @@ import Testing
         #expect(Documents.refusal(without) == .malformedContract)
     }
 
-    /// Live documents may have keys of two periods.
+    /// Live documents may contain keys of two periods.
     @Test func letsATrackTypeHaveAKeyForEachPeriod() throws {
         let filter = "<cpix:VideoFilter/>"
         let live = { (first: String, second: String) in
@@ -133,7 +133,7 @@ import Testing
         #expect(Documents.refusal(live("a", both)) == .unsupportedContract)
     }
 
-    /// The policy that a key gets follows from its filters (packagers, section 1.4).
+    /// The filters of a key determine its policy (packagers, section 1.4).
     @Test(
         arguments: [
             ("SD", "<cpix:VideoFilter/>", ContentType.sd), ("HD", "<cpix:VideoFilter minPixels=\"589825\"/>", .hd),
@@ -156,7 +156,7 @@ import Testing
         #expect(request.keys.map(\.track.label?.text) == [trackType])
     }
 
-    /// The suite's `SD+HD1` has one filter for two parts.
+    /// The public suite's `SD+HD1` has one filter for its two parts.
     @Test func doesNotCountFilters() {
         let two =
             "<cpix:VideoFilter maxPixels=\"589824\"/><cpix:VideoFilter minPixels=\"589825\" maxPixels=\"921600\"/>"

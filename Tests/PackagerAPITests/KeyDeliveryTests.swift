@@ -6,8 +6,8 @@ import Testing
 @testable import KeyCrypto
 @testable import PackagerAPI
 
-/// Encrypted keys, opened with the recipient's private key (packagers, section 1.5). `Tests/Interop/test_cpix.py` opens
-/// such an answer with another implementation.
+/// Encrypted keys are opened with the recipient's private key (packagers, section 1.5). `Tests/Interop/test_cpix.py`
+/// opens such an answer with another implementation.
 @Suite struct KeyDeliveryTests {
     private static let name = "v2_vod_fairplay_encrypted_delivery"
     private let request: CPIXRequest
@@ -19,13 +19,13 @@ import Testing
         answer = try Documents.answer(text)
     }
 
-    /// What RSA-OAEP with SHA-1 hides from everyone but the recipient.
+    /// Decrypts a value that was encrypted for the recipient by RSA-OAEP with SHA-1.
     private func opened(_ base64: String) throws -> [UInt8] {
         let key = try RSAPrivateKey(parsing: Documents.bytes("packager_key.der"))
         let context = try #require(RSAOperationContext(key: key.key, padding: .sha1, decrypting: true))
         let output = SecretBytes(count: key.modulusSize)
         let ciphertext = try Base64.decode(base64)
-        // The macro cannot hold what the call takes: its result is judged behind it.
+        // The macro cannot contain this call, so the result is checked separately.
         let found = unsafe context.decrypt(ciphertext.span.bytes, into: output)
         let size = try #require(found)
         return Array(output.revealed().prefix(size))
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// Keys, IVs and RSA paddings are fresh each time.
+    /// Keys, IVs and RSA paddings are new each time.
     @Test func neverEncryptsAlikeTwice() throws {
         let other = try Documents.answer(Documents.text(Self.name))
         let values = (answer.all("CipherValue") + other.all("CipherValue")).map(\.text)

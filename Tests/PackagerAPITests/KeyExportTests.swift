@@ -6,8 +6,8 @@ import Testing
 
 @testable import PackagerAPI
 
-/// The forms of other packagers (packagers, sections 2 and 7). Their options are compared with commands of
-/// these packagers that have worked.
+/// The formats for other packagers (packagers, sections 2 and 7). The options are compared with commands that have
+/// worked with these packagers.
 @Suite struct KeyExportTests {
     private static let videoID = "7b1d0c9e52a44e0b9c610a5f3b8d2e11"
     private static let audioID = "c4e8a2f09d3b4b778f156e2d90b1a7c3"
@@ -111,11 +111,11 @@ import Testing
                 </GPACDRM>
 
                 """)
-        // It is XML with any URL.
+        // The document is XML with any URL.
         let template = try SKDTemplate(parsing: "skd://{kid}?a='<&>'")
         let root = try MarkupReader.read(Self.document([Self.record()], .gpac, template))
         #expect(root.all("key").first?.attribute("hlsInfo")?.hasPrefix("URI=\"\(Self.url)?a='<&>'\",KEY") == true)
-        // Audio is encrypted whole.
+        // Audio samples are encrypted completely.
         let audio = try MarkupReader.read(Self.document([Self.record(Self.audioID, "AUDIO")], .gpac))
         #expect(audio.all("CrypTrack").first?.attribute("crypt_byte_block") == nil)
         let streams = try MarkupReader.read(Self.document([Self.record(scheme: .sampleAES)], .gpac))
@@ -176,7 +176,7 @@ import Testing
                 + #""url":"skd://c4e8a2f0-9d3b-4b77-8f15-6e2d90b1a7c3"}]}"#)
     }
 
-    /// The module wants an array with exactly one object.
+    /// The module expects an array with exactly one object.
     @Test func writesTheJSONOfNginxVOD() throws {
         let parsed = try JSONReader.parse(Self.document([Self.record()], .nginxVOD))
         guard case .array(let elements) = parsed.value, elements.count == 1, let object = elements[0].object else {
@@ -248,7 +248,8 @@ import Testing
         #expect(!format.contentType.isEmpty)
     }
 
-    /// A stream for FairPlay with such a key would never play; it could still be made, and be found out late.
+    /// FairPlay cannot play a stream with such a key. Without this refusal the stream could be made, and the fault
+    /// would be found late.
     @Test(arguments: KeyExportFormat.allCases, [EncryptionScheme.cenc, .cens, .cbc1])
     func makesNoFairPlayStreamOfAnotherScheme(format: KeyExportFormat, scheme: EncryptionScheme) throws {
         let record = try Self.record(scheme: scheme)
@@ -277,7 +278,7 @@ import Testing
         #expect(throws: KeyExportError.contract(.mixedSchemes)) { _ = try Self.document(mixed, .cpix) }
     }
 
-    /// A template may have an apostrophe; a shell must not see its end in it.
+    /// A URL template may contain an apostrophe, which must not end the shell's quoted text.
     @Test func quotesURLsForShells() throws {
         let template = try SKDTemplate(parsing: "skd://{kid}'$(x)")
         let url = "skd://7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e11"

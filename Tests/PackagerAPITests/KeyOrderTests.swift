@@ -48,7 +48,7 @@ import Testing
         #expect(order.imports && !order.importsAll)
     }
 
-    /// Keys are matched with their tracks in the order of the text.
+    /// The tracks get their keys in the order of the text.
     @Test func givesEachTrackItsOwnKey() throws {
         let order = try Self.tracks(
             """

@@ -18,10 +18,10 @@ import Testing
         String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
     }
 
-    /// A document of exactly this many bytes.
+    /// Returns a document of exactly this many bytes.
     private static func sized(_ size: Int) -> String { "<a>" + String(repeating: "x", count: size - 7) + "</a>" }
 
-    /// FoundationXML ends the process at each of the first ones.
+    /// FoundationXML crashes on each of the first documents.
     @Test(
         arguments: [
             ("<?x?><a/>", MarkupError.emptyInstruction), ("<a><?x?></a>", .emptyInstruction),
@@ -68,7 +68,7 @@ import Testing
         #expect(MarkupWriter(try MarkupReader.read(written)).bytes == written)
     }
 
-    /// The parser itself returns success for most of these.
+    /// The parser itself reports success for most of these.
     @Test(
         arguments: [
             "", " ", "x", "<a>", "<a></b>", "<a/><b/>", "<a/>x", "<a/><", "<a/><!-- ", "<a/><?x", "<p:a/>",
@@ -139,7 +139,8 @@ import Testing
         #expect(Self.error(flat(MarkupLimits.elementCountMaximum + 1)) == .tooManyElements)
     }
 
-    /// Tens of thousands of attributes would keep the parser busy for a second: they are refused before it sees them.
+    /// Tens of thousands of attributes would keep the parser busy for a second. They are refused before the parser gets
+    /// them.
     @Test func boundsAttributesAndDeclarations() throws {
         func attributes(_ count: Int, _ prefix: String) -> String {
             "<a " + (0..<count).map { "\(prefix)a\($0)=\"u:\"" }.joined(separator: " ") + "/>"
@@ -157,7 +158,7 @@ import Testing
         #expect(try MarkupReader.read(Array("<a>\(text)</a>".utf8)).text == String(repeating: "a", count: 50_000))
     }
 
-    /// U+212A, the Kelvin sign, equals "K" for Swift's comparison of texts.
+    /// In Swift's comparison of strings, U+212A, the Kelvin sign, equals "K".
     @Test func comparesNamesByTheirBytes() throws {
         let root = try MarkupReader.read(Array("<a><Content\u{212A}ey/></a>".utf8))
         #expect(root.elements("ContentKey", in: "").isEmpty)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PackagerAPI
 
-/// How a SPEKE document is answered, as an example.
+/// An example: how to answer a SPEKE document.
 @Suite struct PackagerAPIExampleTests {
     @Test func answersASPEKEDocument() throws {
         // The request says which keys a packager wants, and for which tracks.
@@ -14,7 +14,7 @@ import Testing
         #expect(request.contentID.text == "movie-001")
         #expect(request.keys.map(\.keyID.description) == [Documents.videoKeyID, Documents.audioKeyID])
 
-        // A store finds the keys or makes them. Here they are random.
+        // A store finds the keys or creates them. Here they are random.
         let keys = try request.keys.map { requested in
             try PackagedKey(
                 keyID: requested.keyID, key: ContentKey(SecretBytes.random(count: ContentKey.size)), iv: .zero)

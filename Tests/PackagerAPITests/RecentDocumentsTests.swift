@@ -6,13 +6,13 @@ import Testing
 
 @testable import PackagerAPI
 
-/// Documents that come again, and their answers.
+/// Repeated documents and their answers.
 @Suite struct RecentDocumentsTests {
     private static func body(_ name: String = "v2_vod_fairplay_video_audio") throws -> [UInt8] {
         try Documents.bytes(name + ".xml")
     }
 
-    /// A document of another content, with the size of the one before.
+    /// Returns a document for another content, with the same size as the first one.
     private static func body(number: Int) throws -> [UInt8] {
         Array(try Documents.text("v2_vod_fairplay_video_audio").replacing("movie-001", with: "movie-00\(number)").utf8)
     }
@@ -25,7 +25,7 @@ import Testing
         #expect(first.request.contentID.text == "movie-001")
     }
 
-    /// The same bytes are another request in another version.
+    /// In another version, the same bytes are another request.
     @Test func readsADocumentAgainInAnotherVersion() throws {
         let documents = RecentDocuments()
         _ = try documents.document(Self.body(), version: .v20)
@@ -43,13 +43,13 @@ import Testing
         }
     }
 
-    /// Room for two documents in each half.
+    /// Each half has room for two documents.
     @Test func forgetsTheOldest() throws {
         let documents = RecentDocuments(size: try 4 * Self.body().count + 1)
         let first = try documents.document(Self.body(number: 1), version: .v20)
         let second = try documents.document(Self.body(number: 2), version: .v20)
         _ = try documents.document(Self.body(number: 3), version: .v20)
-        // It came again, and so is one of the younger half.
+        // This document was requested again, so it moves to the younger half.
         #expect(try documents.document(Self.body(number: 2), version: .v20) === second)
         _ = try documents.document(Self.body(number: 4), version: .v20)
         #expect(try documents.document(Self.body(number: 2), version: .v20) === second)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// A key with the same id and other bytes, as after a restored database.
+    /// A key may have the same id and other bytes, for example after a database was restored.
     @Test func givesTheKeysOfThisTime() throws {
         let document = try RecentDocuments().document(Self.body(), version: .v20)
         let keys = Documents.keys(for: document.request)
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    /// The keys of an answer would be the same, encrypted in the same way.
+    /// Encrypted keys differ in each answer, although the keys are the same.
     @Test func encryptsKeysAgainEachTime() throws {
         let document = try RecentDocuments().document(Self.body("v2_vod_fairplay_encrypted_delivery"), version: .v20)
         let keys = Documents.keys(for: document.request)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PackagerAPI
 
-/// Each document of `Tests/Vectors/speke` with the outcome that packagers, sections 1.4 and 8, lists.
+/// Each document of `Tests/Vectors/speke`, with the outcome listed in packagers, sections 1.4 and 8.
 @Suite struct SPEKEFixtureTests {
     @Test(
         arguments: [
@@ -25,14 +25,14 @@ import Testing
             #expect(key.all("PlainValue").count + key.all("EncryptedValue").count == 1)
             #expect(key.attribute("explicitIV").flatMap { try? Base64.decode($0) }?.count == 16)
         }
-        // No document has another version's signalling, or one that is not filled.
+        // No document has signalling of another version, or empty signalling.
         let names = version == .v1 ? ["URIExtXKey", "KeyFormat", "KeyFormatVersions"] : ["HLSSignalingData"]
         for system in answer.all("DRMSystem") {
             let filled = names.flatMap { system.all($0) }
             #expect(filled.count == (version == .v1 ? 3 : 2))
             #expect(filled.allSatisfy { $0.decodedText?.isEmpty == false })
         }
-        // An answer is never answered again: it carries keys.
+        // An answer contains keys, so it is refused as a request.
         let again = MarkupWriter(answer).bytes
         #expect(Documents.refusal(String(decoding: again, as: UTF8.self), version) == .keyInRequest)
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PackagerAPI
 
-/// The rules of packagers, section 1.2.
+/// The rules for versions (packagers, section 1.2).
 @Suite struct SPEKEVersionTests {
     @Test func readsTheVersionOfTheHeader() throws {
         #expect(try SPEKEVersion(headerValue: nil) == .v1)
@@ -32,7 +32,7 @@ import Testing
         #expect(SPEKERoute(path: path) == nil)
     }
 
-    /// The version of the path and that of the header are one.
+    /// The versions in the path and in the header must agree.
     @Test(arguments: [SPEKEVersion?.none, .v1, .v20, .v21], SPEKEVersion.allCases)
     func letsPathAndHeaderAgree(ofPath: SPEKEVersion?, ofHeader: SPEKEVersion) throws {
         let route = SPEKERoute.copyProtection(ofPath)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PackagerAPI
 
-/// Signalling of Widevine and PlayReady (packagers, section 1.7), taken apart by code of the tests' own.
+/// Signalling of Widevine and PlayReady (packagers, section 1.7), parsed by code that only the tests have.
 @Suite struct SystemSignallingTests {
     private static let systems = [Documents.fairPlay, Documents.widevine, Documents.playReady]
     private let answer: MarkupElement
@@ -19,7 +19,7 @@ import Testing
         answer.all("DRMSystem").filter { $0.attribute("systemId") == identifier }
     }
 
-    /// System id and data of a box of version 0.
+    /// Returns system id and data of a box of version 0.
     private static func opened(_ base64: String) throws -> (system: String, data: [UInt8]) {
         let box = try Base64.decode(base64)
         #expect(box.count >= 32)
@@ -86,7 +86,7 @@ import Testing
             let identifierBytes = try Base64.decode(key.attribute("VALUE") ?? "")
             let b = keyID.bytes
             #expect(identifierBytes == [b[3], b[2], b[1], b[0], b[5], b[4], b[7], b[6]] + b[8...])
-            // The protection data are several elements: `cenc:pssh`, then `mspr:pro`.
+            // The element contains two elements: `cenc:pssh`, then `mspr:pro`.
             let data = try #require(system.all("ContentProtectionData")[0].decodedText)
             let root = try MarkupReader.read(Array("<r>\(data)</r>".utf8))
             #expect(root.elements("pssh", in: "urn:mpeg:cenc:2013").map(\.text) == [text])
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// One key serves all three systems; FairPlay has lines only.
+    /// One key is signalled for all three systems. FairPlay has only HLS lines.
     @Test func givesFairPlayItsLinesBesideTheOthers() {
         #expect(systems(Documents.fairPlay).map { $0.all("HLSSignalingData").count } == [2, 2])
         #expect(systems(Documents.fairPlay).allSatisfy { $0.all("PSSH").isEmpty })
@@ -128,7 +128,7 @@ import Testing
         let (_, object) = try Self.opened(answer.all("PSSH")[0].text)
         #expect(answer.all("ProtectionHeader").map(\.text) == [Base64.encode(object)])
         #expect(answer.all("ContentProtectionData")[0].decodedText?.hasPrefix("<cenc:pssh") == true)
-        // SPEKE v1 says nothing of schemes: without FairPlay it is `cenc`.
+        // SPEKE v1 does not name a scheme. Without FairPlay the scheme is `cenc`.
         #expect(answer.all("KeyFormat")[0].decodedText == "com.microsoft.playready")
         #expect(answer.all("ContentKey").map { $0.attribute("explicitIV") } == [nil])
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import PlayerMessages
 
-/// Which shape answers which request (clients, section 2).
+/// Which shape the answer to a request has (clients, section 2).
 @Suite struct AnswerShapeTests {
     private typealias Member = RequestShape.ObjectMember
 
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// react-native-video up to 6.4 decodes the body with a strict reader of Base64.
+    /// react-native-video up to 6.4 decodes the body with a strict Base64 reader.
     @Test func aFormWithAPartWithoutANameGetsBareBase64() {
         #expect(AnswerPreference().shape(for: .form, hasUnnamedPart: true) == .base64)
         #expect(AnswerPreference(explicit: .ckc).shape(for: .form, hasUnnamedPart: true) == .ckc)
@@ -47,7 +47,7 @@ import Testing
         #expect(preference.shape(for: request) == (hasLabels ? AnswerShape(mirroring: request) : .base64))
     }
 
-    /// NAGRA's players accept JSON and nothing else; a browser accepts everything, and gets the bytes.
+    /// NAGRA's players accept only JSON. A browser accepts everything, and gets the bytes.
     @Test(
         arguments: [
             (.raw, "application/json", .nagra), (.raw, "text/html, Application/JSON;q=0.5", .nagra),
@@ -64,8 +64,9 @@ import Testing
         #expect(AnswerPreference(accepted: ["text/css", accept]).shape(for: request) == shape)
     }
 
-    /// RFC 9110 section 12.5.1: the largest weight decides, the closest range has the weight of a type, and a weight of
-    /// 0 excludes it. The mirror wins a tie.
+    /// RFC 9110 section 12.5.1: the type with the largest weight is chosen. The most specific range that matches a type
+    /// gives its weight, and a weight of 0 excludes the type. If the weights are equal, the answer has the shape of the
+    /// request.
     @Test(
         arguments: [
             (.raw, "application/json;q=0.5, application/octet-stream;q=0.4", .nagra),
@@ -91,7 +92,7 @@ import Testing
         #expect(AnswerPreference(accepted: fields).shape(for: request) == shape)
     }
 
-    /// A range whose weight is no weight says nothing.
+    /// A range with a malformed weight is ignored.
     @Test(arguments: ["1.001", "2", "", "0.1234", "x", "-1", "+1", "0.-1", "1e0", ".5", "0,5", "0.5.5"])
     func doesNotReadAWeightThatIsNone(weight: String) {
         let accept = "application/json;q=\(weight), application/octet-stream;q=0.001"

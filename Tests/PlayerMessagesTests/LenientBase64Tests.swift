@@ -44,7 +44,8 @@ import Testing
         }
     }
 
-    /// In one pass what two would give: escapes of digits, padding, blanks and line ends, cut off and broken ones.
+    /// One pass must give the same result as two passes. The texts have escaped digits, padding, blanks and line ends,
+    /// and some are damaged.
     @Test func readsEscapesAsThePercentDecoderDoes() {
         var random = SeededGenerator.announced("percent-encoded Base64")
         var goodCount = 0
@@ -68,7 +69,7 @@ import Testing
             }
             #expect(!text.contains(UInt8(ascii: "%")) || LenientBase64.decode(text.span) == nil)
         }
-        // Both outcomes were seen often.
+        // Both outcomes occurred often.
         #expect((4_000...36_000).contains(goodCount))
     }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import PlayerMessages
 
-/// Every request of the corpus, read without a server. `Tests/Interop/test_player_corpus.py` sends the same requests
-/// to a daemon.
+/// Reads every request of the corpus without a server. `Tests/Interop/test_player_corpus.py` sends the same requests to
+/// a daemon.
 @Suite struct PlayerCorpusTests {
     @Test(arguments: try PlayerCorpus.cases())
     func readsARequestAsTheCorpusSays(_ one: PlayerCorpusCase) throws {
@@ -44,7 +44,8 @@ import Testing
         }
     }
 
-    /// The content type says only where a multipart body ends; every other request is the same under each type.
+    /// The content type matters only to multipart bodies, because it contains their boundary. Every other request is
+    /// read in the same way under each type.
     @Test(arguments: try PlayerCorpus.cases())
     func readsTheSameUnderEveryType(_ one: PlayerCorpusCase) {
         let outcome = "\(Self.outcome(of: one))"
@@ -72,7 +73,7 @@ import Testing
         }
     }
 
-    /// The name of the case, without what it carries.
+    /// Returns the name of the case, without its associated values.
     private static func name(of error: PlayerMessageError) -> String {
         String("\(error)".prefix { $0 != "(" })
     }
@@ -81,7 +82,7 @@ import Testing
         try node?.string.map { String(decoding: try PlayerCorpus.expand($0), as: UTF8.self) }
     }
 
-    /// A text in quotes, or the digits of a number, so that `1` and `"1"` differ.
+    /// Returns a text in quotes, or the digits of a number, so that `1` and `"1"` differ.
     private static func text(ofLabel label: JSONNode?) -> String? {
         label.flatMap { label in label.string.map { "\"\($0)\"" } ?? label.number?.text }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PlayerMessages
 
-/// What is no SPC of a device, but begins as one, and has every value of a byte.
+/// Bytes that begin as an SPC does and contain every value of a byte, but are not the SPC of a device.
 enum SampleBodies {
     static let spc: [UInt8] = [0, 0, 0, 1, 0, 0, 0, 0] + (0...255).map { UInt8($0) } + [0xFB, 0xFF, 0xBF, 0x3E]
     static let other: [UInt8] = [0, 0, 0, 2] + Array(spc.dropFirst(4).reversed())
@@ -47,7 +47,7 @@ enum SampleBodies {
         }
     }
 
-    /// Players send a raw SPC with any label, or without one (clients, section 0, fact 1).
+    /// Players send a raw SPC with any content type, or without one (clients, section 0, fact 1).
     @Test(
         arguments: [
             nil, "application/octet-stream", "application/x-www-form-urlencoded", "application/json",
@@ -196,7 +196,7 @@ enum SampleBodies {
         #expect(error(body(maximum + 1)) == .tooManyKeys(maximum: maximum))
     }
 
-    /// An answer repeats these names, and may escape each byte of them.
+    /// An answer repeats the names of keys, and may escape each byte of them.
     @Test func boundsTheNamesOfKeys() throws {
         func bodies(_ size: Int) -> [[UInt8]] {
             let name = String(repeating: "A", count: size)
@@ -222,7 +222,8 @@ enum SampleBodies {
         }
     }
 
-    /// Nothing that is cut off is taken for a whole request, but for raw SPCs, whose length `FairPlay` checks.
+    /// A request that is cut off is not read as a whole one. Raw SPCs are the exception, because `FairPlay`
+    /// checks their length.
     @Test func refusesOrPassesEveryTruncation() {
         let whole = [
             Array("spc=\(S.escaped)&assetId=movie".utf8), S.multipart(S.spc).dropLast(2),
@@ -233,14 +234,14 @@ enum SampleBodies {
                 guard case .request(let request)? = try? PlayerMessageReader.read(Array(body.prefix(count))) else {
                     continue
                 }
-                // Base64 may end anywhere: then the SPC is a prefix.
+                // Base64 may end anywhere. Then the SPC is a prefix of the whole one.
                 #expect(request.shape == .form)
                 #expect(request.keys.allSatisfy { S.spc.starts(with: $0.spc) })
             }
         }
     }
 
-    /// Random changes of good bodies end with a request or an error, and never with a trap.
+    /// Random changes of valid bodies lead to a request or an error, but never to a trap.
     @Test func survivesChangedBodies() {
         var random = SeededGenerator.announced("survivesChangedBodies")
         let whole = [

@@ -3,9 +3,9 @@ import Testing
 
 @testable import PlayerMessages
 
-/// Which property lists are given to a general reader.
+/// Which property lists are passed to a general reader.
 @Suite struct PropertyListBoundsTests {
-    /// A binary list of these objects, of which the first one is its top.
+    /// Returns a binary list of these objects. Its top object is the first one, unless `top` names another.
     private func list(_ objects: [[UInt8]], count: UInt64? = nil, top: UInt64 = 0) -> [UInt8] {
         var bytes = Array("bplist00".utf8)
         var offsets: [UInt8] = []
@@ -39,7 +39,7 @@ import Testing
         #expect(!PropertyListBounds.accepts(list([[0xA1, 1]] + chain.map { $0.count == 2 ? [0xA1, $0[1] + 1] : $0 })))
     }
 
-    /// A few bytes that a reader without bounds would visit ten million times.
+    /// These few bytes would make a reader without limits visit ten million objects.
     @Test func refusesWhatIsVisitedTooOften() {
         let wide = { (next: UInt8) in [0xAA] + [UInt8](repeating: next, count: 10) }
         let objects = (1..<UInt8(8)).map(wide) + [[0x09]]
@@ -47,7 +47,7 @@ import Testing
         #expect(PropertyListBounds.accepts(list([wide(1), wide(2), wide(3), [0x09]])))
     }
 
-    /// A reader copies the one text as often as the array names it.
+    /// A reader copies the text each time the array refers to it.
     @Test func refusesWhatIsCopiedTooOften() {
         let text = { (size: UInt16) in
             [0x5F, 0x11] + [UInt8(size >> 8), UInt8(size & 0xFF)] + [UInt8](repeating: 0x61, count: Int(size))
@@ -119,7 +119,7 @@ import Testing
         #expect(PropertyListBounds.accepts(Array("\(declaration)<plist><dict/></plist>".utf8)) == isTaken)
     }
 
-    /// A reader ends a declaration at `?>`, so these ends of elements close nothing.
+    /// A reader ends a declaration at `?>`, so the closing tags inside the declaration close no element.
     @Test func countsNoLevelsWithinADeclaration() {
         let deep = String(repeating: "<array>", count: 20) + String(repeating: "</array>", count: 20)
         #expect(!PropertyListBounds.accepts(Array(deep.utf8)))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServiceConfiguration
 
-/// A configuration with one thing wrong, and what must be said about it.
+/// A configuration with a single fault, and the problem that must be reported.
 struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
     enum Kind: Equatable, Sendable {
         case unknownKey(nearest: String?)
@@ -65,7 +65,7 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
     }
 
     static let table: [BrokenConfiguration] = [
-        // The whole.
+        // The configuration as a whole.
         BrokenConfiguration("\n[]", "configuration", line: 2, .wrongType(.array)),
         BrokenConfiguration(
             "{ fairplay: {},\nentitlement: { issuers: [{ issuer: \"i\", keys: [{ \(ConfigurationText.key) }] }] } }",
@@ -84,7 +84,7 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"clock: { settleTime: "8d" }"#, "clock.settleTime", .invalidValue),
         rest(#"clock: { settletime: "1h" }"#, "clock.settletime", .unknownKey(nearest: "settleTime")),
 
-        // Pages.
+        // Pages of other origins.
         rest(#"cors: { origins: ["https://a.example/"] }"#, "cors.origins[0]", .invalidValue),
         rest(#"cors: { origins: ["a.example"] }"#, "cors.origins[0]", .invalidValue),
         rest(#"cors: { origins: ["https://A.example"] }"#, "cors.origins[0]", .invalidValue),
@@ -437,7 +437,7 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
 }
 
 extension BrokenConfiguration.Kind {
-    /// The kind of a fault of the text; nil for faults of files.
+    /// The kind of a fault of the text, or nil for a fault of another file.
     init?(_ fault: ConfigurationFault) {
         switch fault {
         case .unknownKey(let nearest): self = .unknownKey(nearest: nearest)

@@ -72,7 +72,7 @@ import Testing
         "", #"url: "ftp://portal.example/""#, #"url: "https://""#, #"url: "https://user@portal.example/""#,
         #"url: "https://portal.example/?a=b""#, #"url: "https://portal.example:0/""#,
         #"url: "https://portal.example:99999/""#, #"url: "https://[10.0.0.1]/""#, #"url: "https://por tal/""#,
-        // Only this machine is spoken to in clear, and only if that was meant.
+        // Requests without TLS are only for this machine, and only if `hosts` lists it.
         #"url: "http://portal.example/", hosts: ["portal.example"]"#, #"url: "http://127.0.0.1/""#,
         #"url: "http://10.0.0.1/", hosts: ["10.0.0.1"]"#,
     ])

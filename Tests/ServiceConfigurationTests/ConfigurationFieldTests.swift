@@ -3,9 +3,10 @@ import Testing
 
 @testable import ServiceConfiguration
 
-/// The table of fields that the readers note: complete, printable, and true about what a reload puts in force.
+/// The table of fields that the readers collect. It must be complete and printable, and must say correctly which fields
+/// a reload applies.
 @Suite struct ConfigurationFieldTests {
-    /// Every section and every kind of list, with as many fields as go together.
+    /// A configuration with every section and every kind of list, and with as many fields as can be combined.
     static let rich = """
         {
           publicURL: "https://keys.example.com",
@@ -108,8 +109,8 @@ import Testing
         #expect(Dictionary(grouping: paths) { $0 }.filter { $1.count > 1 }.keys.sorted() == [])
     }
 
-    /// Each field is changed, and the half of the configuration that changes must be the one that its effect names. So
-    /// a new field cannot be left out of both halves, or be promised to take effect where it does not.
+    /// Changes each field. The half of the configuration that changes must be the one that the field's effect names. So
+    /// a new field cannot be missing from both halves, and cannot have the wrong effect.
     @Test func eachChangeConcernsTheHalfThatTheTableNames() throws {
         let file = try ConfigurationText.parse(Self.rich)
         var unchanged: [String] = []
@@ -123,7 +124,8 @@ import Testing
             let named = file.fields.pathsThatNeedRestart(toBecome: other.fields)
             switch field.effect {
             case .restart: #expect(isFixedChanged, "\(field.path) needs a restart, and is not in FixedSettings")
-            // A default for others may change one that needs a restart, which is named then.
+            // A field with an effect on other defaults may change a field that needs a restart. Then that field is
+            // named.
             case .reload:
                 #expect(isLiveChanged && isFixedChanged == !named.isEmpty, "\(field.path) is not in LiveSettings")
             }
@@ -141,7 +143,7 @@ import Testing
         #expect(try Self.fields().pathsThatNeedRestart(toBecome: Self.fields()) == [])
     }
 
-    /// The configuration with another value of one field; nil if none of the candidates is accepted or makes a
+    /// Returns the configuration with another value of one field, or nil if no candidate is accepted and makes a
     /// difference.
     private static func change(_ index: Int, of file: ConfigurationFile) -> ConfigurationFile? {
         for candidate in file.fields[index].candidates {
@@ -155,7 +157,7 @@ import Testing
 }
 
 extension ConfigurationField {
-    /// Whether the field has a value of its own, and is no frame of others.
+    /// Whether the field has a value, and is not a section or a list of sections.
     fileprivate var isValue: Bool {
         switch value {
         case .text: true
@@ -168,7 +170,7 @@ extension ConfigurationField {
             place: place, expected: expected, example: example, value: .text(text), origin: .file, effect: effect)
     }
 
-    /// Values that the field might take, as JSON.
+    /// Values to try for the field, as JSON.
     fileprivate var candidates: [String] {
         guard case .text(let text) = value else { return [] }
         let words = expected.split(separator: "\"").map(String.init).filter { !$0.contains(",") && !$0.contains(" ") }

@@ -117,7 +117,8 @@ import Testing
         #expect(ladder == .module(expected))
     }
 
-    /// The credential's own word counts, then the one for all, and no key of 2048 bits means no.
+    /// The value of the credential takes precedence over the value for all credentials. A credential without a 2048-bit
+    /// key does not support version 3.
     @Test(arguments: [
         ("", "", false), ("spcVersion3: true", "", true), ("spcVersion3: true", "spcVersion3: false", false),
         ("spcVersion3: false", "spcVersion3: true", true), ("", "spcVersion3: true", true),

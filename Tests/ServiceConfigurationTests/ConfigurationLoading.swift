@@ -3,14 +3,14 @@ import TestSupport
 @testable import ServiceConfiguration
 
 extension ConfigurationFolder {
-    /// What the configuration with this text gives, as if it lay in the folder.
+    /// Loads the configuration with this text, as if its file were in the folder.
     func load(_ text: String, environment: [String: String] = [:]) throws -> LoadedConfiguration {
         let file = try ConfigurationFile(
             parsing: Array(text.utf8), path: "\(path)/latchkey.json5", environment: environment)
         return try .load(file, environment: environment)
     }
 
-    /// The problems that loading it gives.
+    /// Returns the problems of loading this text.
     func problems(_ text: String, environment: [String: String] = [:]) -> [ConfigurationProblem] {
         do {
             _ = try load(text, environment: environment)
@@ -24,7 +24,7 @@ extension ConfigurationFolder {
 }
 
 extension ConfigurationText {
-    /// Its configuration, as if it lay at `/etc/latchkey/latchkey.json5`.
+    /// Parses the text, as if its file were `/etc/latchkey/latchkey.json5`.
     static func parse(_ text: String, environment: [String: String] = [:]) throws(ConfigurationError)
         -> ConfigurationFile
     {
@@ -32,7 +32,7 @@ extension ConfigurationText {
             parsing: Array(text.utf8), path: "/etc/latchkey/latchkey.json5", environment: environment)
     }
 
-    /// The problems of the text alone.
+    /// Returns the problems of the text, without those of other files.
     static func problems(_ text: String, environment: [String: String] = [:]) -> [ConfigurationProblem] {
         do throws(ConfigurationError) {
             _ = try parse(text, environment: environment)

@@ -10,7 +10,7 @@ import Testing
 
 @testable import ServiceConfiguration
 
-/// `Config/latchkey.json5` is the documentation of the fields, so it must be complete and true.
+/// `Config/latchkey.json5` is the documentation of the fields, so it must be complete and correct.
 @Suite struct ExampleConfigurationTests {
     private static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Config/latchkey.json5").standardizedFileURL.path
@@ -47,7 +47,7 @@ import Testing
         #expect(example.storage.databasePath == directory + "/latchkey.db")
     }
 
-    /// All but the sizes that are a matter of the routes.
+    /// All limits but the body sizes by path, which belong to the routes.
     @Test func itHasEveryLimit() {
         let names =
             Mirror(reflecting: HTTPLimits()).children.compactMap(\.label).filter { $0 != "bodySizesByPath" } + [
@@ -94,7 +94,7 @@ import Testing
         #expect(file.positions[path] != nil)
     }
 
-    /// Fields that cannot stand beside those that are there, as comments.
+    /// These fields conflict with fields that the example sets, so they are in comments.
     @Test(arguments: [
         "certificateBundle", "privateKeyPassphrase", "module", "library", "data", "workers", "callDeadline",
         "processorTime", "memoryLimit", "user", "fixedDASk", "keysFile", "until", "password", "ledger", "onStoreOutage",
@@ -105,8 +105,8 @@ import Testing
         #expect(text.contains("//   \(name): ") || text.contains("//     \(name): "))
     }
 
-    /// What stands in comments is as true as the rest: with it in place of what it replaces, the text is a
-    /// configuration.
+    /// The alternatives in comments must be correct too. If each one replaces the field it is an alternative to, the
+    /// text is a valid configuration.
     @Test func itsAlternativesAreFields() throws {
         let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
         let replaced = ["certificate1024:", "certificate2048:", "applicationSecret:"]
@@ -132,7 +132,7 @@ import Testing
         #expect(credential.privateKeyPassphrase == .credential(name: "fairplay-passphrase"))
     }
 
-    /// The same for a listener's fields that have no value to show as a default.
+    /// The same test for the fields of a listener that have no default value to show.
     @Test func itsListenerCanHaveTLSAndProxies() throws {
         let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
         let start = try #require(lines.firstIndex { $0.contains("// tls: {") })
@@ -173,7 +173,7 @@ import Testing
         #expect(TokenDialect.allCases.filter { !text.contains("\"\($0.rawValue)\"") } == [])
     }
 
-    /// The profile that stands in comments is one.
+    /// The profile in comments must be valid.
     @Test func itsProfileIsOne() throws {
         let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
         let start = try #require(lines.firstIndex { $0.contains("// HD: {") })

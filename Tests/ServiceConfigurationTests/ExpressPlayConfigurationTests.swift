@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServiceConfiguration
 
-/// Customers in the configuration, and the files of their secrets.
+/// The customers of the configuration, and the files with their secrets.
 @Suite struct ExpressPlayConfigurationTests {
     private static let issuer =
         #"issuer: "customers", dialect: "expressplay""#
@@ -46,11 +46,11 @@ import Testing
             return
         }
         #expect(customer.name == "player" && customer.issuer == "customers" && customer.isDisabled)
-        // Tokens of this dialect live for thirty days unless something else is said.
+        // By default, tokens of this dialect are valid for thirty days.
         #expect(customer.tokensPerDay == 9 && customer.lifeMaximum == 30 * 86_400)
         for (text, isOther) in [("201722,fedcba9876543210", true), ("201722,0123456789abcdeF", false), ("", false)] {
             switch settings.customers.identify(Array(text.utf8)) {
-            case .customer: Issue.record("found by another authenticator")
+            case .customer: Issue.record("a customer was found by another authenticator")
             case .otherEnvironment: #expect(isOther)
             case .unknown: #expect(!isOther)
             }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ServiceConfiguration
 
-/// Further paths in the configuration. `BrokenConfigurationTests` has what is refused.
+/// Further licence paths of the configuration. `BrokenConfigurationTests` has the refused ones.
 @Suite struct LicensePathsTests {
     private func paths(_ rest: String) throws -> [Configuration.LicensePath] {
         try ConfigurationFile(
@@ -22,7 +22,7 @@ import Testing
                 "/*/contentlicenseservice/v1/licenses license nagra",
                 "/*/contentlicenseservice/v1/certificates certificate nagra",
             ])
-        // They pass the checks of configured ones.
+        // The standard paths meet the rules for configured ones.
         for (index, path) in standard.enumerated() {
             #expect(PathPattern(path.pattern.description) == path.pattern)
             #expect(!BuiltInPath.allCases.contains { path.pattern.fits($0.rawValue) })
@@ -47,7 +47,7 @@ import Testing
                 ])
     }
 
-    /// A file from before there were such paths must still be good.
+    /// A configuration that is older than the standard paths must stay valid.
     @Test func aPathOfExpressPlayMayBeAStandardOne() throws {
         #expect(try paths(#"expressPlay: { redeemPaths: ["/fps/v1/license"] },"#).count == 6)
     }

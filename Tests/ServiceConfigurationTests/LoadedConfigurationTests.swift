@@ -42,7 +42,7 @@ import Testing
         #expect(tokens == [[Array("0123456789abcdef0123456789abcdef".utf8)], []])
     }
 
-    /// Each operator has a token, by whose name the ledger knows who it was.
+    /// Each operator has a named token, and the ledger records this name.
     @Test func loadsTheTokensOfAdminListenersByName() throws {
         let token = #"{ name: "alice", file: "secrets/admin-token" }"#
         func text(_ listener: String) -> String {
@@ -51,7 +51,7 @@ import Testing
         let both = text(#"address: "127.0.0.1:0", tokenFile: "secrets/admin-token", tokens: [\#(token)]"#)
         #expect(try folder.load(both).adminListeners[0].tokens.map(\.name) == ["tokenFile", "alice"])
         let open = text(#"address: "0.0.0.0:0", allowPlaintext: true, tokens: [\#(token)]"#)
-        #expect(faults(open)["listeners.admin[0]"] == nil, "a named token guards a listener too")
+        #expect(faults(open)["listeners.admin[0]"] == nil, "a named token protects a listener too")
         try folder.write("short", "too-short")
         let short = text(#"address: "127.0.0.1:0", tokens: [{ name: "bob", file: "short" }]"#)
         #expect(faults(short) == ["listeners.admin[0].tokens[0].file": .notAnAdminToken])
@@ -100,8 +100,8 @@ import Testing
         }
     }
 
-    /// Axinom shows its communication keys in Base64 and signs with what that stands for. Every other dialect takes a
-    /// secret as it is spelled.
+    /// Axinom shows its communication keys in Base64, and signs with the decoded bytes. Every other dialect uses the
+    /// characters of the secret itself.
     @Test(arguments: [("axinom", true), ("nagra", false), ("jwt", false)])
     func aCommunicationKeyOfAxinomIsDecoded(dialect: String, isDecoded: Bool) throws {
         let spelled = "RPSdG/fViTkTjcuG3fcRXL2JDchGThWQ/tfSNHAoG+A="
@@ -122,7 +122,7 @@ import Testing
             } catch {
                 refusal = error
             }
-            // Claims of another dialect are refused only behind a good signature.
+            // The claims belong to another dialect, but this is checked only after the signature.
             #expect((refusal == .signatureInvalid) == (isEncoded == isDecoded))
         }
     }
@@ -370,7 +370,8 @@ import Testing
 
     // MARK: Reload
 
-    /// The call-back service of a reload is a new one if its secret is another, even in the same file.
+    /// If the secret of the call-back service has changed, a reload makes a new service, even if the file has the same
+    /// name.
     @Test func noticesANewSecretOfTheCallbackInTheSameFile() throws {
         let text = ConfigurationText.make(
             entitlement: #"callback: { url: "https://portal.example/entitle", secret: "callback-secret" },"#)
@@ -395,7 +396,7 @@ import Testing
         #expect(successors.map { $0?.transport.socketMode } == [nil, 0o640])
     }
 
-    /// With port 0 two listeners may have one address: neither gets the token of the other.
+    /// With port 0, two listeners may have the same address. Neither gets the token of the other.
     @Test func listenersOfOneAddressAreSucceededInTheirOrder() throws {
         let elements = #"{ address: "127.0.0.1:0" }, { address: "127.0.0.1:0", socketMode: "0600" }"#
         let running = try adminListeners(elements)
@@ -462,7 +463,7 @@ import Testing
         #expect(problems.map(\.fault) == [.plaintextBeyondLoopback(.internet(.v4(0), port: 1))])
     }
 
-    /// The problem is the variable's: the file's line says something else.
+    /// The problem names the variable and no line of the file, because the file has another value.
     @Test(arguments: ["LATCHKEY_LISTEN", "LATCHKEY_ADMIN_LISTEN"])
     func anOverriddenAddressIsCheckedToo(variable: String) {
         let problems = folder.problems(

@@ -8,10 +8,10 @@ import Testing
 
 @testable import ServiceConfiguration
 
-/// The files of a credential: every form that is good, and every fault.
+/// The files of a credential: every valid form, and every fault.
 @Suite struct LoadedCredentialTests {
     private static let prefix = "fairplay.credentials[0]"
-    /// A key that also lies encrypted in `KeySamples`, and one of the larger size.
+    /// A key that `KeySamples` also has in encrypted form, and a key of the larger size.
     private static let material = Result {
         (try RSAPrivateKey(parsing: Array(KeySamples.pkcs8.utf8)), try RSAPrivateKey.generate(bits: 2048))
     }
@@ -45,7 +45,7 @@ import Testing
         ConfigurationText.make(credential: #"name: "main", \#(fields), \#(ladder)"#)
     }
 
-    /// The faults by their fields.
+    /// Returns the faults by field.
     private func faults(
         _ fields: String, ladder: String = #"applicationSecret: "fairplay/application-secret.hex""#
     ) -> [String: ConfigurationFault] {
@@ -133,7 +133,7 @@ import Testing
             ])
     }
 
-    /// All that is wrong shows at once, also behind a bundle that cannot be read.
+    /// All faults are reported together, even if a bundle cannot be read.
     @Test func reportsEveryFaultOfACredential() throws {
         try folder.write("bundle.bin", "broken")
         try folder.write("small.key", "broken")

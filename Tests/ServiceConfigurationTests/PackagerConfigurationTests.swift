@@ -9,7 +9,7 @@ import Testing
 
 @testable import ServiceConfiguration
 
-/// Packagers in the configuration, and the files of their secrets and pins.
+/// The packagers of the configuration, and the files with their secrets and pins.
 @Suite struct PackagerConfigurationTests {
     private static let packager = #"name: "packager-1", secret: "secrets/packager-1""#
     private static let fingerprint = String(repeating: "0a", count: 32)
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    /// What the text says. Line 6 has the section.
+    /// Faults of the text. The section is on line 6.
     @Test(arguments: [
         (#"{ secret: "s" }"#, "packagers[0].name", BrokenConfiguration.Kind.missing),
         (#"{ name: "a b", secret: "s" }"#, "packagers[0].name", .invalidValue),
@@ -194,7 +194,7 @@ import Testing
         #expect(fault(twice) == .duplicate(of: "packagers[0].secret"))
     }
 
-    /// A line end behind one of them makes no difference.
+    /// Secrets are compared without a line end that follows them.
     @Test func refusesTheSecretsOfOthers() throws {
         func listener(_ fields: String) -> String {
             #"listeners: { admin: [{ address: "127.0.0.1:9443", \#(fields) }] },"#
@@ -217,7 +217,7 @@ import Testing
             folder.problems(customers).map(\.fault) == [.duplicate(of: "expressPlay.customers[0].authenticator")])
     }
 
-    /// A packager that has it could make tokens of viewers.
+    /// A packager with such a secret could make tokens for viewers.
     @Test func refusesASecretThatSignsTokens() throws {
         let secret = "a-secret-that-signs-the-tokens-of-the-portal"
         try folder.write("secrets/hs256", secret + "\n")
@@ -227,7 +227,7 @@ import Testing
         #expect(folder.problems(text).map(\.fault) == [.duplicate(of: "entitlement.issuers[0].keys[0].key")])
     }
 
-    /// With the form of a token it could open a licence.
+    /// A secret in the form of a token might be accepted as a token.
     @Test(arguments: [
         "eyJhbGciOiJFUzI1NiIsImtpZCI6ImsxIn0.e30.AAAA", "eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJwb3J0YWwifQ.",
         "AgAAAAAH" + String(repeating: "A", count: 48),
@@ -257,8 +257,8 @@ import Testing
         #expect(loaded.accepts(recipient: own) && !loaded.accepts(recipient: other))
     }
 
-    /// The entry in the comments of `Config/latchkey.json5` is a packager, with every field and the defaults that it
-    /// names.
+    /// The entry in the comments of `Config/latchkey.json5` is a valid packager, with every field and the stated
+    /// defaults.
     @Test func theExampleIsTrue() throws {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
             path: "../../Config/latchkey.json5")

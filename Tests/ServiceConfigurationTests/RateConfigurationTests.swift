@@ -5,13 +5,13 @@ import Testing
 
 @testable import ServiceConfiguration
 
-/// How often licences may be asked for, if the configuration says nothing of it, and if it says something.
+/// The rates of licence requests, with and without values in the configuration.
 @Suite struct RateConfigurationTests {
     private func rates(_ rest: String) throws -> RequestRates {
         try ConfigurationText.parse(ConfigurationText.make(rest: rest)).configuration.live.rates
     }
 
-    /// Without them one token could fill the ledger.
+    /// Without default rates, one token could fill the ledger.
     @Test(arguments: ["", "limits: {},", "limits: { rates: {} },"])
     func partiesHaveARateOfTheirOwnByDefault(rest: String) throws {
         let rates = try rates(rest)

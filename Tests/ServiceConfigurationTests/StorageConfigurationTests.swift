@@ -37,7 +37,7 @@ import Testing
     func saysWhatIsWrongWithAURL(url: String, error: PostgreSQLURLError) throws {
         let found = problems("url: \"\(url)\"")
         #expect(found.map(\.fault) == [.databaseURL(error)])
-        // Never the URL itself, in which a password may stand.
+        // A problem never contains the URL itself, which may contain a password.
         #expect(!found.contains { "\($0)".contains("secret") })
         let variable = ConfigurationText.problems(
             ConfigurationText.make(), environment: ["LATCHKEY_STORAGE_URL": url])

@@ -4,19 +4,21 @@ import Telemetry
 import TestSupport
 import Testing
 
-/// The clock's trust, as scripts of readings: every length is in seconds, and time passes only as a script says.
+/// Whether a clock is trusted, tested with scripts of readings. Every length is in seconds, and time passes only as a
+/// script says.
 @Suite struct ClockTrustTests {
     private static let start: Int64 = 1_800_000_000
     private static let day: Int64 = 86_400
 
-    /// A node with clocks of its own. The boot-time clock advances with the wall clock unless that is stepped.
+    /// A node with its own clocks. The boot-time clock advances with the wall clock unless a script steps the wall
+    /// clock.
     private struct Script {
         var wall: Int64
         var boot: Int64 = 5000
         var trust: ClockTrust
         var events: [ClockTrust.Event] = []
 
-        /// - Parameter stored: What the store knows; nil for a new one.
+        /// - Parameter stored: The time in the store, or nil for a new store.
         init(wall: Int64 = start, stored: Int64? = start, leeway: Int64 = 5) {
             self.wall = wall
             trust = ClockTrust(
@@ -31,7 +33,7 @@ import Testing
             observe()
         }
 
-        /// Second by second.
+        /// Lets time pass, second by second.
         mutating func pass(_ seconds: Int64, synchronised: Bool = false) {
             for _ in 0..<seconds {
                 wall += 1
@@ -48,7 +50,7 @@ import Testing
             events += trust.accept(offset: nanoseconds(wall - boot))
         }
 
-        /// The database's clock less the wall clock.
+        /// Notes a measurement of the database's clock. `seconds` is the database's clock minus the wall clock.
         mutating func noteDatabase(ahead seconds: Int64, roundTrip: Int64 = 0) {
             events += trust.noteDatabase(
                 time: nanoseconds(wall + seconds), asked: nanoseconds(boot - roundTrip), answered: nanoseconds(boot))
@@ -94,7 +96,8 @@ import Testing
         #expect(node.takeEvents() == [])
     }
 
-    /// As the row of the clock says: new licences wait until time has passed the highest that was seen.
+    /// As the row for clocks in the table of outages says, new licences wait until time has passed the highest time
+    /// seen.
     @Test func waitsForAClockThatIsALittleBehind() {
         var node = Script()
         node.step(-10)
@@ -218,7 +221,7 @@ import Testing
         #expect(node.trust.standing == .stepped)
     }
 
-    /// The settled time stays, and what has ended is judged by the earlier clock, by which ends are set now.
+    /// The settled time stays. The earlier clock, which sets new ends, decides what has ended.
     @Test func aClockThatWasWronglyAheadCostsNoOutage() {
         var node = Script()
         node.step(60 * Self.day)
@@ -270,7 +273,7 @@ import Testing
         #expect(node.trust.standing == .trusted && node.takeEvents() == [.trusted(.backInTolerance), .caughtUp])
     }
 
-    /// The time service sets a clock that was wrong when the machine was started.
+    /// The time service corrects a clock that was wrong when the machine started.
     @Test(arguments: [-7200, 500 * day])
     func aClockThatIsCorrectedAfterTheStartServesAtOnce(wrong: Int64) {
         let down = Int64(600)
@@ -300,7 +303,7 @@ import Testing
         #expect(node.takeEvents() == [.databaseOffset(.good, by: 0)])
     }
 
-    /// The offset is known at once, and not only at the next measurement.
+    /// The offset is known immediately, not only at the next measurement.
     @Test func countsNothingFromItsOwnStepOn() {
         var node = Script()
         node.noteDatabase(ahead: 0)
@@ -328,8 +331,9 @@ import Testing
 
     // MARK: Always
 
-    /// For all that clocks can do, in legal orders: settled never goes back, never runs ahead of the boot-time clock
-    /// except by an acceptance or a proof, and nothing is deleted by a time that no trusted clock has shown.
+    /// For all behaviour of clocks in legal orders: the settled time never goes back, and never runs ahead of the
+    /// boot-time clock except by an acceptance or a proof. Nothing is deleted by a time that no trusted clock has
+    /// shown.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func settledNeverGoesBackNorAheadByItself(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -361,7 +365,7 @@ import Testing
     }
 }
 
-/// What looks at the clock.
+/// The clock that takes readings and decides whether to trust them.
 @Suite struct TrustedClockTests {
     private let manual = ManualClock()
     private let events = MemoryEvents()
@@ -412,7 +416,7 @@ import Testing
         #expect(!clock.isBehind)
     }
 
-    /// A loop that looks at the time does not wait for a thread that is about to store a reading.
+    /// A loop that reads the time does not wait for a thread that is about to store a reading.
     @Test(.timeLimit(.minutes(1)))
     func aLookWaitsForNoOtherThread() async {
         let held = HeldClock()
@@ -429,7 +433,7 @@ import Testing
         held.letGo()
     }
 
-    /// Looks, of which most store nothing, decide and report as a state does that takes each reading.
+    /// Most readings are not stored, but they decide and report like a state that takes each reading.
     @Test(arguments: 0..<100 as Range<UInt64>)
     func decidesAsIfEachLookWereStored(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -474,7 +478,7 @@ private final class MemoryEvents: Sendable {
     var all: [ClockTrust.Event] { list.withLock { $0 } }
 }
 
-/// A wall clock of which one reading can be held up.
+/// A wall clock one of whose readings can be delayed.
 private final class HeldClock: WallClock {
     private enum State {
         case free, armed, held

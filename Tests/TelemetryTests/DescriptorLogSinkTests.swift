@@ -12,7 +12,7 @@ import Testing
         let pipe = PipeOfLines(isNonBlocking: isNonBlocking)
         let sink = try DescriptorLogSink(descriptor: pipe.writingEnd)
         let logger = Logger(level: .info, sink: sink, clock: ManualClock())
-        // More than a pipe holds, so the writer has to wait for the reader.
+        // This is more than a pipe's buffer, so the writer has to wait for the reader.
         let count = 3000
         for index in 0..<count { logger.info("event", [.integer("index", index)]) }
         for index in 0..<count {
@@ -32,7 +32,7 @@ import Testing
         for _ in 0..<count { sink.append(Self.line) }
         #expect(!sink.flush(timeout: .milliseconds(1)))
 
-        // Once there is a reader, every line has either come or is reported as missing.
+        // When the reader reads, every line has either arrived or is reported as missing.
         for _ in 0..<fillerCount { #expect(pipe.nextLine()?.count == 99) }
         var arrived: UInt64 = 0
         var reported: UInt64 = 0
@@ -76,7 +76,7 @@ import Testing
         #expect(pipe.nextLine()?.hasSuffix(#""event":"log_lines_dropped","count":1}"#) == true)
     }
 
-    /// What strangers cause fills the queue, and a line of the service still finds room.
+    /// Lines that strangers cause fill the queue, but a line of the service itself still finds room.
     @Test func aPreciousLineHasRoomThatOthersCannotFill() throws {
         let queue = LogQueue(sizeMaximum: 100)
         for _ in 0..<50 { queue.append([UInt8](repeating: 97, count: 10)) }

@@ -16,7 +16,7 @@ import Testing
         #expect(monitor.wait { $0 == 2 ? "two" : nil } == "two")
     }
 
-    /// Each change wakes every thread, and each thread looks again until it has what it waits for.
+    /// Each change wakes every thread, and each thread checks again until its condition is true.
     @Test func wakesAllThreadsThatWait() {
         let ended = Monitor(0)
         for wanted in 1...4 {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A pipe whose reading end yields lines, and gives up instead of waiting for ever.
+/// A pipe whose reading end yields lines, with a time limit for each wait.
 final class PipeOfLines {
     private(set) var writingEnd: Int32
     private var readingEnd: Int32
@@ -8,7 +8,7 @@ final class PipeOfLines {
 
     init(isNonBlocking: Bool = false) {
         var ends: [Int32] = [-1, -1]
-        // Safe: the call fills the two elements that are there.
+        // Safe: the call fills the two elements of the array.
         let status = unsafe pipe(&ends)
         precondition(status == 0, "the system has pipes")
         if isNonBlocking { _ = fcntl(ends[1], F_SETFL, O_NONBLOCK) }
@@ -26,7 +26,7 @@ final class PipeOfLines {
         readingEnd = -1
     }
 
-    /// Puts copies of a line, of at most `PIPE_BUF` bytes, into the pipe until not one more fits; returns how many.
+    /// Writes copies of a line of at most `PIPE_BUF` bytes until the pipe is full, and returns their number.
     func fill(with line: [UInt8]) -> Int {
         let flags = fcntl(writingEnd, F_GETFL)
         _ = fcntl(writingEnd, F_SETFL, flags | O_NONBLOCK)

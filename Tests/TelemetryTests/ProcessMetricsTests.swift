@@ -15,7 +15,7 @@ import Testing
         #expect(status.residentPages == 2500)
     }
 
-    /// Up to the 24th field; what follows it is not read.
+    /// Truncations up to the 24th field, because nothing after it is read.
     @Test(arguments: 0..<93)
     func refusesEveryTruncation(length: Int) throws {
         let prefix = String(Self.line.prefix(length))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Telemetry
 
-/// The state of the clock as looks read it without a lock.
+/// The state of the clock, which readers read without a lock.
 @Suite struct PublishedWordsTests {
     @Test func hasNoValueBeforeTheFirst() {
         let words = PublishedWords<3>()
@@ -14,7 +14,7 @@ import Testing
         #expect(value?[0] == 1 && value?[1] == 2 && value?[2] == 3)
     }
 
-    /// Every value has the same number in all words, so a mixture of two values shows.
+    /// Every value has the same number in all words, so that a mixture of two values is noticed.
     @Test func givesNoMixtureOfTwoValues() async {
         let words = PublishedWords<14>()
         words.publish(InlineArray(repeating: 0))
@@ -39,7 +39,7 @@ import Testing
         #expect(read.whole >= 2)
     }
 
-    /// Nothing of the state is lost on the way, with any steps of the clocks.
+    /// No part of the state is lost by the encoding, with any steps of the clocks.
     @Test(arguments: 0..<50 as Range<UInt64>)
     func isTheStateThatItWasMadeOf(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -82,7 +82,7 @@ import Testing
     }
 }
 
-/// Tells tasks that no further value comes.
+/// Tells tasks that no further value will come.
 private final class End: Sendable {
     let hasCome = Atomic<Bool>(false)
 }

@@ -22,7 +22,7 @@ import Testing
         #expect(ring.entry(of: "") == nil)
     }
 
-    /// Every part of an entry comes back as it was noted.
+    /// Every part of an entry is returned as it was noted.
     @Test func givesBackWhatWasNoted() {
         let ring = RecentRefusals(capacity: 2)
         let noted = RecentRefusals.Entry(
@@ -40,7 +40,7 @@ import Testing
         #expect(ring.entry(of: "0123456789abcdef0") == nil)
     }
 
-    /// An entry takes its place in the ring and no more, with any values; the id is found all the same.
+    /// An entry uses only its own place in the ring, with values of any size. Its id can still be found.
     @Test(arguments: [0, 300, 490, 500, 510, 511, 512, 513, 5000])
     func cutsAnEntryToItsPlace(size: Int) {
         let ring = RecentRefusals(capacity: 1)

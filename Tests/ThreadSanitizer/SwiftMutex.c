@@ -1,13 +1,13 @@
-// Tells the thread sanitizer of the slow paths of Swift's `Mutex`; loaded before the tests by
-// `Scripts/test-sanitize thread`.
+// Tells the thread sanitizer about the slow paths of Swift's `Mutex`. `Scripts/test-sanitize thread` preloads it into
+// the tests.
 //
-// On Linux a `Mutex` is a futex that knows its owner. Its quick paths are compiled into the caller, where the sanitizer
-// sees the atomic operation on the word. The slow ones are in libswiftSynchronization.so, which is built without the
-// sanitizer: there the kernel writes the word, and everything that the lock protects looks like a race as soon as two
-// threads meet. These two functions stand before the library's and say of the same word what the quick paths say of it:
-// who gets the lock has seen what was done before it was given back.
+// On Linux a `Mutex` is a futex that knows its owner. Its fast paths are compiled into the caller, where the sanitizer
+// sees the atomic operation on the word. The slow paths are in libswiftSynchronization.so, which is built without the
+// sanitizer. There the kernel writes the word, so everything that the lock protects looks like a race as soon as two
+// threads contend. These two functions are called instead of the library's, and report the same as the fast paths: the
+// thread that gets the lock sees everything that was done before the lock was released.
 //
-// Nothing is suppressed by this. A value that one side touches without the lock is still reported.
+// This suppresses no report. A value that one thread accesses without the lock is still reported.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -16,7 +16,7 @@
 #define SWIFT __attribute__((swiftcall))
 #define SELF __attribute__((swift_context))
 
-// The programs that this is loaded into before the tests have no sanitizer.
+// Programs that run before the tests also load this library, and have no sanitizer.
 extern void __tsan_acquire(void *word) __attribute__((weak));
 extern void __tsan_release(void *word) __attribute__((weak));
 

@@ -1,22 +1,23 @@
 package import ByteCoding
 
-/// What the operator's service says to a question.
+/// The answer of the operator's service to a question.
 package enum CallbackAnswer: Sendable {
-    /// No licence; the number and the text are the service's own, for the log.
+    /// No licence. The number and the text come from the service and are meant for the log.
     case denied(error: Int64?, text: String?)
-    /// A licence by these claims of the native vocabulary.
+    /// A licence under these claims, which use the native vocabulary.
     case policy(JSONObject)
-    /// A licence by a token that is verified as if the client had brought it.
+    /// A licence under this token, which is verified as if the client had sent it.
     case token([UInt8])
-    /// A licence to stream the content; only the floor limits it.
+    /// A licence to stream the content, with no limits from the service.
     case allowed
 
-    /// The most bytes of an answer, and of its text.
+    /// The most bytes that an answer may have.
     package static let sizeMaximum = 64 * 1024
     private static let textSizeMaximum = 200
 
-    /// Reads an answer to `question`. Unknown members are ignored, so that a service can say more to
-    /// others.
+    /// Reads an answer to `question`.
+    ///
+    /// Unknown members are ignored: a service may send members that are meant for other servers.
     package init(parsing body: [UInt8], to question: CallbackQuestion) throws(CallbackAnswerFault) {
         let object = try Self.object(body)
         guard let message = object["messageID"]?.string, message.hasSameUTF8(as: question.messageID) else {
@@ -53,7 +54,7 @@ package enum CallbackAnswer: Sendable {
         case (nil, let token?):
             guard let text = token.string else { throw .invalid("entitlement") }
             return .token(Array(text.utf8))
-        // With both of them it is not clear which one counts.
+        // With both members, it would be unclear which one counts.
         case (.some, .some): throw .invalid("entitlement")
         }
     }
@@ -74,13 +75,16 @@ package enum CallbackAnswerFault: Error, Equatable, Sendable {
 }
 
 extension Claims {
-    /// What a service's policy may say besides `rights`. Times are the server's own: an answer is for now.
+    /// The members that a service's policy may have.
+    ///
+    /// Times are not among them: this server sets them, because an answer holds from now on.
     private static let policyVocabulary: Set = [
         "rights", "sub", "jti", "cnf", "device", "session", "limits", "cookie",
     ]
 
-    /// Reads a service's policy as the payload of a token of the issuer `name` that lives for `life` seconds from `now`
-    /// on.
+    /// Reads a service's policy as the payload of a token that the issuer `name` made at `now`.
+    ///
+    /// The claims expire `life` seconds after `now`.
     ///
     /// Throws `claimInvalid` and `claimUnsupported`.
     package static func decided(
@@ -93,7 +97,7 @@ extension Claims {
         return claims
     }
 
-    /// A right to stream one content, for a service that allows it and says no more.
+    /// Returns the right to stream one content, for an answer that only allows the request.
     package static func decided(
         by name: String, allowing content: CallbackQuestion.Content, now: Int64, life: Int64
     ) throws(EntitlementError) -> Claims {

@@ -1,16 +1,17 @@
-/// What a service has decided lately: bounded, and never longer than it may be believed.
+/// The recent decisions of a service: a bounded number of them, each for a bounded time.
 ///
-/// Instants are seconds on a clock that never runs backwards. When the younger half of a table is full, the older one
-/// is forgotten.
+/// Instants are seconds on a clock that never runs backwards. When the younger half of a table is full, the older half
+/// is removed.
 package struct CallbackMemory: Sendable {
     package struct Limits: Equatable, Sendable {
-        /// For how long an answer is believed; a licence's lease bounds it besides.
+        /// For how long a permission is reused; never longer than the lease of the licence.
         package var allowedSeconds: Int64
-        /// After how many refusals in a row of one token for one content and track the service is not asked again, and
-        /// for how long.
+        /// The number of consecutive refusals of one token for one content and track, after which the service is not
+        /// asked again for a while.
         package var denialMaximum: Int
+        /// For how long a refusal counts.
         package var deniedSeconds: Int64
-        /// How many decisions and tokens are remembered, at least 2.
+        /// The most permissions, and the most refusals, that are remembered; at least 2.
         package var capacity: Int
 
         package init(
@@ -23,7 +24,7 @@ package struct CallbackMemory: Sendable {
         }
     }
 
-    /// What a decision is about.
+    /// The request that a permission is about: a token, a content, a device and a use.
     package struct Subject: Hashable, Sendable {
         let token: TokenDigest
         let content: CallbackQuestion.Content
@@ -43,7 +44,7 @@ package struct CallbackMemory: Sendable {
         fileprivate var refusal: Refusal { Refusal(token: token, contentID: content.contentID, track: content.track) }
     }
 
-    /// What a refusal is about: the service has refused one content and track, for every device.
+    /// The requests that a refusal is about: a refusal of one content and track holds for every device.
     fileprivate struct Refusal: Hashable, Sendable {
         let token: TokenDigest
         let contentID: String
@@ -53,7 +54,7 @@ package struct CallbackMemory: Sendable {
     private struct Permission {
         let claims: Claims
         let believedUntil: Int64
-        /// The end of the last licence that the service's own answer allowed; nil without a lease.
+        /// The end of the lease of the last licence that was issued by an answer; nil if that licence has no lease.
         var leaseEnd: Int64?
     }
 
@@ -73,15 +74,17 @@ package struct CallbackMemory: Sendable {
         denials = RecentTable(capacity: limits.capacity)
     }
 
-    /// The claims that the service's answer still allows. An answer about a device that is not known is never believed
-    /// again: the next request may come from another device.
+    /// Returns the claims of an answer that may still be reused.
+    ///
+    /// An answer about an unknown device is never reused: the next request may come from another device.
     package func permission(for subject: Subject, now: Int64) -> Claims? {
         guard subject.device != nil, let known = permissions[subject], now < known.believedUntil else { return nil }
         return known.claims
     }
 
-    /// The claims of a licence that is still running, for a service that does not answer: they allow one more lease at
-    /// most.
+    /// Returns the claims of a licence whose lease still runs, for use while the service does not answer.
+    ///
+    /// They allow at most one more lease.
     package func grace(for subject: Subject, now: Int64) -> Claims? {
         guard subject.device != nil, let known = permissions[subject], let end = known.leaseEnd, now < end else {
             return nil
@@ -89,7 +92,7 @@ package struct CallbackMemory: Sendable {
         return known.claims
     }
 
-    /// A licence was issued by a fresh answer of the service.
+    /// Notes that a licence was issued by a fresh answer of the service.
     package mutating func noteAnswer(_ claims: Claims, for subject: Subject, lease: Int64?, now: Int64) {
         denials[subject.refusal] = nil
         guard subject.device != nil else { return }
@@ -98,8 +101,9 @@ package struct CallbackMemory: Sendable {
             claims: claims, believedUntil: now + life, leaseEnd: lease.map { now + $0 })
     }
 
-    /// A licence was issued by an answer that was remembered; by grace nothing is noted, so that grace does not prolong
-    /// itself.
+    /// Notes that a licence was issued by a remembered answer.
+    ///
+    /// A licence that was issued by grace must not be noted, because grace would then prolong itself.
     package mutating func noteRemembered(_ subject: Subject, lease: Int64?, now: Int64) {
         guard var known = permissions[subject], let lease else { return }
         known.leaseEnd = now + lease
@@ -108,20 +112,21 @@ package struct CallbackMemory: Sendable {
 
     // MARK: Refusals
 
+    /// Notes that the service has refused a request.
     package mutating func noteDenial(of subject: Subject, now: Int64) {
         permissions[subject] = nil
         let known = denials[subject.refusal].flatMap { now < $0.until ? $0.count : nil } ?? 0
         denials[subject.refusal] = Denials(count: known + 1, until: now + limits.deniedSeconds)
     }
 
-    /// Whether the service has refused the token this content and track so often that it is not asked again.
+    /// Whether the service has refused this token, content and track so often that it is not asked again for now.
     package func isDenied(_ subject: Subject, now: Int64) -> Bool {
         guard let known = denials[subject.refusal], now < known.until else { return false }
         return known.count >= limits.denialMaximum
     }
 }
 
-/// A table that holds at most `capacity` entries, and forgets older ones first.
+/// A table that holds at most `capacity` entries, and removes older entries first.
 private struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let halfCapacity: Int
     private var younger: [Key: Value] = [:]

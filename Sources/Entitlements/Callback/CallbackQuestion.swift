@@ -1,30 +1,33 @@
 package import ByteCoding
 package import POSIXSockets
 
-/// What the operator's own service is asked about a request whose token only it can read (entitlement, section 4.9).
+/// A question to the operator's service, about a request whose token only that service can read (entitlement, section
+/// 4.9).
 package struct CallbackQuestion: Equatable, Sendable {
     /// The version of the messages.
     static let version: Int64 = 1
 
-    /// Names this question alone; the answer repeats it.
+    /// Identifies this question; the answer repeats it.
     package let messageID: String
     package let token: [UInt8]
     package let content: Content
-    /// HU; nil if only an external module could tell it.
+    /// The device's HU; nil if only an external module can read it.
     package var device: DeviceIdentifier?
     /// The number of the playback session, if the SPC has one.
     package var session: UInt64?
     package var address: IPAddress?
     package let use: LicenseUse
-    /// Whether a playback that goes on asks.
+    /// Whether the request renews the licence of a running playback.
     package var isRenewal = false
 
-    /// What a question is about.
+    /// The content and the key that a question is about.
     package struct Content: Hashable, Sendable {
-        /// Of the key's content; of an asset without a key what its name says.
+        /// The identifier of the key's content. If no key is known for the asset, the identifier is taken from the
+        /// asset's name.
         package let contentID: String
-        /// Of an asset without a key a number that no key has: the service is asked about it like about any other, so
-        /// that its sender does not learn which assets are known.
+        /// The identifier of the key. If no key is known for the asset, an identifier that no key has.
+        ///
+        /// The service is asked about an unknown asset too, so that the client does not learn which assets are known.
         package let keyID: KeyID
         /// The label of the key's track; nil for a key of all tracks.
         package let track: String?

@@ -1,13 +1,14 @@
-/// Keeps questions from a service that does not answer, and finds out when it does again.
+/// Stops asking a service that does not answer, and finds out when the service answers again.
 ///
-///     closed -> open        after so many failures in a row
-///     open -> half open     after a while, with one question as a probe
-///     half open -> closed   when the probe is answered; else open again
+///     closed -> open        after `failureMaximum` failures in a row
+///     open -> half open     after `openNanoseconds`, with one question as a probe
+///     half open -> closed   if the probe is answered
+///     half open -> open     if the probe fails
 ///
 /// Instants are nanoseconds on a clock that never runs backwards.
 package struct CircuitBreaker: Equatable, Sendable {
     package struct Limits: Equatable, Sendable {
-        /// At least 1.
+        /// How many failures in a row open the breaker; at least 1.
         package var failureMaximum: Int
         package var openNanoseconds: Int64
 
@@ -24,7 +25,7 @@ package struct CircuitBreaker: Equatable, Sendable {
         case halfOpen
     }
 
-    /// A question that may be asked, to be given back with what became of it.
+    /// The permission to ask one question; the caller returns it with the result of the question.
     package enum Call: Equatable, Sendable {
         case ordinary
         case probe
@@ -37,7 +38,7 @@ package struct CircuitBreaker: Equatable, Sendable {
         self.limits = limits
     }
 
-    /// Whether a question may be asked at `now`; nil if it may not.
+    /// Returns the permission to ask a question at `now`; nil if no question may be asked.
     package mutating func begin(now: Int64) -> Call? {
         switch state {
         case .closed: return .ordinary
@@ -49,22 +50,22 @@ package struct CircuitBreaker: Equatable, Sendable {
         }
     }
 
-    /// After how many seconds a question may be asked again, rounded up and at least 1.
+    /// Returns the number of seconds until a question may be asked again, rounded up and at least 1.
     package func secondsUntilProbe(now: Int64) -> Int64 {
         guard case .open(let end) = state, end > now else { return 1 }
         return max(1, (end - now + 999_999_999) / 1_000_000_000)
     }
 
-    /// The service has answered; the answer may be a denial.
+    /// Notes that the service has answered. The answer may be a denial.
     package mutating func succeeded(_ call: Call) {
         switch (state, call) {
         case (.closed, _), (.halfOpen, .probe): state = .closed(failureCount: 0)
-        // The answer to a question from before says nothing of now.
+        // The question was asked before the breaker opened. Its answer does not tell whether the service works now.
         case (.open, _), (.halfOpen, .ordinary): break
         }
     }
 
-    /// The service has not answered, or nothing that could be understood.
+    /// Notes that the service has not answered, or that its answer could not be read.
     package mutating func failed(_ call: Call, now: Int64) {
         switch (state, call) {
         case (.closed(let count), _):
@@ -74,7 +75,9 @@ package struct CircuitBreaker: Equatable, Sendable {
         }
     }
 
-    /// The question was never asked, for reasons of this server's own: another one may be the probe at once.
+    /// Notes that the question was never asked, for a reason inside this server.
+    ///
+    /// If the question was the probe, the next one may be the probe immediately.
     package mutating func abandoned(_ call: Call, now: Int64) {
         if state == .halfOpen, call == .probe { state = .open(until: now) }
     }

@@ -1,20 +1,22 @@
 import ByteCoding
 
-/// The members of one JSON object of a token, read by type and named in errors.
+/// Reads the members of one JSON object of a token by type, and names them in errors.
 ///
-/// A member that is there must have the right type: null, a number in quotes or a boolean is refused rather than taken
-/// for absent.
+/// A member that is present must have the right type. A member of another type, null included, is refused and not
+/// treated as absent.
 struct ClaimObject {
     /// The most bytes that a string may have.
     static let stringSizeMaximum = 200
 
-    /// Where in a token an object stands. A name that is text of the token, such as a label of `tracks`, is no part of
-    /// it.
+    /// The position of an object in a token.
+    ///
+    /// Names that the issuer chooses, such as the labels of `tracks`, are not part of it, so that errors never show
+    /// them.
     indirect enum Place {
         case token
-        /// The object that is this member.
+        /// The object is the value of this member.
         case member(String, of: Place)
-        /// An element of the array that is this member.
+        /// The object is an element of the array in this member.
         case element(Int, in: String, of: Place)
     }
 
@@ -39,21 +41,21 @@ struct ClaimObject {
 
     // MARK: Texts
 
-    /// A text of 1 to 200 bytes, or of fewer.
+    /// A text of 1 to `sizeMaximum` bytes.
     func string(_ name: String, sizeMaximum: Int = stringSizeMaximum) throws(EntitlementError) -> String? {
         guard let member = object[name] else { return nil }
         guard let text = member.string, (1...sizeMaximum).contains(text.utf8.count) else { throw invalid(name) }
         return text
     }
 
-    /// A text of 1 to 200 characters of printable ASCII without space, as identifiers of content are.
+    /// An identifier of content: 1 to 200 characters of printable ASCII without space.
     func contentText(_ name: String) throws(EntitlementError) -> String? {
         guard let text = try string(name) else { return nil }
         guard Self.isIdentifier(text) else { throw invalid(name) }
         return text
     }
 
-    /// Whether a text is printable ASCII without space, as identifiers of content and labels of tracks are.
+    /// Whether a text is printable ASCII without space, as identifiers of content and labels of tracks must be.
     static func isIdentifier(_ text: String) -> Bool {
         text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
@@ -64,7 +66,7 @@ struct ClaimObject {
         return try required(name, Word(rawValue: text))
     }
 
-    /// A list of 1 to `countMaximum` texts, each as `read` takes it.
+    /// A list of 1 to `countMaximum` texts, each converted by `read`, which returns nil for a text that it refuses.
     func list<Value>(
         _ name: String, countMaximum: Int, _ read: (String) -> Value?
     ) throws(EntitlementError) -> [Value]? {
@@ -84,14 +86,14 @@ struct ClaimObject {
         return try required(name, member.bool)
     }
 
-    /// A whole number of seconds, at least 1: zero would tell a device that there is no limit.
+    /// A whole number of seconds, at least 1. A device would take zero for "no limit".
     func seconds(_ name: String) throws(EntitlementError) -> Int64? {
         guard let member = object[name] else { return nil }
         guard let seconds = member.number?.signed, seconds > 0 else { throw invalid(name) }
         return seconds
     }
 
-    /// How many of something there may be, at least 1.
+    /// A maximum count of things; at least 1.
     func count(_ name: String) throws(EntitlementError) -> UInt32? {
         guard let member = object[name] else { return nil }
         guard let count = member.number?.unsigned, count > 0 else { throw invalid(name) }
@@ -123,7 +125,7 @@ struct ClaimObject {
         return ClaimObject(try required(name, member.object), at: .member(name, of: place))
     }
 
-    /// The value of a member of the object `name`, whose own name stays out of errors.
+    /// The value of a member of the object `name`. Errors do not show the member's own name.
     func value(of member: JSONMember, in name: String) throws(EntitlementError) -> ClaimObject {
         ClaimObject(try required(name, member.node.object), at: .member(name, of: place))
     }
@@ -141,27 +143,28 @@ struct ClaimObject {
         return objects
     }
 
-    // MARK: Mistakes that nothing else would show
+    // MARK: Unsupported and unknown members
 
     func unsupported(_ name: String) -> EntitlementError {
         .claimUnsupported(path(of: name))
     }
 
-    /// Refuses members that would restrict what this server cannot restrict.
+    /// Refuses members that demand a restriction that this server does not have.
     func refuse(_ names: [String]) throws(EntitlementError) {
         for name in names where object[name] != nil { throw unsupported(name) }
     }
 
-    /// Refuses members that are not in the vocabulary: a misspelt limit would else grant more than was meant.
+    /// Refuses members that are not in the vocabulary. If a misspelt limit were ignored, the token would grant more
+    /// than its issuer meant.
     func refuseStrangers(to vocabulary: Set<String>) throws(EntitlementError) {
-        // The name itself is text of the token and stays out of the error.
+        // The error does not show the name, because the issuer chose it.
         guard object.isWithin(vocabulary) else { throw unsupported("(an unknown member)") }
     }
 
     // MARK: For explanations
 
-    /// The value of a member by the path that errors have for it, for example `session.groups[0].max`; nil if it is
-    /// absent.
+    /// Returns the value of the member at a path as errors write it, for example `session.groups[0].max`; nil if the
+    /// member is absent.
     func shown(_ path: String) -> String? {
         var node: JSONNode?
         var object: JSONObject? = object

@@ -1,10 +1,10 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// What a verified token says, in any dialect.
+/// The claims of a verified token, in any dialect.
 ///
-/// Only the verifiers of this module make one, after the signature and the times held, so its holder need not
-/// check again.
+/// Only the verifiers of this module make claims, after they have checked the signature and the times. Code that has
+/// claims need not check them again.
 package struct Claims: Equatable, Sendable {
     /// The most rights that a token may have.
     package static let rightCountMaximum = 64
@@ -24,19 +24,19 @@ package struct Claims: Equatable, Sendable {
     /// What the token grants; the first right that grants counts.
     package let rights: [Right]
     package internal(set) var device = DeviceClaims()
-    /// What counts for all rights; a right can have limits of its own besides.
+    /// The limits on playbacks for all rights. A right can have additional limits of its own.
     package internal(set) var session = SessionClaims()
     package internal(set) var limits = UseLimits()
     /// The operator's mark, for finding the licence in the ledger.
     package internal(set) var cookie: String?
-    /// The key that the licence must carry, if the token brings it along.
+    /// The content key that the licence must carry, if the token contains one.
     package internal(set) var embeddedKey: EmbeddedContentKey?
-    /// Whether a right for offline use is enough for a licence that the device keeps.
+    /// Whether a right for offline use is sufficient for a licence that the device keeps.
     let offlineByRight: Bool
     /// What a session token renews; nil for an entitlement token.
     package internal(set) var renewal: SessionGrant?
 
-    /// What the issuer's tokens can open, beside what the rights say; nil for all contents.
+    /// The contents that the issuer's tokens may open, in addition to the limits of the rights; nil for all contents.
     package internal(set) var scope: ContentScope?
 
     let times: TokenTimes
@@ -45,14 +45,14 @@ package struct Claims: Equatable, Sendable {
 
     /// `exp` in seconds since 1970: the first second in which the token has expired, without leeway.
     package var expiresAt: Int64 { times.expiresAt.up }
-    /// Whether a licence depends on what is remembered of a rental.
+    /// Whether a licence depends on the stored state of a rental.
     package var remembersRental: Bool { rights.contains { $0.rental != nil } }
     /// `nbf` in seconds since 1970.
     package var notBefore: Int64? { times.notBefore?.up }
     /// `iat` in seconds since 1970.
     package var issuedAt: Int64? { times.issuedAt?.up }
 
-    /// What the verifier knows before it reads what the token grants.
+    /// The facts that the verifier has checked before it reads the rights.
     struct Verified {
         let issuer: Issuer
         let keyID: String
@@ -75,17 +75,19 @@ package struct Claims: Equatable, Sendable {
 }
 
 extension Claims {
-    /// Whether the issuer may speak of a content at all. Of an asset of which only a key id is known, its content is
-    /// not: without a scope that is all the same, and with one it is refused.
+    /// Whether the issuer's tokens may open a content.
+    ///
+    /// `contentID` is nil if only the key ID of the asset is known. An issuer without a scope may open such an asset;
+    /// an issuer with a scope may not.
     package func mayOpen(contentID: String?) -> Bool {
         guard let scope else { return true }
         return contentID.map(scope.covers) ?? false
     }
 
-    /// Whether the issuer may speak of anything that the rights can be about.
+    /// Whether the issuer's scope and at least one right have a content in common.
     package var mayOpenAnything: Bool { scope.map { scope in rights.contains { scope.meets($0.selector) } } ?? true }
 
-    /// Whether a right is about this content, and the issuer may speak of it.
+    /// Whether a right covers this content, and the issuer's tokens may open it.
     func covers(contentID: String?, keyID: KeyID?) -> Bool {
         mayOpen(contentID: contentID) && rights.contains { $0.covers(contentID: contentID, keyID: keyID) }
     }
@@ -107,7 +109,7 @@ extension Claims {
         self.init(
             verified, subject: try claims.string("sub"), tokenID: try claims.string("jti"),
             rights: try Self.rights(of: claims))
-        // A rental is remembered by its subject.
+        // The state of a rental is stored under its subject.
         if subject == nil, remembersRental { throw claims.invalid("sub") }
         self.device = device
         session = try Self.session(of: claims)
@@ -116,9 +118,10 @@ extension Claims {
         try refuseUncounted(naming: "sub")
     }
 
-    /// Refuses limits on playbacks if the token names no subject: each token would count its own playbacks alone, and
-    /// the limit would hold for no viewer. `path` is the member in which the dialect names the subject. Throws
-    /// `claimInvalid`.
+    /// Refuses limits on playbacks if the token names no subject.
+    ///
+    /// Without a subject, only the playbacks of one token could be counted, and a viewer with several tokens would
+    /// exceed the limit. `path` is the member in which the dialect names the subject. Throws `claimInvalid`.
     func refuseUncounted(naming path: String) throws(EntitlementError) {
         let hasGroups = !session.groups.isEmpty || rights.contains { !$0.session.groups.isEmpty }
         guard subject != nil || !hasGroups else { throw .claimInvalid(path) }
@@ -144,7 +147,9 @@ extension Claims {
     }
 }
 
-/// A content key that came inside a sealed token. It is wiped with the last holder, and never printed.
+/// A content key that came inside a sealed token.
+///
+/// The key is wiped when its last reference is released, and is never printed.
 package final class EmbeddedContentKey: Sendable {
     /// The sizes of a key and of an initialization vector, in bytes.
     package static let size = 16
@@ -152,7 +157,7 @@ package final class EmbeddedContentKey: Sendable {
     package let key: SecretBytes
     package let iv: Bytes16
 
-    /// Throws `claimInvalid` for a key of another size, and for one that equals the vector, which everybody may see.
+    /// Throws `claimInvalid` if the key has another size, or is equal to the vector, which is not secret.
     package init(key: consuming SecretBytes, iv: Bytes16) throws(EntitlementError) {
         guard key.count == Self.size, !key.isEqual(to: SecretBytes(copying: iv.bytes)) else {
             throw .claimInvalid("key")
@@ -170,16 +175,17 @@ extension EmbeddedContentKey: Equatable {
 }
 
 extension EmbeddedContentKey: CustomStringConvertible, CustomReflectable {
-    /// Says that it is a key, and nothing of it.
+    /// The name of the type, without any part of the key.
     package var description: String { "EmbeddedContentKey" }
 
     /// Empty, so that `dump` and test failures show nothing either.
     package var customMirror: Mirror { Mirror(self, children: [] as [Mirror.Child]) }
 }
 
-/// What a token can demand beyond its times, contents, uses and protection.
+/// A restriction that a token can demand in addition to its times, contents, uses and protection.
 ///
-/// A token that demands what nothing enforces is refused: to ignore it would grant more than the issuer meant.
+/// A token that demands a restriction that this server does not enforce is refused. If the restriction were ignored,
+/// the token would grant more than its issuer meant.
 package enum Restriction: String, Sendable, CaseIterable {
     case pinnedDevice = "cnf"
     case firstUse = "device.bind"
@@ -195,8 +201,9 @@ package enum Restriction: String, Sendable, CaseIterable {
     /// The licence carries the key of the token, and no other.
     case embeddedKey = "key"
 
-    /// What the licence pipeline of this version enforces. A restriction joins this list in the change that makes the
-    /// pipeline honour it.
+    /// The restrictions that the licence pipeline of this version enforces.
+    ///
+    /// A new restriction is added to this list in the same change that makes the pipeline enforce it.
     package static let enforced: Set<Restriction> = [
         .pinnedDevice, .firstUse, .deviceMaximum, .registeredDevice, .sessions, .usesPerKey, .networks, .countries,
         .airPlay,
@@ -205,7 +212,7 @@ package enum Restriction: String, Sendable, CaseIterable {
 }
 
 extension Claims {
-    /// What these claims demand, in the order of `Restriction`.
+    /// The restrictions that these claims demand, in the order of `Restriction`.
     package var restrictions: [Restriction] {
         Restriction.allCases.filter(demands)
     }
@@ -227,7 +234,7 @@ extension Claims {
         }
     }
 
-    /// Throws `claimUnsupported` for the first demand that is not among the enforced ones.
+    /// Throws `claimUnsupported` for the first restriction that is demanded and not enforced.
     func refuseUnenforced(_ enforced: Set<Restriction>) throws(EntitlementError) {
         for restriction in Restriction.allCases where !enforced.contains(restriction) && demands(restriction) {
             throw .claimUnsupported(restriction.rawValue)

@@ -1,29 +1,29 @@
 import ByteCoding
 
-/// What a token says of the device that may use it (entitlement, section 4.2).
+/// The claims of a token about the devices that may use it (entitlement, section 4.2).
 package struct DeviceClaims: Equatable, Sendable {
-    /// How tokens and devices are tied.
+    /// How a token is bound to a device.
     package enum Binding: String, Sendable, CaseIterable {
         /// Any device.
         case unbound = "none"
-        /// The first device that redeems the token, and no other after it.
+        /// Only the first device that redeems the token.
         case firstUse = "first"
-        /// The device that the token names.
+        /// Only the device that the token names.
         case pinned
     }
 
     /// The device that the token names.
     package let pinned: DeviceIdentifier?
     package let binding: Binding
-    /// The operator's own name for the device; it is never sent, and is compared with revocations only.
+    /// The operator's own name for the device. No device sends it: it is only compared with revocations.
     package let id: String?
     /// The operator's name for the account.
     package let account: String?
-    /// How many devices the subject may have in use.
+    /// The most devices that the subject may have in use.
     package let maximum: UInt32?
-    /// Whether the token is good only for devices that the subject has in use already, and lets no other one in.
+    /// Whether the token is valid only for devices that the subject has in use already, and never adds a device.
     package let isRegisteredOnly: Bool
-    /// Whether a device beyond the maximum takes the place of the subject's oldest one.
+    /// Whether a device beyond the maximum replaces the subject's oldest device.
     package let replacesOldest: Bool
 
     package init(
@@ -50,14 +50,14 @@ extension DeviceClaims {
         }
         try device.refuseStrangers(to: ["id", "account", "bind", "max"])
         let binding: Binding? = try device.word("bind")
-        // A token that promises a device and names none would be good for all of them.
+        // A token that says "pinned" but names no device would be valid for all devices.
         if binding == .pinned, pinned == nil { throw device.invalid("bind") }
         self.init(
             pinned: pinned, binding: binding, id: try device.string("id"), account: try device.string("account"),
             maximum: try device.count("max"))
     }
 
-    /// RFC 7800: the only confirmation that a licence request can give is the device's own identifier.
+    /// Reads `cnf` (RFC 7800). The device's identifier is the only confirmation that a licence request can give.
     private static func pinned(in claims: ClaimObject) throws(EntitlementError) -> DeviceIdentifier? {
         guard let confirmation = try claims.object("cnf") else { return nil }
         try confirmation.refuseStrangers(to: ["fps:hu"])
@@ -66,7 +66,7 @@ extension DeviceClaims {
     }
 }
 
-/// The 20 bytes by which an SPC names its device (HU), as a token pins them.
+/// The 20 bytes by which an SPC identifies its device (HU). A token can pin them.
 package struct DeviceIdentifier: Hashable, Sendable {
     package static let size = 20
 

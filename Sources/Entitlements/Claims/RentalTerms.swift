@@ -1,14 +1,14 @@
 import ByteCoding
 
-/// A rental that this server remembers: `{start: "30d", play: "48h", finish: true}` in a right.
+/// The terms of a rental whose state this server stores: `{start: "30d", play: "48h", finish: true}` in a right.
 ///
 /// Both times are seconds from 1 to `LimitSeconds.maximum`.
 package struct RentalTerms: Equatable, Sendable {
     /// How long after the rental's first licence playback may begin.
     package let start: Int64
-    /// How long after its first play the content may be played.
+    /// For how long after its first play the content may be played.
     package let play: Int64
-    /// Whether a playback that runs when that time ends goes on.
+    /// Whether a playback that is running when the `play` time ends may continue.
     package let finish: Bool
 
     package init(start: Int64, play: Int64, finish: Bool = false) {
@@ -45,8 +45,9 @@ extension RentalTerms {
         return seconds
     }
 
-    /// The seconds of a whole number and a unit: `90s`, `30m`, `48h`, `30d`. Nil for anything else, a leading zero, and
-    /// zero.
+    /// Converts a whole number with a unit to seconds: `90s`, `30m`, `48h`, `30d`.
+    ///
+    /// Returns nil for any other text, for zero, and for a number with a leading zero.
     package static func seconds(_ text: String) -> Int64? {
         guard let unit = units.first(where: { $0.suffix == text.last }) else { return nil }
         let digits = text.utf8.dropLast()

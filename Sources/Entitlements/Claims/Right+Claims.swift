@@ -4,7 +4,7 @@ import ByteCoding
 extension Right {
     /// Reads one element of `rights`.
     ///
-    /// A start with a fraction begins with the next whole second, an end with one ends with the last. Throws
+    /// A start with a fraction is rounded up to a whole second; an end with a fraction is rounded down. Throws
     /// `claimInvalid` and `claimUnsupported`.
     init(native claims: ClaimObject) throws(EntitlementError) {
         try claims.refuseStrangers(to: Self.vocabulary)
@@ -29,14 +29,14 @@ extension Right {
         "min_level", "tracks", "airplay", "av_adapter", "profile", "renew_ahead", "rental",
     ]
 
-    /// A `duration` is a rental without a memory. With both, it would be unclear which one counts.
+    /// A `duration` is a rental without stored state. With both members, it would be unclear which one counts.
     private static func rental(of claims: ClaimObject) throws(EntitlementError) -> RentalTerms? {
         guard let rental = try claims.object("rental") else { return nil }
         guard claims["duration"] == nil else { throw claims.invalid("rental") }
         return try RentalTerms(native: rental)
     }
 
-    /// Exactly one of the three selectors: with two of them it is not clear what was meant.
+    /// Reads exactly one of the three selectors. With two selectors, it would be unclear which one counts.
     private static func selector(of claims: ClaimObject) throws(EntitlementError) -> Selector {
         let content = try claims.contentText("content")
         let prefix = try claims.contentText("content_prefix")
@@ -53,7 +53,7 @@ extension Right {
         return try claims.required("kids", keyIDs)
     }
 
-    /// An empty map is refused, because it could be meant to allow no track at all.
+    /// Reads `tracks`. An empty map is refused, because its issuer could mean that no track is allowed.
     private static func tracks(of claims: ClaimObject) throws(EntitlementError) -> [String: Protection] {
         guard let member = claims["tracks"] else { return [:] }
         let entries = try claims.required("tracks", member.object).members
@@ -99,7 +99,7 @@ extension Right {
         }
     }
 
-    /// Sorted, so that the same right is always the same bytes.
+    /// The labels are sorted, so that equal rights have equal bytes.
     private func writeTracks(to writer: inout JSONWriter) {
         writer.name("tracks")
         writer.object { writer in

@@ -10,9 +10,9 @@ package struct Right: Equatable, Sendable {
         case content(String)
         /// The content keys with these identifiers, 1 to `keyIDCountMaximum` of them.
         case keyIDs([KeyID])
-        /// Every content whose identifier begins so.
+        /// Every content whose identifier begins with this text.
         case contentPrefix(String)
-        /// Everything that a request can ask for: only some dialects can say so, and the native one is not among them.
+        /// Every content. Only Axinom's dialect and sealed tokens have this selector; the native vocabulary has not.
         case anything
     }
 
@@ -25,13 +25,13 @@ package struct Right: Equatable, Sendable {
 
     /// The protection that a digital output must have.
     package enum HDCP: String, Sendable, CaseIterable {
-        /// "none"; the case is not called so, because an optional has a case of that name.
+        /// Named differently from its value "none", because `Optional` has a case `none`.
         case notRequired = "none"
         case type0
         case type1
     }
 
-    /// How well a device must protect keys and pictures.
+    /// The security level that a device must have.
     package enum SecurityLevel: String, Sendable, CaseIterable {
         case audio
         case baseline
@@ -46,43 +46,43 @@ package struct Right: Equatable, Sendable {
     package static let trackLabelSizes = 1...64
 
     package var selector: Selector
-    /// The first second in which the right holds.
+    /// The first second in which the right is valid.
     package var start: Int64?
-    /// The first second in which the right no longer holds.
+    /// The first second in which the right is no longer valid.
     package var end: Int64?
-    /// How long after the licence is issued playback may begin; at least 1.
+    /// For how long after the licence is issued playback may begin; at least 1.
     package var duration: Int64?
-    /// A rental that this server remembers; never beside a `duration` in a token.
+    /// A rental whose state this server stores; a token never has it together with a `duration`.
     package var rental: RentalTerms?
-    /// How long playback may go on without a renewal; at least 1.
+    /// For how long playback may continue without a renewal; at least 1.
     package var lease: Int64?
-    /// How long a licence is good, for any use: a lease in streaming, an end in offline use; at least 1. Only
-    /// NAGRA's dialect says it.
+    /// For how long a licence is valid; at least 1. In streaming it is a lease, in offline use an end. Only NAGRA's
+    /// dialect has it.
     package var life: Int64?
     package var mode = Mode.stream
-    /// How long an offline licence is good until its first play; at least 1.
+    /// For how long an offline licence is valid before its first play; at least 1.
     package var storage: Int64?
-    /// How long an offline licence is good from its first play; at least 1.
+    /// For how long an offline licence is valid after its first play; at least 1.
     package var playback: Int64?
-    /// What the device must be able to do, for every track.
+    /// The protection that the device must have for every track.
     package var protection = Protection()
-    /// What it must be able to do besides, by the label of the track.
+    /// The additional protection that the device must have for a track, by the label of the track.
     package var tracks: [String: Protection] = [:]
-    /// Where the pictures may go.
+    /// The outputs to which the content may be sent.
     package var outputs = OutputPermissions()
-    /// The name of a policy of the configuration that holds besides.
+    /// The name of a policy in the configuration that applies in addition.
     package var profile: String?
     /// How many seconds before the end of a lease the player should renew it; at least 1. It restricts nothing.
     package var renewAhead: Int64?
-    /// What counts for this right besides what counts for the whole token.
+    /// The limits on playbacks for this right, in addition to those for the whole token.
     package var session = SessionClaims()
 
-    /// A right without limits. It grants nothing before a verifier has read it from a signed token.
+    /// Makes a right without limits. A right grants nothing by itself: only verified claims grant something.
     package init(_ selector: Selector) {
         self.selector = selector
     }
 
-    /// Whether the right is about this content, by identifier or by key.
+    /// Whether the right covers this content, by its identifier or by its key.
     func covers(contentID: String?, keyID: KeyID?) -> Bool {
         switch selector {
         case .content(let name): contentID.map(name.hasSameUTF8) ?? false
@@ -92,18 +92,19 @@ package struct Right: Equatable, Sendable {
         }
     }
 
-    /// What a device must be able to do for a key that these labels stand for: all that the right and its tracks say.
+    /// Returns the protection that a device must have for the key of these tracks: the right's own and the protection
+    /// of each track, merged.
     func protection(ofTracks labels: [String]) -> Protection {
         guard !tracks.isEmpty else { return protection }
         return labels.reduce(protection) { merged, label in tracks[label].map(merged.merged) ?? merged }
     }
 }
 
-/// What a device must be able to do before it may have a key.
+/// The protection that a device must have before it gets a key.
 package struct Protection: Equatable, Sendable {
-    /// The least protection of digital outputs; nil says nothing.
+    /// The minimum protection of digital outputs; nil for no demand.
     package let hdcp: Right.HDCP?
-    /// The least security level of the device; nil says nothing.
+    /// The minimum security level of the device; nil for no demand.
     package let securityLevel: Right.SecurityLevel?
 
     package init(hdcp: Right.HDCP? = nil, securityLevel: Right.SecurityLevel? = nil) {
@@ -111,7 +112,7 @@ package struct Protection: Equatable, Sendable {
         self.securityLevel = securityLevel
     }
 
-    /// Both together: in each respect the stricter one wins, and what says nothing leaves the other as it is.
+    /// Returns both demands combined: for each property, the stricter one.
     func merged(with other: Protection) -> Protection {
         Protection(
             hdcp: Self.stricter(hdcp, other.hdcp), securityLevel: Self.stricter(securityLevel, other.securityLevel))
@@ -151,7 +152,7 @@ extension Right.SecurityLevel: Comparable {
     }
 }
 
-/// Whether a content may leave the device it was asked for on. Nil says nothing.
+/// Whether a content may be sent from the device to other outputs. Nil means that no demand is made.
 package struct OutputPermissions: Equatable, Sendable {
     package let airPlay: Bool?
     package let avAdapter: Bool?
@@ -161,7 +162,7 @@ package struct OutputPermissions: Equatable, Sendable {
         self.avAdapter = avAdapter
     }
 
-    /// Both together: what either forbids is forbidden.
+    /// Returns both combined: an output that either of them forbids is forbidden.
     func merged(with other: OutputPermissions) -> OutputPermissions {
         OutputPermissions(
             airPlay: Self.stricter(airPlay, other.airPlay), avAdapter: Self.stricter(avAdapter, other.avAdapter))

@@ -1,15 +1,15 @@
 import ByteCoding
 
-/// How many playbacks may go on at once (entitlement, section 4.8).
+/// The limits on concurrent playbacks (entitlement, section 4.8).
 package struct SessionClaims: Equatable, Sendable {
     /// What happens to a playback beyond the limit.
     package enum Mode: String, Sendable, CaseIterable {
         case denyNew = "deny_new"
-        /// The oldest one gets no renewal any more.
+        /// The oldest playback gets no further renewal.
         case evictOldest = "evict_oldest"
     }
 
-    /// Playbacks that count together, and how many of them there may be.
+    /// A group of playbacks that are counted together, and the most that may run concurrently.
     package struct Group: Equatable, Sendable {
         package let id: String
         package let maximum: UInt32
@@ -26,7 +26,7 @@ package struct SessionClaims: Equatable, Sendable {
     package let id: String?
     package let groups: [Group]
     package let mode: Mode
-    /// How many seconds past its lease a playback still counts.
+    /// For how many seconds after the end of its lease a playback is still counted.
     package let grace: Int64?
 
     package init(id: String? = nil, groups: [Group] = [], mode: Mode = .denyNew, grace: Int64? = nil) {
@@ -46,8 +46,9 @@ extension SessionClaims {
             mode: try session.word("mode") ?? .denyNew)
     }
 
-    /// The groups of any dialect, whose members have these names. No group may occur twice: it would not be clear which
-    /// limit was meant.
+    /// Reads the groups of any dialect. `id` and `maximum` are the dialect's names for the members of a group.
+    ///
+    /// No group may occur twice, because it would be unclear which limit counts.
     static func groups(
         of session: ClaimObject, id: String, maximum: String
     ) throws(EntitlementError) -> [Group] {

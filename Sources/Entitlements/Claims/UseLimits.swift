@@ -5,11 +5,11 @@ package struct UseLimits: Equatable, Sendable {
     package static let networkCountMaximum = 64
     package static let countryCountMaximum = 256
 
-    /// How many distinct requests each content key may be asked for with.
+    /// The most distinct requests for each content key.
     package let usesPerKey: UInt32?
-    /// The client's address lies in one of these; none if that does not matter.
+    /// The networks from which a client may send the request; empty if every network is allowed.
     package let networks: [IPNetwork]
-    /// The client's country is one of these (ISO 3166-1 alpha-2); none if that does not matter.
+    /// The countries from which a client may send the request; empty if every country is allowed.
     package let countries: [CountryCode]
 
     package init(usesPerKey: UInt32? = nil, networks: [IPNetwork] = [], countries: [CountryCode] = []) {
@@ -18,18 +18,18 @@ package struct UseLimits: Equatable, Sendable {
         self.countries = countries
     }
 
-    /// Whether an address is allowed. If the token names addresses, an unknown one is not.
+    /// Whether an address is allowed. An unknown address is refused if the token names networks.
     func allows(_ address: IPAddress?) -> Bool {
         networks.isEmpty || address.map { address in networks.contains { $0.contains(address) } } ?? false
     }
 
-    /// Whether a country is allowed. If the token names countries, an unknown one is not.
+    /// Whether a country is allowed. An unknown country is refused if the token names countries.
     func allows(_ country: CountryCode?) -> Bool {
         countries.isEmpty || country.map(countries.contains) ?? false
     }
 }
 
-/// Two capital letters (ISO 3166-1 alpha-2). Whether they name a country is not looked up.
+/// A country code of two capital letters (ISO 3166-1 alpha-2). It is not checked that such a country exists.
 package struct CountryCode: Hashable, Sendable {
     package let text: String
 
@@ -42,8 +42,9 @@ package struct CountryCode: Hashable, Sendable {
 }
 
 extension UseLimits {
-    /// Reads `limits` of the native vocabulary. Throws `claimInvalid`, and `claimUnsupported` for a `rate` too: it has
-    /// no defined form.
+    /// Reads `limits` of the native vocabulary.
+    ///
+    /// Throws `claimInvalid` and `claimUnsupported`. A `rate` is unsupported, because it has no defined form.
     init(native limits: ClaimObject) throws(EntitlementError) {
         try limits.refuse(["rate"])
         try limits.refuseStrangers(to: ["uses", "ips", "countries"])

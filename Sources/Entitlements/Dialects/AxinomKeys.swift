@@ -1,18 +1,19 @@
 import ByteCoding
 
-/// From keys and their usage policies to rights: for each policy that a key names, and for the keys that name none.
+/// Converts Axinom's keys and usage policies to rights: one set of rights for the keys of each policy, and one for the
+/// keys without a policy.
 enum AxinomKeys {
     private static let elementVocabulary: Set = ["id", "encrypted_key", "iv", "seed_id", "usage_policy"]
     private static let keyCountMaximum = 256
 
-    /// What a usage policy demands.
+    /// A usage policy, as far as it concerns FairPlay.
     fileprivate struct Policy {
         let name: String
         let hdcp: Right.HDCP?
         let outputs: OutputPermissions
     }
 
-    /// The keys that share a policy; nil stands for the keys without one.
+    /// The keys that share a policy; `policy` is nil for the keys without one.
     fileprivate struct Group {
         let policy: Policy?
         var keyIDs: [KeyID]
@@ -50,8 +51,9 @@ enum AxinomKeys {
         return groups
     }
 
-    /// A right for streaming and, if the message allows it, one for keeping: only the first has a lease that
-    /// playback could renew.
+    /// Returns a right for streaming and, if the message allows it, one for offline use.
+    ///
+    /// A duration that holds during playback becomes the lease of the streaming right alone.
     fileprivate static func rights(
         _ selector: Right.Selector, _ policy: Policy?, _ license: AxinomLicense
     ) -> [Right] {
@@ -72,7 +74,9 @@ enum AxinomKeys {
 
     // MARK: Policies
 
-    /// The policy that a key names; one that is named and not there is an error.
+    /// Returns the policy that a key names; nil if the key names no policy.
+    ///
+    /// Throws `claimInvalid` if the message does not contain the policy.
     private static func policy(of key: ClaimObject, _ policies: [Policy]) throws(EntitlementError) -> Policy? {
         guard let name = try key.string("usage_policy") else { return nil }
         return try key.required("usage_policy", policies.first { $0.name.hasSameUTF8(as: name) })
@@ -115,7 +119,7 @@ enum AxinomKeys {
 }
 
 extension AxinomKeys.Group {
-    /// A right has room for so many keys.
+    /// Returns the rights for the keys of this group, with at most `Right.keyIDCountMaximum` keys in each right.
     fileprivate func rights(_ license: AxinomLicense) -> [Right] {
         stride(from: 0, to: keyIDs.count, by: Right.keyIDCountMaximum).flatMap { start in
             let part = Array(keyIDs[start..<min(start + Right.keyIDCountMaximum, keyIDs.count)])

@@ -1,15 +1,14 @@
 import ByteCoding
 import POSIXSockets
 
-/// Axinom's licence service message with an entitlement message of version 2 (entitlement, section 1.3), read into the
-/// one model.
+/// Reads Axinom's licence service message with an entitlement message of version 2 (entitlement, section 1.3).
 ///
-/// | message | here |
+/// | message | claims |
 /// |---|---|
 /// | `id` | token id |
 /// | `session.user_id` | subject |
 /// | `license.start_datetime`, `.expiration_datetime` | start and end of every right |
-/// | `license.duration` | duration; the lease too, if `fairplay.real_time_expiration` makes it hold during playback |
+/// | `license.duration` | duration; also the lease, if `fairplay.real_time_expiration` applies it during playback |
 /// | `license.allow_persistence` | a second right for each, for offline use |
 /// | `license.fairplay.playback_duration` | playback of an offline licence |
 /// | `license.concurrency_interval`, `.concurrency_grace_period` | lease, and grace of the session |
@@ -19,8 +18,8 @@ import POSIXSockets
 /// | `access_control.concurrency_limit`, `.concurrency_mode` | a group of the session |
 /// | `access_control.allowed_ip_addresses` | networks |
 ///
-/// Keys come from this server's own store: of a key in the message only the id is read. Sections for other systems are
-/// not looked at.
+/// Keys come from this server's own key store, so only the ID of a key in the message is read. The sections for other
+/// DRM systems are ignored.
 extension Claims {
     private static let envelopeVocabulary: Set = [
         "version", "com_key_id", "id", "begin_date", "expiration_date", "message",
@@ -53,14 +52,14 @@ extension Claims {
     }
 }
 
-/// What `license` says of every key.
+/// The terms in `license`, which hold for every key.
 struct AxinomLicense {
     private(set) var start: Int64?
     private(set) var end: Int64?
     private(set) var duration: Int64?
-    /// After how long playback asks again; nil if it need not.
+    /// The number of seconds after which playback must renew its licence; nil if it need not.
     private(set) var interval: Int64?
-    /// The same, or the duration if that holds during playback too.
+    /// The lease in streaming: `interval`, or the duration if that is shorter and holds during playback.
     private(set) var lease: Int64?
     private(set) var playback: Int64?
     private(set) var isPersistent = false
@@ -89,7 +88,7 @@ struct AxinomLicense {
             if try fairPlay.bool("ignore_keys_in_license_request") == true {
                 throw fairPlay.unsupported("ignore_keys_in_license_request")
             }
-            // What is said of FairPlay replaces what is said of all systems.
+            // A member for FairPlay replaces the same member for all systems.
             duration = try fairPlay.seconds("duration") ?? duration
             isPersistent = try fairPlay.flag("allow_persistence") ?? isPersistent
             playback = try fairPlay.seconds("playback_duration")
@@ -100,17 +99,17 @@ struct AxinomLicense {
 }
 
 extension ClaimObject {
-    /// A boolean, or the same as a text: Axinom's published messages have true as well as "true".
+    /// A boolean, or a boolean as a text: Axinom's published messages contain both `true` and `"true"`.
     fileprivate func flag(_ name: String) throws(EntitlementError) -> Bool? {
         switch self[name]?.string {
         case "true": true
         case "false": false
-        default: try bool(name)  // A boolean, nothing, or what is refused.
+        default: try bool(name)  // A boolean or an absent member. Anything else is refused.
         }
     }
 }
 
-/// What `license_server` says of who may ask how often.
+/// The limits in `license_server`: how often, from where and how many times concurrently content may be used.
 struct AxinomAccess {
     private(set) var session = SessionClaims()
     private(set) var limits = UseLimits()
@@ -127,7 +126,7 @@ struct AxinomAccess {
         try access.refuseStrangers(to: Self.vocabulary)
         var mode = try access.string("concurrency_mode")
         if let fairPlay = try access.object("fairplay") {
-            // A list of devices has identifiers of 16 bytes, and an SPC names its device by 20.
+            // A list of devices is refused: its identifiers have 16 bytes, but those in an SPC have 20.
             try fairPlay.refuseStrangers(to: ["concurrency_mode", "use_native_session_ids"])
             mode = try fairPlay.string("concurrency_mode") ?? mode
             _ = try fairPlay.bool("use_native_session_ids")
@@ -140,7 +139,8 @@ struct AxinomAccess {
             } ?? [])
     }
 
-    /// Streams are always counted by the session that the SPC carries.
+    /// Returns the group that limits concurrent playbacks. The playbacks are counted by the session in the SPC, in
+    /// every mode.
     private static func groups(
         of access: ClaimObject, mode: String?
     ) throws(EntitlementError) -> [SessionClaims.Group] {
@@ -149,7 +149,7 @@ struct AxinomAccess {
         case nil where limit == nil, "NONE": return []
         case nil, "BLOCK_NEW_DEVICE":
             return [SessionClaims.Group(id: "all", maximum: try access.required("concurrency_limit", limit))]
-        default: throw access.unsupported("concurrency_mode")  // Modes without a description.
+        default: throw access.unsupported("concurrency_mode")  // Axinom does not describe any other mode.
         }
     }
 }

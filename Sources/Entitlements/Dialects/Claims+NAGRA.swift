@@ -1,15 +1,15 @@
 import ByteCoding
 
-/// NAGRA's ContentAuthZ (entitlement, section 1.2.2), read into the one model.
+/// Reads NAGRA's ContentAuthZ (entitlement, section 1.2.2).
 ///
-/// | ContentAuthZ | here |
+/// | ContentAuthZ | claims |
 /// |---|---|
-/// | `device.deviceUniqueId` | the pinned device: it must be what an SPC carries |
+/// | `device.deviceUniqueId` | the pinned device: it must be equal to the HU in the SPC |
 /// | `device.deviceId`, `device.accountId` | device id, and account and subject |
-/// | `jti` | token id; a token that has one is for one use of each key |
+/// | `jti` | token id; a token that has one allows one use of each key |
 /// | `contentRights[]` | rights |
-/// | `duration` | the life of a licence: a lease in streaming, an end in offline use |
-/// | `storable` | streaming and offline use, else streaming alone |
+/// | `duration` | life of a licence: a lease in streaming, an end in offline use |
+/// | `storable` | streaming and offline use if true, streaming alone if false |
 /// | `usageRulesProfileId` | profile |
 /// | `defaultUsageRules` | HDCP Type 0 if outputs must be protected |
 /// | `sessionControl` | session and groups of the right |
@@ -21,10 +21,10 @@ extension Claims {
     /// Throws `claimInvalid` and `claimUnsupported`.
     init(nagra claims: ClaimObject, _ verified: Verified) throws(EntitlementError) {
         guard let type = try claims.string("typ") else { throw claims.invalid("typ") }
-        // A session or a key of the server that made it. Its holder needs a content token here.
+        // These tokens belong to the server that made them. The client needs a content token here.
         if type.hasSameUTF8(as: "Session") { throw .sessionOfAnotherServer }
         if type.hasSameUTF8(as: "Kc") { throw .tokenOfAnotherServer }
-        // Tokens of other services exist; none of them grants a content.
+        // NAGRA has tokens for other services too, but none of them grants a content.
         guard type.hasSameUTF8(as: "ContentAuthZ") else { throw claims.unsupported("typ") }
         guard let version = try claims.string("ver") else { throw claims.invalid("ver") }
         guard version.hasSameUTF8(as: "1.0") else { throw claims.unsupported("ver") }
@@ -73,7 +73,7 @@ extension Right {
         session = try Self.nagraSession(of: claims)
     }
 
-    /// Keys if they are named: they say more than the content they belong to.
+    /// Selects the keys if the token names any, because they are more exact than the content.
     private static func nagraSelector(of claims: ClaimObject) throws(EntitlementError) -> Selector {
         let contentID = try claims.contentText("contentId")
         if let keyIDs = try claims.list(

@@ -1,9 +1,10 @@
 import ByteCoding
 import KeyCrypto
 
-/// The fields inside a sealed token: tag (1 byte), size (1 byte), value; tags ascend, and only extensions repeat.
+/// The fields inside a sealed token. Each one has a tag (1 byte), a size (1 byte) and a value.
 ///
-/// Numbers are big-endian in as few bytes as they need, so that a value has one spelling.
+/// Tags ascend, and only `addition` may repeat. Numbers are big-endian without leading zero bytes, so that each value
+/// has exactly one encoding.
 struct SealedFields: ~Copyable {
     enum Tag: UInt8, CaseIterable {
         case tokenID = 1
@@ -24,7 +25,7 @@ struct SealedFields: ~Copyable {
         case contentID = 16
         case hdcp = 17
         case minimumLevel = 18
-        /// Four characters of a name, and what it carries.
+        /// A name of four characters, then its value.
         case addition = 19
         case deviceMaximum = 20
     }
@@ -32,8 +33,8 @@ struct SealedFields: ~Copyable {
     private let payload: SecretBytes
     private let ranges: [(tag: Tag, value: Range<Int>)]
 
-    /// Throws `tokenMalformed` for a field that is cut off, and `claimUnsupported` for an unknown field or one in
-    /// another order.
+    /// Throws `tokenMalformed` for a truncated field, and `claimUnsupported` for a field that is unknown or out of
+    /// order.
     init(_ payload: consuming SecretBytes) throws(EntitlementError) {
         var ranges: [(tag: Tag, value: Range<Int>)] = []
         var offset = 0
@@ -81,7 +82,7 @@ struct SealedFields: ~Copyable {
 
     func contains(_ tag: Tag) -> Bool { range(tag) != nil }
 
-    /// A number of 1 to 8 bytes, the first of which is not zero. Throws `claimInvalid`.
+    /// A number of 1 to 8 bytes whose first byte is not zero. Throws `claimInvalid`.
     func number(_ tag: Tag, _ name: String) throws(EntitlementError) -> UInt64? {
         guard let bytes = bytes(tag) else { return nil }
         guard (1...8).contains(bytes.count), bytes[0] != 0 else { throw .claimInvalid(name) }
@@ -92,7 +93,7 @@ struct SealedFields: ~Copyable {
         ranges.first { $0.tag == tag }?.value
     }
 
-    /// No secret has one byte or none.
+    /// Copies a value. `SecretBytes` cannot be empty, so an empty value is a case of its own.
     private func revealed(_ range: Range<Int>) -> [UInt8] {
         range.isEmpty ? [] : payload.copy(range).revealed()
     }
@@ -110,7 +111,7 @@ struct SealedFieldWriter {
     private var plain: [UInt8] = []
 
     init() {
-        // No growth leaves a copy of a key behind.
+        // With enough capacity, the array never grows, and growth would leave a copy of the key in memory.
         plain.reserveCapacity(2048)
     }
 
@@ -120,7 +121,7 @@ struct SealedFieldWriter {
         plain += value
     }
 
-    /// Nothing if the number is missing or zero.
+    /// Writes a number, and nothing if the number is nil or zero.
     mutating func write(_ tag: SealedFields.Tag, _ number: UInt64?) {
         guard let number, number > 0 else { return }
         let size = 8 - number.leadingZeroBitCount / 8
@@ -133,7 +134,7 @@ struct SealedFieldWriter {
         for offset in 0..<secret.count { plain.append(secret.byte(at: offset)) }
     }
 
-    /// All fields; the writer's own copy is overwritten.
+    /// Returns all fields, and overwrites the writer's own copy of them.
     mutating func finish() -> SecretBytes {
         let fields = SecretBytes(copying: plain)
         for index in plain.indices { plain[index] = 0 }

@@ -1,7 +1,9 @@
 import ByteCoding
 package import KeyCrypto
 
-/// A token of our own in the place of ExpressPlay's (entitlement, section 1.1.4), taken apart and not opened.
+/// A sealed token, parsed but not yet decrypted (entitlement, section 1.1.4).
+///
+/// It is this server's own format and replaces ExpressPlay's tokens.
 ///
 ///     offset  size  field
 ///          0     1  version, 2
@@ -11,19 +13,22 @@ package import KeyCrypto
 ///         18     N  AES-256-GCM ciphertext of the fields
 ///     18 + N    16  tag
 ///
-/// The first 18 bytes are the associated data. The whole is canonical base64url without padding, so that a token has
-/// one spelling.
+/// The first 18 bytes are the associated data. The token is written as canonical base64url without padding, so that it
+/// has exactly one encoding.
 struct SealedToken {
     static let version: UInt8 = 2
     static let type: UInt8 = 0
     private static let headerSize = 6
-    /// The least that a sealed token with one byte of fields has.
+    /// The size of a sealed token with one byte of fields.
     private static let sizeMinimum = headerSize + 12 + 1 + 16
 
     let keyID: UInt32
     private let message: [UInt8]
 
-    /// Whether bytes are meant as a sealed token: a compact one has dots, and begins with the letters of a JSON object.
+    /// Whether bytes look like a sealed token.
+    ///
+    /// A sealed token begins with the base64url letters of its version and type, and has no dots. A compact token has
+    /// dots.
     static func looksSealed(_ bytes: [UInt8]) -> Bool {
         bytes.count >= 4 && !bytes.contains(UInt8(ascii: ".")) && bytes[0] == UInt8(ascii: "A")
             && (UInt8(ascii: "g")...UInt8(ascii: "v")).contains(bytes[1])
@@ -44,7 +49,7 @@ struct SealedToken {
         keyID = message[2..<6].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Throws `signatureInvalid` if the tag does not hold, and as reading the fields does.
+    /// Decrypts the token. Throws `signatureInvalid` if the tag is wrong, and the errors of reading the fields.
     func open(with key: TokenSealingKey) throws(EntitlementError) -> SealedTokenContents {
         let payload: SecretBytes
         do throws(CryptoError) {
@@ -64,7 +69,7 @@ package struct TokenSealer: Sendable {
         self.key = key
     }
 
-    /// The text of a token, as it stands in a URL. Throws `operationFailed` and `randomnessUnavailable`.
+    /// Returns the text of a token, ready for use in a URL. Throws `operationFailed` and `randomnessUnavailable`.
     package func seal(_ contents: SealedTokenContents) throws(CryptoError) -> String {
         var header = ByteWriter(capacity: 6)
         header.write(SealedToken.version)
@@ -74,9 +79,9 @@ package struct TokenSealer: Sendable {
     }
 }
 
-/// A key that seals and opens tokens of our own (entitlement, section 1.1.4): AES-256-GCM, selected by a number.
+/// An AES-256-GCM key that seals and opens sealed tokens (entitlement, section 1.1.4).
 package struct TokenSealingKey: Sendable {
-    /// The number that stands in the token.
+    /// The number by which a token names its key.
     package let id: UInt32
     package let state: KeyState
     let key: AES256GCMKey

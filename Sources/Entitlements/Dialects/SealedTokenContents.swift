@@ -1,11 +1,11 @@
 package import ByteCoding
 import KeyCrypto
 
-/// What a sealed token says: who may have which key, until when, and how.
+/// The contents of a sealed token: the key it grants, until when, and under which terms.
 ///
-/// Times are seconds since 1970, durations seconds.
+/// Times are seconds since 1970. Durations are in seconds.
 package struct SealedTokenContents: Equatable, Sendable {
-    /// The most bytes of a cookie here, as ExpressPlay has it.
+    /// The most bytes of a cookie, as in ExpressPlay's tokens.
     package static let cookieSizeMaximum = 32
 
     /// An addition that the caller of the token service asked for (`fpExtension`).
@@ -24,7 +24,7 @@ package struct SealedTokenContents: Equatable, Sendable {
     package var issuedAt: Int64
     package var expiresAt: Int64
     package var contentKey: EmbeddedContentKey?
-    /// The stored key that the token is for, or the name of the one that it brings along.
+    /// The stored key that the token grants, or the ID of the key inside the token.
     package var keyID: KeyID?
     package var contentID: String?
     package var rental: Int64?
@@ -33,9 +33,9 @@ package struct SealedTokenContents: Equatable, Sendable {
     package var storage: Int64?
     package var playback: Int64?
     package var bindsFirstDevice = false
-    /// How many devices the subject may have.
+    /// The most devices that the subject may have.
     package var deviceMaximum: UInt32?
-    /// Whether only devices count that the subject has already.
+    /// Whether the token is valid only for devices that are registered already.
     package var isRegisteredOnly = false
     package var device: DeviceIdentifier?
     package var usesPerKey: UInt32?
@@ -66,7 +66,7 @@ extension SealedTokenContents {
     private static let firstDeviceFlag: UInt64 = 2
     private static let registeredFlag: UInt64 = 4
 
-    /// The fields in their order. Texts are at most as long as their readers allow.
+    /// Returns the fields in the order of their tags. The caller has checked that no text is too long.
     func fields() -> SecretBytes {
         var writer = SealedFieldWriter()
         writer.write(.tokenID, tokenID.bytes)
@@ -135,7 +135,7 @@ extension SealedTokenContents {
             extensions.append(Extension(type: Array(bytes.prefix(4)), payload: Array(bytes.dropFirst(4))))
         }
         deviceMaximum = try Self.count(.deviceMaximum, "device.max", fields)
-        // Without a subject the devices would belong to no viewer.
+        // Devices are registered under the subject.
         if deviceMaximum != nil || isRegisteredOnly, subject == nil { throw .claimInvalid("sub") }
     }
 
@@ -154,7 +154,7 @@ extension SealedTokenContents {
         self.device = device
     }
 
-    /// Key and vector come together or not at all.
+    /// Reads the key and its vector. A token has both or neither.
     private static func contentKey(_ fields: borrowing SealedFields) throws(EntitlementError) -> EmbeddedContentKey? {
         guard fields.contains(.contentKey) || fields.contains(.iv) else { return nil }
         guard let key = fields.secret(.contentKey, size: EmbeddedContentKey.size),
@@ -201,8 +201,10 @@ extension SealedTokenContents {
 // MARK: Claims
 
 extension Claims {
-    /// The one right of a sealed token. Throws `claimInvalid` for one that says nothing of any content, and
-    /// `claimUnsupported` for an extension that demands something.
+    /// Reads the one right of a sealed token.
+    ///
+    /// Throws `claimInvalid` if the token names no content, and `claimUnsupported` if it has an extension that demands
+    /// something.
     init(sealed contents: SealedTokenContents, _ verified: Verified) throws(EntitlementError) {
         for addition in contents.extensions where !addition.saysNothing { throw .claimUnsupported("extension") }
         var right = Right(try Self.selector(of: contents))
@@ -217,15 +219,18 @@ extension Claims {
         device = DeviceClaims(
             pinned: contents.device, binding: contents.bindsFirstDevice ? .firstUse : .unbound,
             maximum: contents.deviceMaximum, isRegisteredOnly: contents.isRegisteredOnly,
-            // Only a registration has a maximum (entitlement, section 1.1.6): the viewer asks for it on the new device.
+            // Only a token that registers a device has a maximum (entitlement, section 1.1.6). The viewer asks for such
+            // a token on the new device.
             replacesOldest: contents.deviceMaximum != nil)
         limits = UseLimits(usesPerKey: contents.usesPerKey)
         cookie = contents.cookie
         embeddedKey = contents.contentKey
     }
 
-    /// A token with a key inside is good for any asset that the player names, as a pasted token URL has no asset of its
-    /// own. The names that it gives are then those of its own key.
+    /// Returns the content or the key that the token names.
+    ///
+    /// A token with a key inside need not name any: it is then valid for every asset that the player names, because a
+    /// token URL that stands in the playlist names no asset.
     private static func selector(of contents: SealedTokenContents) throws(EntitlementError) -> Right.Selector {
         if let contentID = contents.contentID { return .content(contentID) }
         if let keyID = contents.keyID { return .keyIDs([keyID]) }
@@ -235,7 +240,10 @@ extension Claims {
 }
 
 extension SealedTokenContents.Extension {
-    /// The only extension in the wild, which its makers never described, says nothing while it is zero.
+    /// Whether the extension demands nothing.
+    ///
+    /// The only extension that callers are known to send is `wudo`. It has no published description, and is taken to
+    /// demand nothing if all its bytes are zero.
     var saysNothing: Bool {
         type == Array("wudo".utf8) && payload.allSatisfy { $0 == 0 }
     }

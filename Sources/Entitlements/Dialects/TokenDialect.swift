@@ -1,4 +1,4 @@
-/// How an issuer writes its tokens.
+/// The format in which an issuer writes its tokens.
 package enum TokenDialect: String, Sendable, CaseIterable {
     /// A JSON Web Token with the native claims (entitlement, section 4.2).
     case jwt
@@ -6,6 +6,6 @@ package enum TokenDialect: String, Sendable, CaseIterable {
     case nagra
     /// Axinom's licence service message with an entitlement message of version 2 (entitlement, section 1.3).
     case axinom
-    /// Our own sealed token in the place of ExpressPlay's (entitlement, section 1.1.4).
+    /// This server's own sealed token, which replaces ExpressPlay's (entitlement, section 1.1.4).
     case expressPlay = "expressplay"
 }

@@ -1,5 +1,4 @@
-/// What is wrong with a request in ExpressPlay's manner (entitlement, section 1.1.2). The raw values are ExpressPlay's
-/// own.
+/// An error code of ExpressPlay's interface (entitlement, section 1.1.2). The raw values are ExpressPlay's own.
 package enum ExpressPlayCode: Int, Error, Sendable, CaseIterable {
     case expirationInvalid = -2002
     case addressDenied = -2003
@@ -39,46 +38,46 @@ package enum ExpressPlayCode: Int, Error, Sendable, CaseIterable {
     case rentalDurationInvalid = -6007
     case deviceBindingInvalid = -6008
 
-    /// A sentence for the caller's developers; it may change.
+    /// A sentence for the developers of the caller. The wording may change.
     package var message: String {
         switch self {
-        case .expirationInvalid: "The token's end is no time in UTC and no +SECONDS, has passed, or is too far away"
+        case .expirationInvalid: "expirationTime is not a time in UTC or +SECONDS, has passed, or is too late"
         case .addressDenied: "The address is not allowed"
-        case .contentKeyInvalid: "The content key is missing, no key, given twice or in a place where none may be"
-        case .outputFlagsInvalid: "The output protection is not known, or the device cannot give it"
+        case .contentKeyInvalid: "The content key is missing, invalid, given twice, or must not be in the URL"
+        case .outputFlagsInvalid: "The output protection is unknown, or the device does not have it"
         case .authenticatorMissing: "customerAuthenticator is missing"
-        case .authenticatorInvalid: "customerAuthenticator is not known in this environment"
+        case .authenticatorInvalid: "customerAuthenticator is unknown in this environment"
         case .quotaExhausted: "There were too many requests"
         case .rightsMissing: "The rights are missing"
-        case .rightsTypeInvalid: "rightsType is neither BuyToOwn nor Rental"
-        case .rentalEndMissing: "rental.periodEndTime is missing or no time in UTC"
+        case .rightsTypeInvalid: "rightsType is not BuyToOwn or Rental"
+        case .rentalEndMissing: "rental.periodEndTime is missing or is not a time in UTC"
         case .playDurationMissing: "rental.playDuration is missing"
-        case .playDurationInvalid: "rental.playDuration is no number of seconds"
+        case .playDurationInvalid: "rental.playDuration is not a number of seconds"
         case .contentKeySizeWrong: "The content key does not have 32 hexadecimal digits"
         case .serviceUnavailable: "The service cannot do this now"
         case .accountDisabled: "The account is disabled"
         case .cookieInvalid: "The cookie is longer than 32 characters, not text, or missing"
         case .outputControlOutOfRange: "An output protection level is not between 0 and 999"
-        case .valueUnknown: "A value is not one of those that are known"
+        case .valueUnknown: "A value is unknown"
         case .extensionTypeSizeWrong: "The type of an extension does not have 4 characters"
         case .extensionPayloadInvalid: "The payload of an extension is not Base64"
         case .outputFlagSizeWrong: "prFlag does not have 4 bytes"
-        case .errorFormatInvalid: "errorFormat is neither html nor json"
+        case .errorFormatInvalid: "errorFormat is not html or json"
         case .deviceRefused: "The device is not allowed"
-        case .tokenInvalid: "The token is not good for this"
-        case .keyIDMissing: "kek needs one of ek and kid"
-        case .keyNotFound: "The key store has no such key to give"
+        case .tokenInvalid: "The token is not valid for this request"
+        case .keyIDMissing: "kek is given without ek or kid"
+        case .keyNotFound: "The key store does not have this key"
         case .keyIDSizeWrong: "kid does not have 32 hexadecimal digits"
-        case .keyNameTooLong: "The name behind ^ in kid is longer than 64 characters"
+        case .keyNameTooLong: "The name after ^ in kid is longer than 64 characters"
         case .keyIDInvalid: "kid is not valid"
         case .wrappedKeyInvalid: "ek and kek do not give a content key"
         case .generalFlagsInvalid: "generalFlags does not have 4 or 8 hexadecimal digits"
-        case .extensionInvalid: "An extension is not one that can be honoured"
+        case .extensionInvalid: "An extension is not supported"
         case .ivInvalid: "iv does not have 32 hexadecimal digits, or is not the stored one"
         case .licenseNotMade: "The licence could not be made"
-        case .keyDataInvalid: "The request carries no usable key data"
-        case .rentalDurationInvalid: "A duration is not a number of seconds that a licence can carry"
-        case .deviceBindingInvalid: "The device cannot be bound so"
+        case .keyDataInvalid: "The SPC or the form is invalid or too large"
+        case .rentalDurationInvalid: "A duration is not a number of seconds, or is too large for a licence"
+        case .deviceBindingInvalid: "latchkey.device or latchkey.bind is invalid, or both are given"
         }
     }
 }

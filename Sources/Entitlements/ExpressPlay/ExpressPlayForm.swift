@@ -1,12 +1,11 @@
 import ByteCoding
 
-/// The parameters of a token request: pairs as forms write them (`application/x-www-form-urlencoded`), from the query
-/// and from the body.
+/// The parameters of a token request, from the query and from the body (`application/x-www-form-urlencoded`).
 ///
-/// Names compare byte for byte, so that their case counts. Names that are not known are passed over, as ExpressPlay
-/// does, unless they have this server's own prefix.
+/// Names are case-sensitive. As in ExpressPlay's service, unknown names are ignored, unless they have this server's own
+/// prefix.
 package struct ExpressPlayForm: Sendable {
-    /// What a caller may say. The names are ExpressPlay's, and behind the prefix of their own those that it has not.
+    /// The names of the parameters: ExpressPlay's own and, with a prefix, those that this server adds.
     enum Name: String, CaseIterable, Sendable {
         case customerAuthenticator, errorFormat, generalFlags, contentKey, kek, ek, kid, iv
         case rentalDuration, fpExtension, expirationTime, cookie
@@ -17,10 +16,10 @@ package struct ExpressPlayForm: Sendable {
         case hdcp = "latchkey.hdcp"
     }
 
-    /// What this server's own names begin with.
+    /// The prefix of the names that this server adds.
     static let ownPrefix = "latchkey."
 
-    /// How the caller wants to hear of errors.
+    /// The format in which the caller wants errors.
     package enum ErrorFormat: String, Sendable, CaseIterable {
         case html
         case json
@@ -45,12 +44,12 @@ package struct ExpressPlayForm: Sendable {
         }
     }
 
-    /// In a form a plus is a space.
+    /// Decodes a name or a value. In a form, a plus sign stands for a space.
     private static func decode(_ text: ArraySlice<UInt8>) -> [UInt8] {
         PercentEncoding.decodeLeniently(text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 })
     }
 
-    /// `html` unless the caller asks for something else, even for an unknown format.
+    /// The format of errors: `html`, unless the caller asks for another known format.
     package var errorFormat: ErrorFormat {
         (try? readErrorFormat()) ?? .html
     }
@@ -70,8 +69,12 @@ package struct ExpressPlayForm: Sendable {
         return value
     }
 
-    /// The first name with this server's own prefix that is not known, as far as it is letters, digits, dots, hyphens
-    /// and underscores. It is refused: passing over a misspelt limit would make a laxer token than was asked for.
+    /// The first unknown name that has this server's own prefix; nil if the form has no such name.
+    ///
+    /// The name is cut before its first byte that is not a letter, a digit, a dot, a hyphen or an underscore.
+    ///
+    /// The caller must refuse the request: if a misspelt limit were ignored, the token would be less strict than was
+    /// asked for.
     package var unknownOwnName: String? {
         let known = Set(Name.allCases.map { Array($0.rawValue.utf8) })
         let unknown = pairs.first { $0.name.starts(with: Self.ownPrefix.utf8) && !known.contains($0.name) }
@@ -84,7 +87,7 @@ package struct ExpressPlayForm: Sendable {
 
     // MARK: Values
 
-    /// The one value of a name; nil if it is missing. Throws `code` if there are several.
+    /// Returns the value of a name; nil if the name is missing. Throws `code` if it has several values.
     func value(of name: Name, else code: ExpressPlayCode) throws(ExpressPlayCode) -> [UInt8]? {
         try value(of: name.rawValue, else: code)
     }
@@ -99,7 +102,7 @@ package struct ExpressPlayForm: Sendable {
         pairs.filter { $0.name.elementsEqual(name.utf8) }.map(\.value)
     }
 
-    /// Whether the query, which servers and proxies write into their logs, has the name.
+    /// Whether the name is in the query. Servers and proxies write the query into their logs.
     func isInURL(_ name: Name) -> Bool {
         pairs.contains { $0.isInURL && $0.name.elementsEqual(name.rawValue.utf8) }
     }

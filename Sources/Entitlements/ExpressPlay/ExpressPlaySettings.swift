@@ -1,9 +1,9 @@
 package import KeyCrypto
 
-/// The customers and the entitlement server in ExpressPlay's manner, from one configuration.
+/// The settings of the ExpressPlay interface: the customers and the entitlement server.
 package struct ExpressPlaySettings: Sendable {
     package let customers: ExpressPlayCustomers
-    /// Where apps redeem tokens; empty if there is no customer.
+    /// The URL at which apps redeem tokens; empty if there is no customer.
     package let redeemURL: String
     package let redeemPaths: Set<String>
     package let allowsKeysInURL: Bool
@@ -21,11 +21,11 @@ package struct ExpressPlaySettings: Sendable {
         self.sees = sees
     }
 
-    /// Where an app redeems a token.
+    /// Returns the URL at which an app redeems a token.
     package func tokenURL(_ token: String) -> String { redeemURL + "?ExpressPlayToken=" + token }
 }
 
-/// A customer that may have tokens made.
+/// A customer that may ask for tokens.
 package struct ExpressPlayCustomer: Sendable {
     package let name: String
     package let issuer: String
@@ -35,8 +35,8 @@ package struct ExpressPlayCustomer: Sendable {
     package var tokensPerDay: UInt32?
     package var rate: Rate?
     package var isDisabled = false
-    /// The stored contents that its tokens can open; nil for all of them. A key that the customer sends along is its
-    /// own.
+    /// The stored contents that its tokens can open; nil for all of them. Keys that the customer sends with a request
+    /// are not limited by it.
     package var contents: ContentScope?
 
     package init(name: String, issuer: String, sealer: TokenSealer, lifeMaximum: Int64) {
@@ -47,13 +47,13 @@ package struct ExpressPlayCustomer: Sendable {
     }
 }
 
-/// The entitlement server: which clients may ask it, and what its tokens are like.
+/// The settings of the entitlement server: the clients that may ask it, and the limits of its tokens.
 package struct SEESSettings: Sendable {
     package let customer: ExpressPlayCustomer
     package let authenticator: AuthenticatorDigest?
     /// The subjects of client certificates.
     package let clients: Set<String>
-    /// In seconds.
+    /// The life of a token in seconds.
     package let tokenLife: Int64
     package let devicesMaximum: UInt32
 
@@ -69,8 +69,9 @@ package struct SEESSettings: Sendable {
     }
 }
 
-/// What stands for an authenticator in comparisons: an HMAC under a key that this process made, so that they take the
-/// same time for every text of one size.
+/// A keyed digest of an authenticator, which stands for it in comparisons.
+///
+/// It is an HMAC with a random key of this process. A comparison takes the same time for all texts of one size.
 package struct AuthenticatorDigest: Sendable {
     private let key: HMACSHA256Key
     private let code: [UInt8]
@@ -85,11 +86,11 @@ package struct AuthenticatorDigest: Sendable {
     package func equals(_ other: AuthenticatorDigest) -> Bool { ConstantTime.areEqual(code[...], other.code[...]) }
 }
 
-/// All customers, found by what they present.
+/// All customers. A caller is identified by its authenticator.
 package struct ExpressPlayCustomers: Sendable {
     package enum Identity: Sendable {
         case customer(ExpressPlayCustomer)
-        /// It presents what it has for another environment.
+        /// The caller is a customer, but the authenticator belongs to the customer's other environment.
         case otherEnvironment(ExpressPlayCustomer)
         case unknown
     }
@@ -116,7 +117,8 @@ package struct ExpressPlayCustomers: Sendable {
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Compares with every customer, so that the time tells nothing.
+    /// Returns the customer with this authenticator. It is compared with the authenticators of all customers, so that
+    /// the time reveals nothing.
     package func identify(_ authenticator: [UInt8]) -> Identity {
         var found = Identity.unknown
         for entry in entries {

@@ -6,15 +6,15 @@ extension ExpressPlayTokenRequest {
     private static let extensionSizeMaximum = 64
     private static let durationMaximum = Int64(UInt32.max) - 1
 
-    /// Reads everything but whose request it is. `now` is in seconds since 1970; no token lives longer than
-    /// `lifeMaximum` seconds.
+    /// Reads all parameters except the authenticator.
     ///
-    /// Throws the code of the first parameter that is missing, there twice, or not what it should be.
+    /// `now` is in seconds since 1970. No token is valid for longer than `lifeMaximum` seconds. Throws the code of the
+    /// first parameter that is missing, repeated or invalid.
     package init(
         reading form: ExpressPlayForm, allowsKeysInURL: Bool, now: Int64, lifeMaximum: Int64 = lifeMaximum
     ) throws(ExpressPlayCode) {
         if let flags = try form.value(of: .generalFlags, else: .generalFlagsInvalid) {
-            // The only documented value is 0000; callers send eight digits, too. None of them has a meaning here.
+            // The only documented value is 0000, but callers send eight digits too. The flags have no effect here.
             guard flags.count == 4 || flags.count == 8, (try? Hexadecimal.decode(flags)) != nil else {
                 throw .generalFlagsInvalid
             }
@@ -56,7 +56,7 @@ extension ExpressPlayTokenRequest {
             guard let key = unwrap(wrapped, with: encryption) else { throw .wrappedKeyInvalid }
             return try embedded(key, iv, nil, else: .wrappedKeyInvalid)
         }
-        // The store opens its own keys, so a key-encryption key beside the name of one has nothing to do.
+        // A key-encryption key is ignored if the request names a stored key, because the store decrypts its own keys.
         guard let name else { throw encryption == nil ? .contentKeyInvalid : .keyIDMissing }
         return .stored(name, iv: iv)
     }
@@ -85,7 +85,7 @@ extension ExpressPlayTokenRequest {
         return try? AESKeyWrap.unwrap(bytes, with: encryption.bytes)
     }
 
-    /// The secret that hexadecimal digits spell.
+    /// Decodes a secret from hexadecimal digits; nil if they are invalid.
     private static func secret(_ text: [UInt8]) -> SecretBytes? {
         guard var bytes = try? Hexadecimal.decode(text), !bytes.isEmpty else { return nil }
         defer { for index in bytes.indices { bytes[index] = 0 } }
@@ -145,7 +145,8 @@ extension ExpressPlayTokenRequest {
         return cookie
     }
 
-    /// What an extension would demand is refused: a licence without it would be laxer than was asked for.
+    /// Reads the extensions. One that demands something is refused: without it, the licence would be less strict than
+    /// was asked for.
     private static func extensions(in form: ExpressPlayForm) throws(ExpressPlayCode) -> [SealedTokenContents.Extension]
     {
         let values = form.values(of: ExpressPlayForm.Name.fpExtension.rawValue)
@@ -166,7 +167,7 @@ extension ExpressPlayTokenRequest {
         return extensions
     }
 
-    // MARK: What ExpressPlay does not have
+    // MARK: Parameters that this server adds
 
     private static func binding(in form: ExpressPlayForm) throws(ExpressPlayCode) -> (DeviceIdentifier?, Bool) {
         let device = try form.value(of: .device, else: .deviceBindingInvalid)
@@ -176,7 +177,7 @@ extension ExpressPlayTokenRequest {
             switch String(decoding: binding, as: UTF8.self) {
             case "first": return (nil, true)
             case "none": return (nil, false)
-            default: throw .deviceBindingInvalid  // The words are a caller's.
+            default: throw .deviceBindingInvalid  // The caller sent a word that is not known.
             }
         }
         guard binding == nil, let identifier = DeviceIdentifier(text: String(decoding: device, as: UTF8.self)) else {
@@ -201,7 +202,7 @@ extension ExpressPlayTokenRequest {
 }
 
 extension SealedTokenContents {
-    /// A cookie of 1 to 32 bytes of text without control characters; nil for anything else.
+    /// Returns the text of a cookie; nil unless it is 1 to 32 bytes of UTF-8 without control characters.
     package static func cookie(_ bytes: [UInt8]) -> String? {
         guard (1...cookieSizeMaximum).contains(bytes.count), let text = String(validating: bytes, as: UTF8.self),
             text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F..<0xA0).contains($0.value) })

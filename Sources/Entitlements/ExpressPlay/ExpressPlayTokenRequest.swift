@@ -1,22 +1,22 @@
 package import ByteCoding
 
-/// What a token request asks for, checked (entitlement, section 1.1.1).
+/// A token request whose parameters were checked (entitlement, section 1.1.1).
 package struct ExpressPlayTokenRequest: Sendable {
-    /// The longest life of a token in seconds, and the one that it has unless the request says otherwise.
+    /// The longest life of a token in seconds, and also the default.
     package static let lifeMaximum: Int64 = 30 * 86_400
 
-    /// Where the content key comes from.
+    /// The source of the content key.
     package enum Key: Equatable, Sendable {
-        /// It travels inside the token, under a name that it may have been given.
+        /// The key is sent inside the token, with a name if the request gives one.
         case embedded(EmbeddedContentKey, named: KeyName?)
-        /// It is stored, and its initialization vector must be this one, if the request gives one.
+        /// The key is in the key store. If the request gives an initialization vector, it must equal the stored one.
         case stored(KeyName, iv: Bytes16?)
     }
 
-    /// By what a request names a key.
+    /// The name of a key in a request.
     package enum KeyName: Equatable, Sendable {
         case keyID(KeyID)
-        /// What stood behind "^": 1 to 64 visible ASCII characters.
+        /// The text after "^": 1 to 64 visible ASCII characters.
         case text(String)
     }
 
@@ -34,7 +34,7 @@ package struct ExpressPlayTokenRequest: Sendable {
     let usesPerKey: UInt32?
     let hdcp: Right.HDCP?
 
-    /// The contents of the token that is asked for; `name` is what a stored key is called in it.
+    /// Returns the contents of the requested token. `name` is the name under which the token mentions a stored key.
     package func contents(
         tokenID: Bytes16, issuedAt: Int64, naming name: KeyName? = nil
     ) -> SealedTokenContents {

@@ -1,42 +1,43 @@
 import ByteCoding
 
-/// A question to the entitlement server in the manner of ExpressPlay's sample (entitlement, section 1.1.6).
+/// A request to the entitlement server, in the format of ExpressPlay's sample server (entitlement, section 1.1.6).
 package struct SEESRequest: Equatable, Sendable {
-    /// The version of messages that is spoken.
+    /// The supported version of the messages.
     package static let version: Int64 = 1
 
-    /// What kind of token is asked for. The raw values are the protocol's.
+    /// The kind of the requested token. The raw values are the protocol's.
     package enum Kind: Int64, Sendable {
-        /// Good for a time, on any device.
+        /// The token is valid for a limited time, on any device.
         case timeBased = 1
-        /// The same, and the device that redeems it is registered.
+        /// The token is valid for a limited time, and the device that redeems it is registered.
         case deviceRegistration = 2
-        /// Good on registered devices alone.
+        /// The token is valid on registered devices only.
         case deviceBound = 3
     }
 
-    /// A UUID, as it was written.
+    /// A UUID, as the client wrote it.
     package let messageID: String
     package let kind: Kind
-    /// The content, as the packager or the store calls it.
+    /// The name of the content in the packager or in the key store.
     package let contentID: String
-    /// Who asks; always there if devices are registered or bound.
+    /// The account that asks; never nil unless the kind is `timeBased`.
     package let customerCookie: String?
 
-    /// Why a question is not answered. The message id is empty if none could be read.
+    /// Why a request is refused.
     package struct Fault: Error, Equatable, Sendable {
+        /// The message ID of the request; empty if it could not be read.
         package let messageID: String
         package let code: ExpressPlayCode
-        /// The member that is at fault; nil if the body is no JSON object.
+        /// The faulty member; nil if the body is not a JSON object.
         package let member: Member?
     }
 
-    /// The members of a question. The raw values are the protocol's.
+    /// The members of a request. The raw values are the protocol's.
     package enum Member: String, Sendable, CaseIterable {
         case messageID, version, requestType, contentID, customerCookie
     }
 
-    /// Unknown members are ignored.
+    /// Reads a request. Unknown members are ignored.
     package init(parsing body: [UInt8]) throws(Fault) {
         let limits = JSONLimits(sizeMaximum: 8192, depthMaximum: 4)
         guard let members = (try? JSONReader.parse(body, limits: limits))?.object else {

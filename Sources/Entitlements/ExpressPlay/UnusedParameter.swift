@@ -1,7 +1,9 @@
 import ByteCoding
 
-/// Parameters of ExpressPlay's PlayReady service. Programs that build both requests with one piece of code send them
-/// for FairPlay too: they are checked, and have no effect.
+/// A parameter of ExpressPlay's PlayReady service.
+///
+/// Programs that use the same code for PlayReady and FairPlay requests send these parameters for FairPlay too. Their
+/// values are checked, but have no effect.
 package enum UnusedParameter: String, Sendable, CaseIterable {
     case rightsType
     case rentalEnd = "rental.periodEndTime"
@@ -14,7 +16,7 @@ package enum UnusedParameter: String, Sendable, CaseIterable {
     case prFlag
     case useHttps
 
-    /// A short name, so that all of them fit into a row of the ledger.
+    /// A short name. The names of all parameters fit together into one row of the ledger.
     package var shortName: String {
         switch self {
         case .rightsType: "rights"
@@ -32,7 +34,7 @@ package enum UnusedParameter: String, Sendable, CaseIterable {
 }
 
 extension UnusedParameter {
-    /// Those that a request has. Throws the code of the first one that has an impossible value.
+    /// Returns the parameters that a request has. Throws the code of the first one whose value is invalid.
     static func all(in form: ExpressPlayForm) throws(ExpressPlayCode) -> [UnusedParameter] {
         var found: [UnusedParameter] = []
         for parameter in allCases {
@@ -75,9 +77,9 @@ extension UnusedParameter {
     }
 }
 
-/// A whole number as a form writes it.
+/// Reads whole numbers from a form.
 enum FormNumber {
-    /// Nil for anything but 1 to 10 digits, and for a number outside of the range.
+    /// Returns a number of 1 to 10 digits; nil for any other text, and for a number outside the range.
     static func read(_ value: some Collection<UInt8>, in range: ClosedRange<Int64>) -> Int64? {
         guard (1...10).contains(value.count), value.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         let number = value.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
@@ -85,14 +87,16 @@ enum FormNumber {
     }
 }
 
-/// A time as ExpressPlay's parameters write it.
+/// A time in one of ExpressPlay's parameters.
 enum FormTime: Equatable {
-    /// In seconds since 1970.
+    /// A time in seconds since 1970.
     case at(Int64)
-    /// In seconds from now.
+    /// A number of seconds from now.
     case after(Int64)
 
-    /// RFC 3339 in UTC, or "+" and seconds; nil for anything else. An unescaped plus has become a space.
+    /// Reads RFC 3339 in UTC, or "+" and a number of seconds; nil for anything else.
+    ///
+    /// The first byte may also be a space, because form decoding turns an unescaped plus sign into a space.
     init?(_ value: [UInt8]) {
         if value.first == UInt8(ascii: "+") || value.first == 0x20 {
             guard let seconds = FormNumber.read(value.dropFirst(), in: 0...Int64(UInt32.max)) else { return nil }

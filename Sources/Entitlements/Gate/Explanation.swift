@@ -1,16 +1,16 @@
-/// What became of one check.
+/// The result of one check.
 package struct CheckResult: Equatable, Sendable {
     package enum Verdict: Equatable, Sendable {
         case passed
         case failed(EntitlementError)
-        /// The check needs something that an earlier one did not give.
+        /// The check needs a result that an earlier check did not produce.
         case notReached
     }
 
-    /// A stable word.
+    /// The name of the check: one word, which does not change between versions.
     package let name: String
     package let verdict: Verdict
-    /// What the check looked at, or would have looked at, and what it wants.
+    /// The value that the check examines, and the value that it expects.
     package let values: CheckedValues
 
     package init(_ name: String, _ verdict: Verdict, _ values: CheckedValues = CheckedValues()) {
@@ -19,7 +19,7 @@ package struct CheckResult: Equatable, Sendable {
         self.values = values
     }
 
-    /// Passed, unless `check` throws.
+    /// Runs a check. The verdict is `passed`, unless `check` throws.
     init(
         _ name: String, _ values: CheckedValues = CheckedValues(), _ check: () throws(EntitlementError) -> Void
     ) {
@@ -43,18 +43,18 @@ extension CheckResult: CustomStringConvertible {
     }
 }
 
-/// Every check of a decision, whether or not an earlier one has already refused. It issues nothing.
+/// The results of all checks of a decision, including those after a refusal. No licence is issued.
 package struct GateExplanation: Equatable, Sendable {
-    /// Of one right of the token, by its place there.
+    /// The checks of one right of the token. `index` is the position of the right in the token.
     package struct OfRight: Equatable, Sendable {
         package let index: Int
         package let checks: [CheckResult]
     }
 
-    /// The checks of the whole request, in their order.
+    /// The checks of the whole request, in the order in which they run.
     package let checks: [CheckResult]
     package let rights: [OfRight]
-    /// What the gate would decide.
+    /// The decision that the gate would make.
     package let decision: Result<Authorization, EntitlementError>
 }
 

@@ -1,6 +1,6 @@
 package import ByteCoding
 
-/// The permission to issue one licence. Only the gate makes one.
+/// The permission to issue one licence. Only the gate can make it.
 package struct Authorization: Equatable, Sendable {
     /// The subject, if the token names one.
     package let subject: String?
@@ -8,21 +8,21 @@ package struct Authorization: Equatable, Sendable {
     package let tokenID: String?
     package let issuer: String
     package let content: RequestedContent
-    /// The right that grants it, as the token has it.
+    /// The right that grants the licence, as it is in the token.
     package let right: Right
-    /// What the licence must not exceed, for the use that was asked for.
+    /// The limits of the licence, for the requested use.
     package let limits: LicenseLimits
-    /// What the device must be able to do.
+    /// The protection that the device must have.
     package let protection: Protection
-    /// What has to be committed before the answer leaves.
+    /// The changes that must be committed before the answer is sent.
     package let obligations: Obligations
-    /// How many seconds before the end of its lease a player should renew, if the right says so.
+    /// How many seconds before the end of its lease a player should renew; nil if the right does not say.
     package let renewAhead: Int64?
     /// The operator's mark for the ledger.
     package let cookie: String?
-    /// The key that the licence must carry in place of a stored one.
+    /// The key that the licence must carry instead of a stored one.
     package let embeddedKey: EmbeddedContentKey?
-    /// When the rental that this server remembers ends, in seconds since 1970; nil for no such end.
+    /// The end of the rental whose state this server stores, in seconds since 1970; nil if the rental has no known end.
     package let rentalEnd: Int64?
 
     fileprivate init(
@@ -43,8 +43,9 @@ package struct Authorization: Equatable, Sendable {
     }
 }
 
-/// The permission to read what a device reports of an offline key, and to hear of it. It allows no licence. Only the
-/// gate makes one.
+/// The permission to read a device's report about an offline key, and to answer it.
+///
+/// It does not permit a licence. Only the gate can make it.
 package struct SyncPermission: Equatable, Sendable {
     /// The subject of the token, if it names one.
     package let subject: String?
@@ -61,20 +62,21 @@ package struct SyncPermission: Equatable, Sendable {
     }
 }
 
-/// Decides whether claims allow a licence. It is pure: the same arguments always give the same answer.
+/// Decides whether claims allow a licence. It is a pure function: the same arguments always give the same decision.
 package enum Gate {
     /// Authorises one use of a content.
     ///
-    /// The order is that of the decision table (entitlement, section 4.3): revocation, then the rights and their times,
-    /// the device, the address and the country, and last what the device can do. Of several rights that cover the
-    /// content the first one that grants this use now counts; if none does, the refusal is the first one's. Each check
-    /// throws its own refusal.
+    /// The order of the checks is fixed (entitlement, section 4.3): revocation, the issuer's scope, the rights and
+    /// their times, the device, the address, the country, and last the outputs and the security level of the device.
+    ///
+    /// If several rights cover the content, the first one that passes all checks counts. If none of them does, the
+    /// refusal of the first right is thrown. Each check throws its own error.
     package static func authorize(_ request: GateRequest) throws(EntitlementError) -> Authorization {
         try RequestCheck.revocation.check(request)
         try RequestCheck.scope.check(request)
         let granting = try grantingRights(of: request)
         for check in [RequestCheck.device, .address, .country] { try check.check(request) }
-        // A right that grants the use may still not suit the device, and a later one may.
+        // The device may be unsuitable for one right, and suitable for a later one.
         var refusal: EntitlementError?
         for grant in granting {
             do throws(EntitlementError) {
@@ -87,15 +89,19 @@ package enum Gate {
         throw refusal ?? .contentNotCovered
     }
 
-    /// A right that grants the use now, what the policy leaves of it, and what a licence must not exceed.
+    /// A right that grants the use now.
     private struct Grant {
+        /// The right as it is in the token.
         let right: Right
+        /// The right after the policy has tightened it.
         let tightened: Right
         let rental: RentalRemainder?
         let limits: LicenseLimits
     }
 
-    /// At least one; else throws the refusal of the first right that covers the content.
+    /// Returns the rights that grant the use now, at least one.
+    ///
+    /// If no right grants it, throws the refusal of the first right that covers the content.
     private static func grantingRights(of request: GateRequest) throws(EntitlementError) -> [Grant] {
         var refusal: EntitlementError?
         var granting: [Grant] = []
@@ -115,7 +121,7 @@ package enum Gate {
         return granting
     }
 
-    /// The same for a client of whom nothing is known, under no policy of this server's own.
+    /// Authorises one use of a content for a client about which nothing is known, without a policy of this server.
     package static func authorize(
         claims: Claims, content: RequestedContent, for use: LicenseUse, now: Int64
     ) throws(EntitlementError) -> Authorization {
@@ -124,8 +130,8 @@ package enum Gate {
 
     /// Permits a sync request about `content`, if a right covers it.
     ///
-    /// The times and the use of the right do not matter: a device reports above all what has ended, or was
-    /// granted before. Throws `contentNotCovered`.
+    /// The times and the use of the right are not checked, because a device mostly reports licences that have ended or
+    /// were granted before. Throws `contentNotCovered`.
     package static func permitSync(
         claims: Claims, content: RequestedContent
     ) throws(EntitlementError) -> SyncPermission {
@@ -133,27 +139,31 @@ package enum Gate {
         return SyncPermission(claims: claims, content: content)
     }
 
-    /// Whether the rights name an asset for which no key is stored: its holder may hear that the key is missing. Any
-    /// other client hears only that the content is not covered. The asset is read as content, as key, or as either.
+    /// Whether the rights cover an asset for which no key is stored.
+    ///
+    /// Only then may the client be told that the key is missing. Any other client is told that the content is not
+    /// covered. `contentID` and `keyID` are the two ways to read the name of the asset; either may be nil.
     package static func namesAsset(_ claims: Claims, contentID: String?, keyID: KeyID?) -> Bool {
         claims.covers(contentID: contentID, keyID: keyID)
     }
 }
 
-/// What a decision must spend, bind or count in the one commit that releases its answer: the gate cannot know these,
-/// because other nodes and requests change them.
+/// The changes that the caller must commit in one transaction before it sends the answer: uses to count, a device to
+/// bind, playbacks to count and a rental to store.
+///
+/// The gate cannot check them, because other nodes and requests change the same counts.
 package struct Obligations: Equatable, Sendable {
-    /// With how many distinct requests the token may ask for this key.
+    /// The most distinct requests for this key with this token.
     package let usesPerKey: UInt32?
-    /// Whether the token is good for the device alone that redeems it first.
+    /// Whether the token is valid only for the first device that redeems it.
     package let bindsFirstDevice: Bool
-    /// How many devices the subject may have; 0 if the device must be among them already.
+    /// The most devices that the subject may have; 0 if the device must be registered already.
     package let deviceMaximum: UInt32?
-    /// The limits of playbacks at once: those of the token and those of the right.
+    /// The limits on concurrent playbacks that come from the token and from the right.
     package let sessions: [SessionClaims]
-    /// What must be remembered of the rental.
+    /// The change to the stored state of the rental.
     package let rental: RentalStep?
-    /// Whether a device beyond the maximum takes the place of the oldest one.
+    /// Whether a device beyond the maximum replaces the oldest one.
     package let replacesOldestDevice: Bool
 
     package static let none = Obligations(
@@ -173,7 +183,8 @@ package struct Obligations: Equatable, Sendable {
         self.replacesOldestDevice = replacesOldestDevice
     }
 
-    /// A receiver or an adapter is not the viewer's device: it is not bound and not counted.
+    /// Collects the obligations of a right. An AirPlay receiver or an AV adapter is not the viewer's own device, so it
+    /// is not bound to the token and not counted.
     init(_ right: Right, _ request: GateRequest, rental: RentalStep?) {
         let claims = request.claims
         let isOwn = request.device.isViewersOwn

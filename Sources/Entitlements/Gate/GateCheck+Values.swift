@@ -1,7 +1,7 @@
 import ByteCoding
 import POSIXSockets
 
-/// What the checks of the gate look at and what they want, in words for the operator.
+/// The values that the checks of the gate examine and expect, as text for the operator.
 extension RequestCheck {
     func values(_ request: GateRequest) -> CheckedValues {
         let limits = request.claims.limits

@@ -1,14 +1,14 @@
-/// One question that the gate asks of a whole request, before it looks at single rights.
+/// A check of the whole request, which does not depend on a right.
 package enum RequestCheck: String, Sendable, CaseIterable {
-    /// Nothing that the token, the device or the content names is revoked.
+    /// The token, its key, its issuer, its subject, the device, the content and the session are not revoked.
     case revocation
     /// The issuer's tokens may open the content.
     case scope
-    /// The device is the one that the token is pinned to, and the viewer's own if it must be registered.
+    /// The device is the one to which the token is pinned. If it must be registered, it is the viewer's own device.
     case device
-    /// The client's address is among the token's.
+    /// The token allows the client's address.
     case address
-    /// The client's country is among the token's.
+    /// The token allows the client's country.
     case country
 
     package func check(_ request: GateRequest) throws(EntitlementError) {
@@ -19,9 +19,10 @@ package enum RequestCheck: String, Sendable, CaseIterable {
         case .scope:
             guard request.claims.mayOpen(contentID: request.content.contentID) else { throw .contentNotCovered }
         case .device:
-            // The HU is compared even if the SPC names AirPlay or an adapter: its sender could say so to be let in.
+            // The HU is compared even if the SPC names AirPlay or an adapter. Otherwise a client could claim AirPlay
+            // to avoid the check.
             if let pinned = request.claims.device.pinned, request.device.identifier != pinned { throw .deviceMismatch }
-            // A receiver or an adapter is never registered, so the store could not say no to it.
+            // A receiver or an adapter is never registered and does not reach the store's check, so it is refused here.
             if request.claims.device.isRegisteredOnly, !request.device.isViewersOwn { throw .deviceMismatch }
         case .address:
             guard request.claims.limits.allows(request.origin.address) else { throw .addressDenied }
@@ -31,9 +32,9 @@ package enum RequestCheck: String, Sendable, CaseIterable {
     }
 }
 
-/// One question that the gate asks of a right, as the policy has tightened it.
+/// A check of one right, after the policy has tightened it.
 package enum RightCheck: String, Sendable, CaseIterable {
-    /// The right is about the content.
+    /// The right covers the content.
     case coverage
     /// The profile that the right names exists.
     case profile
@@ -43,11 +44,11 @@ package enum RightCheck: String, Sendable, CaseIterable {
     case start
     /// The right has not ended.
     case end
-    /// Something is left of the rental that this server remembers.
+    /// The rental whose state this server stores has not ended.
     case rental
-    /// The pictures may go where they go.
+    /// The right allows the output that the device uses.
     case outputs
-    /// The device is not known to be too weak.
+    /// The security level of the device is sufficient or unknown.
     case securityLevel = "security_level"
 
     package func check(_ right: Right, _ request: GateRequest) throws(EntitlementError) {
@@ -86,7 +87,7 @@ package enum RightCheck: String, Sendable, CaseIterable {
 }
 
 extension GateRequest {
-    /// A right as far as the policy leaves it for the use that is asked for. Throws `profileUnknown` and
+    /// Returns a right after the policy has tightened it, for the requested use. Throws `profileUnknown` and
     /// `offlineNotGranted`.
     func tightened(_ right: Right) throws(EntitlementError) -> Right {
         try right.tightened(by: policy.rule(for: right), for: use)
@@ -94,7 +95,7 @@ extension GateRequest {
 }
 
 extension GateRequest {
-    /// What is left of the right's rental; nil if it has none. Throws `rightEnded`.
+    /// Returns the remainder of the right's rental; nil if the right has no rental. Throws `rightEnded`.
     func remainder(of right: Right) throws(EntitlementError) -> RentalRemainder? {
         guard let terms = right.rental else { return nil }
         return try RentalRemainder(of: terms, rental, for: use, now: now)

@@ -1,15 +1,15 @@
 package import ByteCoding
 package import POSIXSockets
 
-/// What an SPC says of the device that asks, as far as rights speak of it.
+/// The facts in an SPC about the device that asks, as far as rights depend on them.
 package struct RequestingDevice: Equatable, Sendable {
-    /// HU; nil if it is not known, and then no token that is pinned to a device is good.
+    /// The HU; nil if it is unknown. A token that is pinned to a device is then refused.
     package let identifier: DeviceIdentifier?
-    /// Whether the pictures go to an AirPlay receiver, whose HU it then is.
+    /// Whether the content goes to an AirPlay receiver. The HU then belongs to the receiver.
     package let isAirPlay: Bool
-    /// Whether they go to Apple's digital AV adapter, whose HU it then is.
+    /// Whether the content goes to Apple's digital AV adapter. The HU then belongs to the adapter.
     package let isAVAdapter: Bool
-    /// The strongest level that the device is known to reach; nil if nothing is known.
+    /// The highest level that the device is known to have; nil if no level is known.
     package let securityLevel: Right.SecurityLevel?
 
     package init(
@@ -26,7 +26,7 @@ package struct RequestingDevice: Equatable, Sendable {
     var isViewersOwn: Bool { !isAirPlay && !isAVAdapter }
 }
 
-/// Where a request comes from.
+/// The address and the country from which a request comes.
 package struct RequestOrigin: Equatable, Sendable {
     package let address: IPAddress?
     package let country: CountryCode?
@@ -37,7 +37,7 @@ package struct RequestOrigin: Equatable, Sendable {
     }
 }
 
-/// Everything that a decision looks at, and nothing else.
+/// All the facts on which a decision depends.
 package struct GateRequest: Equatable, Sendable {
     package let claims: Claims
     package let content: RequestedContent
@@ -45,7 +45,7 @@ package struct GateRequest: Equatable, Sendable {
     /// Seconds since 1970.
     package let now: Int64
     package var device = RequestingDevice()
-    /// Counts only for rights with a rental that this server remembers.
+    /// The stored state of the rental. It matters only for rights with a rental.
     package var rental = RentalStanding()
     package var origin = RequestOrigin()
     package var policy = EntitlementPolicy()
@@ -59,11 +59,11 @@ package struct GateRequest: Equatable, Sendable {
     }
 }
 
-/// The content that a licence is asked for, as the key store knows it.
+/// The content for which a licence is requested, as it is in the key store.
 package struct RequestedContent: Equatable, Sendable {
     package let contentID: String
     package let keyID: KeyID
-    /// The labels under which the `tracks` of a right may speak of the key: the packager's own, and the one of its
+    /// The labels by which the `tracks` of a right can mean the key: the packager's own label, and the label of its
     /// content type.
     package let trackLabels: [String]
 

@@ -1,4 +1,4 @@
-/// How a client wants to use a content. The request says it; an SPC does not (entitlement, section 4.4).
+/// How a client wants to use a content. The request says this; an SPC does not (entitlement, section 4.4).
 package enum LicenseUse: Sendable, CaseIterable {
     /// Playback with a licence that ends with the playback session.
     case streaming
@@ -7,8 +7,9 @@ package enum LicenseUse: Sendable, CaseIterable {
 }
 
 extension LicenseUse {
-    /// What a request is for that does not say it: for streaming, unless the issuer has its rights say it and one of
-    /// them grants offline use of the content.
+    /// Chooses the use for a request that does not name one.
+    ///
+    /// The use is streaming, unless the issuer has `offlineByRight` and a right grants offline use of the content.
     package init(grantedBy claims: Claims, for content: RequestedContent) {
         let keeps = claims.rights.contains { right in
             right.mode != .stream && right.covers(contentID: content.contentID, keyID: content.keyID)
@@ -17,12 +18,14 @@ extension LicenseUse {
     }
 }
 
-/// What a licence must not exceed, for the use that was asked for.
+/// The limits of a licence, for the requested use.
 package enum LicenseLimits: Equatable, Sendable {
     case streaming(StreamingLimits)
     case offline(OfflineLimits)
 
-    /// The limits that a right sets at `now`, or why it grants no such licence. Throws as the limits of either use do.
+    /// Computes the limits that a right sets at `now`.
+    ///
+    /// Throws the errors of `StreamingLimits` or `OfflineLimits`, depending on the use.
     init(
         of right: Right, rental: RentalRemainder? = nil, for use: LicenseUse, now: Int64
     ) throws(EntitlementError) {
@@ -34,10 +37,12 @@ package enum LicenseLimits: Equatable, Sendable {
     }
 }
 
-/// Arithmetic on limits, in seconds from 1 on. Nil is no limit, and zero never occurs, because a device takes it for
-/// none.
+/// Arithmetic on limits, in seconds; each limit is at least 1.
+///
+/// Nil means no limit. Zero never occurs, because a device takes it for "no limit".
 package enum LimitSeconds {
-    /// The most seconds that a device can be told; all ones means something else to some.
+    /// The most seconds that a licence can carry. 0xFFFFFFFF is left out, because it has a special meaning to some
+    /// devices.
     package static let maximum: UInt32 = 0xFFFF_FFFE
 
     static func least(_ limits: Int64?...) -> Int64? {
@@ -56,8 +61,9 @@ package enum LimitSeconds {
 }
 
 extension Right {
-    /// How long the right still holds at `now`, at least 1 second; nil if it has no end. Throws `rightNotStarted`
-    /// and `rightEnded`.
+    /// Returns for how many seconds after `now` the right is valid, at least 1; nil if it has no end.
+    ///
+    /// Throws `rightNotStarted` and `rightEnded`.
     func secondsUntilEnd(now: Int64) throws(EntitlementError) -> Int64? {
         if let start, now < start { throw .rightNotStarted(retryAfterSeconds: start - now) }
         guard let end else { return nil }
@@ -66,23 +72,25 @@ extension Right {
     }
 }
 
-/// What a streaming licence must not exceed, in the units of the content key duration block.
+/// The limits of a streaming licence, in the units of the content key duration block.
 ///
-/// Each number is seconds from 1 to `LimitSeconds.maximum`; nil is no limit.
+/// Each number is from 1 to `LimitSeconds.maximum` seconds; nil means no limit.
 package struct StreamingLimits: Equatable, Sendable {
-    /// How long playback may go on before it must be renewed or stop.
+    /// For how long playback may continue until it must be renewed or must stop.
     package let lease: UInt32?
-    /// How long from now playback may begin.
+    /// For how long from now playback may begin.
     package let rental: UInt32?
 
-    /// The limits that a right sets at `now`.
+    /// Computes the limits that a right sets at `now`.
     ///
-    /// An `end` bounds everything; without a `lease` it becomes one, because FairPlay knows no other way to stop
-    /// playback. A `duration` is a rental: playback that began within it may finish, unless a lease stops it. A `life`
-    /// is a lease. Throws `streamingNotGranted`, `rightNotStarted`, `rightEnded`.
+    /// An `end` bounds both limits. Without a `lease`, the end becomes the lease, because FairPlay has no other way to
+    /// stop playback. A `duration` is a rental: playback that began within it may finish, unless a lease stops it. A
+    /// `life` is a lease.
     ///
-    /// A `rental` that is remembered bounds both. If its right has no lease, the rest of it is one: otherwise no
-    /// device would tell of a play.
+    /// A `rental` whose state is stored bounds both limits too. If its right has no lease, the remainder of the rental
+    /// becomes the lease: without a lease, no renewal would report that the content is being played.
+    ///
+    /// Throws `streamingNotGranted`, `rightNotStarted`, `rightEnded`.
     init(of right: Right, rental: RentalRemainder? = nil, now: Int64) throws(EntitlementError) {
         switch right.mode {
         case .stream, .both: break
@@ -102,31 +110,30 @@ package struct StreamingLimits: Equatable, Sendable {
     }
 }
 
-/// What an offline licence must not exceed, in the forms that FairPlay has (entitlement, section 4.4).
+/// The limits of an offline licence, in the forms that FairPlay has (entitlement, section 4.4).
 ///
-/// Each number is seconds from 1 to `LimitSeconds.maximum`.
+/// Each number is from 1 to `LimitSeconds.maximum` seconds.
 package enum OfflineLimits: Equatable, Sendable {
-    /// The device may keep the key for ever: the right says that it grants offline use, and sets no limit.
+    /// The device may keep the key without a limit, because the right grants offline use and sets no limit.
     case unlimited
-    /// The key is good for so long after it is issued, played or not.
+    /// The key is valid for this many seconds after it is issued, whether it is played or not.
     case hardEnd(UInt32)
-    /// One end before the first play and another one counted from it; nil is no limit, and one of them is set.
+    /// One limit for the time until the first play, and one for the time after it. Nil means no limit; at least one of
+    /// them is set.
     case aroundFirstPlay(storage: UInt32?, playback: UInt32?)
 
-    /// The limits that a right sets at `now`.
+    /// Computes the limits that a right sets at `now`.
     ///
-    /// `storage` bounds the time until the first play, `playback` the time from it on, and `duration`, `life` and `end`
-    /// the whole. A device counts playback from a moment that is not known now, possibly the last second of storage,
-    /// and cannot be told the time of an end. So if the whole is bounded, storage and playback together fit into
-    /// what remains:
+    /// `storage` bounds the time until the first play, and `playback` the time after it. `duration`, `life`, `end` and
+    /// the remainder of a stored `rental` bound the total. A device starts to count `playback` at the first play, which
+    /// can come in the last second of `storage`; a licence cannot carry the time of an end. So if the total is bounded,
+    /// storage and playback together must fit into it:
     ///
-    /// - Without `playback`, playback gets what storage leaves; without either, the end is a hard one.
-    /// - A `playback` stays as given, and storage gives way. If that would leave less time to begin than a hard end
-    ///   that keeps all limits leaves altogether, that hard end is granted instead.
+    /// - Without `playback`, playback gets the time that storage leaves. Without both, the licence gets a hard end.
+    /// - A `playback` stays as given, and storage is shortened. If the shortened storage is less than the hard end that
+    ///   keeps all limits, the licence gets that hard end instead.
     ///
     /// Throws `offlineNotGranted`, `offlineOutlivesLease`, `rightNotStarted`, `rightEnded`.
-    ///
-    /// What is left of a `rental` that is remembered bounds the whole too.
     init(of right: Right, rental: RentalRemainder? = nil, now: Int64) throws(EntitlementError) {
         switch right.mode {
         case .offline, .both: break

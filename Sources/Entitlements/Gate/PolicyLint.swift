@@ -1,49 +1,48 @@
-/// What a policy says and cannot mean.
+/// A part of a policy or of a token that contradicts another part, or has no effect.
 package struct PolicyFinding: Equatable, Sendable, CustomStringConvertible {
     package enum Fault: String, Sendable, CaseIterable {
-        /// `storage` or `playback` beside `offline: false`.
-        case offlineLimitsWithoutOffline = "limits an offline licence, and forbids it"
-        /// A `lease` and nothing else that a device which keeps the key would obey.
+        /// `storage` or `playback` is set together with `offline: false`.
+        case offlineLimitsWithoutOffline = "limits offline licences, but also forbids them"
+        /// Offline use is allowed, and the only limit is a `lease`, which an offline licence cannot have.
         case offlineWithLeaseOnly =
-            "has a lease and lets devices keep keys without a limit: an offline licence has no lease, and would be endless"
-        /// A limit beyond what the 32 bits of a licence hold.
-        case notExpressible = "is longer than FairPlay can say (4294967294 seconds)"
+            "allows offline licences with no limit except a lease: an offline licence has no lease, so it never ends"
+        /// A limit does not fit into the 32 bits of a licence.
+        case notExpressible = "is longer than a FairPlay licence can express (4294967294 seconds)"
         /// A lease that the rental makes pointless.
         case leaseNeverEnds = "has a lease that is not shorter than its duration"
         /// A lease so short that players cannot renew it in time.
         case leaseTooShort = "has a lease under 30 seconds, which players on a slow network cannot renew in time"
-        /// A profile that the floor overrules in every respect.
-        case looserThanFloor = "says nothing that the floor does not already demand"
-        /// A profile is for offline licences, and the floor forbids them.
-        case offlineForbiddenByFloor =
-            "speaks of offline licences, which the floor forbids: nothing can satisfy that part"
-        /// Playbacks are counted, and nothing ends one whose player is gone.
+        /// A profile has no effect, because the floor is at least as strict in every respect.
+        case looserThanFloor = "has no effect: the floor already demands the same or more"
+        /// A profile is for offline licences, but the floor forbids them.
+        case offlineForbiddenByFloor = "is for offline licences, but the floor forbids them"
+        /// Playbacks are counted, but a playback whose player is gone is never removed from the count.
         case concurrencyWithoutLease =
-            "counts playbacks at once without a lease, so that one which ended unseen counts on"
+            "counts concurrent playbacks without a lease: a playback that ends without notice stays counted"
         /// A right begins in the future.
         case startInTheFuture = "begins later: FairPlay cannot delay a licence, so requests before it are refused"
         /// A right has ended, or ends before it begins.
-        case neverHolds = "ends before it begins, and never grants anything"
+        case neverHolds = "has ended, or ends before it begins: it grants nothing"
         /// A right names a profile that the configuration does not have: requests for it are refused.
         case profileNotConfigured = "names a profile that is not configured: requests for it are refused"
-        /// A token is to be used so often, and has no identifier to count by.
-        case usesWithoutTokenID = "limits its uses, and has no token id to count them by"
-        /// A device is to be counted or bound, and the token names no subject.
-        case devicesWithoutSubject = "limits the devices of a subject, and names none"
+        /// A token limits its uses, but has no ID by which they could be counted.
+        case usesWithoutTokenID = "limits its uses, but has no token id by which they could be counted"
+        /// A token limits the number of devices, but names no subject.
+        case devicesWithoutSubject = "limits the devices of a subject, but names no subject"
     }
 
-    /// "floor", "profiles.HD" or "rights[0]".
+    /// Where the fault is: "floor", "profiles.HD", "rights[0]" or "token".
     package let place: String
     package let fault: Fault
 
     package var description: String { "\(place) \(fault.rawValue)" }
 }
 
-/// Looks for contradictions. It is pure, and refuses nothing.
+/// Finds contradictions in policies and tokens. It only reports them: it refuses nothing.
 package enum PolicyLint {
     private static let leaseMinimum: Int64 = 30
 
-    /// What is odd about the rules of a configuration, the floor first.
+    /// Returns the findings about the rules of a configuration, the floor first.
     package static func findings(in policy: EntitlementPolicy) -> [PolicyFinding] {
         var findings = faults(of: policy.floor).map { PolicyFinding(place: "floor", fault: $0) }
         for (name, profile) in policy.profiles.sorted(by: { $0.key < $1.key }) {
@@ -59,7 +58,8 @@ package enum PolicyLint {
         return findings
     }
 
-    /// What neither rule is guilty of alone: a lease of one that is not shorter than the duration of the other.
+    /// Returns the faults of both rules combined, for example a lease of one that is not shorter than the duration of
+    /// the other.
     private static func faultsTogether(_ profile: PolicyRule, _ floor: PolicyRule) -> [PolicyFinding.Fault] {
         let merged = profile.merged(with: floor)
         guard faults(of: floor).isEmpty, profile.lease != nil || profile.duration != nil else { return [] }
@@ -88,7 +88,7 @@ package enum PolicyLint {
         return faults
     }
 
-    /// What is odd about the rights of a token at `now`, in seconds since 1970, under the rules of a configuration.
+    /// Returns the findings about a token at `now`, in seconds since 1970, under the rules of a configuration.
     package static func findings(in claims: Claims, policy: EntitlementPolicy, now: Int64) -> [PolicyFinding] {
         var findings: [PolicyFinding] = []
         for (index, right) in claims.rights.enumerated() {

@@ -1,21 +1,21 @@
-/// What a named profile, or this server, demands besides what a token says (entitlement, section 4.2).
+/// The limits that a named profile, or the floor of this server, adds to a token's limits (entitlement, section 4.2).
 ///
-/// Rules can only tighten: of two limits the smaller one holds, and what one of them forbids is forbidden. Nil says
-/// nothing.
+/// A rule can only tighten: the smaller of two limits counts, and a use that one of them forbids is forbidden. Nil
+/// means no limit.
 package struct PolicyRule: Equatable, Sendable {
-    /// The longest lease of a streaming licence; at least 1 second. It forbids no offline licence, which never has a
+    /// The longest lease of a streaming licence; at least 1 second. It does not affect offline licences, which have no
     /// lease.
     package var lease: Int64?
-    /// How long after issue playback may begin at most; at least 1 second.
+    /// The longest time after issue in which playback may begin; at least 1 second.
     package var duration: Int64?
-    /// How long an offline licence is good until its first play at most; at least 1 second.
+    /// The longest time until the first play of an offline licence; at least 1 second.
     package var storage: Int64?
-    /// The same from its first play on; at least 1 second.
+    /// The longest time after the first play of an offline licence; at least 1 second.
     package var playback: Int64?
-    /// False if no device may keep a key.
+    /// False if offline licences are forbidden.
     package var allowsOffline: Bool?
     package var protection: Protection
-    /// What a device must be able to do besides, by the label of the track.
+    /// The additional protection that a device must have for a track, by the label of the track.
     package var tracks: [String: Protection]
     package var outputs: OutputPermissions
 
@@ -34,7 +34,7 @@ package struct PolicyRule: Equatable, Sendable {
         self.outputs = outputs
     }
 
-    /// Both together.
+    /// Returns both rules combined: for each limit, the stricter one.
     package func merged(with other: PolicyRule) -> PolicyRule {
         PolicyRule(
             lease: LimitSeconds.least(lease, other.lease), duration: LimitSeconds.least(duration, other.duration),
@@ -49,9 +49,9 @@ package struct PolicyRule: Equatable, Sendable {
 
 /// The rules of one configuration.
 package struct EntitlementPolicy: Equatable, Sendable {
-    /// By the names that tokens have for them.
+    /// The profiles, by the names that tokens use.
     package var profiles: [String: PolicyRule]
-    /// Holds for every licence.
+    /// The rule that applies to every licence.
     package var floor: PolicyRule
 
     package init(profiles: [String: PolicyRule] = [:], floor: PolicyRule = PolicyRule()) {
@@ -59,18 +59,18 @@ package struct EntitlementPolicy: Equatable, Sendable {
         self.floor = floor
     }
 
-    /// The rule for a right: its profile's and the floor together. Throws `profileUnknown`.
+    /// Returns the rule for a right: its profile and the floor combined. Throws `profileUnknown`.
     func rule(for right: Right) throws(EntitlementError) -> PolicyRule {
         guard let name = right.profile else { return floor }
-        // Swift compares names by canonical equivalence, which is no more than a second spelling of the operator's own
-        // name.
+        // Swift compares strings by canonical equivalence. That only allows a second spelling of a name that the
+        // operator chose, so it is safe here.
         guard let profile = profiles[name] else { throw .profileUnknown }
         return profile.merged(with: floor)
     }
 }
 
 extension Right {
-    /// The right as far as a rule leaves it, for one use. Throws `offlineNotGranted`.
+    /// Returns the right after a rule has tightened it, for one use. Throws `offlineNotGranted`.
     func tightened(by rule: PolicyRule, for use: LicenseUse) throws(EntitlementError) -> Right {
         var right = self
         switch use {

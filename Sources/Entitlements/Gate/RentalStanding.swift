@@ -1,18 +1,21 @@
-/// What is remembered of the rental that a request is about, and what a play means to it.
+/// The state of the rental that a request is about: the stored state, and the state of the playback.
 ///
 /// Times are seconds since 1970.
 package struct RentalStanding: Equatable, Sendable {
-    /// What the installation remembers; nil if nothing is.
+    /// The stored state; nil if no licence of the rental has been issued yet.
     package var memory: Memory?
-    /// Whether this request tells of a play: the device says that it plays, or renews. "Ready" is no play.
+    /// Whether this request reports a play: the device says that it is playing, or renews its licence. A device that is
+    /// only ready to play reports no play.
     package var isPlayed: Bool
-    /// Whether a session token vouches for a playback that began when it was allowed to. What an SPC says of its
-    /// playback vouches for nothing: its sender can alter that.
+    /// Whether a session token proves that the playback began while it was allowed. The playback state in an SPC is no
+    /// proof, because the client can change it.
     package var isRunning: Bool
 
-    /// When the first licence was given, and when the content was first played.
+    /// The stored state of a rental.
     package struct Memory: Equatable, Sendable {
+        /// When the first licence was issued.
         package let openedAt: Int64
+        /// When the content was first played; nil if it was not.
         package let firstPlay: Int64?
 
         package init(openedAt: Int64, firstPlay: Int64?) {
@@ -28,30 +31,32 @@ package struct RentalStanding: Equatable, Sendable {
     }
 }
 
-/// What a licence makes of a rental: what must be remembered together with it.
+/// The change that a licence makes to the stored state of a rental. It is stored together with the licence.
 package struct RentalStep: Equatable, Sendable {
-    /// What the licence was computed from.
+    /// The stored state from which the licence was computed.
     package let known: RentalStanding.Memory?
+    /// The new state.
     package let memory: RentalStanding.Memory
-    /// Until when it must be remembered, in seconds since 1970: no token can begin the rental again before that.
+    /// Until when the state must be kept, in seconds since 1970. Before that, no token can begin the rental again.
     package let keptUntil: Int64
 }
 
-/// What is left of a rental at an instant.
+/// The remainder of a rental at an instant.
 struct RentalRemainder: Equatable {
     let step: RentalStep
-    /// How long from now playback may begin, in seconds from 1; nil for a playback that runs and may finish.
+    /// For how many seconds from now playback may begin, at least 1; nil for a running playback that may finish.
     let toBegin: Int64?
-    /// How long from now playback may go on, in seconds from 1; nil for as long as its lease is renewed.
+    /// For how many seconds from now playback may continue, at least 1; nil if it may continue as long as its lease is
+    /// renewed.
     let toPlay: Int64?
-    /// When nothing of it holds any more; nil for a playback that may finish.
+    /// When the rental ends; nil if a playback may finish after that.
     let end: Int64?
 
-    /// Throws `rightEnded` if nothing is left.
+    /// Computes the remainder. Throws `rightEnded` if the rental has ended.
     ///
-    /// Before the first play a licence bounds when playback begins, and how long it goes on without telling the server.
-    /// From the first play on `play` runs, for all devices. An offline licence counts as a play, because nothing tells
-    /// of a later one.
+    /// Before the first play, a licence limits when playback may begin, and for how long it may continue without a
+    /// report to the server. The `play` time starts with the first play, for all devices together. An offline licence
+    /// counts as a play, because no later play would be reported.
     init(
         of terms: RentalTerms, _ standing: RentalStanding, for use: LicenseUse, now: Int64
     ) throws(EntitlementError) {
@@ -64,7 +69,7 @@ struct RentalRemainder: Equatable {
         } else if now < startEnd {
             firstPlay = isPlayed ? now : nil
         } else if standing.isRunning {
-            // The session began in time. Its first play is told late.
+            // The session began in time, but its first play is reported late.
             firstPlay = startEnd
         } else {
             throw .rightEnded

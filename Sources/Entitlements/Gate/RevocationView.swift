@@ -1,11 +1,11 @@
 import ByteCoding
 
-/// What has been revoked, as one node knows it (entitlement, section 4.6).
+/// The revocations that one node knows (entitlement, section 4.6).
 ///
-/// What tells of a person is kept by names that only this installation can make. Such a name costs an HMAC, so it is
-/// made only if something of its kind is revoked.
+/// Values that identify a person are stored as keyed digests, which only this installation can compute. A digest costs
+/// an HMAC, so it is only computed if a value of its kind is revoked.
 package struct RevocationView: Sendable {
-    /// What a revocation names, in the order in which requests are checked.
+    /// The kind of value that is revoked, in the order in which requests are checked.
     package enum Kind: Sendable, CaseIterable {
         case token
         case key
@@ -19,74 +19,76 @@ package struct RevocationView: Sendable {
         case session
     }
 
-    /// Names a value of a personal kind: the same for the same value of the same issuer, and for nothing else.
+    /// Computes the digest of a value of a personal kind. It depends on the kind, the value and the issuer.
     package typealias Naming = @Sendable (Kind, _ value: String, _ issuer: String) throws(EntitlementError) -> [UInt8]
 
-    /// Of kind, value and issuer: see `NameOfRevoked`. Two revocations share one by chance only, with odds of 2^-128.
+    /// The hash of kind, value and issuer: see `NameOfRevoked`. Two revocations have the same hash with a probability
+    /// of 2^-128.
     private typealias Name = Bytes16
 
     private struct Entry {
         let name: Name
-        /// The first second in which the entry no longer holds; the largest integer for ever.
+        /// The first second in which the entry is no longer valid; `Int64.max` if it has no end.
         let end: Int64
     }
 
-    /// What a change makes of a revocation.
+    /// The state of a revocation after a change.
     package enum Standing: Equatable, Sendable {
-        /// Until this second, since 1970; nil for ever.
+        /// The revocation is valid until this second since 1970; nil if it has no end.
         case holds(until: Int64?)
         case isLifted
     }
 
-    /// How many changes are kept beside the sorted entries before they are merged: this many, or one for each 16
-    /// entries.
+    /// The number of changes after which they are merged into the sorted entries; a sixteenth of the entries, if that
+    /// is more.
     private static let changeCountMinimum = 1024
 
-    /// In the order of their names; shared by all copies until the changes are merged.
+    /// The entries in the order of their names. All copies share them until the changes are merged.
     private var entries: [Entry] = []
     private var changes: [Name: Standing] = [:]
-    /// How many entries there are of each kind. No kind has 0.
+    /// The number of entries of each kind. Kinds without entries are absent.
     private var counts: [Kind: Int] = [:]
     private let naming: Naming?
-    /// Entries end by this time, if that is earlier than the time of a check: a clock that is stepped ahead lifts
-    /// nothing.
+    /// The time by which entries end, if it is earlier than the time of a check. A clock that is set forward then lifts
+    /// no revocation.
     package var settledTime = Int64.max
 
-    /// Personal values are revoked and compared by the names that `naming` gives them; without it, as they are.
+    /// Makes an empty view. Personal values are stored and compared as the digests that `naming` computes; without
+    /// `naming`, as they are.
     package init(naming: Naming? = nil) {
         self.naming = naming
     }
 
     package var count: Int { counts.values.reduce(0, +) }
 
-    /// What the entries take in memory, in bytes: their own table and that of the changes. Copies share both.
+    /// The memory of the entries and of the changes, in bytes. Copies share both.
     package var size: Int {
         let places = changes.capacity * 4 / 3
         return entries.capacity * MemoryLayout<Entry>.stride
             + places * (MemoryLayout<Name>.stride + MemoryLayout<Standing>.stride + 1)
     }
 
-    /// Whether anything of this kind is revoked.
+    /// Whether any value of this kind is revoked.
     package func concerns(_ kind: Kind) -> Bool { counts[kind] != nil }
 
-    /// Adds a revocation; one that is there already holds until the later of both ends.
+    /// Adds a revocation. If the value is revoked already, the later end counts.
     package mutating func revoke(_ kind: Kind, _ value: String, of issuer: String? = nil, until end: Int64? = nil) {
         hold(kind, NameOfRevoked(kind, Array(value.utf8), issuer).name, until: end)
     }
 
-    /// Adds a revocation of a personal value by its name, which says whose it is.
+    /// Adds a revocation of a personal value by its digest, which includes the issuer.
     package mutating func revoke(_ kind: Kind, named name: [UInt8], until end: Int64?) {
         hold(kind, NameOfRevoked(kind, name, nil).name, until: end)
     }
 
-    /// Replaces or takes back a revocation; whether that makes a difference.
+    /// Replaces or lifts a revocation. Returns whether that changed anything.
     package mutating func set(
         _ kind: Kind, _ value: String, of issuer: String? = nil, _ standing: Standing
     ) -> Bool {
         set(kind, NameOfRevoked(kind, Array(value.utf8), issuer).name, standing)
     }
 
-    /// The same for a personal value, by its name.
+    /// Replaces or lifts the revocation of a personal value by its digest. Returns whether that changed anything.
     package mutating func set(_ kind: Kind, named name: [UInt8], _ standing: Standing) -> Bool {
         set(kind, NameOfRevoked(kind, name, nil).name, standing)
     }
@@ -104,9 +106,9 @@ package struct RevocationView: Sendable {
         return false
     }
 
-    /// Throws the refusal of the first kind that is revoked, in the order of `Kind`; and `cryptoFailed`.
+    /// Checks a request. Throws the refusal of the first revoked kind, in the order of `Kind`, and `cryptoFailed`.
     ///
-    /// Without content and device it says what a token alone gives away.
+    /// Without content and device, only the values in the token are checked.
     package func check(
         _ claims: Claims, content: RequestedContent? = nil, device: DeviceIdentifier? = nil, now: Int64
     ) throws(EntitlementError) {
@@ -131,7 +133,7 @@ extension RevocationView {
         return index < entries.count && entries[index].name == name ? entries[index].end : nil
     }
 
-    /// Where the name is, or would be.
+    /// Returns the index of a name in `entries`, or the index at which it would be inserted.
     private func place(of name: Name) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -168,7 +170,7 @@ extension RevocationView {
         changes = [:]
     }
 
-    /// All that hold, in the order of their names.
+    /// The entries with all changes applied, in the order of their names.
     private var merged: [Entry] {
         let changed = changes.sorted { $0.key.isOrdered(before: $1.key) }
         var merged: [Entry] = []
@@ -188,21 +190,21 @@ extension RevocationView {
 }
 
 extension RevocationView: Equatable {
-    /// Whether both say the same of the same names.
+    /// Whether both views have the same revocations with the same ends.
     package static func == (one: RevocationView, other: RevocationView) -> Bool {
         one.counts == other.counts
             && one.merged.elementsEqual(other.merged) { $0.name == $1.name && $0.end == $1.end }
     }
 }
 
-/// Sixteen bytes in place of what is revoked, so that a revocation takes the same memory however long its value is.
+/// A hash of 16 bytes that stands for a revoked value, so that all revocations take the same memory.
 ///
-/// Made of two hashes under keys of this process, which no client knows: so no client can choose a value that is taken
-/// for another one.
+/// It consists of two hashes with random seeds of this process. No client knows the seeds, so no client can choose a
+/// value with the same hash as another one.
 private struct NameOfRevoked {
     let name: Bytes16
 
-    /// `issuer` is nil for every issuer.
+    /// Computes the hash. `issuer` is nil if the revocation is for all issuers.
     init(_ kind: RevocationView.Kind, _ value: [UInt8], _ issuer: String?) {
         func half(_ number: UInt8) -> UInt64 {
             var hasher = Hasher()
@@ -221,7 +223,7 @@ extension Bytes16 {
 }
 
 extension RevocationView.Kind {
-    /// Whether a value of this kind tells of a person.
+    /// Whether a value of this kind identifies a person.
     fileprivate var isPersonal: Bool {
         switch self {
         case .subject, .hardware, .device: true
@@ -229,7 +231,7 @@ extension RevocationView.Kind {
         }
     }
 
-    /// What a request has of this kind, and the refusal if one of these is revoked.
+    /// Returns the values of this kind in a request, and the refusal if one of them is revoked.
     fileprivate func subject(
         of claims: Claims, content: RequestedContent?, device: DeviceIdentifier?
     ) -> ([String?], EntitlementError) {
@@ -242,7 +244,7 @@ extension RevocationView.Kind {
         case .device: ([claims.device.id], .deviceRevoked)
         case .content: ([content?.contentID, content?.keyID.description], .contentRevoked)
         case .session:
-            // A session of renewals goes by the id of its first licence, which the ledger has.
+            // A session of renewals is also identified by the ID of its first licence, which is in the ledger.
             (
                 [claims.session.id, claims.renewal.map { Hexadecimal.encode($0.id.bytes) }]
                     + claims.rights.map(\.session.id), .sessionKilled

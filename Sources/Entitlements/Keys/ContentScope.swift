@@ -1,7 +1,8 @@
-/// Which contents tokens of an issuer, or of a customer, can open, beside what they say: content ids and prefixes of
-/// such. Texts are compared byte for byte.
+/// The contents that the tokens of an issuer or a customer may open, in addition to the limits of each token.
+///
+/// The contents are given as content IDs and as prefixes of content IDs. Texts are compared byte for byte.
 package struct ContentScope: Equatable, Sendable {
-    /// The most ids and prefixes together.
+    /// The most IDs and prefixes, counted together.
     package static let countMaximum = 10_000
 
     private let ids: Set<[UInt8]>
@@ -12,14 +13,14 @@ package struct ContentScope: Equatable, Sendable {
         self.prefixes = prefixes.map { Array($0.utf8) }
     }
 
-    /// Reads an element as the configuration writes it: an id, or a prefix with an asterisk behind it.
+    /// Reads elements as the configuration writes them: an ID, or a prefix with an asterisk after it.
     package init(_ elements: [String]) {
         self.init(
             ids: elements.filter { !$0.hasSuffix("*") },
             prefixes: elements.filter { $0.hasSuffix("*") }.map { String($0.dropLast()) })
     }
 
-    /// The elements as the configuration writes them, ids first; sorted.
+    /// The elements as the configuration writes them: first the sorted IDs, then the sorted prefixes.
     var texts: [String] {
         ids.map { String(decoding: $0, as: UTF8.self) }.sorted()
             + prefixes.map { String(decoding: $0, as: UTF8.self) + "*" }.sorted()
@@ -30,7 +31,8 @@ package struct ContentScope: Equatable, Sendable {
         return ids.contains(bytes) || prefixes.contains { bytes.starts(with: $0) }
     }
 
-    /// Whether a right can be about any content of the scope. Of key ids nothing is known.
+    /// Whether a right can cover a content of the scope. The contents of key IDs are not known here, so rights with key
+    /// IDs always can.
     func meets(_ selector: Right.Selector) -> Bool {
         switch selector {
         case .content(let name): return covers(name)

@@ -1,20 +1,19 @@
-/// Whose tokens are accepted, how they are written, for whom they must be meant, and for how long they may live.
+/// An issuer whose tokens are accepted, and the rules for its tokens.
 package struct Issuer: Sendable {
-    /// What `iss` must be.
+    /// The required value of `iss`.
     package let name: String
-    /// What `aud` must be, or have among its elements.
+    /// The required value of `aud`, or of one of its elements.
     package let audience: String
     package let dialect: TokenDialect
-    /// The keys that verify the tokens of this issuer, and of no other issuer.
+    /// The keys that verify the tokens of this issuer only.
     package let keys: [VerificationKey]
     /// The keys that open this issuer's sealed tokens.
     package let sealingKeys: [TokenSealingKey]
-    /// The longest life of a token in seconds, from `iat` (else `nbf`) to `exp`; nil if it is not limited.
+    /// The longest life of a token in seconds, from `iat`, or from `nbf` without `iat`, to `exp`; nil for no limit.
     package let maximumLife: Int64?
-    /// Whether a right for offline use makes a licence one that the device keeps, unless the request says what it
-    /// wants.
+    /// Whether a right for offline use leads to an offline licence if the request does not name a use.
     package let offlineByRight: Bool
-    /// What its tokens can open; nil for all contents.
+    /// The contents that its tokens may open; nil for all contents.
     package let contents: ContentScope?
 
     package init(
@@ -35,7 +34,7 @@ package struct Issuer: Sendable {
 
 /// Why a configuration of issuers is refused.
 package enum IssuerSetError: Error, Equatable, Sendable {
-    /// Two keys have this key id; it would no longer pin one issuer and one algorithm.
+    /// Two keys have this key ID, so that it does not pin one issuer and one algorithm.
     case duplicateKeyID(String)
     /// A key id is empty or has more than `Token.keyIDSizeMaximum` bytes.
     case keyIDInvalid(String)
@@ -43,15 +42,15 @@ package enum IssuerSetError: Error, Equatable, Sendable {
     case nameEmpty(String)
     /// A maximum life is not positive; the text is the issuer's name.
     case maximumLifeNotPositive(String)
-    /// The leeway lies outside 0 to `IssuerSet.leewayMaximum` seconds.
+    /// The leeway is not between 0 and `IssuerSet.leewayMaximum` seconds.
     case leewayOutOfRange(Int64)
     /// An HS256 secret has fewer than `VerificationKey.secretSizeMinimum` bytes.
     case secretTooShort(size: Int)
-    /// What is configured as an HS256 secret is a key file or a public key.
+    /// The configured HS256 secret is a key file or a public key.
     case secretIsAPublicKey
-    /// What is configured as a communication key of Axinom's dialect is not Base64.
+    /// The configured communication key of Axinom's dialect is not Base64.
     case communicationKeyNotBase64
-    /// A file of keys is not a JSON Web Key Set that can be used.
+    /// A file of keys is not a usable JSON Web Key Set.
     case keySet(JWKSetError)
     /// OpenSSL could not prepare a key.
     case cryptoFailed
@@ -59,12 +58,13 @@ package enum IssuerSetError: Error, Equatable, Sendable {
 
 /// All issuers of one configuration; a key id pins issuer, algorithm and key.
 package struct IssuerSet: Sendable {
-    /// How many seconds the clocks of issuer and server may differ, unless configured.
+    /// The leeway in seconds if none is configured.
     package static let leewayDefault: Int64 = 5
-    /// The most seconds that may be configured.
+    /// The largest leeway that may be configured, in seconds.
     package static let leewayMaximum: Int64 = 60
 
-    /// By how many seconds `exp`, `nbf` and `iat` may be missed.
+    /// The difference in seconds that is allowed between the clocks of an issuer and this server, when `exp`, `nbf` and
+    /// `iat` are checked.
     package let leeway: Int64
 
     /// The dialects of all issuers.
@@ -84,7 +84,7 @@ package struct IssuerSet: Sendable {
         let key: TokenSealingKey
     }
 
-    /// Throws every case of `IssuerSetError` but those about secrets and key sets.
+    /// Throws every case of `IssuerSetError` except those about secrets and key sets.
     package init(_ issuers: [Issuer], leeway: Int64 = leewayDefault) throws(IssuerSetError) {
         guard (0...Self.leewayMaximum).contains(leeway) else { throw .leewayOutOfRange(leeway) }
         var entries: [[UInt8]: Entry] = [:]
@@ -108,7 +108,7 @@ package struct IssuerSet: Sendable {
         self.leeway = leeway
     }
 
-    /// The key with exactly these bytes as its id.
+    /// Returns the key with this ID, which is compared byte for byte.
     func entry(forKeyID keyID: String) -> Entry? {
         entries[Array(keyID.utf8)]
     }
@@ -118,8 +118,9 @@ package struct IssuerSet: Sendable {
         sealingEntries[keyID]
     }
 
-    /// What seals the tokens that are made in an issuer's name: of its active sealing keys the one with the highest
-    /// number. Nil if it has none.
+    /// Returns the sealer for tokens in an issuer's name: it uses the active sealing key with the highest number.
+    ///
+    /// Returns nil if the issuer has no active sealing key.
     package func sealer(forIssuer name: String) -> TokenSealer? {
         let entries = sealingEntries.values.filter { $0.issuer.name == name && $0.key.state == .active }
         return entries.max { $0.key.id < $1.key.id }.map { TokenSealer($0.key) }

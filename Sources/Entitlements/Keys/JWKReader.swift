@@ -13,7 +13,7 @@ struct JWKReader {
         self.secrets = secrets
     }
 
-    /// The key; nil for one that serves another purpose, or an algorithm that is not known here.
+    /// Returns the key; nil if the key has another purpose or an unknown algorithm.
     func key() throws(JWKSetError) -> VerificationKey? {
         guard let algorithm = try algorithm(), try isForVerifying() else { return nil }
         for name in ["d", "p", "q", "dp", "dq", "qi", "oth"] where object[name] != nil {
@@ -29,7 +29,9 @@ struct JWKReader {
         }
     }
 
-    /// The one algorithm that the key can be pinned to. Its type decides; `alg` can only agree.
+    /// Returns the algorithm to which the key is pinned, which follows from the type of the key.
+    ///
+    /// Returns nil for an unknown type, and if `alg` names another algorithm.
     private func algorithm() throws(JWKSetError) -> SigningAlgorithm? {
         let ofType: SigningAlgorithm
         switch (try required("kty"), try text("crv")) {
@@ -37,7 +39,7 @@ struct JWKReader {
         case ("OKP", "Ed25519"): ofType = .edDSA
         case ("RSA", nil): ofType = .rs256
         case ("oct", nil): ofType = .hs256
-        default: return nil  // Types and curves of others.
+        default: return nil  // A type or a curve that is not supported.
         }
         guard let name = try text("alg") else { return ofType }
         return name.hasSameUTF8(as: ofType.rawValue) ? ofType : nil
@@ -69,7 +71,7 @@ struct JWKReader {
             guard let end else { throw .memberInvalid("exp", index: index) }
             return .retiring(until: end)
         case nil, "active": return end.map { .retiring(until: $0) } ?? .active
-        default: throw .memberInvalid("state", index: index)  // A misspelt "revoked" would else be a live key.
+        default: throw .memberInvalid("state", index: index)  // Otherwise a misspelt "revoked" would mean "active".
         }
     }
 
@@ -147,9 +149,9 @@ struct JWKReader {
     }
 }
 
-/// A JSON text whose members `k` (RFC 7518, section 6.4.1) were taken out before any reader makes strings of them.
+/// A JSON text from which the secrets in members `k` (RFC 7518, section 6.4.1) were removed before it is parsed.
 ///
-/// In `bytes` zeros stand in place of each such value, so that every other place stays where it was.
+/// In `bytes`, each secret is overwritten with the digit 0, so that the positions of all other bytes stay the same.
 struct SecretMembers {
     private(set) var bytes: [UInt8]
     private var secrets: [Int: SharedSecret] = [:]
@@ -159,7 +161,8 @@ struct SecretMembers {
         for member in JSONMemberScanner.members(in: bytes, named: ["k"]) { take(member.value) }
     }
 
-    /// The secret of a string that begins, with its quote, at this place; nil if it was no canonical base64url.
+    /// Returns the secret of the string whose opening quote is at this position; nil if the string was not canonical
+    /// base64url.
     func secret(at position: TextPosition) -> SharedSecret? {
         secrets[position.byteOffset]
     }

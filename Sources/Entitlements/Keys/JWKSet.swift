@@ -1,7 +1,7 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Why a file is not a JSON Web Key Set that can be used. The number is the key's place in `keys`, from 0 on.
+/// Why a file is not a usable JSON Web Key Set. `index` is the position of the key in `keys`, counted from 0.
 package enum JWKSetError: Error, Equatable, Sendable {
     /// The file is not strict JSON.
     case notJSON(JSONError)
@@ -9,32 +9,34 @@ package enum JWKSetError: Error, Equatable, Sendable {
     case notAKeySet
     /// The set has more keys than `JWKSet.keyCountMaximum`.
     case tooManyKeys
-    /// The set has no key that verifies signatures with an algorithm that is known here.
+    /// The set has no key that verifies signatures with a supported algorithm.
     case noUsableKey
-    /// A key has no `kid`, or one that is no text of 1 to `Token.keyIDSizeMaximum` bytes.
+    /// A key has no `kid`, or its `kid` is not a text of 1 to `Token.keyIDSizeMaximum` bytes.
     case keyIDMissing(index: Int)
-    /// A member is missing or has no value that it may have.
+    /// A member is missing, or its value is invalid.
     case memberInvalid(String, index: Int)
-    /// The set holds a private key, which no server that only verifies should have.
+    /// The set contains a private key. A server that only verifies must not have one.
     case privateKey(index: Int)
-    /// A key is too short for its algorithm, off its curve, or no key at all.
+    /// A key is too short for its algorithm, is not a point on its curve, or is invalid in another way.
     case keyUnusable(index: Int)
 }
 
 /// The keys of a JSON Web Key Set (RFC 7517) that verify signatures.
 ///
-/// Taken are keys for ES256 (EC, P-256), EdDSA (OKP, Ed25519), RS256 (RSA) and HS256 (oct). What is for encryption, or
-/// for another algorithm, is passed over, as RFC 7517 section 5 has it; what is for one of these and cannot be used is
-/// refused. The state of a key follows from members of it: `state` ("next", "active", "retiring", "revoked"), `exp` (a
-/// retiring key's last second, excluded) and `revoked`.
+/// The supported algorithms are ES256 (EC, P-256), EdDSA (OKP, Ed25519), RS256 (RSA) and HS256 (oct). Keys for
+/// encryption or for other algorithms are ignored (RFC 7517, section 5). A key for a supported algorithm that cannot be
+/// used is refused.
+///
+/// The state of a key follows from its members `state` ("next", "active", "retiring", "revoked"), `exp` (the first
+/// second in which a retiring key is no longer valid) and `revoked`.
 package struct JWKSet: Sendable {
     package static let keyCountMaximum = 256
 
-    /// In the order of the file; at least one.
+    /// The usable keys, in the order of the file; at least one.
     package let keys: [VerificationKey]
-    /// How many keys were passed over.
+    /// The number of ignored keys.
     package let ignoredCount: Int
-    /// Whether the file holds shared secrets, so that it must be kept like one.
+    /// Whether the file contains shared secrets, so that the file itself must be kept secret.
     package let holdsSecrets: Bool
 
     /// Reads a file. Throws `JWKSetError`.

@@ -2,8 +2,8 @@ package import KeyCrypto
 
 /// A key that checks tokens, pinned to one algorithm: a token cannot choose how it is verified.
 ///
-/// A public key has no other use than as one, and an HS256 secret is refused if it looks like a public key, so that
-/// one can never pass for the other (RFC 8725, section 2.1).
+/// A public key is never used as an HS256 secret, and an HS256 secret that looks like a public key is refused. So one
+/// can never be taken for the other (RFC 8725, section 2.1).
 package struct VerificationKey: Sendable {
     /// The fewest bytes of an HS256 secret (RFC 7518, section 3.2).
     package static let secretSizeMinimum = 32
@@ -82,20 +82,21 @@ enum SharedSecretCheck {
         }
     }
 
-    /// How a key file in PEM begins, and public keys in DER (SubjectPublicKeyInfo): P-256 (RFC 5480), Ed25519 (RFC
-    /// 8410), and RSA of 2048 bits or more (RFC 8017). No random secret begins so.
+    /// The first bytes of key files in PEM, and of public keys in DER (SubjectPublicKeyInfo) for P-256 (RFC 5480) and
+    /// Ed25519 (RFC 8410). A random secret practically never begins with them.
     private static let publicKeyPrefixes: [[UInt8]] = [
         Array("-----BEGIN ".utf8),
         [0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01],
         [0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70],
     ]
+    /// The algorithm in a public key in DER for RSA (RFC 8017).
     private static let rsaAlgorithm: [UInt8] = [
         0x30, 0x0D, 0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01,
     ]
 
     private static func isPublicKey(_ secret: borrowing SecretBytes) -> Bool {
         for prefix in publicKeyPrefixes where begins(secret, with: prefix, at: 0) { return true }
-        // A sequence of more than 255 bytes has a header of 4.
+        // With 2048 bits or more, the sequence has more than 255 bytes, and so a header of 4 bytes.
         return begins(secret, with: [0x30, 0x82], at: 0) && begins(secret, with: rsaAlgorithm, at: 4)
     }
 
@@ -104,12 +105,13 @@ enum SharedSecretCheck {
     }
 }
 
-/// Where a key stands in its life (entitlement, section 4.2).
+/// The state of a key (entitlement, section 4.2).
 package enum KeyState: Equatable, Sendable {
-    /// Published ahead of its use. It verifies, because an issuer changes over when it likes; it never signs.
+    /// The key is published before its use. It already verifies, because an issuer may start to use it at any time; it
+    /// never signs.
     case next
     case active
-    /// Verifies until this second, given since 1970, and no longer from then on.
+    /// The key verifies until this second since 1970, which is excluded.
     case retiring(until: Int64)
     case revoked
 
@@ -122,7 +124,7 @@ package enum KeyState: Equatable, Sendable {
         }
     }
 
-    /// The first second in which the key no longer verifies; nil if that is not known yet.
+    /// The first second in which the key no longer verifies; nil if it has no known end.
     var end: Int64? {
         switch self {
         case .next, .active: nil
@@ -132,10 +134,10 @@ package enum KeyState: Equatable, Sendable {
     }
 }
 
-/// The signature algorithms that a key can be pinned to (RFC 7518, section 3.1; RFC 8037, section 3.1), by their exact
+/// The signature algorithms to which a key can be pinned (RFC 7518, section 3.1; RFC 8037, section 3.1), by their exact
 /// names.
 ///
-/// `none` is no case, in any spelling, so no key can ever ask for it.
+/// There is deliberately no case for the algorithm `none`, so that no key can be pinned to it.
 package enum SigningAlgorithm: String, Sendable, CaseIterable {
     /// ECDSA over P-256 and SHA-256; the signature is r ‖ s, 64 bytes.
     case es256 = "ES256"

@@ -2,32 +2,33 @@ import ByteCoding
 
 /// Finds the one token of a request.
 package struct TokenFinder: Equatable, Sendable {
-    /// The most tokens of one list.
+    /// The most tokens in one list.
     package static let listCountMaximum = 8
 
     private let ignored: Set<TokenSource>
     private let headerNames: [String]
-    /// Whether a token within the body of a request counts, so that a request without a token in its head is not
-    /// refused before its body has come.
+    /// Whether a token in the body of a request counts.
+    ///
+    /// If so, a request without a token in its head is not refused until its body has arrived.
     package let readsBody: Bool
 
-    /// `headerNames` are further headers whose whole value is a token; `ignored` sources are not looked at.
+    /// `headerNames` are additional headers whose whole value is a token. Sources in `ignored` are not searched.
     package init(ignoring ignored: Set<TokenSource> = [], headerNames: [String] = [], readsBody: Bool = false) {
         self.ignored = ignored
         self.headerNames = headerNames
         self.readsBody = readsBody && !ignored.contains(.body)
     }
 
-    /// The names of all header fields in which a token may come.
+    /// The names of all header fields that can carry a token.
     package var fieldNames: Set<String> {
         let sources = TokenSource.allCases.filter { !ignored.contains($0) }
         return Set(sources.flatMap { $0 == .headers ? headerNames : $0.header.map { [$0] } ?? [] })
     }
 
-    /// The token that the request presents; nil if it presents no token.
+    /// Returns the token of a request; nil if the request has no token.
     ///
-    /// The same token in several places is one, found in the first of them. Throws `tokenAmbiguous` for two that
-    /// differ, because it is not clear which one was meant, and `tokenMalformed` for a list that is too long.
+    /// If several places carry the same token, the first place is returned as its source. Throws `tokenAmbiguous` for
+    /// two different tokens, because it is unclear which one counts, and `tokenMalformed` for a list that is too long.
     package func token(in carriers: TokenCarriers) throws(EntitlementError) -> PresentedToken? {
         let pairs = QueryPairs(carriers.query)
         var found: PresentedToken?
@@ -41,7 +42,8 @@ package struct TokenFinder: Equatable, Sendable {
         return found
     }
 
-    /// The places in which the request presents tokens, for people: names of headers and of members of the query.
+    /// Returns the places in which the request carries tokens, as text for people: names of headers and of query
+    /// parameters.
     package func places(in carriers: TokenCarriers) -> [String] {
         let pairs = QueryPairs(carriers.query)
         var places: [String] = []
@@ -54,13 +56,15 @@ package struct TokenFinder: Equatable, Sendable {
         return places
     }
 
-    /// Whether a value of a header in which no token is looked for looks like a token: a JWT, with or without a scheme.
+    /// Whether a header value looks like a JWT, with or without an authentication scheme before it.
+    ///
+    /// It serves to find tokens in headers that are not searched.
     package static func looksLikeToken(_ value: String) -> Bool {
         let last = value.utf8.split(separator: UInt8(ascii: " ")).last ?? []
         return last.starts(with: "eyJ".utf8) && last.count { $0 == UInt8(ascii: ".") } == 2
     }
 
-    /// Every token, or list of them, that a source presents; none of them is empty.
+    /// Returns the tokens or lists of tokens in a source. Empty ones are left out.
     private func presented(
         by source: TokenSource, in carriers: TokenCarriers, _ pairs: QueryPairs
     ) throws(EntitlementError) -> [[[UInt8]]] {
@@ -81,10 +85,10 @@ package struct TokenFinder: Equatable, Sendable {
         source.header.map(carriers.fieldValues) ?? []
     }
 
-    /// The scheme in any case, spaces, the token (RFC 6750, section 2.1).
+    /// Returns the token after the scheme `Bearer`, which is compared without regard to case (RFC 6750, section 2.1).
     private static func bearerToken(of value: String) -> [UInt8]? {
         let scheme = "bearer".utf8
-        // Bit 5 is what tells the cases of a letter apart.
+        // Upper-case and lower-case letters differ in bit 5 only.
         guard value.utf8.count > scheme.count, zip(value.utf8, scheme).allSatisfy({ $0 | 0x20 == $1 }) else {
             return nil
         }
@@ -93,7 +97,7 @@ package struct TokenFinder: Equatable, Sendable {
         return Array(rest.drop { $0 == UInt8(ascii: " ") })
     }
 
-    /// All fields of the name as one list (RFC 9110, section 5.3). Some clients write commas as %2C.
+    /// Reads all fields of a name as one list (RFC 9110, section 5.3). Some clients write commas as %2C.
     private static func list(_ values: [String]) throws(EntitlementError) -> [[[UInt8]]] {
         var tokens: [[UInt8]] = []
         for value in values {
@@ -108,8 +112,8 @@ package struct TokenFinder: Equatable, Sendable {
 }
 
 extension PresentedToken {
-    /// One of two that are the same, or of which one is a list that has the other in it. Throws `tokenAmbiguous` for
-    /// any others.
+    /// Returns the one that contains the other: both are equal, or one is a list that contains the other. Throws
+    /// `tokenAmbiguous` otherwise.
     fileprivate func joined(with other: PresentedToken) throws(EntitlementError) -> PresentedToken {
         if tokens == other.tokens || (other.tokens.count == 1 && tokens.contains(other.tokens[0])) { return self }
         guard tokens.count == 1, other.tokens.contains(tokens[0]) else { throw .tokenAmbiguous }
@@ -125,7 +129,8 @@ extension ArraySlice<UInt8> {
     }
 }
 
-/// The pairs of a query, decoded. "+" is no space: it may be a letter of a token. Names are compared byte for byte.
+/// The decoded pairs of a query. A plus sign is not decoded to a space, because it can be part of a token. Names are
+/// compared byte for byte.
 package struct QueryPairs {
     private let pairs: [(name: [UInt8], value: [UInt8])]
 
@@ -137,7 +142,6 @@ package struct QueryPairs {
         }
     }
 
-    /// How many pairs there are.
     package var count: Int { pairs.count }
 
     /// The values of all pairs of a name.

@@ -1,11 +1,12 @@
-/// Where a request can carry a token (entitlement, section 4.1), in the order in which they are looked at. The raw
-/// values are the words of the configuration.
+/// A place in which a request can carry a token (entitlement, section 4.1), in the order in which places are searched.
+///
+/// The raw values are the words of the configuration.
 package enum TokenSource: String, Sendable, CaseIterable {
-    /// `Authorization: Bearer`; another scheme presents no token.
+    /// `Authorization: Bearer`. Other schemes are ignored.
     case bearer = "authorization"
-    /// NAGRA's header: a list with commas between, which counts as one source.
+    /// NAGRA's header: a list of tokens separated by commas. The list counts as one token.
     case nvAuthorizations = "nv-authorizations"
-    /// Axinom's header, or its `AxDrmMessage` in the query.
+    /// Axinom's header, or `AxDrmMessage` in the query.
     case axinomMessage = "x-axdrm-message"
     /// castLabs' header.
     case drmToday = "x-dt-auth-token"
@@ -43,10 +44,10 @@ package enum TokenSource: String, Sendable, CaseIterable {
     }
 }
 
-/// What one source of a request presents.
+/// The token in one source of a request.
 package struct PresentedToken: Equatable, Sendable {
     package let source: TokenSource
-    /// One token; `nv-authorizations` can bring several, which belong together.
+    /// One token. Only `nv-authorizations` can carry several, which belong together.
     package let tokens: [[UInt8]]
 
     package init(source: TokenSource, tokens: [[UInt8]]) {
@@ -55,11 +56,11 @@ package struct PresentedToken: Equatable, Sendable {
     }
 }
 
-/// The parts of a request in which tokens are looked for.
+/// The parts of a request in which tokens are searched.
 package struct TokenCarriers {
-    /// The values of all fields of a name, which compares without regard to case.
+    /// Returns the values of all header fields with a name, which is compared without regard to case.
     package let fieldValues: (String) -> [String]
-    /// As it came, without the question mark.
+    /// The query as it was received, without the question mark.
     package let query: String?
     /// The member `token` of the body, if it has one.
     package let bodyToken: [UInt8]?
@@ -70,7 +71,7 @@ package struct TokenCarriers {
         self.bodyToken = bodyToken
     }
 
-    /// The same with a token that the body has.
+    /// Returns the same parts with a token from the body.
     package func with(bodyToken: [UInt8]) -> TokenCarriers {
         TokenCarriers(fieldValues: fieldValues, query: query, bodyToken: bodyToken)
     }

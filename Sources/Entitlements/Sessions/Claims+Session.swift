@@ -1,20 +1,20 @@
 import ByteCoding
 import POSIXSockets
 
-/// The payload of a session token: what its renewals keep of the token that the session began with.
+/// The payload of a session token. It keeps the claims of the entitlement token with which the session began.
 ///
 /// | member | meaning |
 /// |---|---|
 /// | `typ`, `ver` | "Session", "1" |
-/// | `sid`, `gen` | the session, and which of its tokens this is |
-/// | `iat`, `exp`, `abs_end` | when it was given, its lease's end with the grace, and the end of the session |
-/// | `lic` | the licence that it was given with |
-/// | `cnf` | a code of HU under the session key |
-/// | `fps` | the playback session |
-/// | `orig` | issuer, dialect, key id and token id of the first token |
-/// | `sub`, `cookie`, `device`, `limits`, `sessions`, `right` | what that token said |
-/// | `own` | what stands for it if it has no subject |
-/// | `rental` | when the rental was opened and first played, if the right has one |
+/// | `sid`, `gen` | ID of the session, and number of this token in the session |
+/// | `iat`, `exp`, `abs_end` | time of issue, end of the lease with its grace, end of the session |
+/// | `lic` | ID of the licence that was issued together with the token |
+/// | `cnf` | code of HU under the session key |
+/// | `fps` | playback session |
+/// | `orig` | issuer, dialect, key id and token id of the entitlement token |
+/// | `sub`, `cookie`, `device`, `limits`, `sessions`, `right` | claims of the entitlement token |
+/// | `own` | identifies the entitlement token if it has no subject |
+/// | `rental` | when the rental was opened and first played, if the right has a rental |
 extension Claims {
     private static let sessionVocabulary: Set = [
         "typ", "ver", "sid", "gen", "iat", "exp", "abs_end", "lic", "cnf", "fps", "orig", "sub", "cookie", "device",
@@ -22,7 +22,7 @@ extension Claims {
     ]
     static let sessionVersion = "1"
 
-    /// Writes a token of a session that began with these claims, or goes on with them.
+    /// Writes the payload of a token for a session that begins or continues with these claims.
     func sessionPayload(_ grant: SessionGrant, right: Right, issuedAt: Int64, expiresAt: Int64) -> [UInt8] {
         JSONWriter.object { writer in
             writer.member("typ", "Session")
@@ -94,10 +94,10 @@ extension Claims {
 }
 
 extension Claims {
-    /// Reads what `sessionPayload` wrote, of a token whose signature holds under `key`. Throws `claimInvalid` and
-    /// `claimUnsupported`.
+    /// Reads a payload that `sessionPayload` wrote. The caller has verified the signature with `key`.
     ///
-    /// The device is not pinned by it: the decision compares HU with the grant.
+    /// The claims do not pin the device: the caller compares HU with the grant (`SessionTokens.isBound`). Throws
+    /// `claimInvalid`, `claimUnsupported`, `keyUnknown` and `keyRevoked`.
     init(
         session claims: ClaimObject, signedBy key: SessionTokens.Key, times: TokenTimes, issuers: IssuerSet
     ) throws(EntitlementError) {
@@ -120,8 +120,9 @@ extension Claims {
         renewal = try SessionGrant(reading: claims, keyID: key.id)
     }
 
-    /// The issuer must still be one, and its key must still be configured and not have been revoked. That the key was
-    /// retired since is no reason to stop a playback.
+    /// Checks the origin of the session: its issuer and key must still be configured, and the key must not be revoked.
+    ///
+    /// A key that was retired in the meantime is accepted, so that a running playback does not stop.
     private static func verified(
         _ origin: ClaimObject, times: TokenTimes, issuers: IssuerSet
     ) throws(EntitlementError) -> Verified {
@@ -159,7 +160,7 @@ extension SessionGrant {
         return try claims.required(name, (try? Hexadecimal.decode(text)).flatMap { Bytes16($0) })
     }
 
-    /// Nil if the member is absent.
+    /// Returns the bytes of a member; nil if the member is absent.
     private static func bytes(
         _ name: String, of claims: ClaimObject, count: Int
     ) throws(EntitlementError) -> [UInt8]? {
@@ -170,7 +171,7 @@ extension SessionGrant {
 }
 
 extension SessionClaims {
-    /// Reads what `write` wrote: the native form and the grace, which that has no name for.
+    /// Reads the form that `write` writes: the native form and, in addition, the grace.
     fileprivate init(kept session: ClaimObject) throws(EntitlementError) {
         self.init(
             id: try session.string("id"), groups: try Self.groups(of: session, id: "id", maximum: "max"),

@@ -1,17 +1,17 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// A licence that a session token is to be given with.
+/// A licence together with which a session token is issued.
 package struct SessionLicense: Sendable {
     package let id: Bytes16
-    /// Seconds since 1970.
+    /// The time of issue in seconds since 1970.
     package let issuedAt: Int64
-    /// In seconds, at least 1.
+    /// The lease in seconds, at least 1.
     package let lease: Int64
     package let device: DeviceIdentifier
-    /// The playback session that the SPC tells.
+    /// The number of the playback session in the SPC.
     package let playback: UInt64
-    /// What the token stands for if it has no subject; 32 bytes.
+    /// The 32 bytes that identify the entitlement token if it has no subject.
     package let owner: [UInt8]?
 
     package init(
@@ -27,15 +27,15 @@ package struct SessionLicense: Sendable {
 }
 
 extension SessionTokens {
-    /// The token that renews a licence, or nil if there is nothing to renew: the lease reaches to the end of what
-    /// was granted, or what was granted does not fit into a token.
+    /// Returns the token that renews a licence.
     ///
-    /// `claims` are those of the token that the licence was given for; if that is a session token, this is its
-    /// successor.
+    /// Returns nil if the licence cannot be renewed: its lease lasts until the end of the session, its key came inside
+    /// the token, it is an offline licence, or the claims do not fit into a token. `claims` come from the token for
+    /// which the licence was issued. If that is a session token, the new token is its successor.
     package func token(
         for license: SessionLicense, _ authorization: Authorization, of claims: Claims
     ) throws(CryptoError) -> String? {
-        // The key of such a licence came inside the token, which no renewal brings along.
+        // The content key came inside the entitlement token, which a renewal does not have.
         guard claims.embeddedKey == nil, let end = absoluteEnd(of: license, authorization, claims) else { return nil }
         let leaseEnd = license.issuedAt + license.lease
         guard end > leaseEnd else { return nil }
@@ -56,13 +56,15 @@ extension SessionTokens {
         return token.utf8.count <= Token.sizeMaximum ? token : nil
     }
 
-    /// A session ends where the right ends, where playback may no longer begin, and after the longest life: at the one
-    /// that comes first. Its successors can only end sooner.
+    /// Returns the end of the session: the end of the right, the end of the rental, or the end of the longest life of a
+    /// session, whichever comes first.
+    ///
+    /// Later tokens of the session never end later. Returns nil for an offline licence.
     private func absoluteEnd(
         of license: SessionLicense, _ authorization: Authorization, _ claims: Claims
     ) -> Int64? {
         guard case .streaming(let limits) = authorization.limits else { return nil }
-        // A rental that is remembered has an end of its own, and is asked for at each renewal.
+        // A rental whose state is stored has its own end. Each renewal computes it from the stored state.
         let rentalEnd =
             authorization.right.rental == nil
             ? limits.rental.map { license.issuedAt + Int64($0) } : authorization.rentalEnd
@@ -82,17 +84,16 @@ extension SessionTokens {
 }
 
 extension Right {
-    /// What a session keeps of a right: streaming of the one content that it was asked for, and no longer than the
-    /// session.
+    /// Returns the right that a session keeps: to stream the one requested content until the end of the session.
     ///
-    /// It is what the token said and not what the policy left of it, because each renewal meets the policy of its own
-    /// time. If the token counts its uses of each key, a session token renews one key alone: another key of the content
-    /// costs a use of the entitlement token.
+    /// The right is the one in the token, before the policy tightens it, because each renewal applies the policy of its
+    /// own time. If the entitlement token limits the uses of each key, a session token renews one key only: a client
+    /// must spend a use of the entitlement token for any other key of the content.
     fileprivate func sessionRight(of content: RequestedContent, countsKeys: Bool, until end: Int64) -> Right {
         var kept = self
         kept.selector =
             switch selector {
-            // One token for each key: it was given for a request that counted for this one alone.
+            // The request was for this key only, so the session token renews this key only.
             case .keyIDs: .keyIDs([content.keyID])
             case .content, .contentPrefix, .anything:
                 countsKeys ? .keyIDs([content.keyID]) : .content(content.contentID)

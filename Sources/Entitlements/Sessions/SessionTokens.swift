@@ -1,19 +1,19 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// The keys and rules of session tokens, which this server gives with a lease and takes for its renewal.
+/// The keys and rules of session tokens. The server issues one with each lease, and accepts it to renew the lease.
 ///
-/// A session token is a JWT of HS256 under a key that servers alone have. It carries what the entitlement token
-/// granted, so that a renewal does not need that token or its issuer.
+/// A session token is a JWT with HS256, whose key only the servers have. It contains the rights of the entitlement
+/// token, so that a renewal does not need that token or its issuer.
 package struct SessionTokens: Sendable {
     /// The size of a key's secret in bytes.
     package static let secretSize = 32
-    /// How many seconds past its lease a token may renew it, unless configured.
+    /// The grace in seconds if none is configured.
     package static let graceDefault: Int64 = 120
-    /// How many seconds a session may last, unless configured.
+    /// The longest life of a session in seconds if none is configured.
     package static let lifeDefault: Int64 = 43_200
 
-    /// A key with the name that tokens have for it, which follows from the key, so that nodes need not agree on one.
+    /// A key and the key ID that tokens use. The ID is computed from the key, so that all nodes use the same one.
     struct Key: Sendable {
         let id: String
         let code: HMACSHA256Key
@@ -31,12 +31,12 @@ package struct SessionTokens: Sendable {
 
     let current: Key
     private let retired: [Key]
-    /// How many seconds past its lease a token may renew it.
+    /// For how many seconds after the end of a lease its token may still renew it.
     package let grace: Int64
-    /// How many seconds a session lasts at most, from its first licence on.
+    /// The longest life of a session in seconds, counted from its first licence.
     package let maximumLife: Int64
 
-    /// `retired` keys still verify, and no longer sign.
+    /// Keys in `retired` still verify tokens, but no longer sign them.
     package init(
         key: HMACSHA256Key, retired: [HMACSHA256Key] = [], grace: Int64 = graceDefault,
         maximumLife: Int64 = lifeDefault
@@ -49,7 +49,7 @@ package struct SessionTokens: Sendable {
         self.maximumLife = maximumLife
     }
 
-    /// The key of a token; nil if no key has this id.
+    /// Returns the key with an ID; nil if there is no such key.
     func key(id: String) -> Key? {
         if current.id.hasSameUTF8(as: id) { return current }
         return retired.first { $0.id.hasSameUTF8(as: id) }
@@ -63,8 +63,10 @@ package struct SessionTokens: Sendable {
         return ConstantTime.areEqual(code[...], grant.deviceCode[...])
     }
 
-    /// What a token carries of HU: half an HMAC that differs from session to session. The zero byte keeps it apart from
-    /// everything that is signed.
+    /// Returns the code by which a token identifies its device: the first 16 bytes of an HMAC of session and HU.
+    ///
+    /// The HMAC key also signs tokens. No signed text contains a zero byte, so the zero byte in the message keeps codes
+    /// and signatures apart.
     static func code(
         of device: DeviceIdentifier, in session: Bytes16, by key: Key
     ) throws(CryptoError) -> [UInt8] {
@@ -73,33 +75,33 @@ package struct SessionTokens: Sendable {
     }
 }
 
-/// What ties a session token to one playback, beside the claims that its renewals keep.
+/// The data that bind a session token to one playback, in addition to its claims.
 package struct SessionGrant: Equatable, Sendable {
-    /// Names the session: the id of the licence that it began with.
+    /// The ID of the session, which is the ID of its first licence.
     package let id: Bytes16
-    /// Counts the tokens of the session: each renewal gives the next one.
+    /// The number of the token in its session. Each renewal issues the next one.
     package let generation: UInt32
-    /// The playback session that the device's SPCs tell.
+    /// The number of the playback session in the device's SPCs.
     package let playback: UInt64
-    /// The first second, since 1970, in which nothing of the session holds any more.
+    /// The end of the session, in seconds since 1970.
     package let absoluteEnd: Int64
-    /// The licence that was given together with the token.
+    /// The licence that was issued together with the token.
     package let license: Bytes16
-    /// What the first token stood for if it had no subject; 32 bytes.
+    /// The 32 bytes that identify the entitlement token if it has no subject.
     package let owner: [UInt8]?
-    /// What was remembered of the rental with that licence; nil if its right has no rental.
+    /// The state of the rental when that licence was issued; nil if its right has no rental.
     package let rental: RentalStanding.Memory?
     /// The session key that signed the token.
     let keyID: String
-    /// Confirms HU to a holder of that key, and does not reveal it.
+    /// The code of HU. A server with the session key can compare it with a device; it does not reveal HU.
     let deviceCode: [UInt8]
 }
 
-/// Why a session token renews nothing any more; the app needs a new entitlement token.
+/// Why a session token can no longer renew a licence. The app needs a new entitlement token.
 package enum SessionEnd: Equatable, Sendable {
-    /// The lease and its grace, or the whole session, are over.
+    /// The lease and its grace have ended, or the session has ended.
     case expired
-    /// The request is of another playback.
+    /// The request comes from another playback.
     case otherPlayback
 }
 
@@ -110,7 +112,7 @@ extension TokenVerifier {
         return sessions.key(id: keyID)
     }
 
-    /// The claims of a session token. Throws as `verify` does, and `sessionEnded`.
+    /// Verifies a session token and returns its claims. Throws the errors of `verify`, and `sessionEnded`.
     func verify(_ token: Token, signedBy key: SessionTokens.Key, now: Int64) throws(EntitlementError) -> Claims {
         guard token.algorithm == .hs256 else { throw .algorithmNotPinned }
         guard key.isValidSignature(of: token) else { throw .signatureInvalid }
@@ -120,8 +122,9 @@ extension TokenVerifier {
         return try Claims(session: payload, signedBy: key, times: times, issuers: issuers)
     }
 
-    /// An app that hears that its token has expired fetches another one; one whose session has ended must know which
-    /// token that is.
+    /// Checks the times of a session token. Throws `sessionEnded` in place of `tokenExpired`.
+    ///
+    /// The difference tells an app with two tokens which one it must replace.
     func checkSession(_ times: TokenTimes, now: Int64) throws(EntitlementError) {
         do throws(EntitlementError) {
             try times.check(now: now, leeway: leeway)
@@ -133,14 +136,14 @@ extension TokenVerifier {
 }
 
 extension IssuerSet {
-    /// The issuer that has this name and writes so.
+    /// Returns the issuer with this name and dialect.
     func issuer(named name: String, dialect: TokenDialect) -> Issuer? {
         issuers.first { $0.dialect == dialect && $0.name.hasSameUTF8(as: name) }
     }
 }
 
 extension Issuer {
-    /// Where one of the issuer's keys stands; nil for a key that it no longer has.
+    /// Returns the state of one of the issuer's keys; nil if the key is no longer configured.
     func state(ofKeyID id: String) -> KeyState? {
         keys.first { $0.id.hasSameUTF8(as: id) }?.state ?? sealingKeys.first { "\($0.id)" == id }?.state
     }

@@ -13,11 +13,11 @@ struct TokenDigest: Hashable, Sendable {
     }
 }
 
-/// A bounded table of claims that drops what was not used lately.
+/// A bounded table of claims that drops entries that were not used recently.
 ///
-/// The slots are a ring with one hand (the clock algorithm). When the ring is full, the hand passes over slots that
-/// were used since it last came by, but over a few of them only: a look-up and an insertion cost the same however many
-/// tokens are held.
+/// The slots are a ring with one hand (the clock algorithm). When the ring is full, the hand skips slots that were used
+/// since its last visit, but at most `spareMaximum` of them. So the cost of a look-up or an insertion does not depend
+/// on the number of tokens.
 struct RecentClaims: Sendable {
     private static let spareMaximum = 8
 
@@ -32,7 +32,7 @@ struct RecentClaims: Sendable {
     private var indices: [TokenDigest: Int] = [:]
     private var hand = 0
 
-    /// Counts how often everything was forgotten.
+    /// The number of times that all entries were removed.
     private(set) var generation: UInt64 = 0
 
     init(capacity: Int) {
@@ -48,7 +48,7 @@ struct RecentClaims: Sendable {
         return slots[index].claims
     }
 
-    /// Adds claims, unless everything was forgotten since their verification began, or another thread was faster.
+    /// Adds claims, unless all entries were removed since their verification began, or another thread has added them.
     mutating func insert(_ claims: Claims, for digest: TokenDigest, verifiedIn generation: UInt64) {
         guard generation == self.generation, indices[digest] == nil else { return }
         let slot = Slot(digest: digest, claims: claims)

@@ -1,12 +1,12 @@
 import ByteCoding
 
-/// A compact signed token (RFC 7515, section 7.1) that has been taken apart and not verified.
+/// A compact signed token (RFC 7515, section 7.1) that was parsed, but not yet verified.
 ///
 ///     base64url(header) . base64url(payload) . base64url(signature)
 ///
-/// Each part is the one canonical base64url text of its bytes, so a token has one spelling. The header is strict JSON
-/// with `alg`, mostly a `kid`, and a `typ` that is absent or known; members that would bring keys along or demand
-/// extensions are refused. The payload stays bytes: nothing reads it before the signature holds.
+/// Each part is canonical base64url, so that a token has exactly one encoding. The header is strict JSON with `alg`,
+/// usually a `kid`, and a `typ` that is absent or known. A header that brings a key along or demands an extension is
+/// refused. The payload stays bytes: it is not read before the signature is verified.
 package struct Token: Sendable {
     /// The most bytes that a token may have.
     package static let sizeMaximum = 8192
@@ -14,25 +14,25 @@ package struct Token: Sendable {
     /// The most bytes that a key id may have.
     package static let keyIDSizeMaximum = 200
 
-    /// What the header asks for; it only counts if it equals what the key is pinned to.
+    /// The algorithm in the header. The verifier refuses it if it is not the one that is pinned to the key.
     package let algorithm: SigningAlgorithm
-    /// The header's `kid`; only Axinom's tokens do without, and name their key in the payload.
+    /// The header's `kid`. Only Axinom's tokens may omit it, because they name their key in the payload.
     package let keyID: String?
 
-    /// What the signature is over: the first two parts as they were sent, and the dot.
+    /// The bytes that are signed: the first two parts as they were sent, with the dot between them.
     let signedBytes: ArraySlice<UInt8>
     let payload: [UInt8]
     let signature: [UInt8]
 
-    /// RFC 7515, sections 4.1.2 to 4.1.6 and 4.1.11.
+    /// The members of RFC 7515, sections 4.1.2 to 4.1.6 and 4.1.11, that a header must not have.
     private static let forbiddenHeaderNames = ["crit", "jku", "jwk", "x5u", "x5c"]
     private static let typesAccepted = ["JWT", "fps-ent+jwt"]
     private static let headerLimits = JSONLimits(sizeMaximum: sizeMaximum, depthMaximum: 8)
 
-    /// Takes a token apart.
+    /// Parses a token.
     ///
-    /// An empty signature is left for the verifier to refuse, so that a token with the algorithm `none` is told so.
-    /// Throws `tokenMalformed`, and `algorithmNotPinned` if no key could have the algorithm.
+    /// An empty signature is not refused here, so that a token with the algorithm `none` gets the error
+    /// `algorithmNotPinned`. Throws `tokenMalformed`, and `algorithmNotPinned` for an unknown algorithm.
     package init(parsing bytes: [UInt8]) throws(EntitlementError) {
         guard bytes.count <= Self.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: bytes.count)) }
         let dot = UInt8(ascii: ".")
@@ -48,9 +48,9 @@ package struct Token: Sendable {
         keyID = try Self.keyID(of: header)
     }
 
-    /// Whether bytes have the form of a token that an issuer could sign or seal, whether or not it is genuine.
+    /// Whether bytes have the form of a compact or a sealed token, genuine or not.
     ///
-    /// A secret of another kind must not have it: it could be a viewer's token at the same time.
+    /// A secret of another kind must not have this form, because it could also be a viewer's token.
     package static func isSpelled(by bytes: [UInt8]) -> Bool {
         (try? Token(parsing: bytes)) != nil || (try? SealedToken(parsing: bytes)) != nil
     }
@@ -83,7 +83,7 @@ package struct Token: Sendable {
     }
 }
 
-/// The two JSON texts of a token, as objects or not at all.
+/// Reads the JSON objects of a token: its header and its payload.
 enum StrictJSON {
     /// Throws `tokenMalformed`.
     static func object(_ bytes: [UInt8], limits: JSONLimits) throws(EntitlementError) -> JSONObject {

@@ -1,16 +1,17 @@
 import ByteCoding
 
-/// What a dialect has no word for.
+/// A claim that a dialect cannot express.
 package struct UnsayableClaim: Error, Equatable, Sendable {
     /// The member of the native vocabulary.
     package let name: String
     package let dialect: TokenDialect
 }
 
-/// What a token is to say, as the other dialects write it. Each writer says everything or refuses: a limit that is
-/// left out would grant more.
+/// Writes the contents of a token in the other dialects.
+///
+/// Each writer refuses contents that its dialect cannot express: if a limit were left out, the token would grant more.
 extension TokenContents {
-    /// The payload of a token that the key signs. Throws for what the dialect cannot say.
+    /// Returns the payload of a token in a dialect. Throws for a claim that the dialect cannot express.
     func payload(in dialect: TokenDialect, keyID: String) throws(UnsayableClaim) -> [UInt8] {
         switch dialect {
         case .jwt, .expressPlay: return json
@@ -19,7 +20,7 @@ extension TokenContents {
         }
     }
 
-    /// Refuses the members of which one is there.
+    /// Throws for the first member that is present.
     private static func refuse(
         _ members: [(name: String, isThere: Bool)], in dialect: TokenDialect
     ) throws(UnsayableClaim) {
@@ -28,7 +29,7 @@ extension TokenContents {
 
     // MARK: NAGRA
 
-    /// ContentAuthZ. It has no token id, because with one each key could be fetched once.
+    /// Writes ContentAuthZ. The token ID is left out, because a token with one allows only one use of each key.
     private func nagra() throws(UnsayableClaim) -> [UInt8] {
         for right in rights { try Self.checkNAGRA(right) }
         return JSONWriter.object { writer in
@@ -71,7 +72,7 @@ extension TokenContents {
 
     // MARK: Axinom
 
-    /// A licence service message with an entitlement message of version 2, with one right.
+    /// Writes a licence service message with an entitlement message of version 2. It can have one right only.
     private func axinom(keyID: String) throws(UnsayableClaim) -> [UInt8] {
         guard rights.count == 1, let right = rights.first, case .keyIDs(let keyIDs) = right.selector else {
             throw UnsayableClaim(name: "content", dialect: .axinom)

@@ -1,8 +1,8 @@
 import ByteCoding
 
-/// Every check of a token, in the order of the verifier.
+/// The results of all checks of a token, in the order of the verifier.
 package struct TokenExplanation: Equatable, Sendable {
-    /// The questions that a verifier asks of a token, in their order.
+    /// The checks of a token, in their order.
     package enum Check: String, Sendable, CaseIterable {
         case form
         case key
@@ -17,10 +17,10 @@ package struct TokenExplanation: Equatable, Sendable {
     }
 
     package let checks: [CheckResult]
-    /// Nil if the token is not signed by the key that it names: then nothing that it says is believed.
+    /// The claims of the token; nil if its signature or an earlier check fails, or if the claims cannot be read.
     package let claims: Claims?
 
-    /// The first refusal, which is what the verifier throws.
+    /// The first failure, which is the error that the verifier throws.
     package var refusal: EntitlementError? {
         for check in checks {
             if case .failed(let error) = check.verdict { return error }
@@ -29,15 +29,15 @@ package struct TokenExplanation: Equatable, Sendable {
     }
 }
 
-/// Collects results; after the first step that gives nothing, no later step is reached.
+/// Collects the results of the checks of a token.
 struct TokenExplanationBuilder {
     private(set) var checks: [CheckResult] = []
-    /// What the checks look at and want, as far as it is known beforehand.
+    /// The values that the checks examine and expect, as far as they are known before the checks run.
     var values: [TokenExplanation.Check: CheckedValues] = [:]
-    /// Shows the claim of a path, for a token that is refused for it.
+    /// Returns the claim at a path as text, for a token that is refused because of that claim.
     var claim: (String) -> String? = { _ in nil }
 
-    /// Notes the result of a step that the later ones need; nil if it failed.
+    /// Runs a check and notes its result. Returns the value of the check; nil if the check failed.
     mutating func step<Value>(
         _ check: TokenExplanation.Check, _ body: () throws(EntitlementError) -> Value
     ) -> Value? {
@@ -57,7 +57,7 @@ struct TokenExplanationBuilder {
         return CheckedValues(found: "\(name): \(claim(name) ?? "absent")")
     }
 
-    /// The explanation, with everything that was not noted as not reached.
+    /// Returns the explanation. Checks that were not run are shown as not reached.
     func finish(_ claims: Claims? = nil) -> TokenExplanation {
         let rest = TokenExplanation.Check.allCases.dropFirst(checks.count)
         let unreached = rest.map { CheckResult($0.rawValue, .notReached, values[$0] ?? CheckedValues()) }
@@ -65,8 +65,9 @@ struct TokenExplanationBuilder {
     }
 }
 
-/// What explanations show of values: for the operator's eyes, bounded, and without control characters that a terminal
-/// would obey.
+/// Formats values for explanations, which operators read.
+///
+/// The texts are bounded, and have no control characters, so that they cannot control a terminal.
 enum ExplainedText {
     private static let sizeMaximum = 160
 
@@ -93,13 +94,13 @@ enum ExplainedText {
         return values.isEmpty ? "none" : shownValues + (values.count > 16 ? ", …" : "")
     }
 
-    /// A time as RFC 3339 writes it.
+    /// Formats a time as RFC 3339.
     static func time(_ seconds: Int64) -> String {
         UnixTime(seconds: seconds, nanoseconds: 0).map { RFC3339.format($0, precision: .seconds) } ?? "\(seconds)"
     }
 }
 
-/// What a check has looked at and what it wants, in words for the operator.
+/// The value that a check examined and the value that it expects, as text for the operator.
 package struct CheckedValues: Equatable, Sendable {
     package let found: String?
     package let expected: String?

@@ -1,16 +1,18 @@
 import ByteCoding
 package import KeyCrypto
 
-/// What a token is to say.
+/// The contents of a token that is to be signed.
 package struct TokenContents: Equatable, Sendable {
     package var issuer: String
     package var audience: String
     package var subject: String?
-    /// `jti`; random, so that the caller brings it along.
+    /// `jti`. The caller chooses it, because it is random.
     package var tokenID: String?
-    /// Seconds since 1970, as the two below.
+    /// `iat` in seconds since 1970.
     package var issuedAt: Int64
+    /// `nbf` in seconds since 1970.
     package var notBefore: Int64?
+    /// `exp` in seconds since 1970.
     package var expiresAt: Int64
     package var rights: [Right]
 
@@ -66,29 +68,30 @@ package struct TokenMinter: Sendable {
         material = .edDSA(key)
     }
 
-    /// The key has at least 2048 bits.
+    /// Makes a minter with an RSA key of at least 2048 bits.
     package init(keyID: String, rs256 key: RSAPrivateKey) {
         self.keyID = keyID
         material = .rs256(key)
     }
 
-    /// Throws what the initializer of `VerificationKey` for HS256 secrets throws.
+    /// Makes a minter with an HS256 secret. Throws the errors of the same initializer of `VerificationKey`.
     package init(keyID: String, hs256 secret: borrowing SecretBytes) throws(IssuerSetError) {
         self.keyID = keyID
         material = .hs256(try SharedSecretCheck.key(from: secret))
     }
 
-    /// A compact token in its canonical form. What it says is not checked: the verifier does that.
+    /// Returns a compact token in its canonical form. The contents are not checked: that is the verifier's task.
     package func mint(_ contents: TokenContents) throws(CryptoError) -> String {
         try sign(contents.json)
     }
 
-    /// What a token says in another dialect, for `sign`. Throws for what the dialect has no word for.
+    /// Returns the payload of a token in another dialect, for `sign`. Throws for a claim that the dialect cannot
+    /// express.
     package func payload(_ contents: TokenContents, in dialect: TokenDialect) throws(UnsayableClaim) -> [UInt8] {
         try contents.payload(in: dialect, keyID: keyID)
     }
 
-    /// A compact token with this payload.
+    /// Returns a compact token with this payload.
     package func sign(_ payload: [UInt8]) throws(CryptoError) -> String {
         let signed = Base64URL.encode(header) + "." + Base64URL.encode(payload)
         return signed + "." + Base64URL.encode(try signature(for: Array(signed.utf8)))

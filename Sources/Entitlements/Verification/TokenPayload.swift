@@ -1,15 +1,15 @@
 import ByteCoding
 
-/// What a payload says before its grants are read.
+/// Reads the members of a payload that are checked before the rights are read.
 enum TokenPayload {
     private static let limits = JSONLimits(sizeMaximum: Token.sizeMaximum, depthMaximum: 16)
 
-    /// The claims of a token whose signature holds. Throws `tokenMalformed`.
+    /// Reads the claims of a token whose signature was verified. Throws `tokenMalformed`.
     static func read(_ token: Token) throws(EntitlementError) -> ClaimObject {
         ClaimObject(try StrictJSON.object(token.payload, limits: limits))
     }
 
-    /// The member `com_key_id` of a payload that is not verified: fit only for finding a key.
+    /// Returns the member `com_key_id` of a payload that is not verified. It must be used only to find a key.
     static func axinomKeyID(of token: Token) -> String? {
         guard let object = try? StrictJSON.object(token.payload, limits: limits) else { return nil }
         return object["com_key_id"]?.string
@@ -22,7 +22,7 @@ enum TokenPayload {
             try checkIssuer(claims, against: issuer)
             try checkAudience(claims, against: issuer)
         case .nagra:
-            // ContentAuthZ has neither claim; if a token has it all the same, it counts.
+            // ContentAuthZ does not define these claims. If a token has one of them, it is checked.
             if claims["iss"] != nil { try checkIssuer(claims, against: issuer) }
             if claims["aud"] != nil { try checkAudience(claims, against: issuer) }
         case .axinom:

@@ -1,14 +1,14 @@
 import ByteCoding
 
-/// When a token may be presented (RFC 7519, sections 4.1.4 to 4.1.6).
+/// The times between which a token is valid (RFC 7519, sections 4.1.4 to 4.1.6).
 ///
-/// All arithmetic is on dates of `NumericDate` and a leeway of at most a minute.
+/// Dates are bounded by `NumericDate` and the leeway is at most a minute, so the arithmetic cannot overflow.
 struct TokenTimes: Equatable, Sendable {
     let expiresAt: NumericDate
     let notBefore: NumericDate?
     let issuedAt: NumericDate?
 
-    /// Throws `claimInvalid` if `exp` is missing, or a date is no number or out of range.
+    /// Throws `claimInvalid` if `exp` is missing, or if a date is not a number or is out of range.
     init(of claims: ClaimObject) throws(EntitlementError) {
         expiresAt = try claims.required("exp", try claims.numericDate("exp"))
         notBefore = try claims.numericDate("nbf")
@@ -28,15 +28,18 @@ struct TokenTimes: Equatable, Sendable {
         try Self.checkBeginning(issuedAt, now: now, leeway: leeway)
     }
 
-    /// Throws `lifeTooLong` unless the token says when its life began and it is no longer than `maximum` seconds.
+    /// Throws `lifeTooLong` if the life of the token is longer than `maximum` seconds, or if the token has no time at
+    /// which its life begins.
     func checkLife(maximum: Int64) throws(EntitlementError) {
         guard let beginning = issuedAt ?? notBefore, expiresAt.up - beginning.down <= maximum else {
             throw .lifeTooLong
         }
     }
 
-    /// The same for a dialect whose tokens need not say when their life began: they have at most `maximum` seconds
-    /// left.
+    /// Throws `lifeTooLong` if the life of the token is longer than `maximum` seconds.
+    ///
+    /// It is for dialects whose tokens need not have a time at which their life begins. The life of such a token is
+    /// counted from `now`.
     func checkRemainingLife(maximum: Int64, now: Int64) throws(EntitlementError) {
         guard expiresAt.up - (issuedAt ?? notBefore ?? NumericDate(now) ?? expiresAt).down <= maximum else {
             throw .lifeTooLong
@@ -49,11 +52,11 @@ struct TokenTimes: Equatable, Sendable {
     }
 }
 
-/// Seconds since 1970 as a token says them, with or without a fraction (RFC 7519, section 2).
+/// A date in a token, in seconds since 1970, with or without a fraction (RFC 7519, section 2).
 ///
-/// Clocks here count whole seconds. `up` is the first whole second that is not before the date, `down` the last that is
-/// not after it: each use takes the one that never grants more. Dates lie in the years 0000 to 9999, those of RFC 3339,
-/// so that arithmetic on them cannot overflow and milliseconds taken for seconds are noticed.
+/// The clocks of this server count whole seconds. `up` is the date rounded up to a whole second, `down` is the date
+/// rounded down. Each use takes the one that never grants more. Dates are limited to the years 0000 to 9999, as in RFC
+/// 3339: arithmetic on them cannot overflow, and a date in milliseconds is refused.
 struct NumericDate: Equatable, Sendable {
     private static let range = UnixTime.secondsMinimum...UnixTime.secondsMaximum
 
@@ -75,7 +78,7 @@ struct NumericDate: Equatable, Sendable {
         }
     }
 
-    /// A time as RFC 3339 writes it, with a fraction or without.
+    /// Reads a time in RFC 3339, with or without a fraction.
     init?(rfc3339 text: String) {
         guard let time = try? RFC3339.parse(text) else { return nil }
         self.init(down: time.seconds, up: time.nanoseconds == 0 ? time.seconds : time.seconds + 1)

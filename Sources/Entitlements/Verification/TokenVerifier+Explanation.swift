@@ -1,5 +1,5 @@
 extension TokenVerifier {
-    /// Explains what `verify` would say of a token at `now`, and why. Nothing is remembered.
+    /// Explains the result that `verify` would have for a token at `now`. Nothing is stored.
     package func explain(_ bytes: [UInt8], now: Int64) -> TokenExplanation {
         SealedToken.looksSealed(bytes) ? explainSealed(bytes, now: now) : explainCompact(bytes, now: now)
     }
@@ -27,7 +27,8 @@ extension TokenVerifier {
         return explainPayload(token, issuer, key, now: now, &builder)
     }
 
-    /// The key of a session token stands for its issuer and its audience, and the server itself has chosen its life.
+    /// Explains a session token. Its key determines the issuer and the audience, and this server has chosen its life,
+    /// so these checks always pass.
     private func explainSession(
         _ token: Token, _ key: SessionTokens.Key, now: Int64, _ builder: inout TokenExplanationBuilder
     ) -> TokenExplanation {
@@ -57,7 +58,7 @@ extension TokenVerifier {
         }
     }
 
-    /// From here on the token is believed, and each check stands by itself.
+    /// Explains a payload whose signature is valid. From here on, each check runs even if an earlier one has failed.
     private func explainPayload(
         _ token: Token, _ issuer: Issuer, _ key: VerificationKey, now: Int64, _ builder: inout TokenExplanationBuilder
     ) -> TokenExplanation {
@@ -104,7 +105,7 @@ extension TokenVerifier {
         }
         guard let times = checkedTimes ?? (try? contents.times()) else { return builder.finish() }
         _ = builder.step(.life) { () throws(EntitlementError) in try checkLife(times, of: entry.issuer, now: now) }
-        // The key stands for both.
+        // The sealing key determines both.
         _ = builder.step(.issuerAndAudience) {}
         let verified = Claims.Verified(
             issuer: entry.issuer, keyID: "\(token.keyID)", keyEnd: entry.key.state.end, times: times)

@@ -1,7 +1,6 @@
 import ByteCoding
 
-/// What explanations show of a token. Of a token that does not verify it is what the token says, which no signature
-/// vouches for.
+/// The values of a token that explanations show. If the token does not verify, the values may be forged.
 extension TokenVerifier {
     func values(of token: Token, now: Int64) -> [TokenExplanation.Check: CheckedValues] {
         let claims = try? TokenPayload.read(token)
@@ -62,11 +61,11 @@ extension KeyState {
 }
 
 extension EntitlementError {
-    /// The claim that a token is refused for.
+    /// The claim because of which a token is refused; nil if the refusal is not about one claim.
     var claimName: String? {
         switch self {
         case .claimInvalid(let name), .claimUnsupported(let name): name
-        default: nil  // Every other refusal is of no single claim.
+        default: nil  // Only the two cases above name a claim.
         }
     }
 }

@@ -1,16 +1,16 @@
 import ByteCoding
 
-/// Turns tokens into claims, for the issuers of one configuration.
+/// Verifies tokens and returns their claims, for the issuers of one configuration.
 ///
-/// The key that a token names decides everything else: its issuer, its algorithm, and the dialect in which it is read.
-/// Where a token was presented decides nothing.
+/// The key that a token names determines its issuer, its algorithm and its dialect. The place in the request from which
+/// the token comes has no effect.
 package struct TokenVerifier: Sendable {
     let issuers: IssuerSet
     let enforced: Set<Restriction>
-    /// Nil if this server gives no session tokens, and takes none.
+    /// The rules of session tokens; nil if this server does not use session tokens.
     package let sessions: SessionTokens?
 
-    /// A token that demands what is not `enforced` is refused.
+    /// Makes a verifier. A token that demands a restriction which is not in `enforced` is refused.
     package init(
         issuers: IssuerSet, enforced: Set<Restriction> = Restriction.enforced, sessions: SessionTokens? = nil
     ) {
@@ -21,9 +21,11 @@ package struct TokenVerifier: Sendable {
 
     /// Verifies a compact or a sealed token at `now`, in seconds since 1970.
     ///
-    /// Checks in this order: form, key id and state, algorithm, signature, times, issuer, audience, then the rest of
-    /// the claims. Nothing of the payload is read before the signature holds, but the key id of an Axinom token. Throws
-    /// every case of `EntitlementError` up to `claimUnsupported`.
+    /// The order of the checks is: form, key ID and state, algorithm, signature, times, issuer, audience, then the
+    /// other claims. Before the signature is verified, only the key ID of an Axinom token is read from the payload.
+    ///
+    /// Throws the cases of `EntitlementError` up to `claimUnsupported`, and `sessionEnded`, `tokenOfAnotherServer` and
+    /// `sessionOfAnotherServer`.
     package func verify(_ bytes: [UInt8], now: Int64) throws(EntitlementError) -> Claims {
         let claims =
             if SealedToken.looksSealed(bytes) {
@@ -35,8 +37,8 @@ package struct TokenVerifier: Sendable {
         return claims
     }
 
-    /// Checks what time alone can change of claims that were verified before: their own times, and the retirement of
-    /// their key.
+    /// Checks claims that were verified before. Only their times and the retirement of their key are checked, because
+    /// only these depend on the time.
     func check(_ claims: Claims, now: Int64) throws(EntitlementError) {
         if let end = claims.keyEnd, now >= end { throw .keyRetired }
         if claims.renewal != nil { return try checkSession(claims.times, now: now) }
@@ -60,7 +62,8 @@ package struct TokenVerifier: Sendable {
         return try Claims(claims, verified)
     }
 
-    /// The key that the header names; or, without a name there, the one that the payload of an Axinom token names.
+    /// Returns the key that the header names. If the header names no key, returns the key that the payload of an Axinom
+    /// token names.
     func issuerAndKey(of token: Token) throws(EntitlementError) -> (Issuer, VerificationKey) {
         if let keyID = token.keyID {
             guard let entry = issuers.entry(forKeyID: keyID) else { throw .keyUnknown }
@@ -77,7 +80,6 @@ package struct TokenVerifier: Sendable {
         try checkLife(times, of: issuer, now: now)
     }
 
-    /// By how many seconds times may be missed.
     var leeway: Int64 { issuers.leeway }
 
     func checkLife(_ times: TokenTimes, of issuer: Issuer, now: Int64) throws(EntitlementError) {

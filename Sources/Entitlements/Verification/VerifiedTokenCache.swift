@@ -2,17 +2,16 @@ package import KeyCrypto
 import Synchronization
 package import Telemetry
 
-/// Remembers what one verifier has verified, so that a token which many requests present costs one signature check.
+/// Caches the claims of verified tokens, so that many requests with the same token need only one signature check.
 ///
-/// Only what the verifier accepted gets in. An entry is found by the SHA-256 of the whole token, and its times are
-/// checked again on each hit, and so is the retirement of its key: a token works no longer with the cache than without.
-/// A new verifier has a cache of its own, so requests still under way with the old one cannot bring in what the new one
-/// would refuse. The cache holds at most `capacity` tokens, however many are presented, and may be used by all threads
-/// at once.
+/// Only accepted tokens are cached. An entry is found by the SHA-256 of the whole token. On each hit, its times and the
+/// retirement of its key are checked again, so that the cache never extends the life of a token. Each new verifier gets
+/// its own cache, so that a token which only the old verifier accepts cannot get into it. The cache holds at most
+/// `capacity` tokens, and can be used by several threads at the same time.
 package final class VerifiedTokenCache: Sendable {
     package static let capacityDefault = 16_384
 
-    /// Verifies tokens that are not remembered.
+    /// Verifies tokens that are not in the cache.
     package let verifier: TokenVerifier
     private let entries: Mutex<RecentClaims>
     private let lookups: CacheCount
@@ -24,17 +23,17 @@ package final class VerifiedTokenCache: Sendable {
         entries = Mutex(RecentClaims(capacity: capacity))
     }
 
-    /// The session tokens that this server gives; nil if it gives none.
+    /// The rules of session tokens; nil if this server does not use session tokens.
     package var sessions: SessionTokens? { verifier.sessions }
 
-    /// How many tokens are remembered.
+    /// The number of cached tokens.
     package var count: Int {
         entries.withLock { $0.count }
     }
 
-    /// The claims of a token at `now`, in seconds since 1970; `crypto` is the calling thread's own.
+    /// Returns the claims of a token at `now`, in seconds since 1970. `crypto` belongs to the calling thread.
     ///
-    /// Throws what `TokenVerifier.verify` throws, and `cryptoFailed`.
+    /// Throws the errors of `TokenVerifier.verify`, and `cryptoFailed`.
     package func verify(_ token: [UInt8], now: Int64, crypto: CryptoContext) throws(EntitlementError) -> Claims {
         guard token.count <= Token.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: token.count)) }
         let digest = try Self.digest(of: token, crypto)
@@ -49,18 +48,18 @@ package final class VerifiedTokenCache: Sendable {
         return claims
     }
 
-    /// The claims of the token that decides about a request. Throws as `decide` does.
+    /// Returns the claims of the token that decides about a request. Throws the errors of `decide`.
     package func verify(
         _ presented: PresentedToken, now: Int64, crypto: CryptoContext
     ) throws(EntitlementError) -> Claims {
         try decide(presented, isRenewal: false, now: now, crypto: crypto).claims
     }
 
-    /// The one token that decides about a request, and its claims.
+    /// Returns the token that decides about a request, and its claims.
     ///
     /// A list may have one content token and one session token. The content token decides, unless the request is a
-    /// renewal or the content token has expired. A session that has ended, or that another server keeps, leaves the
-    /// decision to the content token. Throws as for one token, and `tokenAmbiguous` for two tokens of one kind.
+    /// renewal or the content token has expired. If the session has ended or belongs to another server, the content
+    /// token decides. Throws the errors for a single token, and `tokenAmbiguous` for two tokens of one kind.
     package func decide(
         _ presented: PresentedToken, isRenewal: Bool, now: Int64, crypto: CryptoContext
     ) throws(EntitlementError) -> (token: PresentedToken, claims: Claims) {
@@ -77,7 +76,9 @@ package final class VerifiedTokenCache: Sendable {
         return try list.decisive(isRenewal: isRenewal)
     }
 
-    /// Forgets everything, what is being verified at this moment included: for revocations.
+    /// Removes all entries. Tokens that are being verified at this moment are not added afterwards.
+    ///
+    /// It is called when revocations change.
     package func removeAll() {
         entries.withLock { $0.removeAll() }
     }
@@ -91,14 +92,15 @@ package final class VerifiedTokenCache: Sendable {
     }
 }
 
-/// The tokens of one list, as they are verified one after another.
+/// Collects the tokens of one list while they are verified one after another.
 private struct TokenList {
     typealias Verified = (token: PresentedToken, claims: Claims)
 
     let source: TokenSource
     private var content: Verified?
     private var session: Verified?
-    /// Why a token of the list does not count; it is thrown if no other one does.
+    /// The reason for which a content token of the list is left out. It is thrown if the other token does not count
+    /// either.
     private var contentFault: EntitlementError?
     private var sessionFault: EntitlementError?
 
@@ -112,12 +114,12 @@ private struct TokenList {
         if claims.renewal == nil { content = verified } else { session = verified }
     }
 
-    /// Throws every fault that another token of the list does not make good.
+    /// Notes the fault of a token. Throws it, unless another token of the list can decide in its place.
     mutating func note(_ fault: EntitlementError) throws(EntitlementError) {
         switch fault {
         case .sessionEnded, .sessionOfAnotherServer: sessionFault = fault
         case .tokenExpired: contentFault = fault
-        default: throw fault  // The list of other faults is that of one token.
+        default: throw fault  // Every other fault is thrown, as for a single token.
         }
     }
 

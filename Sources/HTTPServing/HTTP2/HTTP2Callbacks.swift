@@ -1,8 +1,8 @@
 import CNghttp2
 
-/// The table of our callbacks, which every session copies.
+/// The table of callbacks for nghttp2, which every session copies.
 ///
-/// Safe to send: it is never changed once it is made.
+/// Safe to send: the table is never changed after `init`.
 @safe
 final class HTTP2Callbacks: @unchecked Sendable {
     static let shared = HTTP2Callbacks()
@@ -30,8 +30,8 @@ final class HTTP2Callbacks: @unchecked Sendable {
     }
 }
 
-// Free functions, because a closure could belong to an actor. Each is called while a method of the session runs, which
-// keeps the object alive; the pointers that nghttp2 passes are valid for the call.
+// The callbacks are free functions, because a closure could be isolated to an actor. nghttp2 calls them only while a
+// method of the session runs, which keeps the object alive. The pointers that nghttp2 passes are valid during the call.
 
 private func session(_ userData: UnsafeMutableRawPointer?) -> HTTP2Session {
     guard let userData = unsafe userData else { preconditionFailure("a session without its object") }
@@ -39,8 +39,8 @@ private func session(_ userData: UnsafeMutableRawPointer?) -> HTTP2Session {
 }
 
 private let success: Int32 = 0
-/// nghttp2 decodes the rest of the header block for the sake of its table, but does not check or report it. That is
-/// 60 times faster.
+/// Tells nghttp2 not to check and not to report the rest of the header block. nghttp2 still decodes it, to keep its
+/// HPACK table right, but this is 60 times faster.
 private let stop = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
 
 private func beganHeaders(
@@ -63,7 +63,7 @@ private func receivedField(
     return goesOn ? success : stop
 }
 
-/// A field that nghttp2 would only drop makes the request malformed.
+/// Makes a request malformed if it has an invalid field. By default, nghttp2 would only drop the field.
 private func receivedInvalidField(
     _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameLength: Int,
     _ value: UnsafePointer<UInt8>?, _ valueLength: Int, _ flags: UInt8, _ userData: UnsafeMutableRawPointer?
@@ -83,12 +83,13 @@ private func receivedFrame(
     case NGHTTP2_DATA.rawValue where endsStream: session.endedData(on: header.stream_id)
     case NGHTTP2_SETTINGS.rawValue: session.receivedSettings(isAcknowledgement: isAcknowledgement)
     case NGHTTP2_PING.rawValue where isAcknowledgement: session.receivedPingAcknowledgement()
-    default: break  // nghttp2 does what is to be done.
+    default: break  // nghttp2 handles these frames by itself.
     }
     return success
 }
 
-/// Called too for what ends the whole session, which `sentFrame` reports.
+/// Handles an invalid frame. It is also called for frames that end the whole session, but these are reported by
+/// `sentFrame`.
 private func receivedInvalidFrame(
     _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ code: Int32, _ userData: UnsafeMutableRawPointer?
 ) -> Int32 {
@@ -99,7 +100,7 @@ private func receivedInvalidFrame(
         session.dropped()
         session.countReset(of: id)
     case NGHTTP2_ERR_REFUSED_STREAM.rawValue: session.countReset(of: id)
-    default: break  // Counted when the RST_STREAM is written, if one is.
+    default: break  // If nghttp2 resets the stream, the reset is counted when the RST_STREAM is written.
     }
     return success
 }
@@ -137,7 +138,7 @@ private func closedStream(
     return success
 }
 
-/// Fetches the next bytes of a response's body.
+/// Copies the next bytes of a response's body into nghttp2's buffer.
 func readResponseBody(
     _: OpaquePointer?, _ id: Int32, _ buffer: UnsafeMutablePointer<UInt8>?, _ length: Int,
     _ flags: UnsafeMutablePointer<UInt32>?, _: UnsafeMutablePointer<nghttp2_data_source>?,

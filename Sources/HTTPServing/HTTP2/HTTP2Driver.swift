@@ -1,23 +1,24 @@
 import HTTPMessages
 import Telemetry
 
-/// HTTP/2 on a connection: carries bytes between it and the session, and carries out what the session asks for.
+/// HTTP/2 on a connection: moves bytes between the connection and the session, and carries out the session's events.
 ///
-/// It reads unless output waits for the kernel: a client that sends and does not read would otherwise make the
-/// session hold the answers.
+/// The driver does not read while output waits for the kernel. Otherwise a client that sends but does not read would
+/// make the session hold more and more answers.
 final class HTTP2Driver: ConnectionDriver {
-    /// How much output is made at once, and how often in one turn before others have theirs.
+    /// The number of bytes after which one piece of output ends.
     private static let outputSize = 64 * 1024
+    /// The most pieces of output in one turn, before other connections have their turns.
     private static let outputsPerTurnMaximum = 4
 
     private let limits: HTTPLimits
     private var session: HTTP2Session?
     private var isSettling = false
-    /// Input that came before the turn's budget of decoded heads was spent; what begins at `heldStart` was not looked
-    /// at.
+    /// Input that the session could not process before the turn's budget of decoded heads was spent. The bytes from
+    /// `heldStart` on are not processed yet.
     private var held: [UInt8] = []
     private var heldStart = 0
-    /// Since when the kernel has not taken all output.
+    /// Since when output has been waiting for the kernel; nil if no output waits.
     private var congestedSince: MonotonicTime?
 
     init(limits: HTTPLimits) {
@@ -34,7 +35,7 @@ final class HTTP2Driver: ConnectionDriver {
         settle(connection)
     }
 
-    /// What comes while the socket is congested waits in the kernel.
+    /// Does nothing: while the driver does not read, input waits in the kernel.
     func socketReady(on connection: HTTPConnection) {}
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
@@ -48,7 +49,7 @@ final class HTTP2Driver: ConnectionDriver {
         takeFurtherTurn(connection)
     }
 
-    /// Looks at more of the input that is held. While the socket is congested it is not looked at, as nothing is read.
+    /// Processes more of the held input. It is not called while output waits for the kernel.
     private func receiveHeld(_ session: HTTP2Session, on connection: HTTPConnection) {
         let bytes = held
         heldStart += session.receive(bytes.span.extracting(heldStart..<bytes.count), now: connection.now)
@@ -94,7 +95,7 @@ final class HTTP2Driver: ConnectionDriver {
         guard let session else { return }
         session.respond(response, to: stream.number, date: connection.date, now: connection.now)
         if isSettling { return }
-        // Requests that were batched are answered in the same turn: their responses then leave in one write.
+        // Requests of one batch are answered in the same turn. If more answers follow, all are sent in one write.
         if session.isAnswering { connection.requestResume() } else { settle(connection) }
     }
 
@@ -127,7 +128,7 @@ final class HTTP2Driver: ConnectionDriver {
 
     // MARK: Carrying out
 
-    /// Does what the session asks for, sends what it has to say, and ends with it.
+    /// Carries out the session's events, sends its output, and closes the connection if the session has ended.
     private func settle(_ connection: HTTPConnection) {
         guard let session, !isSettling else { return }
         isSettling = true
@@ -167,7 +168,7 @@ final class HTTP2Driver: ConnectionDriver {
         }
     }
 
-    /// Whether there was something to write, and the kernel took all of it.
+    /// Writes one piece of output. Returns whether there was output and the kernel took all of it.
     private func write(_ session: HTTP2Session, to connection: HTTPConnection) -> Bool {
         let now = connection.now
         var hasOutput = false

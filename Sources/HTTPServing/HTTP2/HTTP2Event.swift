@@ -1,22 +1,23 @@
 import HTTPMessages
 
-/// What a session wants from its connection.
+/// An event of a session, which the driver carries out.
 enum HTTP2Event: Equatable {
-    /// Have this request answered, then call `respond` for its stream.
+    /// The driver passes this request to the handler, then calls `respond` for its stream.
     case dispatch(Int32, HTTPRequestMessage)
-    /// Have the handler decide about the body that follows this head, then call `decided` for its stream.
+    /// The driver asks the handler about the body that follows this head, then calls `decided` for its stream.
     case decideBody(Int32, HTTPRequestHead)
-    /// Have this problem answered, then call `respond` for its stream.
+    /// The driver makes the answer to this problem, then calls `respond` for its stream.
     case refuse(Int32, HTTPProblem)
-    /// Input that never became a request; the session has reset the stream, or ends, without an answer.
+    /// The client sent input that did not become a request. The session has reset the stream, or ends, without an
+    /// answer.
     case dropped(HTTPProblem)
-    /// The session ends, because the client abuses it.
+    /// The session ends because the client abuses it.
     case abused(ConnectionAbuse)
     /// The last frame of a response has been written.
     case finished(HTTPExchange)
 }
 
-/// The error codes that are sent here (RFC 9113 section 7).
+/// The error codes that this server sends (RFC 9113 section 7).
 enum HTTP2ErrorCode: UInt32, Sendable {
     case noError = 0x0
     case protocolError = 0x1

@@ -1,18 +1,21 @@
 import HTTPMessages
 import Telemetry
 
-/// Counts what a client of HTTP/2 sends beside requests. It has no clock: the time comes with each event.
+/// Counts the frames of an HTTP/2 client that are not requests, to detect floods.
+///
+/// It has no clock: the time is passed with each event.
 struct HTTP2FloodGuard: Equatable, Sendable {
-    /// DATA that does not end its stream and has fewer bytes counts as a control frame.
+    /// A DATA frame with fewer bytes counts as a control frame, unless it ends its stream.
     static let dataSizeMinimum = 256
-    /// How many control frames a response allows for: the acknowledgements of what it sent, window updates above all.
+    /// The number of control frames that each response allows in addition: acknowledgements, mostly window updates.
     static let controlFramesPerResponse = 16
-    /// How many resets a response allows for: viewers cancel, and a proxy passes that on.
+    /// The number of resets that each response allows in addition, because viewers cancel requests.
     static let resetsPerResponse = 1
 
     private let headerBlockSizeMaximum: Int
     private let continuationsMaximum: Int
-    /// Whether the connection carries the requests of many clients, whose resets must not end it for the others.
+    /// Whether the connection carries the requests of many clients. The resets of one client must not end it for the
+    /// others.
     private let isTrustedProxy: Bool
     private var resets: TokenBucket
     private var controlFrames: TokenBucket
@@ -20,10 +23,10 @@ struct HTTP2FloodGuard: Equatable, Sendable {
     private var continuationCount = 0
     private var hasSeenExpandedHeaders = false
 
-    /// A guard that has seen nothing. For a trusted proxy, resets and expanded header blocks are not counted.
+    /// Makes a guard for a new connection. For a trusted proxy, resets and expanded header blocks are not counted.
     init(limits: HTTPLimits, isTrustedProxy: Bool = false, now: MonotonicTime) {
         self.isTrustedProxy = isTrustedProxy
-        // Twice what a head may have, so that one that is only somewhat too large is answered 431.
+        // The limit is twice the size of a head, so that a head which is only somewhat too large is answered with 431.
         headerBlockSizeMaximum = 2 * limits.headSizeMaximum
         continuationsMaximum = limits.http2.continuationsMaximum
         resets = TokenBucket(burst: limits.http2.resetBurstMaximum, rate: limits.http2.resetRateMaximum, now: now)
@@ -31,7 +34,9 @@ struct HTTP2FloodGuard: Equatable, Sendable {
             burst: limits.http2.controlFrameBurstMaximum, rate: limits.http2.controlFrameRateMaximum, now: now)
     }
 
-    /// A frame begins; `isRequest` tells HEADERS that open a stream. Says whether it is one too many.
+    /// Counts a frame that begins. `isRequest` is true for HEADERS that open a stream.
+    ///
+    /// Returns the abuse if the frame exceeds a limit.
     mutating func received(_ frame: HTTP2FrameHeader, isRequest: Bool, now: MonotonicTime) -> ConnectionAbuse? {
         switch frame.type {
         case .headers:
@@ -52,24 +57,26 @@ struct HTTP2FloodGuard: Equatable, Sendable {
         }
     }
 
-    /// The server has broken a stream off because of what the client sent.
+    /// Counts a stream that the server has reset because of the client's input.
     mutating func brokeStreamOff(now: MonotonicTime) -> ConnectionAbuse? {
         countReset(now)
     }
 
-    /// A header block has decoded to more than twice what a head may have. The second one ends the connection.
+    /// Counts a header block whose decoded size is more than twice the maximum of a head. The second one ends the
+    /// connection.
     mutating func expandedHeaders() -> ConnectionAbuse? {
         defer { hasSeenExpandedHeaders = true }
         return hasSeenExpandedHeaders && !isTrustedProxy ? .expandedHeaders : nil
     }
 
-    /// A response is complete.
+    /// Notes a complete response, which allows more control frames and resets.
     mutating func answered() {
         controlFrames.give(Self.controlFramesPerResponse)
         resets.give(Self.resetsPerResponse)
     }
 
-    /// A frame of a response's body was sent: the client may give back the window of its stream and the connection's.
+    /// Notes a sent frame of a response's body, which the client acknowledges with two window updates: for the stream
+    /// and for the connection.
     mutating func sentData() {
         controlFrames.give(2)
     }

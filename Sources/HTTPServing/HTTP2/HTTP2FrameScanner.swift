@@ -1,12 +1,12 @@
-/// The nine bytes before every frame (RFC 9113 section 4.1), without the reserved bit.
+/// The header of a frame: nine bytes (RFC 9113 section 4.1), without the reserved bit.
 struct HTTP2FrameHeader: Equatable, Sendable {
-    /// The size of what follows the header, in bytes.
+    /// The size of the payload after the header, in bytes.
     let length: Int
     let type: Kind
     let flags: UInt8
     let streamID: Int32
 
-    /// The types that mean something here (RFC 9113 section 6).
+    /// The type of a frame (RFC 9113 section 6).
     enum Kind: Equatable, Sendable {
         case data
         case headers
@@ -34,10 +34,10 @@ extension HTTP2FrameHeader.Kind {
     }
 }
 
-/// Follows the frames in what a client sends, without looking into them.
+/// Finds the frames in the client's input, without reading their payloads.
 ///
-/// nghttp2 reports only frames that it does not ignore; what counts floods has to see them all, and before they cost
-/// anything.
+/// nghttp2 does not report the frames that it ignores. To detect floods, all frames must be counted, and before nghttp2
+/// spends time on them.
 struct HTTP2FrameScanner: Equatable, Sendable {
     /// The size of a frame's header, in bytes.
     static let headerSize = 9
@@ -47,29 +47,29 @@ struct HTTP2FrameScanner: Equatable, Sendable {
     private var payloadLeft = 0
     private var current: HTTP2FrameHeader.Kind?
     private var isInHeaderBlock = false
-    /// How many frames have begun, a whole header block counting as one.
+    /// The number of frames that have begun. A whole header block counts as one.
     private(set) var beginningCount = 0
 
-    /// Whether the client owes the rest of something that must come soon: the preface, a frame other than DATA, a
-    /// header block.
+    /// Whether the preface, a header block, or a frame other than DATA is incomplete. A deadline runs for the rest of
+    /// it.
     var isWithinHead: Bool {
         prefaceLeft > 0 || !header.isEmpty || isInHeaderBlock || (payloadLeft > 0 && current != .data)
     }
 
-    /// Whether the last frame is complete, and ended a header block.
+    /// Whether the last frame is complete and has ended a header block.
     var isBehindHeaderBlock: Bool {
         guard payloadLeft == 0, header.isEmpty, !isInHeaderBlock else { return false }
         return current == .headers || current == .continuation
     }
 
-    /// Moves `position` behind the payload of the frame that has begun, as far as it has come.
+    /// Moves `position` to the end of the present frame's payload, or to the end of `bytes` if the payload is longer.
     mutating func skipPayload(_ bytes: Span<UInt8>, from position: inout Int) {
         skip(&prefaceLeft, bytes.count, &position)
         skip(&payloadLeft, bytes.count, &position)
     }
 
-    /// The next frame whose header is complete, or `nil` at the end of `bytes`; `position` moves behind what was
-    /// looked at.
+    /// Returns the next complete frame header; `nil` at the end of `bytes`. `position` moves to the end of the bytes
+    /// that were read.
     mutating func next(_ bytes: Span<UInt8>, from position: inout Int) -> HTTP2FrameHeader? {
         skipPayload(bytes, from: &position)
         while position < bytes.count {

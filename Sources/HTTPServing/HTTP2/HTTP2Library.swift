@@ -1,18 +1,18 @@
 import CNghttp2
 import HTTPMessages
 
-/// Calls of nghttp2 that need more than a line.
+/// Wraps the calls of nghttp2 that need more than one line.
 enum HTTP2Library {
-    /// A server session with our callbacks; its user data is still to be set.
+    /// Makes a server session with `HTTP2Callbacks`. The caller must still set its user data.
     ///
-    /// Windows are given back by us, as bodies are taken. nghttp2's own limit of continuations stands behind ours. Its
-    /// limit of resets is off: it does not know what responses and trusted proxies allow for, and `HTTP2FloodGuard`
-    /// sees every frame first.
+    /// Windows are updated by `HTTP2Session`, when bodies are taken. `HTTP2FloodGuard` limits continuations;
+    /// nghttp2's own limit of them is an additional protection. nghttp2's limit of resets is switched off, because it
+    /// does not consider responses and trusted proxies. `HTTP2FloodGuard` counts resets instead.
     @unsafe
     static func makeServerSession(limits: HTTP2Limits) -> OpaquePointer {
         var option: OpaquePointer?
         var session: OpaquePointer?
-        // Every call here fails only when memory is out, as an allocation of Swift's would, which ends the process too.
+        // These calls fail only if there is no memory. A failed allocation in Swift would end the process too.
         guard unsafe nghttp2_option_new(&option) == 0 else { preconditionFailure("no memory for options") }
         defer { unsafe nghttp2_option_del(option) }
         unsafe nghttp2_option_set_no_auto_window_update(option, 1)
@@ -24,13 +24,13 @@ enum HTTP2Library {
         return unsafe session
     }
 
-    /// How many frames wait to be sent; DATA does not count.
+    /// Returns the number of frames that wait to be sent, without DATA frames.
     @unsafe
     static func outboundFrameCount(of session: OpaquePointer) -> Int {
         unsafe nghttp2_session_get_outbound_queue_size(session)
     }
 
-    /// The server's SETTINGS, and its window for the whole connection.
+    /// Submits the server's SETTINGS and the window of the connection.
     @unsafe
     static func submitSettings(
         _ values: [(nghttp2_settings_id, Int)], connectionWindow: Int, to session: OpaquePointer
@@ -43,7 +43,7 @@ enum HTTP2Library {
         return unsafe nghttp2_session_set_local_window_size(session, none, 0, Int32(clamping: connectionWindow)) == 0
     }
 
-    /// The head of a response, and of its body the promise that callbacks will fetch it.
+    /// Submits the head of a response. If it has a body, nghttp2 will fetch the body with `readResponseBody`.
     @unsafe
     static func submit(
         _ block: HTTP2FieldBlock, on id: Int32, hasBody: Bool, to session: OpaquePointer
@@ -58,22 +58,22 @@ enum HTTP2Library {
         }
     }
 
-    /// The interim response that invites a body.
+    /// Submits the interim response 100, which tells the client to send its body.
     @unsafe
     static func submitContinue(on id: Int32, to session: OpaquePointer) {
         unsafe withFields(.interimContinue) { fields in
-            // A failure leaves the client to wait, or not, and then to send its body.
+            // A failure is ignored: the client then sends its body without the interim response, possibly later.
             _ = unsafe nghttp2_submit_headers(
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, nil, fields.baseAddress, fields.count, nil)
         }
     }
 
-    /// The fields as nghttp2 takes them; it copies them before the call returns.
+    /// Calls `body` with the fields in nghttp2's format. nghttp2 copies them before the call returns.
     @unsafe
     private static func withFields<Result>(
         _ block: HTTP2FieldBlock, _ body: (UnsafeBufferPointer<nghttp2_nv>) -> Result
     ) -> Result {
-        // nghttp2 only reads, although its types allow writing; the ranges lie within the storage.
+        // Safe: nghttp2 only reads the fields, although its types allow writing, and the ranges lie within the storage.
         unsafe block.storage.withUnsafeBufferPointer { storage in
             let start = unsafe UnsafeMutablePointer(mutating: storage.baseAddress)
             let fields = unsafe block.fields.map { field in

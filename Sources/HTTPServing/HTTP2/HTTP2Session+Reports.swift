@@ -1,10 +1,11 @@
 import EventLoops
 import HTTPMessages
 
-// What nghttp2 reports, through the functions of `HTTP2Callbacks`. None of it may call nghttp2's `recv` or `send`.
+// The reports of nghttp2, which arrive through `HTTP2Callbacks`. These methods must not call nghttp2's `recv` or
+// `send`.
 
 extension HTTP2Session {
-    /// A header block begins: a request's, or a trailer. Returns whether its fields are wanted.
+    /// The header block of a request or of a trailer begins. Returns whether the session needs its fields.
     func beganHeaders(on id: Int32, isRequest: Bool) -> Bool {
         decodedSize += HeldMemory.streamSize
         guard isRequest else {
@@ -13,7 +14,7 @@ extension HTTP2Session {
         }
         guard endReason == .none else { return false }
         idleSince = nil
-        // Also what the client has reset is still being worked on.
+        // `inFlightCount` includes requests that the client has reset, because the handler still works on them.
         guard max(inFlightCount, streams.count) < limits.http2.streamsMaximum else {
             reset(id, .refusedStream)
             return false
@@ -22,16 +23,16 @@ extension HTTP2Session {
         return true
     }
 
-    /// Takes a decoded field. Returns whether the rest of the block is wanted.
+    /// Takes a decoded field. Returns whether the session wants the rest of the block.
     ///
-    /// A block that is only somewhat too large is read to its end, so that it is answered 431: what is stopped here can
-    /// only be reset.
+    /// A block that is only somewhat too large is read to its end, so that it can be answered with 431. If the session
+    /// stops the block here, it can only reset the stream.
     func received(name: Span<UInt8>, value: Span<UInt8>, on id: Int32) -> Bool {
         decodedSize += name.count + value.count
         guard let stream = streams[id] else { return true }
         let verdict: HTTP2FieldVerdict
         if case .head(var reader) = stream.phase {
-            // Taken out meanwhile, or appending would copy.
+            // The reader is removed from `phase` meanwhile. Otherwise `append` would copy it.
             stream.phase = .answering
             verdict = reader.append(name: name, value: value)
             stream.phase = .head(reader)
@@ -60,14 +61,14 @@ extension HTTP2Session {
     func received(_ data: Span<UInt8>, on id: Int32) {
         guard let stream = streams[id] else { return giveBack(data.count) }
         guard case .body = stream.phase else { return drop(data.count, of: stream) }
-        // A declared length was compared with the limit before, and nghttp2 compares it with what comes.
+        // A declared length was checked before, and nghttp2 compares it with the bytes that arrive.
         guard stream.bodySize + data.count <= stream.bodySizeMaximum else {
             refuse(stream, .bodyTooLarge)
             return drop(data.count, of: stream)
         }
         stream.bodySize += data.count
         if stream.dropsBody { return giveBack(data.count) }
-        // The bytes are borrowed for the call.
+        // Safe: the bytes are borrowed for the call.
         unsafe data.withUnsafeBufferPointer { unsafe stream.body.append(contentsOf: $0) }
         heldBodiesSize += data.count
     }
@@ -88,8 +89,8 @@ extension HTTP2Session {
 
     /// The last frame of a response was written.
     ///
-    /// A client that is still sending its request could be told at once to stop (RFC 9113 section 8.1). But curl then
-    /// forgets the response, so it may go on for a while.
+    /// If the client is still sending its request, a reset could stop it immediately (RFC 9113 section 8.1). But curl
+    /// then discards the response, so the client may continue for a while.
     func sentEnd(on id: Int32) {
         floodGuard.answered()
         guard let stream = streams[id] else { return }
@@ -108,7 +109,10 @@ extension HTTP2Session {
         floodGuard.sentData()
     }
 
-    /// A stream was reset by nghttp2, which is the client's fault; or by us, which was counted when it was decided.
+    /// An RST_STREAM was written.
+    ///
+    /// If the session decided to reset the stream, the reset was counted then. Otherwise nghttp2 decided it because of
+    /// a fault of the client, and the reset is counted now.
     func sentReset(of id: Int32, code: UInt32) {
         if countedResets.remove(id) != nil { return }
         switch HTTP2ErrorCode(rawValue: code) {
@@ -118,12 +122,12 @@ extension HTTP2Session {
         if let abuse = floodGuard.brokeStreamOff(now: now) { endBecauseOf(abuse) }
     }
 
-    /// nghttp2 found a frame that breaks the rules, and answers it by itself.
+    /// nghttp2 found a frame that breaks the rules, and handles it by itself.
     func dropped() {
         events.append(.dropped(.malformed(.stream)))
     }
 
-    /// An end was announced: by the warning of a drain, by our decision, or by nghttp2's.
+    /// A GOAWAY was written: the notice before a drain, or one that the session or nghttp2 decided to send.
     func sentGoAway(code: UInt32) {
         if case .noticed = drain { submitPing() }
         guard code != HTTP2ErrorCode.noError.rawValue, endReason == .none else { return }
@@ -137,7 +141,7 @@ extension HTTP2Session {
         heldResponsesSize -= stream.responseSize
     }
 
-    /// Copies the next bytes of a response's body; how many, and whether they are the last.
+    /// Copies the next bytes of a response's body. Returns their number and whether they are the last ones.
     func copyResponse(of id: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isEnd: Bool) {
         unsafe streams[id]?.copyResponse(into: buffer) ?? (0, true)
     }

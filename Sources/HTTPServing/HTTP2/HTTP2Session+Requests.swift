@@ -3,7 +3,7 @@ import EventLoops
 import HTTPMessages
 import Telemetry
 
-// From the fields and bytes of streams to requests.
+// Makes requests from the fields and bytes of streams.
 
 extension HTTP2Session {
     func endedHead(of stream: HTTP2Stream, _ reader: HTTP2HeadReader) {
@@ -32,7 +32,7 @@ extension HTTP2Session {
         undecided.append(stream.id)
     }
 
-    /// Asks about bodies that did not arrive whole together with their heads.
+    /// Adds the events that ask about bodies. A body that arrived completely together with its head needs none.
     func askAboutBodies() {
         guard !undecided.isEmpty else { return }
         for id in undecided {
@@ -41,7 +41,7 @@ extension HTTP2Session {
         undecided.removeAll(keepingCapacity: true)
     }
 
-    /// What the handler has decided about the body of a stream, which may have gone meanwhile.
+    /// Carries out the handler's decision about the body of a stream. The stream may have been closed meanwhile.
     func decided(_ decision: HTTPBodyDecision, about id: Int32, date: [UInt8], now: MonotonicTime) {
         self.now = now
         guard let stream = streams[id], case .body(let head, _) = stream.phase else { return }
@@ -60,7 +60,8 @@ extension HTTP2Session {
         }
     }
 
-    /// RFC 9110 section 10.1.1: no interim response once the body has begun to arrive.
+    /// Submits the interim response 100 if the client expects it, unless the body has begun to arrive (RFC 9110 section
+    /// 10.1.1).
     private func submitContinue(to stream: HTTP2Stream, _ head: HTTPRequestHead) {
         guard head.transfer.expectsContinue, stream.bodySize == 0 else { return }
         unsafe HTTP2Library.submitContinue(on: stream.id, to: handle)
@@ -71,7 +72,7 @@ extension HTTP2Session {
         heldHeadsSize += stream.headSize
     }
 
-    /// What all bodies that are arriving may have together, in bytes.
+    /// The most bytes that all arriving bodies may have together.
     var bodiesSizeMaximum: Int { max(limits.http2.bodiesSizeMaximum, limits.largestBodySize) }
 
     private func reservation(for framing: HTTPBodyFraming, of stream: HTTP2Stream) throws(HTTPProblem) -> Int {
@@ -100,7 +101,7 @@ extension HTTP2Session {
         events.append(.dispatch(stream.id, message))
     }
 
-    /// Has a problem answered; what is malformed is reset (RFC 9113 section 8.1.1).
+    /// Refuses a request. A malformed request is reset without an answer (RFC 9113 section 8.1.1).
     func refuse(_ stream: HTTP2Stream, _ problem: HTTPProblem) {
         stopBody(of: stream)
         if case .malformed = problem {
@@ -111,17 +112,18 @@ extension HTTP2Session {
         events.append(.refuse(stream.id, problem))
     }
 
-    /// Gives up the body of a stream that is answered now.
+    /// Discards the body of a stream that is answered now.
     private func stopBody(of stream: HTTP2Stream) {
         let size = stream.bodySize
         releaseBody(of: stream)
-        // What it has sent stays within the window of its stream otherwise, and it could not send the rest.
+        // Without this, the received bytes would still count against the stream's window, and the client could not send
+        // the rest.
         if size > 0 { unsafe nghttp2_session_consume_stream(handle, stream.id, size) }
         stream.phase = .answering
     }
 
-    /// There is no memory: ends the streams that are answered already, or else, if it may, refuses the newest one
-    /// whose body is still arriving.
+    /// Releases memory: ends the streams that are answered already. If there are none and `mayRefuse` is true, refuses
+    /// the newest request whose body is still arriving.
     func makeRoom(mayRefuse: Bool = true, now: MonotonicTime) -> MemoryRelief {
         self.now = now
         if endLingeringStreams() { return .answered }
@@ -150,7 +152,8 @@ extension HTTP2Session {
         return true
     }
 
-    /// The body was taken, or is not wanted: its part of the connection's window is given back.
+    /// Releases the body of a stream after it was taken or discarded, and gives back its part of the connection's
+    /// window.
     func releaseBody(of stream: HTTP2Stream) {
         giveBack(stream.body.count)
         heldBodiesSize -= stream.body.count
@@ -165,7 +168,7 @@ extension HTTP2Session {
         if size > 0 { unsafe nghttp2_session_consume_connection(handle, size) }
     }
 
-    /// Drops bytes that no request wants, and lets the client send as many more, up to a limit.
+    /// Drops bytes that no request needs, and lets the client send as many more, up to a limit.
     func drop(_ size: Int, of stream: HTTP2Stream) {
         stream.droppedSize += size
         giveBack(size)
@@ -179,9 +182,9 @@ extension HTTP2Session {
         if stream.droppedSize > limits.lingerSizeMaximum { reset(stream.id, .noError) }
     }
 
-    /// Ends a header block in its middle, with its stream: the rest of its fields is not looked at.
+    /// Ends a header block before its end, and resets its stream. The remaining fields are not read.
     func stopFields(of stream: HTTP2Stream, _ problem: HTTPProblem) {
-        // nghttp2 decodes the rest without a report.
+        // nghttp2 decodes the rest without reporting its size, so the turn's budget is taken as spent.
         decodedSize = max(decodedSize, Self.decodedSizePerTurnMaximum)
         releaseBody(of: stream)
         events.append(.dropped(problem))
@@ -190,9 +193,9 @@ extension HTTP2Session {
         if let abuse = floodGuard.expandedHeaders() { endBecauseOf(abuse) }
     }
 
-    /// Breaks a stream off. What the client has caused is counted now: the frame may wait for ever until it is written.
+    /// Resets a stream. A reset that the client has caused is counted now, because its frame may never be written.
     func reset(_ id: Int32, _ code: HTTP2ErrorCode) {
-        // No deadline runs any more: the stream goes when the frame is written.
+        // The phase without a deadline: the stream is removed when the frame is written.
         streams[id]?.phase = .answering
         unsafe nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, code.rawValue)
         switch code {
@@ -202,7 +205,7 @@ extension HTTP2Session {
         countReset(of: id)
     }
 
-    /// Counts a stream that the client has driven into its end, once.
+    /// Counts a reset that the client has caused, once for each stream.
     func countReset(of id: Int32) {
         guard countedResets.insert(id).inserted, let abuse = floodGuard.brokeStreamOff(now: now) else { return }
         endBecauseOf(abuse)

@@ -2,28 +2,30 @@ import CNghttp2
 import HTTPMessages
 import Telemetry
 
-/// The one owner of an nghttp2 server session: bytes and answers in, events and bytes out. It has no socket, no clock
+/// Owns an nghttp2 server session. It takes bytes and answers, and returns events and bytes. It has no socket, no clock
 /// and no task.
 ///
-/// nghttp2 keeps the rules of frames, of HPACK, of flow control and of the states of streams (RFC 9113). This class
-/// makes requests of what it reports, and adds what nghttp2 leaves out: limits, deadlines, floods, errors on closed
-/// streams, and the orderly end.
+/// nghttp2 implements the rules of frames, HPACK, flow control and stream states (RFC 9113). This class makes requests
+/// from its reports, and adds limits, deadlines, the detection of floods, errors on closed streams, and the orderly
+/// end.
 ///
-/// Every method takes the time. After each one there may be events (`takeEvents`), output (`write`), a new
-/// `nextDeadline`, and the end (`isFinished`).
+/// The time is passed to the methods. After each call there may be events (`takeEvents`), output (`write`) and a new
+/// `nextDeadline`, and the session may be finished (`isFinished`).
 @safe
 final class HTTP2Session {
-    /// How much one turn decodes of heads, in bytes, each head counting `HeldMemory.streamSize` besides: two heads of
-    /// the default size. A few bytes of HPACK can stand for many decoded ones, so a bound on the bytes of the wire
-    /// does not bound the work.
+    /// The number of decoded bytes of heads after which a turn ends. Each head counts `HeldMemory.streamSize` in
+    /// addition.
+    ///
+    /// It is the size of two heads of the default size. A few bytes of HPACK can stand for many decoded bytes, so a
+    /// limit on received bytes would not limit the work.
     static let decodedSizePerTurnMaximum = 32 * 1024
 
-    /// So many times a request may stay unfinished; then the connection ends.
+    /// The number of unfinished requests after which the connection ends.
     private static let unfinishedRequestsMaximum = 2
 
     let limits: HTTPLimits
     private let isTrustedProxy: Bool
-    // nghttp2 calls back with a pointer to this object, which outlives the session: `deinit` deletes it.
+    // nghttp2 calls back with a pointer to this object. The object outlives the nghttp2 session: `deinit` deletes it.
     let handle: OpaquePointer
 
     private var scanner = HTTP2FrameScanner()
@@ -31,22 +33,25 @@ final class HTTP2Session {
     var floodGuard: HTTP2FloodGuard
     var streams: [Int32: HTTP2Stream] = [:]
     var events: [HTTP2Event] = []
-    /// Streams whose heads have come, and about whose bodies nothing is decided.
+    /// Streams whose heads have arrived, and about whose bodies the handler has not been asked yet.
     var undecided: [Int32] = []
 
-    /// Streams whose RST_STREAM was counted when it was decided, and is not written yet.
+    /// Streams whose reset was counted already, but whose RST_STREAM is not written yet.
     var countedResets: Set<Int32> = []
 
-    /// Requests that the handler has, those of streams that are gone included.
+    /// The number of requests that the handler is answering, including those whose streams are closed.
     var inFlightCount = 0
+    /// The bytes that are reserved for arriving bodies.
     var reservedSize = 0
     var requestCount = 0
-    /// What is held of heads whose bodies arrive, of bodies, and of responses that were not written, in bytes.
+    /// The bytes of heads whose bodies are arriving.
     var heldHeadsSize = 0
+    /// The bytes of bodies that are arriving.
     var heldBodiesSize = 0
+    /// The bytes of responses that are not completely written.
     var heldResponsesSize = 0
     private var unfinishedCount = 0
-    /// What was decoded of heads in this turn.
+    /// The bytes of heads that were decoded in this turn.
     var decodedSize = 0
 
     /// The time of the event that is being handled.
@@ -57,27 +62,27 @@ final class HTTP2Session {
     private var headStartedAt: MonotonicTime?
     var idleSince: MonotonicTime?
     var drain = Drain.none
-    /// Whether nghttp2 cannot go on: the connection is to be cut.
+    /// Whether nghttp2 cannot continue, so that the connection must be closed immediately.
     private(set) var hasFailed = false
     var endReason = EndReason.none
 
     enum Drain: Equatable {
         case none
-        /// The client was warned; the real GOAWAY follows.
+        /// The client got a notice; the final GOAWAY follows.
         case noticed(at: MonotonicTime)
         case final
     }
 
     enum EndReason {
         case none
-        /// By our decision, which was reported.
+        /// This class decided to end the session, and has reported it.
         case decided
-        /// By nghttp2's.
+        /// nghttp2 decided to end the session.
         case refused
     }
 
-    /// A session before its first byte. The connection of a trusted proxy carries many clients, so resets do not end
-    /// it.
+    /// Makes a session that has received nothing. The connection of a trusted proxy carries many clients, so resets do
+    /// not end it.
     init(limits: HTTPLimits, isTrustedProxy: Bool = false, now: MonotonicTime) {
         self.limits = limits
         self.isTrustedProxy = isTrustedProxy
@@ -86,7 +91,7 @@ final class HTTP2Session {
         idleSince = now
         floodGuard = HTTP2FloodGuard(limits: limits, isTrustedProxy: isTrustedProxy, now: now)
         unsafe handle = HTTP2Library.makeServerSession(limits: limits.http2)
-        // The pointer is used only by callbacks, and these only while a method of this object runs.
+        // Safe: only callbacks use the pointer, and they run only during a method of this object.
         unsafe nghttp2_session_set_user_data(handle, Unmanaged.passUnretained(self).toOpaque())
         submitSettings()
     }
@@ -97,8 +102,10 @@ final class HTTP2Session {
 
     // MARK: Input
 
-    /// Bytes of the client, from its preface on. Returns how many were taken. If that is not all, the turn's budget
-    /// of decoded heads is spent, and the rest is to be given again in a later turn.
+    /// Processes bytes of the client, beginning with its preface. Returns how many bytes were processed.
+    ///
+    /// If not all of them were, the turn's budget of decoded heads is spent. The caller passes the rest again in a
+    /// later turn.
     @discardableResult
     func receive(_ bytes: Span<UInt8>, now: MonotonicTime) -> Int {
         self.now = now
@@ -118,8 +125,8 @@ final class HTTP2Session {
         return endReason == .none ? end : bytes.count
     }
 
-    /// Ends the session at once if more frames wait than a client can need that reads: a GOAWAY would only wait
-    /// behind them.
+    /// Ends the session immediately if too many frames wait to be sent, because the client does not read. A GOAWAY
+    /// would only wait after them.
     private func checkOutboundFrames() {
         guard endReason == .none,
             unsafe HTTP2Library.outboundFrameCount(of: handle) > limits.http2.outboundFramesMaximum
@@ -129,14 +136,14 @@ final class HTTP2Session {
         hasFailed = true
     }
 
-    /// The client sends no more. What is complete is still answered.
+    /// Notes that the client has ended its output. Complete requests are still answered.
     func inputEnded(now: MonotonicTime) {
         self.now = now
         for stream in streams.values where !stream.requestHasEnded { reset(stream.id, .cancel) }
         finishDrain()
     }
 
-    /// What is to be done; the list is empty afterwards.
+    /// Returns the events since the last call.
     func takeEvents() -> [HTTP2Event] {
         askAboutBodies()
         defer { events = [] }
@@ -149,8 +156,8 @@ final class HTTP2Session {
         case fault(HTTP2StreamOrder.Fault)
     }
 
-    /// Looks at each frame before nghttp2 does, and has nghttp2 process them until the turn's budget is spent or a
-    /// frame breaks a rule; how many bytes were taken, and why no more.
+    /// Checks each frame, then passes it to nghttp2, until the turn's budget is spent or a frame breaks a rule. Returns
+    /// how many bytes were processed, and the broken rule.
     private func take(_ bytes: Span<UInt8>) -> (end: Int, Verdict) {
         decodedSize = 0
         var (position, fedCount) = (0, 0)
@@ -171,7 +178,7 @@ final class HTTP2Session {
         return (bytes.count, .good)
     }
 
-    /// What is wrong with a frame; nil if nothing is.
+    /// Returns the fault of a frame; nil if the frame has no fault.
     private func judge(_ frame: HTTP2FrameHeader) -> Verdict? {
         let isRequest = order.opensStream(frame)
         if let fault = order.received(frame) { return .fault(fault) }
@@ -180,7 +187,7 @@ final class HTTP2Session {
 
     private func feed(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty else { return }
-        // The bytes are borrowed for the call, and nghttp2 copies what it keeps.
+        // Safe: the bytes are borrowed for the call, and nghttp2 copies the bytes that it keeps.
         let count = unsafe bytes.withUnsafeBufferPointer {
             unsafe nghttp2_session_mem_recv(handle, $0.baseAddress, $0.count)
         }
@@ -190,7 +197,7 @@ final class HTTP2Session {
         case NGHTTP2_ERR_FLOODED.rawValue: endBecauseOf(.controlFrames)
         case NGHTTP2_ERR_TOO_MANY_CONTINUATIONS.rawValue: endBecauseOf(.continuations)
         default:
-            // Out of memory, or a state that it does not explain.
+            // There is no memory, or nghttp2 reports an unknown error.
             endBecauseOfFault(.protocolError)
             hasFailed = true
         }
@@ -198,13 +205,13 @@ final class HTTP2Session {
 
     // MARK: Output
 
-    /// Appends what is to be sent, until there is nothing more or `output` has at least `sizeMaximum` bytes.
+    /// Appends output, until there is no more or `output` has at least `sizeMaximum` bytes.
     func write(to output: inout [UInt8], sizeMaximum: Int, now: MonotonicTime) {
         self.now = now
         guard !hasFailed else { return }
         while output.count < sizeMaximum {
             var pointer: UnsafePointer<UInt8>?
-            // nghttp2 keeps the bytes until the next call, and they are copied before.
+            // Safe: the bytes are valid until the next call, and are copied before that.
             let count = unsafe nghttp2_session_mem_send(handle, &pointer)
             guard count > 0, let start = unsafe pointer else {
                 if count < 0 { hasFailed = true }
@@ -215,7 +222,7 @@ final class HTTP2Session {
         noteIdleness()
     }
 
-    /// Whether everything is said and heard: once the output has gone, the connection is to be closed.
+    /// Whether the session has ended. Once its output is sent, the connection must be closed.
     var isFinished: Bool {
         hasFailed || (unsafe nghttp2_session_want_read(handle) == 0 && nghttp2_session_want_write(handle) == 0)
     }
@@ -228,12 +235,12 @@ final class HTTP2Session {
             connection: HeldMemory.http2Size, heads: heldHeadsSize, bodies: heldBodiesSize, outbound: heldResponsesSize)
     }
 
-    /// Whether the handler has requests.
+    /// Whether the handler is answering requests.
     var isAnswering: Bool { inFlightCount > 0 }
 
     // MARK: Answers
 
-    /// The answer to a request or a problem. When its stream is gone it goes nowhere.
+    /// Sends the answer to a request or a problem. If its stream is closed, the answer is discarded.
     func respond(_ response: HTTPResponse, to id: Int32, date: [UInt8], now: MonotonicTime) {
         self.now = now
         inFlightCount -= 1
@@ -256,7 +263,8 @@ final class HTTP2Session {
 
     // MARK: The end
 
-    /// Lets the requests that have begun finish: warns the client, then takes no new stream (RFC 9113 section 6.8).
+    /// Lets the requests that have begun finish: sends the client a notice, and later accepts no new stream (RFC 9113
+    /// section 6.8).
     func beginDrain(now: MonotonicTime) {
         self.now = now
         guard drain == .none, endReason == .none else { return }
@@ -264,8 +272,8 @@ final class HTTP2Session {
         unsafe nghttp2_submit_shutdown_notice(handle)
     }
 
-    /// A PING behind the warning: its acknowledgement tells that the warning was read, and that what was on its way
-    /// before has come.
+    /// Sends a PING after the notice. Its acknowledgement shows that the client has read the notice, and that all
+    /// earlier requests have arrived.
     func submitPing() {
         unsafe nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
     }
@@ -295,8 +303,10 @@ final class HTTP2Session {
         terminate(code)
     }
 
-    /// A request did not end in time, before its answer or after it. The second time ends the connection, once the
-    /// other requests are answered. The connection of a trusted proxy goes on: other clients are behind it.
+    /// Notes a request that did not end in time, before its answer or after it.
+    ///
+    /// The second such request ends the connection after the other requests are answered. The connection of a trusted
+    /// proxy continues, because it carries the requests of other clients.
     private func noteUnfinishedRequest() {
         unfinishedCount += 1
         guard unfinishedCount == Self.unfinishedRequestsMaximum, !isTrustedProxy else { return }
@@ -304,7 +314,7 @@ final class HTTP2Session {
         beginDrain(now: now)
     }
 
-    /// GOAWAY, and nothing after it; what is in flight is lost.
+    /// Sends a GOAWAY as the last frame. Requests that are being answered get no answer.
     private func terminate(_ code: HTTP2ErrorCode) {
         endReason = .decided
         unsafe nghttp2_session_terminate_session(handle, code.rawValue)
@@ -312,7 +322,7 @@ final class HTTP2Session {
 
     // MARK: Deadlines
 
-    /// The instant at which `deadlinePassed` is to be called.
+    /// The instant at which the driver must call `deadlinePassed`.
     var nextDeadline: MonotonicTime {
         guard endReason == .none else { return .distantFuture }
         var deadline = min(preludeDeadline, headDeadline, idleDeadline, drainDeadline)
@@ -336,7 +346,7 @@ final class HTTP2Session {
         }
     }
 
-    /// The time has come.
+    /// Ends everything whose deadline has passed.
     func deadlinePassed(now: MonotonicTime) {
         self.now = now
         guard endReason == .none else { return }
@@ -361,8 +371,10 @@ final class HTTP2Session {
         idleSince = streams.isEmpty && inFlightCount == 0 ? idleSince ?? now : nil
     }
 
-    /// A stream's window takes a whole body and one byte, so that what is too large shows; the connection's takes
-    /// what all bodies may have together, and the bytes by which some turn out too large.
+    /// Submits the settings and the windows.
+    ///
+    /// A stream's window is one byte larger than the largest body, so that a body which is too large is detected. The
+    /// connection's window is the size of all bodies together, and one byte more for each stream.
     private func submitSettings() {
         let streamWindow = max(65_535, limits.largestBodySize + 1)
         let connectionWindow = bodiesSizeMaximum + limits.http2.streamsMaximum

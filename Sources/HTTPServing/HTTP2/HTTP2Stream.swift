@@ -7,10 +7,10 @@ final class HTTP2Stream {
         /// The first header block is being read.
         case head(HTTP2HeadReader)
         case body(HTTPRequestHead, since: MonotonicTime)
-        /// The handler has it.
+        /// The handler is answering the request.
         case answering
         case responding(since: MonotonicTime)
-        /// The response is complete, and what the client still sends is dropped.
+        /// The response is complete. The client's further bytes are dropped.
         case lingering(since: MonotonicTime)
     }
 
@@ -18,20 +18,20 @@ final class HTTP2Stream {
     var phase: Phase
     /// Whether the client has ended its side.
     var requestHasEnded = false
-    /// What has arrived of the body; also what the connection's window is still to be given back for.
+    /// The bytes of the body that have arrived. Their part of the connection's window is not given back yet.
     var body: [UInt8] = []
-    /// How many bytes the body may have.
+    /// The most bytes that the body may have.
     var bodySizeMaximum = 0
-    /// How many bytes of the body have arrived, whether they are kept or not.
+    /// How many bytes of the body have arrived, whether they are kept or dropped.
     var bodySize = 0
-    /// Whether the body is read and not kept: the answer does not depend on it.
+    /// Whether the body is read but not kept, because the answer does not depend on it.
     var dropsBody = false
-    /// How many bytes were dropped that came after the answer.
+    /// How many bytes were dropped after the answer.
     var droppedSize = 0
-    /// What this stream takes of the bytes that bodies may have at once.
+    /// The part of the bytes for all arriving bodies that is reserved for this stream.
     var reservedSize = 0
-    /// What is charged for the head while the body arrives, and for the stream while the rest of the request is
-    /// dropped, in bytes.
+    /// The bytes that are charged for the head while the body arrives, and for the stream while the rest of the request
+    /// is dropped.
     var headSize = 0
     var trailer: HTTP2TrailerReader?
     /// Whether the method is HEAD.
@@ -52,18 +52,18 @@ final class HTTP2Stream {
         sentCount = 0
     }
 
-    /// The whole response was written.
+    /// Releases the response after it was written.
     func forgetResponse() {
         (response, sentCount) = ([], 0)
     }
 
-    /// What is held of the response's body.
+    /// The bytes that are held for the response's body.
     var responseSize: Int { response.count }
 
-    /// Copies the next bytes of the response's body; how many, and whether they are the last.
+    /// Copies the next bytes of the response's body. Returns their number and whether they are the last ones.
     func copyResponse(into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isEnd: Bool) {
         let count = min(buffer.count, response.count - sentCount)
-        // Safe: both ranges were just measured.
+        // Safe: `count` is at most the size of the buffer and of the rest of the response.
         unsafe response[sentCount..<sentCount + count].withUnsafeBytes { part in
             unsafe UnsafeMutableRawBufferPointer(buffer).copyMemory(from: part)
         }
@@ -71,10 +71,10 @@ final class HTTP2Stream {
         return (count, sentCount == response.count)
     }
 
-    /// When the client's, or our own, time for the present phase is over.
+    /// Returns the deadline of the present phase.
     func deadline(_ limits: HTTPLimits) -> MonotonicTime {
         switch phase {
-        // A header block has no other frames within it, so the session measures it.
+        // The session has the deadline of a header block, because no other frames can come within it.
         case .head, .answering: .distantFuture
         case .body(_, let start): start + limits.bodyAllowance(received: bodySize)
         case .responding(let start): start + limits.writeDeadline

@@ -1,15 +1,15 @@
-/// Which streams a client may still send on (RFC 9113 sections 5.1 and 5.1.1), judged by the client's own frames alone.
+/// Finds frames on streams on which the client must not send any more (RFC 9113 sections 5.1 and 5.1.1).
 ///
-/// nghttp2 forgets a stream when it closes, and from then on ignores what comes for it. This remembers the streams that
-/// the client itself has ended or passed over, as far as is cheap, so that a frame on one of them is the error that it
-/// is. What the server has reset is not looked at: frames that were on their way are no error.
+/// nghttp2 forgets a stream when it closes, and then ignores frames on it. This type remembers the latest streams that
+/// the client itself has ended or skipped, so that a frame on one of them is an error. Streams that the server has
+/// reset are not remembered, because the client may have sent frames before it saw the reset.
 struct HTTP2StreamOrder: Equatable, Sendable {
-    /// So many ended streams are remembered, the latest.
+    /// The most ended streams that are remembered.
     static let endedMaximum = 128
-    /// So many gaps between new streams are remembered, the latest.
+    /// The most gaps between new streams that are remembered.
     static let gapsMaximum = 16
 
-    /// What is wrong with a frame.
+    /// The error of a frame.
     enum Fault: Equatable, Sendable {
         /// PROTOCOL_ERROR.
         case `protocol`
@@ -17,7 +17,7 @@ struct HTTP2StreamOrder: Equatable, Sendable {
         case streamClosed
     }
 
-    /// The highest stream that the client has opened.
+    /// The highest identifier of a stream that the client has opened.
     private(set) var highest: Int32 = 0
     private var ended: Set<Int32> = []
     private var endedInOrder: [Int32] = []
@@ -29,7 +29,7 @@ struct HTTP2StreamOrder: Equatable, Sendable {
         frame.type == .headers && frame.streamID > highest && frame.streamID & 1 == 1
     }
 
-    /// Takes note of a frame, unless it is out of order.
+    /// Notes a frame. Returns its error; nil if the frame has no error.
     mutating func received(_ frame: HTTP2FrameHeader) -> Fault? {
         let id = frame.streamID
         switch frame.type {
@@ -44,7 +44,7 @@ struct HTTP2StreamOrder: Equatable, Sendable {
         case .reset:
             if id <= highest { end(id) }
         case .priority:
-            // nghttp2 does not look at it, because priorities of this kind are off.
+            // nghttp2 does not check the frame, because priorities of this kind are switched off.
             if id == 0 { return .protocol }
         case .settings, .pushPromise, .ping, .goAway, .windowUpdate, .continuation, .unknown:
             break

@@ -1,13 +1,13 @@
 import Telemetry
 
-/// Allows so many events at once and so many more per second.
+/// A token bucket: it allows a burst of events, and a steady rate of events per second.
 struct TokenBucket: Equatable, Sendable {
     private let burst: Int
     private let rate: Int
     private var tokens: Int
     private var refilledAt: MonotonicTime
 
-    /// A full bucket; `rate` is per second, and 0 for a bucket that only `give` refills.
+    /// Makes a full bucket. `rate` is per second; with 0, only `give` refills the bucket.
     init(burst: Int, rate: Int, now: MonotonicTime) {
         self.burst = burst
         self.rate = rate
@@ -15,12 +15,12 @@ struct TokenBucket: Equatable, Sendable {
         refilledAt = now
     }
 
-    /// Takes a token; `false` if the bucket is empty.
+    /// Takes a token. Returns `false` if the bucket is empty.
     mutating func take(now: MonotonicTime) -> Bool {
         take(1, now: now)
     }
 
-    /// Takes so many tokens, or none; `false` when there are not enough.
+    /// Takes `count` tokens. If there are fewer, takes none and returns `false`.
     mutating func take(_ count: Int, now: MonotonicTime) -> Bool {
         refill(now)
         guard tokens >= count else { return false }

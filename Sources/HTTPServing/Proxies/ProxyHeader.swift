@@ -1,31 +1,31 @@
 import POSIXSockets
 
-/// What a proxy says before anything else on a connection: the PROXY protocol, versions 1 and 2.
+/// The header that a proxy sends first on a connection: the PROXY protocol, versions 1 and 2.
 enum ProxyHeader: Equatable {
-    /// The connection is the proxy's own, or it does not know the client: the socket's address counts.
+    /// The proxy itself has opened the connection, or does not know the client. The socket's address counts.
     case unknown
-    /// The connection is this client's.
+    /// The proxy has opened the connection for this client.
     case client(SocketAddress)
 
-    /// The most bytes of a header that is read; what a proxy adds after the addresses lies within.
+    /// The most bytes of a header, including the extensions after the addresses.
     static let sizeMaximum = 4096
 
-    /// Reads the header at the front of what has come so far, and its size in bytes; `nil` when more is needed.
+    /// Reads the header at the beginning of `bytes`. Returns it with its size in bytes; `nil` if more bytes are needed.
     ///
-    /// Throws as soon as no continuation could make it a header.
+    /// Throws as soon as further bytes could not complete a valid header.
     static func parse(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> (header: ProxyHeader, size: Int)? {
         guard !bytes.isEmpty else { return nil }
         return bytes[0] == Version2.signature[0] ? try Version2.parse(bytes) : try Version1.parse(bytes)
     }
 }
 
-/// Why what came is no header of the PROXY protocol.
+/// Why the input is not a header of the PROXY protocol.
 enum ProxyHeaderError: Error, Equatable {
-    /// It begins otherwise.
+    /// The input does not begin with a signature of the PROXY protocol.
     case signature
     case version
     case command
-    /// Not TCP, and not "unknown".
+    /// The protocol family is not supported.
     case family
     case address
     case tooLong
@@ -33,9 +33,9 @@ enum ProxyHeaderError: Error, Equatable {
 
 // MARK: Version 1
 
-/// One line: `PROXY TCP4 192.0.2.1 198.51.100.2 51234 443` and CR LF.
+/// Version 1, which is one line of text: `PROXY TCP4 192.0.2.1 198.51.100.2 51234 443` and CR LF.
 private enum Version1 {
-    /// The specification's limit, line end included.
+    /// The specification's limit, with the line end.
     static let sizeMaximum = 107
     private static let prefix = Array("PROXY ".utf8)
 
@@ -49,7 +49,7 @@ private enum Version1 {
         return (try header(String(decoding: line, as: UTF8.self)), end + 2)
     }
 
-    /// Where the line ends: the position of its CR.
+    /// Returns the position of the CR that ends the line; nil if more bytes are needed.
     private static func lineEnd(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> Int? {
         for position in 0..<min(bytes.count, sizeMaximum) {
             guard bytes[position] != 0x0A else { throw .address }
@@ -68,14 +68,14 @@ private enum Version1 {
         switch words.first {
         case "UNKNOWN": return .unknown
         case "TCP4", "TCP6": break
-        default: throw .family  // Words of other protocols.
+        default: throw .family  // The word of another protocol.
         }
         guard words.count == 5, let source = IPAddress(words[1]), let destination = IPAddress(words[2]),
             let port = port(words[3]), port != 0, Self.port(words[4]) != nil
         else { throw .address }
         switch (words[0], source, destination) {
         case ("TCP4", .v4, .v4), ("TCP6", .v6, .v6): return .client(.internet(source.unmapped, port: port))
-        default: throw .address  // A family and addresses that do not belong together.
+        default: throw .address  // The addresses do not belong to the family.
         }
     }
 
@@ -89,14 +89,14 @@ private enum Version1 {
 
 // MARK: Version 2
 
-/// Binary:
+/// Version 2, which is binary.
 ///
 ///     offset  size  field
 ///          0    12  signature
 ///         12     1  version 2 in the upper half, command in the lower: 0 LOCAL, 1 PROXY
 ///         13     1  family in the upper half, protocol in the lower: 0x11 TCP over IPv4, 0x21 TCP over IPv6,
 ///                   0x31 unix, 0 unknown
-///         14     2  size of what follows, big-endian
+///         14     2  size of the rest, big-endian
 ///         16        source and destination address, source and destination port, then extensions
 private enum Version2 {
     static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
@@ -120,7 +120,7 @@ private enum Version2 {
         return (isLocal ? .unknown : header(of: bytes[13], bytes), fixedSize + size)
     }
 
-    /// The size of addresses and ports of a family. What a LOCAL connection says of itself is skipped.
+    /// Returns the size of the addresses and ports of a family; 0 for a LOCAL connection, whose addresses are skipped.
     private static func addressSize(of family: UInt8, isLocal: Bool) throws(ProxyHeaderError) -> Int {
         if isLocal { return 0 }
         switch family {
@@ -128,7 +128,7 @@ private enum Version2 {
         case 0x11: return 12
         case 0x21: return 36
         case 0x31: return 216
-        default: throw .family  // Datagrams, and what the specification does not have.
+        default: throw .family  // Datagrams, and values that are not in the specification.
         }
     }
 
@@ -140,7 +140,7 @@ private enum Version2 {
         case 0x21:
             let ip = IPAddress.v6(integer(bytes, 16, size: 8), integer(bytes, 24, size: 8))
             return .client(.internet(ip.unmapped, port: UInt16(truncatingIfNeeded: integer(bytes, 48, size: 2))))
-        default: return .unknown  // A client of a unix socket has no address, and neither has an unknown one.
+        default: return .unknown  // A client of a unix socket, or an unknown client, has no address.
         }
     }
 

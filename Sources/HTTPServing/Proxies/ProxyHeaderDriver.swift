@@ -1,16 +1,16 @@
-/// Reads the PROXY header at the beginning of a connection, and hands over to what its client speaks.
+/// Reads the PROXY header at the beginning of a connection, then passes the connection to the driver for its client.
 ///
-/// It looks at the input without taking it until the header is complete. What follows the header may be for OpenSSL to
-/// read.
+/// It only peeks at the input until the header is complete. OpenSSL may have to read the bytes after the header.
 final class ProxyHeaderDriver: PreludeDriver {
-    /// What the input so far amounts to.
+    /// The result of parsing the input so far.
     enum Verdict: Equatable {
         case incomplete
         case header(ProxyHeader, size: Int)
         case refused
     }
 
-    /// Judges all input since the connection began. With `isLast` no more follows, and an incomplete header is refused.
+    /// Parses all input since the connection began. With `isLast`, no more input follows, and an incomplete header is
+    /// refused.
     static func verdict(on input: Span<UInt8>, isLast: Bool) -> Verdict {
         do throws(ProxyHeaderError) {
             guard let (header, size) = try ProxyHeader.parse(input) else { return isLast ? .refused : .incomplete }
@@ -25,7 +25,7 @@ final class ProxyHeaderDriver: PreludeDriver {
     }
 
     func socketReady(on connection: HTTPConnection) {
-        // An end that no event has announced shows as empty input.
+        // Empty input means the end, which may come without an event.
         let verdict = connection.peek { input in
             Self.verdict(on: input, isLast: input.isEmpty || connection.peerHasEnded)
         }
@@ -41,7 +41,7 @@ final class ProxyHeaderDriver: PreludeDriver {
         if case .client(let address) = header, let refusal = connection.admit(client: address) {
             return connection.refuse(refusal)
         }
-        // If the header is expected, only trusted proxies are let in.
+        // A listener that expects the header admits only trusted proxies.
         connection.handOver(to: connection.listener.makeClientDriver(isFromProxy: true))
     }
 

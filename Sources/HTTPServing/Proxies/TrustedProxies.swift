@@ -1,13 +1,13 @@
 import HTTPMessages
 package import POSIXSockets
 
-/// The proxies whose word about the client's address counts.
+/// The proxies that are trusted to name the client's address.
 package struct TrustedProxies: Equatable, Sendable {
     package let networks: [IPNetwork]
     /// Whether every client of the listener's unix socket is a trusted proxy.
     package let includesUnixPeers: Bool
 
-    /// No proxy is trusted unless it is named.
+    /// Makes a set of proxies, which is empty by default.
     package init(networks: [IPNetwork] = [], includesUnixPeers: Bool = false) {
         self.networks = networks
         self.includesUnixPeers = includesUnixPeers
@@ -28,14 +28,14 @@ package struct TrustedProxies: Equatable, Sendable {
 }
 
 extension TrustedProxies {
-    /// The client of a request that came from `peer`, by its `X-Forwarded-For` fields, or without those by `Forwarded`
-    /// (RFC 7239).
+    /// Returns the client of a request that `peer` sent, by its `X-Forwarded-For` fields or, without these, by its
+    /// `Forwarded` fields (RFC 7239).
     ///
-    /// Each proxy adds the address that it got the request from, so the list is read from its end: past every trusted
-    /// proxy, to the first address that is not one. What stands before that is the client's own claim. The word of a
-    /// peer that is not trusted counts for nothing, and an element that is no address ends the reading. The two
-    /// fields are never mixed: a proxy that writes one of them and passes the other on would give the client the last
-    /// word.
+    /// Each proxy adds the address from which it got the request. So the list is read from its end, until the first
+    /// address that is not a trusted proxy. Elements before that address may be forged by the client. The fields are
+    /// ignored if the peer is not trusted. An element that is not an address ends the reading.
+    ///
+    /// The two fields are never mixed: a proxy may write one of them and pass on the other, which the client can forge.
     func client(of peer: SocketAddress, _ fields: HTTPFields) -> SocketAddress {
         guard !isEmpty, contains(peer) else { return peer }
         let lists = fields.values(of: "x-forwarded-for")
@@ -46,7 +46,7 @@ extension TrustedProxies {
         return client(of: peer, elements.map { $0 ?? "" })
     }
 
-    /// The same by elements in the order in which the proxies added them.
+    /// Returns the client by a list of elements, in the order in which the proxies added them.
     private func client(of peer: SocketAddress, _ elements: [Substring]) -> SocketAddress {
         var client = peer
         for element in elements.reversed() {
@@ -57,7 +57,7 @@ extension TrustedProxies {
         return client
     }
 
-    /// An address with or without a port, which is 0 then; an IPv6 address may stand in brackets.
+    /// Reads an address with or without a port. An IPv6 address may be in brackets. Without a port, the port is 0.
     private static func address(_ element: Substring) -> SocketAddress? {
         let text = element.withoutWhiteSpaceAround
         if let ip = IPAddress(text) { return .internet(ip.unmapped, port: 0) }
@@ -79,7 +79,8 @@ extension Substring {
 
 /// The elements of a `Forwarded` field (RFC 7239 section 4): `for=192.0.2.1;proto=https, for="[2001:db8::1]:4711"`.
 struct ForwardedElements: Equatable {
-    /// Of each element the value of `for`, without quotation marks; nil if it has none, has two, or is malformed.
+    /// For each element, the value of its `for` parameter without quotation marks; nil if the element has none, has
+    /// two, or is malformed.
     let clients: [Substring?]
 
     init(_ field: String) {
@@ -97,7 +98,7 @@ struct ForwardedElements: Equatable {
         }
     }
 
-    /// The parts between separators that do not stand in quotation marks.
+    /// Splits a text at separators outside quotation marks.
     private static func split(_ text: Substring, at separator: Character) -> [Substring] {
         var parts: [Substring] = []
         var (start, isQuoted, isEscaped) = (text.startIndex, false, false)
@@ -109,13 +110,14 @@ struct ForwardedElements: Equatable {
             case separator where !isQuoted:
                 parts.append(text[start..<index])
                 start = text.index(after: index)
-            default: break  // A character of a part.
+            default: break  // The character belongs to the present part.
             }
         }
         return parts + [text[start...]]
     }
 
-    /// A token as it is, or what quotation marks enclose. No address needs a backslash.
+    /// Returns a token as it is, or the text within quotation marks; nil if the text has a quotation mark or a
+    /// backslash, which no address needs.
     private static func unquoted(_ value: Substring) -> Substring? {
         guard value.first == "\"" else { return value.contains("\"") ? nil : value }
         guard value.count >= 2, value.last == "\"" else { return nil }

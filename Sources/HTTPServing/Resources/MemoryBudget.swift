@@ -1,27 +1,29 @@
 import POSIXSockets
 import Synchronization
 
-/// Bounds what clients can make the process hold in memory, over all connections of a server.
+/// Limits the memory that clients can make the process hold, over all connections of a server.
 ///
-/// The budget has fixed shares. A charge that does not fit its share is refused and changes nothing; the caller then
-/// gives something up. What one client network holds of heads, bodies and output together is bounded too, so that one
-/// client cannot fill a share that others need. Only what stays after an event is charged, in steps of
-/// `HeldMemory.step`: a request that arrives in one read and is answered at once costs no charge, and a head that
-/// arrives byte by byte costs one for each step.
+/// The budget has fixed shares. A charge that does not fit into its share is refused, and the caller must then release
+/// something. The heads, bodies and output of one client network together are limited too, so that one client cannot
+/// use up a share.
 ///
-/// All threads may use it at once. Charges are estimates of what is held, and the allocator keeps more than that.
+/// Only memory that is still held after an event is charged, in steps of `HeldMemory.step`. So a request that arrives
+/// in one read and is answered immediately needs no charge. A head that arrives byte by byte needs one charge for each
+/// step.
+///
+/// All threads may use it concurrently. Charges are estimates; the allocator holds more memory than that.
 package final class MemoryBudget: Sendable {
-    /// What is held.
+    /// A share of the budget, for one kind of memory.
     package enum Share: String, Sendable, CaseIterable {
-        /// Connection objects, TLS and HTTP/2 state: half of the budget.
+        /// Connection objects, TLS and HTTP/2 state; half of the budget.
         case connections
-        /// Heads of requests whose end has not arrived, and input that waits: an eighth.
+        /// Heads of incomplete requests, and input that waits; an eighth.
         case heads
-        /// Bodies of requests whose end has not arrived: an eighth.
+        /// Bodies of incomplete requests; an eighth.
         case bodies
-        /// Responses that the client has not taken: an eighth.
+        /// Responses that the client has not read; an eighth.
         case outbound
-        /// Requests that wait for their answer, with head and body: an eighth.
+        /// Requests that wait for their answer, with head and body; an eighth.
         case requests
 
         fileprivate var index: Int {
@@ -35,7 +37,7 @@ package final class MemoryBudget: Sendable {
         }
     }
 
-    /// The most of the whole budget, in bytes, unless an operator configures more: 1 GiB.
+    /// The largest budget in bytes, unless an operator configures a larger one: 1 GiB.
     package static let sizeDefaultMaximum = 1 << 30
     /// The smallest budget, in bytes: 16 MiB.
     package static let sizeMinimum = 16 << 20
@@ -50,13 +52,13 @@ package final class MemoryBudget: Sendable {
         let refusals = Atomic<Int>(0)
     }
 
-    /// A budget of so many bytes.
+    /// Makes a budget of `size` bytes.
     package init(size: Int = sizeDefaultMaximum) {
         self.size = size
         counters = Share.allCases.map { _ in Counters() }
     }
 
-    /// The most that a share takes, in bytes.
+    /// Returns the size of a share in bytes.
     package func maximum(of share: Share) -> Int {
         switch share {
         case .connections: size / 2
@@ -64,19 +66,19 @@ package final class MemoryBudget: Sendable {
         }
     }
 
-    /// The most that one client network holds of heads, bodies and output together, in bytes: half of one share.
+    /// The most bytes of heads, bodies and output that one client network may hold together: half of such a share.
     package var holderMaximum: Int { size / 16 }
 
-    /// What a share holds now, in bytes.
+    /// Returns the bytes that are charged to a share.
     package func charged(to share: Share) -> Int { counters(of: share).bytes.load(ordering: .relaxed) }
 
-    /// What all shares hold now, in bytes.
+    /// The bytes that are charged to all shares together.
     package var chargedSize: Int { Share.allCases.reduce(0) { $0 + charged(to: $1) } }
 
-    /// How many charges a share has refused.
+    /// Returns how many charges a share has refused.
     package func refusalCount(of share: Share) -> Int { counters(of: share).refusals.load(ordering: .relaxed) }
 
-    /// Charges bytes to a share; false if they do not fit, and then nothing is charged.
+    /// Charges bytes to a share. Returns false if they do not fit; then nothing is charged.
     package func charge(_ size: Int, to share: Share) -> Bool {
         let counters = counters(of: share)
         let sum = counters.bytes.add(size, ordering: .relaxed).newValue
@@ -86,19 +88,21 @@ package final class MemoryBudget: Sendable {
         return false
     }
 
-    /// Gives charged bytes back.
+    /// Releases charged bytes.
     package func release(_ size: Int, from share: Share) {
         counters(of: share).bytes.subtract(size, ordering: .relaxed)
     }
 
     private func counters(of share: Share) -> Counters { counters[share.index] }
 
-    // MARK: What one connection holds
+    // MARK: The charges of one connection
 
-    /// Brings the charges of a connection from what it held to what it holds. Returns the first share that has no
-    /// room for it, and then `held` says what is charged: all that became less, and what fitted.
+    /// Changes the charges of a connection from `held` to `new`. Returns the first share without room; nil if all
+    /// charges fit.
+    ///
+    /// Afterwards, `held` has the actual charges. If a share has no room, the charges before it are changed already.
     func move(_ held: inout HeldMemory, to new: HeldMemory, of holder: IPAddress?) -> Share? {
-        // As after most events.
+        // Most events change nothing.
         if held == new { return nil }
         guard fitsHolder(holder, growth: new.transient - held.transient) else {
             counters(of: .heads).refusals.add(1, ordering: .relaxed)
@@ -114,7 +118,7 @@ package final class MemoryBudget: Sendable {
         return nil
     }
 
-    /// False if a share has no room, and then nothing has changed.
+    /// Changes one charge. Returns false if the share has no room; then nothing changes.
     private func move(_ held: inout Int, to new: Int, in share: Share) -> Bool {
         if new < held {
             release(held - new, from: share)
@@ -125,8 +129,9 @@ package final class MemoryBudget: Sendable {
         return true
     }
 
-    /// Counts the growth for the holder if it may have it. Loses nothing for clients that hold nothing: no lock is
-    /// taken for them.
+    /// Counts the growth for a client network. Returns false if it exceeds the limit; then nothing is counted.
+    ///
+    /// Without growth, no lock is taken.
     private func fitsHolder(_ holder: IPAddress?, growth: Int) -> Bool {
         guard let holder, growth != 0 else { return true }
         return holders.withLock { holders in
@@ -137,7 +142,7 @@ package final class MemoryBudget: Sendable {
         }
     }
 
-    /// Takes back what was counted for the holder and then not charged.
+    /// Corrects the count of a client network by bytes that were counted but not charged.
     private func settleHolder(_ holder: IPAddress?, by change: Int) {
         guard let holder, change != 0 else { return }
         holders.withLock { holders in
@@ -147,7 +152,7 @@ package final class MemoryBudget: Sendable {
     }
 }
 
-/// What one connection makes the process hold, in bytes, by share.
+/// The memory that one connection makes the process hold, in bytes for each share.
 struct HeldMemory: Equatable, Sendable {
     /// The connection itself.
     var connection = 0
@@ -155,13 +160,13 @@ struct HeldMemory: Equatable, Sendable {
     var bodies = 0
     var outbound = 0
 
-    /// What a client makes grow by what it sends, or by not reading.
+    /// The memory that grows if a client sends data, or does not read.
     var transient: Int { heads + bodies + outbound }
 
-    /// What is held is charged in multiples of this: 1 KiB.
+    /// The step of charges in bytes: 1 KiB.
     static let step = 1024
 
-    /// The same with what changes from event to event rounded up to a multiple of `step`.
+    /// The same sizes. Those that change with each event are rounded up to a multiple of `step`.
     var inSteps: HeldMemory {
         HeldMemory(
             connection: connection, heads: Self.roundedUp(heads), bodies: Self.roundedUp(bodies),

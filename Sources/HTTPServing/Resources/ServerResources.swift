@@ -1,10 +1,11 @@
 package import POSIXSockets
 import Synchronization
 
-/// What all listeners and loops of a server share: memory, places for connections, and the counts that operators see.
+/// The resources that all listeners and loops of a server share: memory, places for connections, and the counts for
+/// operators.
 package final class ServerResources: Sendable {
     package let memory: MemoryBudget
-    /// Connections of all listeners together, as the process's descriptors allow.
+    /// The most connections of all listeners together, which depends on the process's limit of descriptors.
     package let connectionsMaximum: Int
     private let places = Atomic<Int>(0)
     private let states: [StateCount]
@@ -14,31 +15,30 @@ package final class ServerResources: Sendable {
         let value = Atomic<Int>(0)
     }
 
-    /// Resources of one server. The maximum of connections is at least 1.
+    /// Makes the resources of one server. A maximum below 1 is raised to 1.
     package init(memory: MemoryBudget = MemoryBudget(), connectionsMaximum: Int = .max) {
         self.memory = memory
         self.connectionsMaximum = max(1, connectionsMaximum)
         states = HTTPConnectionState.allCases.map { _ in StateCount() }
     }
 
-    /// Connections that are open, of all listeners.
+    /// The number of open connections of all listeners.
     package var connectionCount: Int { places.load(ordering: .relaxed) }
 
-    /// Requests whose answer takes a task, and that have not been answered.
+    /// The number of requests that a task is answering.
     package var requestsInFlight: Int { inFlight.load(ordering: .relaxed) }
 
-    /// Open connections in this state.
+    /// Returns the number of open connections in this state.
     package func connectionCount(in state: HTTPConnectionState) -> Int {
         states[state.index].value.load(ordering: .relaxed)
     }
 
-    /// The most connections of one client network, given the configured limit: no client may have more than half of all
-    /// places.
+    /// Returns the most connections of one client network: the configured limit, but at most half of all places.
     func connectionsPerNetworkMaximum(_ limit: Int) -> Int { min(limit, max(1, connectionsMaximum / 2)) }
 
     // MARK: Counting
 
-    /// Takes a place for a connection and its memory. Returns the reason if one of them is full, and nil otherwise.
+    /// Takes a place for a connection, and charges its memory. Returns the reason if there is no place or no memory.
     func takePlace() -> HTTPConnectionRefusal? {
         guard places.add(1, ordering: .relaxed).newValue <= connectionsMaximum else {
             places.subtract(1, ordering: .relaxed)
@@ -63,7 +63,7 @@ package final class ServerResources: Sendable {
         states[state.index].value.subtract(1, ordering: .relaxed)
     }
 
-    /// Charges a request that waits for its answer; false if the process holds too many.
+    /// Charges a request that waits for its answer. Returns false if there is no memory for it.
     func requestBegan(size: Int) -> Bool {
         guard memory.charge(size, to: .requests) else { return false }
         inFlight.add(1, ordering: .relaxed)
@@ -76,15 +76,15 @@ package final class ServerResources: Sendable {
     }
 }
 
-/// What a connection does, as operators see it.
+/// The state of a connection, as operators see it.
 package enum HTTPConnectionState: String, Sendable, CaseIterable {
-    /// Before HTTP: the PROXY header, the TLS handshake, the choice of protocol.
+    /// The connection is before HTTP: at the PROXY header, the TLS handshake, or the choice of protocol.
     case arriving
     /// No request has begun, or the last one was answered.
     case idle
-    /// A request arrives or is answered.
+    /// A request arrives or is being answered.
     case busy
-    /// The last response is sent, and the client is given time to read it.
+    /// The last response is sent, and the client has time to read it.
     case closing
 
     fileprivate var index: Int {
@@ -106,21 +106,21 @@ package enum HTTPConnectionState: String, Sendable, CaseIterable {
 }
 
 extension HeldMemory {
-    /// What an open connection costs by itself, in bytes: its objects, timer and registration.
+    /// The size of an open connection in bytes: its objects, timer and registration.
     static let connectionSize = 4 * 1024
-    /// What TLS adds.
+    /// The additional size of TLS, in bytes.
     static let tlsSize = 40 * 1024
-    /// What an HTTP/2 session adds: nghttp2's state and both tables of HPACK.
+    /// The additional size of an HTTP/2 session, in bytes: nghttp2's state and both tables of HPACK.
     static let http2Size = 24 * 1024
-    /// What an HTTP/2 stream adds to its head.
+    /// The additional size of an HTTP/2 stream besides its head, in bytes.
     static let streamSize = 1024
-    /// What a request costs beside its head and body: its task and what the handler keeps.
+    /// The size of a request besides its head and body, in bytes: its task and the data that the handler keeps.
     static let requestSize = 2 * 1024
 }
 
 extension IPAddress {
-    /// What counts as one client: an IPv4 address, or the /64 of an IPv6 address, of which one subscriber has all
-    /// addresses.
+    /// The network that counts as one client: an IPv4 address, or the /64 network of an IPv6 address. One subscriber
+    /// usually has a whole /64 network.
     package var clientNetwork: IPAddress {
         switch self {
         case .v4: self

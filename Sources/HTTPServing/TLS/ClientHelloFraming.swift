@@ -1,22 +1,22 @@
-/// Tells by its framing alone whether the input of a connection holds a whole ClientHello (RFC 8446 sections 4, 4.1.2
-/// and 5.1).
+/// Checks whether the input of a connection contains a whole ClientHello, by its framing only (RFC 8446 sections 4,
+/// 4.1.2 and 5.1).
 ///
-/// It is judged before OpenSSL sees the connection: a TLS session costs 40 KiB and some ten microseconds, and half of a
-/// message is worth neither. What the message says is left to OpenSSL.
+/// The check comes before OpenSSL gets the connection. A TLS session costs 40 KiB and some ten microseconds, which
+/// would be wasted on an incomplete message. OpenSSL parses the contents of the message.
 enum ClientHelloFraming {
-    /// What the input so far amounts to.
+    /// The result of checking the input so far.
     enum Verdict: Equatable {
-        /// The beginning of a ClientHello; nothing at all is one too.
+        /// The beginning of a ClientHello. Empty input counts as one too.
         case incomplete
-        /// A ClientHello to its end, or more of one than is waited for.
+        /// A whole ClientHello, or `sizeMaximum` bytes of one.
         case complete
-        /// Not a ClientHello, and it cannot become one: as a rule plain HTTP.
+        /// Not a ClientHello, usually plain HTTP.
         case notTLS
     }
 
-    /// With so many bytes there the rest is no longer waited for: a record of the largest size with its header.
+    /// The number of bytes after which the rest of a ClientHello is not awaited: the largest record with its header.
     ///
-    /// Clients need a few hundred bytes, or some two thousand with keys that withstand quantum computers.
+    /// Clients need a few hundred bytes, or about two thousand with post-quantum keys.
     static let sizeMaximum = recordHeaderSize + payloadSizeMaximum
 
     private static let recordHeaderSize = 5
@@ -25,10 +25,10 @@ enum ClientHelloFraming {
     private static let handshakeRecord: UInt8 = 22
     private static let majorVersion: UInt8 = 3
 
-    /// Judges all input since the client began.
+    /// Checks all input since the client began.
     ///
-    /// The message may be spread over records. Records without a payload, and hellos of SSL 2.0, are refused (RFC 8446
-    /// section 5.1 and appendix D.5).
+    /// The message may be spread over several records. Records without a payload and ClientHellos of SSL 2.0 are
+    /// refused (RFC 8446 section 5.1 and appendix D.5).
     static func verdict(on input: Span<UInt8>) -> Verdict {
         var message = Message()
         var position = 0
@@ -41,14 +41,14 @@ enum ClientHelloFraming {
             guard (1...payloadSizeMaximum).contains(size) else { return .notTLS }
             let end = start + size
             guard message.append(input.extracting(start..<min(end, input.count))) else { return .notTLS }
-            // OpenSSL takes records whole.
+            // OpenSSL can only process whole records.
             if message.isComplete && end <= input.count { return .complete }
             position = end
         }
         return input.count < sizeMaximum ? .incomplete : .complete
     }
 
-    /// The handshake message that the payloads make up.
+    /// The handshake message in the payloads of the records.
     private struct Message {
         private static let headerSize = 4
         private static let clientHello: UInt8 = 1
@@ -58,7 +58,7 @@ enum ClientHelloFraming {
 
         var isComplete: Bool { receivedSize >= Self.headerSize && receivedSize - Self.headerSize >= bodySize }
 
-        /// Takes the next part; false if this is another message.
+        /// Takes the next part. Returns false if the message is not a ClientHello.
         mutating func append(_ part: Span<UInt8>) -> Bool {
             let header = part.extracting(first: min(part.count, max(0, Self.headerSize - receivedSize)))
             for index in 0..<header.count {

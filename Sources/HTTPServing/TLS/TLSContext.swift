@@ -1,24 +1,27 @@
 private import COpenSSL
 import KeyCrypto
 
-/// How a listener speaks TLS 1.2 and 1.3: certificates by name, whom to trust, and what to offer. Immutable; a reload
-/// makes another.
+/// The TLS settings of a listener, for TLS 1.2 and 1.3: certificates by host name, trusted authorities, and offered
+/// protocols.
 ///
-/// A connection keeps the context with which it began.
+/// It is immutable: a reload makes another one. A connection keeps the context with which it began.
 package final class TLSContext: Sendable {
     private let contexts: [SSLContextHandle]
     private let names: TLSServerNames<Int>
     private let tickets: TLSTicketKeys
-    /// The ends of all certificates' validity in seconds since 1970, in the order of the identities.
+    /// When the certificates expire, in seconds since 1970, in the order of the identities.
     package let certificateEnds: [Int64]
     /// Whether clients must have a certificate.
     package let requiresClientCertificate: Bool
 
+    /// Makes a context.
+    ///
     /// - Parameters:
-    ///   - identities: at least one; the first is for clients that name no host, or one that no certificate has. If
-    ///     two with different algorithms have the same name, the client's abilities decide.
-    ///   - clientAuthorities: certificates in PEM whose clients alone are let in; `nil` lets everybody in.
-    ///   - tickets: the keys under which session tickets are sealed.
+    ///   - identities: at least one. The first is for clients that name no host, or a host that no certificate has. If
+    ///     two identities with different algorithms have the same name, OpenSSL chooses one that the client supports.
+    ///   - clientAuthorities: certificates in PEM. Only clients with a certificate of these authorities may connect;
+    ///     with `nil`, all clients may.
+    ///   - tickets: the keys that seal session tickets.
     ///   - offersHTTP2: whether ALPN prefers `h2` to `http/1.1`.
     ///   - options: versions and ciphers.
     ///
@@ -44,12 +47,12 @@ package final class TLSContext: Sendable {
         for context in contexts { unsafe latchkey_tls_on_server_name(context.pointer, serverNameCallback, argument) }
     }
 
-    /// A session of the default context; the caller frees it with `SSL_free` and keeps this object for as long.
+    /// Makes a session with the default context. The caller frees it with `SSL_free`, and keeps this object until then.
     func makeSession() -> OpaquePointer? {
         unsafe SSL_new(contexts[0].pointer)
     }
 
-    /// Gives a session the certificates of the host that the client asks for.
+    /// Gives a session the certificates for the host that the client names.
     fileprivate func choose(_ host: String, for session: OpaquePointer) {
         guard let index = names.value(for: host) else { return }
         _ = unsafe SSL_set_SSL_CTX(session, contexts[index].pointer)
@@ -60,7 +63,7 @@ package final class TLSContext: Sendable {
 
 extension TLSContext {
     private static let groups = "X25519:P-256:P-384"
-    /// The most bytes of a client's chain.
+    /// The most bytes of a client's certificate chain.
     private static let clientChainSizeMaximum = 32 * 1024
 
     private static func makeContext(
@@ -97,8 +100,10 @@ extension TLSContext {
         }
     }
 
-    /// Whom to let in. The authorities also name the sessions, so that a ticket from one listener or set of authorities
-    /// is worth nothing at another.
+    /// Sets the authorities whose clients may connect.
+    ///
+    /// The ID of the session context is a hash of the authorities. So a session ticket is not accepted by a listener
+    /// with other authorities.
     private static func setClientAuthorities(_ context: OpaquePointer, _ authorities: [UInt8]?) throws(TLSError) {
         var sessionName = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
         let named = authorities ?? []
@@ -129,13 +134,13 @@ private func serverNameCallback(
     guard let session = unsafe session, let argument = unsafe argument,
         let name = unsafe SSL_get_servername(session, TLSEXT_NAMETYPE_host_name)
     else { return SSL_TLSEXT_ERR_NOACK }
-    // The session's owner keeps the TLSContext; the name is a terminated string.
+    // Safe: the session's owner keeps the TLSContext, and the name is a terminated string.
     let context = unsafe Unmanaged<TLSContext>.fromOpaque(argument).takeUnretainedValue()
     unsafe context.choose(String(cString: name), for: session)
     return SSL_TLSEXT_ERR_OK
 }
 
-/// Protocol names as ALPN has them: each behind its length.
+/// Protocol names in the format of ALPN: each name with its length before it.
 private let bothProtocols = [2] + Array("h2".utf8) + [8] + Array("http/1.1".utf8)
 
 private func chooseEither(
@@ -154,9 +159,10 @@ private func chooseVersion1(
     unsafe choose(bothProtocols[3...], chosen, size, offer, offerSize)
 }
 
-/// Points `chosen` into the client's offer, which outlives the call-back, at the first of ours that it has.
+/// Chooses the first protocol of `ours` that the client offers. `chosen` then points into the client's offer, which
+/// outlives the callback.
 ///
-/// Without one the handshake fails, as RFC 7301 section 3.2 demands.
+/// If the client offers none of them, the handshake fails (RFC 7301 section 3.2).
 private func choose(
     _ ours: ArraySlice<UInt8>, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ size: UnsafeMutablePointer<UInt8>?, _ offer: UnsafePointer<UInt8>?, _ offerSize: UInt32
@@ -175,7 +181,7 @@ private func choose(
     return SSL_TLSEXT_ERR_ALERT_FATAL
 }
 
-/// Where a name with its length stands in a list of such; OpenSSL has checked that the list is well-formed.
+/// Returns the position of a name with its length in a list of names. OpenSSL has checked that the list is well-formed.
 private func find(_ wanted: ArraySlice<UInt8>, in offer: UnsafeBufferPointer<UInt8>) -> Int? {
     var position = 0
     while position < offer.count {
@@ -187,28 +193,28 @@ private func find(_ wanted: ArraySlice<UInt8>, in offer: UnsafeBufferPointer<UIn
     return nil
 }
 
-/// Which versions and ciphers of TLS a listener offers.
+/// The versions and ciphers of TLS that a listener offers.
 package struct TLSProtocolOptions: Equatable, Sendable {
     /// The oldest version.
     package var minimumVersion = TLSFacts.Version.version12
-    /// The ciphers of TLS 1.2, as OpenSSL writes a list. By default elliptic-curve exchange and authenticated
-    /// encryption alone.
+    /// The ciphers of TLS 1.2 in OpenSSL's format. The default allows only elliptic-curve key exchange and
+    /// authenticated encryption.
     package var cipherList = "ECDHE+AESGCM:ECDHE+CHACHA20"
-    /// The ciphers of TLS 1.3 by their names, with colons between.
+    /// The names of the ciphers of TLS 1.3, separated by colons.
     package var cipherSuites = "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256"
 
-    /// The defaults.
+    /// Makes the default options.
     package init() {}
 }
 
 /// The owner of one reference to an `SSL_CTX`.
 @safe
 final class SSLContextHandle: @unchecked Sendable {
-    // Safe to share: it is set up by one thread and only used for sessions afterwards, and OpenSSL counts references
+    // Safe to share: one thread sets it up, and afterwards it is only used to make sessions. OpenSSL counts references
     // atomically.
     let pointer: OpaquePointer
 
-    /// An empty context for servers; `nil` when there is no memory.
+    /// Makes an empty context for servers; `nil` if there is no memory.
     init?() {
         guard let pointer = unsafe SSL_CTX_new(TLS_server_method()) else { return nil }
         unsafe self.pointer = pointer

@@ -1,6 +1,6 @@
-/// Why certificates and keys cannot be used for TLS; never holds key material or OpenSSL's own text.
+/// Why certificates and keys cannot be used for TLS. It contains no key material and no text of OpenSSL.
 package enum TLSError: Error, Equatable, Sendable {
-    /// The file is not a chain of X.509 certificates in PEM, the server's own first.
+    /// The file is not a chain of X.509 certificates in PEM.
     case notACertificateChain
     /// The file is not an unencrypted private key in PEM.
     case notAPrivateKey
@@ -10,13 +10,13 @@ package enum TLSError: Error, Equatable, Sendable {
     case keyMismatch
     /// A key or a signature is too weak: RSA under 2048 bits, curves under 224, SHA-1.
     case tooWeak
-    /// The file holds no certificates of authorities in PEM.
+    /// The file has no certificates of authorities in PEM.
     case notAuthorities
-    /// The list of TLS 1.2 ciphers names none that OpenSSL has.
+    /// The list of TLS 1.2 ciphers has no cipher that OpenSSL supports.
     case noCipherList
     /// The list of TLS 1.3 ciphers has a name that OpenSSL does not know.
     case noCipherSuites
-    /// OpenSSL refused what should not fail: out of memory, or a broken installation.
+    /// OpenSSL failed, because there is no memory, or because the installation is broken. The text names the operation.
     case operationFailed(String)
 }
 
@@ -36,24 +36,24 @@ extension TLSError: CustomStringConvertible {
     }
 }
 
-/// Why a handshake did not succeed.
+/// Why a handshake failed.
 package enum TLSHandshakeFailure: String, CaseIterable, Equatable, Sendable {
-    /// It was not complete in time.
+    /// The handshake was not complete before its deadline.
     case timeout
     /// The client closed the connection.
     case closed
-    /// What came was not TLS: as a rule plain HTTP.
+    /// The input was not TLS, but usually plain HTTP.
     case notTLS
-    /// The client does not speak TLS 1.2 or 1.3.
+    /// The client does not support TLS 1.2 or 1.3.
     case version
-    /// No cipher, group or signature algorithm in common.
+    /// Client and server have no cipher, group or signature algorithm in common.
     case parameters
-    /// The client does not speak HTTP/2 or HTTP/1.1.
+    /// The client offers other application protocols than HTTP/2 and HTTP/1.1.
     case applicationProtocol
     /// The client has no certificate of a configured authority.
     case clientCertificate
-    /// The client refused, as a rule because it does not trust our certificate.
+    /// The client ended the handshake, usually because it does not trust the server's certificate.
     case refused
-    /// Anything else.
+    /// The handshake failed for another reason.
     case other
 }

@@ -1,13 +1,13 @@
-/// Carries out the TLS handshake of a connection, and hands over to the protocol that it agrees on.
+/// Carries out the TLS handshake of a connection, then passes the connection to the driver of the agreed protocol.
 ///
-/// OpenSSL reads and writes the socket itself, so this driver takes no bytes. TLS begins when the whole ClientHello
-/// waits in the kernel: until then the connection costs no more than a silent one.
+/// OpenSSL reads and writes the socket itself, so this driver reads nothing. TLS begins when the whole ClientHello
+/// waits in the kernel. Until then, the connection costs no more than a silent one.
 final class TLSHandshakeDriver: PreludeDriver {
     private let context: TLSContext
-    /// Whether OpenSSL has the connection.
+    /// Whether TLS has begun.
     private var hasBegun = false
 
-    /// A handshake with the certificates of this context, which the connection keeps.
+    /// Makes a driver for a handshake with this context.
     init(_ context: TLSContext) {
         self.context = context
     }
@@ -20,16 +20,16 @@ final class TLSHandshakeDriver: PreludeDriver {
         if hasBegun || begin(on: connection) { shakeHands(on: connection) }
     }
 
-    /// Begins TLS if the client's first message has come; whether it has begun.
+    /// Begins TLS if the client's first message has arrived. Returns whether TLS has begun.
     private func begin(on connection: HTTPConnection) -> Bool {
         let seen = connection.peek { input in (verdict: ClientHelloFraming.verdict(on: input), size: input.count) }
         switch seen?.verdict {
         case nil: break
-        // An end that no event has announced shows as empty input.
+        // Empty input means the end, which may come without an event.
         case .incomplete where connection.peerHasEnded || seen?.size == 0: fail(connection, because: .closed)
         case .incomplete: break
         case .notTLS:
-            // What stays unread would make the end a reset.
+            // If input stayed unread, closing would send a reset.
             connection.skip(seen?.size ?? 0)
             fail(connection, because: .notTLS)
         case .complete:
@@ -49,7 +49,7 @@ final class TLSHandshakeDriver: PreludeDriver {
         }
     }
 
-    /// The rest of what came in an earlier turn.
+    /// Continues with input that arrived in an earlier turn.
     func inputTurnCame(on connection: HTTPConnection) {
         socketReady(on: connection)
     }
@@ -57,13 +57,13 @@ final class TLSHandshakeDriver: PreludeDriver {
     private func finish(_ connection: HTTPConnection) {
         let listener = connection.listener
         listener.observer.handshakeFinished(connection.peer, after: connection.age)
-        // A client that offers no protocol speaks HTTP/1.1.
+        // If the client offers no protocol, HTTP/1.1 is used.
         connection.handOver(to: (connection.agreedProtocol ?? .http1).makeDriver(for: listener))
     }
 
     private func fail(_ connection: HTTPConnection, because reason: TLSHandshakeFailure) {
         connection.listener.observer.handshakeFailed(connection.peer, because: reason)
-        // After other failures OpenSSL has sent its alert, which a reset could destroy.
+        // After other failures, OpenSSL has sent an alert, which a reset could destroy.
         connection.close(reset: reason == .timeout)
     }
 

@@ -1,24 +1,24 @@
 private import COpenSSL
 package import KeyCrypto
 
-/// What a server proves who it is with: a chain of certificates and the private key of the first one.
+/// The identity of a server: a chain of certificates and the private key of the first certificate.
 package final class TLSIdentity: Sendable {
     private let chain: [CertificateHandle]
     private let key: PrivateKeyHandle
 
-    /// The DNS names of the first certificate, as they stand in it; `*.` begins a wildcard.
+    /// The DNS names in the first certificate. A name that begins with `*.` is a wildcard.
     package let names: [String]
     package let algorithm: Algorithm
-    /// The end of the first certificate's validity in seconds since 1970.
+    /// When the first certificate expires, in seconds since 1970.
     package let notAfter: Int64
 
-    /// What the key can do.
+    /// The algorithm of the private key.
     package enum Algorithm: Sendable {
         case rsa
         case ecdsa
     }
 
-    /// A chain of certificates in PEM, the server's own first, and its private key in PEM without encryption.
+    /// Reads a chain of certificates in PEM, the server's own first, and its private key in PEM without encryption.
     ///
     /// Throws `notACertificateChain`, `notAPrivateKey`, `unsupportedKey` or `keyMismatch`.
     package init(chain pem: [UInt8], privateKey: borrowing SecretBytes) throws(TLSError) {
@@ -35,7 +35,7 @@ package final class TLSIdentity: Sendable {
         guard unsafe X509_check_private_key(first.pointer, key.pointer) == 1 else { throw .keyMismatch }
     }
 
-    /// Puts the identity into a context, which takes references of its own. Throws `tooWeak`.
+    /// Installs the identity in a context, which keeps its own references. Throws `tooWeak`.
     func install(in context: SSLContextHandle) throws(TLSError) {
         defer { ERR_clear_error() }
         var isInstalled = unsafe SSL_CTX_use_certificate(context.pointer, chain[0].pointer) == 1
@@ -43,7 +43,7 @@ package final class TLSIdentity: Sendable {
             let isAdded = unsafe latchkey_tls_add_chain_certificate(context.pointer, issuer.pointer) == 1
             isInstalled = isInstalled && isAdded
         }
-        // The files have been read and fit each other, so what is left is the security level.
+        // The files are valid and belong together, so only the security level can be the reason.
         guard unsafe isInstalled && SSL_CTX_use_PrivateKey(context.pointer, key.pointer) == 1 else { throw .tooWeak }
     }
 
@@ -52,7 +52,7 @@ package final class TLSIdentity: Sendable {
         defer { unsafe GENERAL_NAMES_free(list) }
         return unsafe (0..<latchkey_alternative_name_count(list)).compactMap { position in
             var count: Int32 = 0
-            // The name is `count` bytes that live as long as the list.
+            // Safe: the name has `count` bytes, which exist as long as the list.
             guard let start = unsafe latchkey_dns_name(list, position, &count), count > 0 else { return nil }
             return unsafe String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
         }
@@ -61,8 +61,8 @@ package final class TLSIdentity: Sendable {
     private static func end(of certificate: OpaquePointer) -> Int64 {
         var days: Int32 = 0
         var seconds: Int32 = 0
-        // 1970-01-01 as OpenSSL counts; the difference to it is the Unix time. The distant past if there is no such
-        // time.
+        // The Unix time is the difference from 1970-01-01 as OpenSSL counts it. If it cannot be computed, the time is
+        // the distant past.
         guard let epoch = unsafe ASN1_TIME_set(nil, 0) else { return .min }
         defer { unsafe ASN1_STRING_free(epoch) }
         let isTime = unsafe ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notAfter(certificate)) == 1
@@ -92,7 +92,7 @@ final class PrivateKeyHandle: @unchecked Sendable {
     // Safe to share: OpenSSL's operations on a key are thread safe, and it counts references atomically.
     let pointer: OpaquePointer
 
-    /// Takes over the caller's reference; `nil` for none.
+    /// Takes over the caller's reference; `nil` if the caller has none.
     init?(owning pointer: OpaquePointer?) {
         guard let pointer = unsafe pointer else { return nil }
         unsafe self.pointer = pointer
@@ -102,15 +102,15 @@ final class PrivateKeyHandle: @unchecked Sendable {
         unsafe EVP_PKEY_free(pointer)
     }
 
-    /// Whether it is of this kind: "RSA", "EC".
+    /// Whether the key has this type, for example "RSA" or "EC".
     func isKind(_ name: String) -> Bool {
         unsafe EVP_PKEY_is_a(pointer, name) == 1
     }
 }
 
-/// Reads what TLS needs from PEM.
+/// Reads certificates and keys from PEM.
 enum PEMReading {
-    /// All certificates in the text, in order; none when one of them is malformed.
+    /// Returns all certificates in a text, in their order. If one of them is malformed, returns none.
     static func certificates(_ pem: [UInt8]) -> [CertificateHandle] {
         defer { ERR_clear_error() }
         var found: [CertificateHandle] = []
@@ -119,11 +119,11 @@ enum PEMReading {
                 unsafe found.append(CertificateHandle(owning: certificate))
             }
         }
-        // The reader ends with "no start line"; anything else is a broken block.
+        // At the end of the text, the reader fails with "no start line". Any other error means a malformed block.
         return ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE ? found : []
     }
 
-    /// The private key in the text; `nil` for none, and for one under a passphrase.
+    /// Returns the private key in a text; `nil` if the text has no private key, or if the key has a passphrase.
     static func privateKey(_ pem: borrowing SecretBytes) -> PrivateKeyHandle? {
         defer { ERR_clear_error() }
         return pem.withBytes { bytes in
@@ -133,7 +133,7 @@ enum PEMReading {
         }
     }
 
-    /// The reader refers to the bytes and ends before they do.
+    /// Calls `body` with a reader for the bytes. The reader is freed before the bytes.
     private static func withReader<Result>(_ bytes: RawSpan, _ body: (OpaquePointer?) -> Result) -> Result {
         unsafe bytes.withUnsafeBytes { buffer in
             let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count))

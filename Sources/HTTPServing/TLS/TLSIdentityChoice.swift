@@ -1,12 +1,12 @@
-/// Which identities serve which names: an `SSL_CTX` holds one of each algorithm, so each name has a group of one or
-/// two.
+/// The identities that serve each name. An `SSL_CTX` can have one identity of each algorithm, so each name has a group
+/// of one or two identities.
 struct TLSIdentityChoice {
-    /// Positions in the list of identities, one context each; the first is the default.
+    /// The groups, as positions in the list of identities. Each group needs a context; the first group is the default.
     private(set) var groups: [[Int]] = []
-    /// The position of a name's group.
+    /// The position of the group of each name.
     private(set) var names = TLSServerNames<Int>()
 
-    /// Of several identities with the same name and algorithm the first serves.
+    /// Makes the groups. If several identities have the same name and algorithm, the first one is used.
     init(_ identities: [TLSIdentity]) {
         self.init(identities.map { ($0.names, $0.algorithm) })
     }
@@ -14,7 +14,7 @@ struct TLSIdentityChoice {
     init(_ identities: [(names: [String], algorithm: TLSIdentity.Algorithm)]) {
         var positions: [[Int]: Int] = [:]
         for (index, identity) in identities.enumerated() {
-            // A certificate without names serves as the default only.
+            // A certificate without names can only be the default.
             let groupsOfNames = identity.names.map { name in (name, Self.group(of: name, identities)) }
             for (name, group) in groupsOfNames where group.contains(index) {
                 let position = positions[group] ?? groups.count
@@ -26,7 +26,7 @@ struct TLSIdentityChoice {
         }
     }
 
-    /// The first identity of each algorithm that has this name, in the order of the list.
+    /// Returns the first identity of each algorithm that has this name, in the order of the list.
     private static func group(
         of name: String, _ identities: [(names: [String], algorithm: TLSIdentity.Algorithm)]
     ) -> [Int] {
@@ -40,13 +40,14 @@ struct TLSIdentityChoice {
     }
 }
 
-/// Which of several things belongs to the name that a client asks for (RFC 6066 section 3, RFC 9525 section 6.3).
+/// Finds the value for the host name that a client sends (RFC 6066 section 3, RFC 9525 section 6.3).
 struct TLSServerNames<Value: Sendable>: Sendable {
     private var exact: [String: Value] = [:]
-    /// By what follows `*.`.
+    /// The values of wildcards, by the domain after `*.`.
     private var wildcards: [String: Value] = [:]
 
-    /// Files a value under a name of a certificate: a host, or `*.` and a domain. The first one of a name stays.
+    /// Adds a value for a name of a certificate: a host, or `*.` and a domain. If the name has a value already, that
+    /// one stays.
     mutating func insert(_ value: Value, for name: String) {
         let name = Self.normalize(name)
         if name.hasPrefix("*.") {
@@ -57,7 +58,7 @@ struct TLSServerNames<Value: Sendable>: Sendable {
         }
     }
 
-    /// The value for a host: of its exact name, or of the wildcard that stands for its first label alone.
+    /// Returns the value for a host: the value for its exact name, or for the wildcard that replaces its first label.
     func value(for host: String) -> Value? {
         let host = Self.normalize(host)
         if let value = exact[host] { return value }
@@ -65,7 +66,7 @@ struct TLSServerNames<Value: Sendable>: Sendable {
         return wildcards[String(host[host.index(after: dot)...])]
     }
 
-    /// Lower case, without the dot of the root.
+    /// Returns a name in lower case and without the dot of the root domain.
     private static func normalize(_ name: String) -> String {
         let name = name.lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name

@@ -3,29 +3,30 @@ import HTTPMessages
 import POSIXSockets
 import Telemetry
 
-/// TLS on one connection: between its socket and the plain bytes, with the same outcomes as a socket has.
+/// TLS on one connection: encrypts and decrypts between its socket and the plain bytes.
 @safe
 struct TLSSession: ~Copyable {
-    /// So many plain bytes are encrypted in one call, so that a large response does not hold the loop.
+    /// The most plain bytes that one call encrypts, so that a large response does not block the loop.
     private static let writeSizeMaximum = 256 * 1024
 
-    /// How many small records a response allows for: acknowledgements and window updates have records of their own.
+    /// The number of small records that each response allows in addition, because acknowledgements and window updates
+    /// come in small records.
     private static let smallRecordsPerResponse = 16
-    /// Output of so many bytes allows for one small record more.
+    /// The number of output bytes that allow one small record more.
     private static let outputSizePerSmallRecord = 4096
 
     private let session: OpaquePointer
     /// The socket as OpenSSL sees it.
     private let wire: TLSWire
     private var smallRecords: TokenBucket
-    /// What the session's call-backs use.
+    /// The context that the session's callbacks use.
     private let context: TLSContext
-    /// OpenSSL wants nothing more to do with a session that has failed.
+    /// Whether the session has failed. OpenSSL must not be called with it any more.
     private var hasFailed = false
-    /// A read waits for room to write, as it may when the peer changes its keys.
+    /// Whether a read waits until the socket has room for output, for example because the peer changes its keys.
     private(set) var readWaitsForRoom = false
 
-    /// A session that waits for the client's first message; `nil` when there is no memory.
+    /// Makes a session that waits for the client's first message; `nil` if there is no memory.
     init?(_ context: TLSContext, descriptor: Int32, limits: HTTPLimits, now: MonotonicTime) {
         guard let session = unsafe context.makeSession() else { return nil }
         let wire = TLSWire(descriptor: descriptor)
@@ -33,7 +34,7 @@ struct TLSSession: ~Copyable {
             unsafe SSL_free(session)
             return nil
         }
-        // The session frees the one reference that both directions share.
+        // Both directions share one reference, which the session frees.
         unsafe SSL_set_bio(session, socket, socket)
         unsafe SSL_set_accept_state(session)
         unsafe self.session = session
@@ -49,7 +50,7 @@ struct TLSSession: ~Copyable {
 
     // MARK: Events
 
-    /// Goes on with the handshake as far as the socket and the turn's budget allow.
+    /// Continues the handshake as far as the socket and the turn's budget allow.
     mutating func handshake(now: MonotonicTime) -> HandshakeOutcome {
         ERR_clear_error()
         wire.beginTurn()
@@ -65,7 +66,7 @@ struct TLSSession: ~Copyable {
         }
     }
 
-    /// Fills the front of `buffer` with plain bytes until it is full, the socket is empty, or the turn's budget is
+    /// Reads plain bytes into the beginning of `buffer`, until it is full, the socket is empty, or the turn's budget is
     /// spent.
     mutating func read(into buffer: inout [UInt8], now: MonotonicTime) -> TransportReadOutcome {
         readWaitsForRoom = false
@@ -84,9 +85,9 @@ struct TLSSession: ~Copyable {
             case .wouldBlock where wire.isEmpty || readWaitsForRoom:
                 return count > 0 ? .bytes(count, mayHaveMore: false) : .wouldBlock
             case .wouldBlock:
-                // A record without data, or the end of the budget.
+                // The record has no data, or the budget is spent.
                 continue
-            // The next read finds the end again: what came before it is passed on first.
+            // The bytes before the end or the failure are returned first. The next read finds the end again.
             case .endOfInput: return count > 0 ? .bytes(count, mayHaveMore: true) : .endOfInput
             case .failed: return count > 0 ? .bytes(count, mayHaveMore: true) : .failed
             }
@@ -99,7 +100,7 @@ struct TLSSession: ~Copyable {
         ERR_clear_error()
         let size = buffer.count - position
         let result = unsafe buffer.withUnsafeMutableBytes { bytes in
-            // `size` bytes lie behind `position`.
+            // Safe: the buffer has `size` bytes after `position`.
             unsafe SSL_read(session, bytes.baseAddress?.advanced(by: position), Int32(size))
         }
         if result > 0 { return .bytes(Int(result)) }
@@ -109,18 +110,18 @@ struct TLSSession: ~Copyable {
             readWaitsForRoom = true
             return .wouldBlock
         case SSL_ERROR_ZERO_RETURN: return .endOfInput
-        default:  // An integer of OpenSSL: every other one is a failure.
+        default:  // Every other number of OpenSSL is a failure.
             hasFailed = true
             return .failed(errno: 0)
         }
     }
 
-    /// A response has gone out.
+    /// Notes that a response was sent, which allows more small records.
     mutating func answered() {
         smallRecords.give(Self.smallRecordsPerResponse)
     }
 
-    /// Encrypts and sends; what was not taken must be offered again, with more behind it or not.
+    /// Encrypts and sends bytes. The caller must pass the bytes that were not sent again; more may follow them.
     mutating func write(_ bytes: Span<UInt8>) -> WriteOutcome {
         var count = 0
         let end = min(bytes.count, Self.writeSizeMaximum)
@@ -136,7 +137,7 @@ struct TLSSession: ~Copyable {
             }
             switch unsafe SSL_get_error(session, result) {
             case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return count > 0 ? .written(count) : .wouldBlock
-            default:  // An integer of OpenSSL: every other one is a failure.
+            default:  // Every other number of OpenSSL is a failure.
                 hasFailed = true
                 return .failed(errno: 0)
             }
@@ -144,26 +145,27 @@ struct TLSSession: ~Copyable {
         return .written(count)
     }
 
-    /// Tells the peer that nothing more comes. Nothing is awaited, and an error means that the connection is gone.
+    /// Tells the peer that no more data comes. It does not wait for an answer, and ignores errors, because the
+    /// connection is then lost.
     mutating func finishWriting() {
         guard !hasFailed, unsafe SSL_is_init_finished(session) == 1 else { return }
         ERR_clear_error()
         unsafe SSL_shutdown(session)
     }
 
-    // MARK: What the handshake has found
+    // MARK: Results of the handshake
 
-    /// The protocol of ALPN; `nil` when the client offered none.
+    /// The protocol that was agreed by ALPN; `nil` if the client offered none.
     var applicationProtocol: ApplicationProtocol? {
         var start: UnsafePointer<UInt8>?
         var size: UInt32 = 0
         unsafe SSL_get0_alpn_selected(session, &start, &size)
-        // The name lives as long as the session, and is copied here.
+        // Safe: the name exists as long as the session, and is copied here.
         let name = unsafe String(decoding: UnsafeBufferPointer(start: start, count: Int(size)), as: UTF8.self)
         return ApplicationProtocol(rawValue: name)
     }
 
-    /// What handlers and observers may know.
+    /// The facts for handlers and observers.
     var facts: TLSFacts {
         TLSFacts(
             version: unsafe SSL_version(session) == TLS1_3_VERSION ? .version13 : .version12,
@@ -179,18 +181,18 @@ struct TLSSession: ~Copyable {
         return TLSClientCertificate(subject: unsafe Self.subject(of: certificate), sha256: digest)
     }
 
-    /// The subject as RFC 4514 writes it.
+    /// Returns the subject of a certificate in the format of RFC 4514.
     private static func subject(of certificate: OpaquePointer) -> String {
         guard let memory = unsafe BIO_new(BIO_s_mem()) else { return "" }
         defer { unsafe BIO_free(memory) }
         unsafe latchkey_print_name(memory, X509_get_subject_name(certificate))
         var start: UnsafeMutablePointer<CChar>?
         let count = unsafe latchkey_bio_memory(memory, &start)
-        // `count` bytes that live as long as `memory`.
+        // Safe: the text has `count` bytes, which exist as long as `memory`.
         return unsafe String(decoding: UnsafeRawBufferPointer(start: start, count: max(0, count)), as: UTF8.self)
     }
 
-    /// OpenSSL's first complaint in our words; the error queue is emptied before the next call.
+    /// Converts OpenSSL's first error. The error queue is cleared before the next call.
     private static func failure(_ error: Int32, _ code: UInt) -> TLSHandshakeFailure {
         guard error == SSL_ERROR_SSL else { return .closed }
         return switch ERR_GET_REASON(code) {
@@ -205,24 +207,25 @@ struct TLSSession: ~Copyable {
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, SSL_R_CERTIFICATE_VERIFY_FAILED: .clientCertificate
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: .closed
         case SSL_AD_REASON_OFFSET..<(SSL_AD_REASON_OFFSET + 256): .refused
-        default: .other  // One of hundreds of reasons.
+        default: .other  // OpenSSL has hundreds of other reasons.
         }
     }
 }
 
-/// How far a handshake has come.
+/// The result of continuing a handshake.
 enum HandshakeOutcome: Equatable {
     case done
-    /// It waits for the socket, to read or to write.
+    /// The handshake waits for the socket, to read or to write.
     case wouldBlock
-    /// It goes on in the next turn: no event announces what is there already.
+    /// The turn's budget is spent. The handshake must continue in the next turn, because no event announces input that
+    /// has arrived already.
     case turnIsSpent
-    /// The client sends more small records than it may.
+    /// The client sends more small records than are allowed.
     case abused
     case failed(TLSHandshakeFailure)
 }
 
-/// What is known of a connection that uses TLS.
+/// The facts about a connection with TLS.
 package struct TLSFacts: Hashable, Sendable {
     package enum Version: String, Sendable, CaseIterable {
         case version12 = "1.2"
@@ -230,9 +233,9 @@ package struct TLSFacts: Hashable, Sendable {
     }
 
     package let version: Version
-    /// Whether a session ticket took the place of a full handshake.
+    /// Whether the session was resumed with a ticket instead of a full handshake.
     package let isResumed: Bool
-    /// The client's certificate, on listeners that demand one.
+    /// The client's certificate; nil unless the listener demands one.
     package let clientCertificate: TLSClientCertificate?
 
     package init(version: Version, isResumed: Bool, clientCertificate: TLSClientCertificate? = nil) {
@@ -244,7 +247,7 @@ package struct TLSFacts: Hashable, Sendable {
 
 /// A client's certificate, which an authority of the listener has signed.
 package struct TLSClientCertificate: Hashable, Sendable {
-    /// The subject as RFC 4514 writes it: `CN=packager-1,O=Example`.
+    /// The subject in the format of RFC 4514, for example `CN=packager-1,O=Example`.
     package let subject: String
     /// The SHA-256 of the certificate's DER encoding, 32 bytes.
     package let sha256: [UInt8]

@@ -3,13 +3,13 @@ package import KeyCrypto
 import Synchronization
 package import Telemetry
 
-/// The keys of session tickets (RFC 5077 section 4), which one or more listeners share on all loops and through
-/// reloads.
+/// The keys of session tickets (RFC 5077 section 4). Listeners can share them, on all loops, and keep them when the
+/// configuration is reloaded.
 ///
-/// Random keys are known to this process alone. Keys from secrets are the same on every node that has these secrets,
-/// and after a restart: each rotation period has keys of its own, which follow from a secret and the period's number
-/// (HKDF with SHA-256). A key makes tickets for one period and opens them for two. A ticket lives one period, so it
-/// never outlives its key.
+/// Random keys are known only to this process. Keys from secrets are the same on every node with these secrets, and
+/// also after a restart: each rotation period has its own keys, which are derived from a secret and the period's number
+/// (HKDF with SHA-256). A key seals tickets for one period and opens them for two. A ticket is valid for one period, so
+/// it never outlives its key.
 @safe
 package final class TLSTicketKeys: @unchecked Sendable {
     // Safe to share: the keys are behind a lock, and a fetched cipher is constant and counts its references atomically.
@@ -22,7 +22,7 @@ package final class TLSTicketKeys: @unchecked Sendable {
         case random(any MonotonicClock)
         case secrets([SharedSecret], any WallClock)
 
-        /// The time in nanoseconds, or the number of the rotation period that runs.
+        /// Returns the time in nanoseconds, or the number of the present rotation period.
         func now(_ period: Duration) -> Int64 {
             switch self {
             case .random(let clock): clock.monotonicTime.nanoseconds
@@ -30,7 +30,7 @@ package final class TLSTicketKeys: @unchecked Sendable {
             }
         }
 
-        /// Whether keys that were made at an earlier `now` have served their time.
+        /// Whether keys that were made at `since` must be replaced.
         func isOver(_ since: Int64, at now: Int64, _ period: Duration) -> Bool {
             switch self {
             case .random: now - since >= period.wholeNanoseconds
@@ -40,22 +40,23 @@ package final class TLSTicketKeys: @unchecked Sendable {
     }
 
     private struct Keys {
-        /// When the first of these keys was made, or the period that they are for.
+        /// When the sealing key was made, or the period for which it was derived.
         var since: Int64
         var sealing: TicketKey
-        /// Further keys of tickets that may come; such a ticket is replaced.
+        /// Further keys that open tickets. A ticket of such a key is replaced.
         var others: [TicketKey] = []
     }
 
-    /// Draws the first key. Throws `operationFailed`.
+    /// Makes random keys. Throws `operationFailed`.
     package convenience init(
         clock: any MonotonicClock = SystemMonotonicClock(), period: Duration = .seconds(4 * 3600)
     ) throws(TLSError) {
         try self.init(.random(clock), period)
     }
 
-    /// Keys from secrets, at least one: the first makes tickets, all open them. Nodes whose clocks differ by less than
-    /// a period open each other's tickets. Throws `operationFailed`.
+    /// Makes keys from secrets, at least one. The first secret seals tickets, and all secrets open them.
+    ///
+    /// Nodes whose clocks differ by less than a period can open each other's tickets. Throws `operationFailed`.
     package convenience init(
         secrets: [SharedSecret], clock: any WallClock = SystemWallClock(), period: Duration = .seconds(4 * 3600)
     ) throws(TLSError) {
@@ -82,19 +83,19 @@ package final class TLSTicketKeys: @unchecked Sendable {
         unsafe EVP_CIPHER_free(cipher)
     }
 
-    /// OpenSSL's question for the key of a new ticket: 1, or -1 for none.
+    /// Answers OpenSSL's request for the key of a new ticket. Returns 1, or -1 if there is no key.
     fileprivate func seal(_ ticket: TicketContexts) -> Int32 {
         keys.withLock { keys in
             rotate(&keys)
-            // A vector of AES has 16 bytes, and OpenSSL gives room for it.
+            // Safe: a vector of AES has 16 bytes, and OpenSSL has room for it.
             guard unsafe RAND_bytes(ticket.iv, 16) == 1 else { return -1 }
             unsafe keys.sealing.copyName(to: ticket.name)
             return unsafe keys.sealing.prepare(ticket, cipher) ? 1 : -1
         }
     }
 
-    /// OpenSSL's question for the key of a ticket that came: 1, 2 if it should be replaced, 0 if no key of this server
-    /// made it.
+    /// Answers OpenSSL's request for the key of a received ticket. Returns 1, 2 if the ticket must be replaced, 0 if no
+    /// key of this server made the ticket, or -1 if the key cannot be used.
     fileprivate func open(_ ticket: TicketContexts) -> Int32 {
         keys.withLock { keys in
             rotate(&keys)
@@ -104,7 +105,7 @@ package final class TLSTicketKeys: @unchecked Sendable {
         }
     }
 
-    /// Puts new keys in the place of those that have served their time. If they cannot be made, the old ones serve on.
+    /// Replaces the keys at the end of their period. If new keys cannot be made, the old ones stay in use.
     private func rotate(_ keys: inout Keys) {
         guard source.isOver(keys.since, at: source.now(period), period) else { return }
         do throws(CryptoError) {
@@ -133,8 +134,8 @@ package final class TLSTicketKeys: @unchecked Sendable {
         }
     }
 
-    /// The callback for `SSL_CTX_set_tlsext_ticket_key_evp_cb`; the context's application data is an instance of this
-    /// class, which the context's owner keeps alive.
+    /// Installs the callback for `SSL_CTX_set_tlsext_ticket_key_evp_cb`. The application data of the context is this
+    /// object, which the owner of the context keeps alive.
     func install(in context: OpaquePointer) {
         unsafe latchkey_tls_on_ticket(context, ticketCallback, Unmanaged.passUnretained(self).toOpaque())
         unsafe SSL_CTX_set_timeout(context, Int(period.components.seconds))
@@ -145,21 +146,21 @@ extension Duration {
     fileprivate var wholeNanoseconds: Int64 { components.seconds * 1_000_000_000 }
 }
 
-/// A key and the 16 bytes that name it within tickets.
+/// A key, and the 16 bytes by which tickets name it.
 private final class TicketKey: Sendable {
-    /// No secret: it stands in every ticket.
+    /// The name, which is not secret, because every ticket contains it.
     private let name: (UInt64, UInt64)
     private let encryption: SecretBytes
     private let authentication: SecretBytes
 
-    /// Throws `randomnessUnavailable`.
+    /// Makes a random key. Throws `randomnessUnavailable`.
     init() throws(CryptoError) {
         name = (try RandomBytes.generateUInt64(), try RandomBytes.generateUInt64())
         encryption = try SecretBytes.random(count: 32)
         authentication = try SecretBytes.random(count: 32)
     }
 
-    /// The key of a rotation period. Throws `operationFailed`.
+    /// Derives the key of a rotation period. Throws `operationFailed`.
     init(from secret: SharedSecret, period: Int64) throws(CryptoError) {
         func derive(_ purpose: String, _ count: Int) throws(CryptoError) -> SecretBytes {
             try HKDFSHA256.derive(
@@ -173,27 +174,27 @@ private final class TicketKey: Sendable {
     }
 
     private static func number(_ bytes: RawSpan, at offset: Int) -> UInt64 {
-        // Eight bytes lie there.
+        // Safe: the caller passes an offset with eight bytes after it.
         unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
     }
 
-    /// `destination` has 16 bytes.
+    /// Copies the name to `destination`, which has 16 bytes.
     func copyName(to destination: UnsafeMutablePointer<UInt8>) {
         let destination = UnsafeMutableRawPointer(destination)
         unsafe destination.storeBytes(of: name.0, as: UInt64.self)
         unsafe destination.storeBytes(of: name.1, toByteOffset: 8, as: UInt64.self)
     }
 
-    /// `other` has 16 bytes.
+    /// Whether the key has this name. `other` has 16 bytes.
     func isNamed(_ other: UnsafeMutablePointer<UInt8>) -> Bool {
         let other = UnsafeRawPointer(other)
         return unsafe other.loadUnaligned(as: UInt64.self) == name.0
             && other.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == name.1
     }
 
-    /// Hands OpenSSL the key: AES-256-CBC, then HMAC-SHA256.
+    /// Gives the key to OpenSSL, for AES-256-CBC and HMAC-SHA256.
     func prepare(_ ticket: TicketContexts, _ cipher: OpaquePointer) -> Bool {
-        // Both keys have 32 bytes, and OpenSSL copies them.
+        // Safe: both keys have 32 bytes, and OpenSSL copies them.
         let isEncryptionReady = encryption.withBytes { key in
             unsafe key.withUnsafeBytes { key in
                 let start = unsafe key.assumingMemoryBound(to: UInt8.self).baseAddress
@@ -211,7 +212,7 @@ private final class TicketKey: Sendable {
     }
 }
 
-/// What OpenSSL wants filled in for one ticket; its pointers are valid during the call-back.
+/// The arguments of OpenSSL's callback for one ticket. The pointers are valid during the callback.
 @unsafe
 private struct TicketContexts {
     let name: UnsafeMutablePointer<UInt8>
@@ -228,7 +229,7 @@ private func ticketCallback(
     guard let object = unsafe latchkey_tls_ticket_keys(session), let name = unsafe name, let iv = unsafe iv else {
         return -1
     }
-    // The session's owner keeps its TLSContext alive, and that the keys.
+    // Safe: the session's owner keeps its TLSContext alive, and the TLSContext keeps the keys alive.
     let keys = unsafe Unmanaged<TLSTicketKeys>.fromOpaque(object).takeUnretainedValue()
     let ticket = unsafe TicketContexts(
         name: name, iv: iv, encryption: encryption, authentication: authentication, isNew: isNew == 1)

@@ -1,27 +1,28 @@
 private import COpenSSL
 import Glibc
 
-/// The socket of a TLS connection as OpenSSL reads and writes it, with a budget for each turn of the loop.
+/// The socket of a TLS connection for OpenSSL, with a budget for each turn of the loop.
 ///
-/// OpenSSL's own socket BIO writes with `write`, which raises SIGPIPE on a connection that is gone, and does not tell
-/// whether a read has emptied the socket; with edge-triggered events, each request would then cost a second read that
-/// finds nothing. It also has no end: OpenSSL processes key updates as long as the socket has some, within one call.
+/// OpenSSL's own socket BIO has three disadvantages. It uses `write`, which raises SIGPIPE on a lost connection. It
+/// does not tell whether a read has emptied the socket: with edge-triggered events, each request would then cost a
+/// second read that finds nothing. And it has no limit: in one call, OpenSSL processes key updates as long as the
+/// socket has some.
 final class TLSWire {
-    /// How many bytes of the wire one turn takes at most.
+    /// The most encrypted bytes that one turn reads.
     static let bytesPerTurnMaximum = 64 * 1024
-    /// How many records one turn takes, but for those of the last read: a record of a few bytes costs about as much as
-    /// one of 16 KiB.
+    /// The number of records after which a turn ends; the last read may exceed it. A record of a few bytes costs about
+    /// as much as one of 16 KiB.
     static let recordsPerTurnMaximum = 64
-    /// A record with a payload of at most so many bytes on the wire, tag included, is small.
+    /// The largest payload of a small record in bytes, with its tag.
     static let smallRecordSizeMaximum = 64
-    /// A key update counts like so many small records: it costs 10 us, and no client needs many.
+    /// The number of small records for which a key update counts. It costs 10 us, and no client needs many.
     private static let smallRecordsPerKeyUpdate = 8
-    /// The first read of a connection takes at most so many bytes; they hold 150 key updates, or 1.6 ms of work.
+    /// The most bytes of the first read of a connection. They can contain 150 key updates, which cost 1.6 ms.
     private static let readSizeAtFirst = 4 * 1024
-    /// The same after a read that brought many small records, in bytes.
+    /// The most bytes of a read after one with many small records.
     private static let readSizeMinimum = 1024
     private static let readSizeMaximum = 32 * 1024
-    /// A read that brings more small records than this is followed by shorter ones.
+    /// The number of small records in one read above which the next reads are shorter.
     private static let smallRecordsPerReadMaximum = 16
 
     fileprivate let descriptor: Int32
@@ -33,33 +34,33 @@ final class TLSWire {
     private var smallRecordsOfRead = 0
     private var uncountedSmallRecords = 0
 
-    /// The wire of a non-blocking socket, which it does not own.
+    /// Makes the wire of a non-blocking socket, which it does not own.
     init(descriptor: Int32) {
         self.descriptor = descriptor
     }
 
-    /// Begins a turn: the whole budget is there again.
+    /// Begins a turn with a new budget.
     func beginTurn() {
         bytesLeft = Self.bytesPerTurnMaximum
         recordsLeft = Self.recordsPerTurnMaximum
     }
 
-    /// Whether the budget of this turn is spent: OpenSSL gets no more bytes, although the socket may have some.
+    /// Whether the budget of this turn is spent. OpenSSL then gets no more bytes, although the socket may have some.
     var turnIsSpent: Bool { bytesLeft <= 0 || recordsLeft <= 0 }
 
-    /// How many small records have come since the last call.
+    /// Returns the number of small records since the last call.
     func takeSmallRecords() -> Int {
         defer { uncountedSmallRecords = 0 }
         return uncountedSmallRecords
     }
 
-    /// OpenSSL begins a record with a payload of this size in bytes.
+    /// Counts a record whose payload has this size in bytes.
     fileprivate func beganRecord(size: Int) {
         recordsLeft -= 1
         if size <= Self.smallRecordSizeMaximum { noteSmallRecords(1) }
     }
 
-    /// OpenSSL has decrypted a key update. A padded one is not small on the wire.
+    /// Counts a decrypted key update. Its record need not be small, because it can be padded.
     fileprivate func beganKeyUpdate() {
         noteSmallRecords(Self.smallRecordsPerKeyUpdate)
     }
@@ -69,13 +70,13 @@ final class TLSWire {
         uncountedSmallRecords += count
     }
 
-    /// Reads into OpenSSL's buffer, as far as the budget goes.
+    /// Reads into OpenSSL's buffer, as far as the budget allows.
     fileprivate func read(into bytes: UnsafeMutablePointer<CChar>?, _ size: Int) -> WireOutcome {
         guard !turnIsSpent else { return .retry }
         adaptReadSize()
         let wanted = min(size, readSize, bytesLeft)
         while true {
-            // OpenSSL gives room for `size` bytes.
+            // Safe: OpenSSL's buffer has `size` bytes.
             let count = unsafe recv(descriptor, bytes, wanted, 0)
             if count < 0 && errno == EINTR { continue }
             isEmpty = count < wanted
@@ -93,7 +94,7 @@ final class TLSWire {
 
     fileprivate func write(_ bytes: UnsafePointer<CChar>?, _ size: Int) -> WireOutcome {
         while true {
-            // OpenSSL lends `size` bytes.
+            // Safe: OpenSSL lends `size` bytes.
             let count = unsafe send(descriptor, bytes, size, Int32(MSG_NOSIGNAL))
             if count < 0 && errno == EINTR { continue }
             return count < 0 && errno == EAGAIN ? .retry : .result(Int32(count))
@@ -101,20 +102,20 @@ final class TLSWire {
     }
 }
 
-/// What one call of OpenSSL for the socket came to.
+/// The result of one read or write of the socket.
 private enum WireOutcome {
-    /// So many bytes; negative for an error.
+    /// The number of bytes; negative for an error.
     case result(Int32)
-    /// Nothing now.
+    /// The socket is not ready, or the budget is spent.
     case retry
-    /// The peer sends no more.
+    /// The peer has ended its output.
     case end
 }
 
-// MARK: OpenSSL's side
+// MARK: Callbacks of OpenSSL
 
 extension TLSWire {
-    /// Makes a BIO over this wire, which the caller keeps as long as the session; OpenSSL frees the BIO with the
+    /// Makes a BIO over this wire. The caller keeps the wire as long as the session; OpenSSL frees the BIO with the
     /// session.
     func makeBIO() -> OpaquePointer? {
         guard let method = unsafe Self.method, let bio = unsafe BIO_new(method) else { return nil }
@@ -123,12 +124,12 @@ extension TLSWire {
         return unsafe bio
     }
 
-    /// Has the sessions of a context tell their wires of each record.
+    /// Makes the sessions of a context report each record to their wires.
     static func countRecords(of context: OpaquePointer) {
         unsafe SSL_CTX_set_msg_callback(context, countMessage)
     }
 
-    // Made once and never freed; constant afterwards.
+    // Safe: it is made once, never changed afterwards, and never freed.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
         let type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
         guard let method = unsafe BIO_meth_new(type, "socket") else { return nil }
@@ -139,7 +140,7 @@ extension TLSWire {
     }()
 }
 
-/// The wire behind a BIO of ours. The session's owner keeps it.
+/// Returns the wire of a BIO. The session's owner keeps the wire.
 private func wire(of bio: OpaquePointer?) -> TLSWire? {
     guard let data = unsafe BIO_get_data(bio) else { return nil }
     return unsafe Unmanaged<TLSWire>.fromOpaque(data).takeUnretainedValue()
@@ -176,11 +177,11 @@ private func control(
     switch command {
     case BIO_CTRL_FLUSH: 1
     case BIO_CTRL_EOF: unsafe BIO_test_flags(bio, BIO_FLAGS_IN_EOF) == 0 ? 0 : 1
-    default: 0  // Commands of OpenSSL that mean nothing to a socket.
+    default: 0  // Other commands have no meaning for a socket.
     }
 }
 
-/// OpenSSL tells of each record's header, and of each handshake message when it is decrypted.
+/// Counts records and key updates. OpenSSL reports the header of each record, and each decrypted handshake message.
 private func countMessage(
     _ isWriting: Int32, _ version: Int32, _ contentType: Int32, _ bytes: UnsafeRawPointer?, _ count: Int,
     _ session: OpaquePointer?, _ argument: UnsafeMutableRawPointer?
@@ -189,7 +190,7 @@ private func countMessage(
         let wire = unsafe wire(of: bio)
     else { return }
     if contentType == SSL3_RT_HEADER, count == 5 {
-        // Five bytes, of which the last two are the payload's size (RFC 8446 section 5.1).
+        // Safe: the header has five bytes. The last two are the size of the payload (RFC 8446 section 5.1).
         let bytes = unsafe UnsafeRawBufferPointer(start: bytes, count: 5)
         wire.beganRecord(size: unsafe Int(bytes[3]) << 8 | Int(bytes[4]))
     } else if contentType == SSL3_RT_HANDSHAKE, count > 0,

@@ -2,7 +2,7 @@ import ByteCoding
 import FairPlay
 import KeyCrypto
 
-/// The answer to a call as the body of a message.
+/// The encoding of an answer to a call, as the body of a message.
 ///
 ///     size  field
 ///        8  tag of the content key block
@@ -19,8 +19,9 @@ extension LadderAnswer {
     static let encodedSizes =
         fixedSize + contentKeyValueSizes.lowerBound...fixedSize + contentKeyValueSizes.upperBound
 
-    /// Adds the answer to a message, which must have room for the largest one. Throws `notExpressible` for an answer
-    /// with other sizes than its type names; the message is as before then.
+    /// Appends the answer to a message, which must have room for the largest answer.
+    ///
+    /// Throws `notExpressible` if a part of the answer has a wrong size. The message is then unchanged.
     func write(number: UInt64, to message: inout LadderMessage) throws(LadderFrameError) {
         guard Self.contentKeyValueSizes.contains(contentKeyValue.count) else { throw .notExpressible("value") }
         guard r1.bytes.count == Self.r1Size else { throw .notExpressible("R1") }
@@ -61,10 +62,10 @@ extension LadderAnswer {
     }
 }
 
-/// Why a module has no answer to a call: what a worker can tell.
+/// Why a module has no answer to a call, as its worker reports it.
 ///
 ///     size  field
-///        4  kind: 1 refused, 2 failed, 3 what the module answered is no answer
+///        4  kind: 1 refused, 2 failed, 3 the module's answer is invalid
 ///        4  the module's own status, for the log; 0 for kind 3
 enum LadderCallFailure: Error, Equatable, Sendable {
     case refused(status: Int32)
@@ -73,7 +74,7 @@ enum LadderCallFailure: Error, Equatable, Sendable {
 
     static let encodedSizes = 8...8
 
-    /// Adds the failure to a message, which must have room for it.
+    /// Appends the failure to a message, which must have room for it.
     func write(number: UInt64, to message: inout LadderMessage) {
         let (kind, status): (UInt32, Int32) =
             switch self {
@@ -102,7 +103,7 @@ enum LadderCallFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// What the caller hears.
+    /// The error for the caller.
     var error: LadderModuleError {
         switch self {
         case .refused(let status): .refused(status: status)

@@ -2,7 +2,7 @@ import ByteCoding
 import FairPlay
 import KeyCrypto
 
-/// One call as the body of a message.
+/// The encoding of a call, as the body of a message.
 ///
 ///     size  field
 ///       16  content IV
@@ -15,7 +15,7 @@ import KeyCrypto
 ///        8  session key wanted
 ///        4  count f of key formats, 1 to 64
 ///        4  size s of SK..R1 video, 0 to 256
-///        4  size r of R2 video, 0 to 64; 0 exactly if s is
+///        4  size r of R2 video, 0 to 64; 0 if and only if s is 0
 ///      8 f  key formats
 ///        s  SK..R1 video
 ///        r  R2 video
@@ -34,8 +34,9 @@ extension LadderCall {
         fixedSize + 8 * keyFormatCounts.lowerBound...fixedSize + 8 * keyFormatCounts.upperBound
         + videoSessionKeyBlockSizes.upperBound + videoR2Sizes.upperBound
 
-    /// Adds the call to a message, which must have room for the largest one. Throws `notExpressible` for a call with
-    /// other sizes than its type names; the message is as before then.
+    /// Appends the call to a message, which must have room for the largest call.
+    ///
+    /// Throws `notExpressible` if a part of the call has a wrong size. The message is then unchanged.
     func write(number: UInt64, to message: inout LadderMessage) throws(LadderFrameError) {
         try checkSizes()
         let bodySize =

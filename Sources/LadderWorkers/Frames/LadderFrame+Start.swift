@@ -2,14 +2,14 @@ import ByteCoding
 import KeyCrypto
 import POSIXSockets
 
-/// What a worker is told before anything else: how to confine itself, and the module to open.
+/// The first message to a worker: how to confine itself, and the module to open.
 ///
 ///     size  field
 ///        8  address space in bytes
 ///        4  descriptors
 ///        4  whether a user follows, 0 or 1
-///        4  user id, else 0
-///        4  group id, else 0
+///        4  user id; 0 without a user
+///        4  group id; 0 without a user
 ///        4  size p of the path, 1 to 4,095
 ///        4  size d of the module data, 1 to 1,048,576
 ///        p  path of the library, absolute, UTF-8
@@ -32,7 +32,7 @@ struct LadderStart: Sendable {
         self.moduleData = moduleData
     }
 
-    /// Throws `notExpressible` for a path or data that no worker can be told.
+    /// Returns the message. Throws `notExpressible` if the path or the module data are invalid.
     func message() throws(LadderFrameError) -> LadderMessage {
         let path = Array(libraryPath.utf8)
         let dataSize = moduleData.bytes.count

@@ -4,20 +4,20 @@ import KeyCrypto
 
 /// The kinds of messages between the daemon and a worker process.
 enum LadderFrameKind: UInt8, CaseIterable, Sendable {
-    /// From the daemon, first and once: what the worker is to become.
+    /// The daemon sends it first, and only once: the confinement and the module of the worker.
     case start = 1
-    /// From the worker: the module is open.
+    /// The worker reports that the module is open.
     case ready = 2
-    /// From the worker, which ends after it: why the module is not open.
+    /// The worker reports why the module cannot be opened, and then ends.
     case startFailure = 3
-    /// From the daemon: one call.
+    /// The daemon sends one call.
     case call = 4
-    /// From the worker: the answer to a call.
+    /// The worker sends the answer to a call.
     case answer = 5
-    /// From the worker: why a call has no answer.
+    /// The worker reports why a call has no answer.
     case callFailure = 6
 
-    /// Whether the message belongs to a call, whose number it has.
+    /// Whether the message belongs to a call, and has its number.
     var isOfCall: Bool {
         switch self {
         case .start, .ready, .startFailure: false
@@ -25,7 +25,7 @@ enum LadderFrameKind: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// What the body may measure in bytes.
+    /// The allowed sizes of the body in bytes.
     var bodySizes: ClosedRange<Int> {
         switch self {
         case .start: LadderStart.encodedSizes
@@ -48,7 +48,7 @@ enum LadderFrameKind: UInt8, CaseIterable, Sendable {
 ///          8     8  number of the call; 0 if the message belongs to no call
 ///         16     n  body
 ///
-/// Neither side trusts the other: a module may have overwritten what its worker sends.
+/// The daemon does not trust the messages of a worker, because a module may have overwritten them.
 struct LadderFrameHead: Equatable, Sendable {
     static let version: UInt8 = 1
     static let size = 16
@@ -63,8 +63,8 @@ struct LadderFrameHead: Equatable, Sendable {
         self.bodySize = bodySize
     }
 
-    /// Reads the 16 bytes from `offset`, which must all be there. Throws unless one of `kinds` with a legal body is
-    /// announced.
+    /// Reads the 16 bytes from `offset` on, which must exist. Throws if the kind is not one of `kinds`, or if the size
+    /// of the body is not allowed.
     init(
         parsing bytes: [UInt8], at offset: Int, accepting kinds: [LadderFrameKind]
     ) throws(LadderFrameError) {
@@ -86,7 +86,7 @@ struct LadderFrameHead: Equatable, Sendable {
         bodySize = Int(size)
     }
 
-    /// A whole message without a body.
+    /// Returns a whole message without a body.
     func message() -> LadderMessage {
         var writer = ByteWriter(capacity: Self.size)
         write(to: &writer)
@@ -100,7 +100,7 @@ struct LadderFrameHead: Equatable, Sendable {
     }
 }
 
-/// Why bytes are no message, or not one of those that may come.
+/// Why bytes are not a message, or not an expected one.
 package enum LadderFrameError: Error, Equatable, Sendable {
     case unsupportedVersion(UInt32)
     case unexpectedKind(UInt8)
@@ -108,15 +108,15 @@ package enum LadderFrameError: Error, Equatable, Sendable {
     case malformed(ByteReaderError)
     /// A field has a value that it must not have.
     case illegalValue(String)
-    /// The answer to a call that was not made, or not yet.
+    /// The message answers a call that is not the first one at the worker.
     case unexpectedNumber
-    /// A process closed its stream and did not end.
+    /// The worker process closed its stream, but did not end.
     case streamClosed
-    /// A value that does not fit what the message has room for; a mistake of this side.
+    /// A value does not fit into a message. The fault is in this process.
     case notExpressible(String)
 }
 
-/// Reads the body of a message: a `ByteReader` whose errors are those of messages.
+/// Reads the body of a message. It is a `ByteReader` that throws `LadderFrameError`.
 struct LadderFrameReader {
     private var reader: ByteReader
 
@@ -136,7 +136,7 @@ struct LadderFrameReader {
         try wrap(LadderFrameError.malformed, try reader.readBytes16(field))
     }
 
-    /// A word that is the size or the count of something, and must lie in `sizes`.
+    /// Reads a size or a count, which must be in `sizes`.
     mutating func size(_ field: StaticString, in sizes: ClosedRange<Int>) throws(LadderFrameError) -> Int {
         let size = try word(field)
         guard size <= UInt32(Int32.max), sizes.contains(Int(size)) else { throw .illegalValue("\(field)") }
@@ -150,11 +150,11 @@ struct LadderFrameReader {
 
     mutating func secret(count: Int, _ field: StaticString) throws(LadderFrameError) -> SharedSecret {
         let range = try wrap(LadderFrameError.malformed, try reader.readRange(count: count, field))
-        // Safe: the span ends before the bytes that it borrows.
+        // Safe: the span ends before the borrowed bytes.
         return unsafe SharedSecret(SecretBytes(copying: reader.bytes.span.bytes.extracting(range)))
     }
 
-    /// What is left.
+    /// The number of bytes that are not read yet.
     var remaining: Int { reader.remaining }
 
     func finish() throws(LadderFrameError) {

@@ -1,33 +1,35 @@
 import Glibc
 
-/// Turns what comes out of a stream into whole messages, in memory of a fixed size that is wiped as soon as a message
-/// has been read.
+/// Assembles whole messages from the bytes of a stream. Its memory has a fixed size, and is wiped when a message was
+/// read.
 struct LadderFrameAssembler {
-    /// What has come; decoders read it in place, by the range of a body.
+    /// The received bytes. Decoders read them in place, by the range of a body.
     private(set) var bytes: [UInt8]
     private let kinds: [LadderFrameKind]
-    /// What lies before `wiped` is zero, what lies before `start` has been taken, and what lies from `end` on is free.
+    /// The bytes before this position are zero.
     private var wiped = 0
+    /// The bytes before this position belong to messages that were taken.
     private var start = 0
+    /// The memory from this position on is free.
     private var end = 0
 
-    /// As many as may lie in a stream in one direction.
+    /// The most messages that are in a stream in one direction.
     static let frameCountUsual = 16
 
-    /// Takes messages of these kinds alone, with room for `frameCount` of the largest one.
+    /// Makes an assembler that accepts only these kinds, with room for `frameCount` of the largest messages.
     init(accepting kinds: [LadderFrameKind], frameCount: Int = Self.frameCountUsual) {
         self.kinds = kinds
         let bodySizeMaximum = kinds.map(\.bodySizes.upperBound).max() ?? 0
         bytes = [UInt8](repeating: 0, count: (LadderFrameHead.size + bodySizeMaximum) * frameCount)
     }
 
-    /// Whether nothing is there, not even a part of a message.
+    /// Whether there are no bytes, not even a part of a message.
     var isEmpty: Bool { start == end }
 
-    /// Where in `bytes` that lies which has come and was not taken.
+    /// The range in `bytes` of received messages that were not taken.
     var held: Range<Int> { start..<end }
 
-    /// Whether a whole message is there, or bytes that are not a message.
+    /// Whether there is a whole message, or bytes that are not a message.
     var hasWhole: Bool {
         guard end - start >= LadderFrameHead.size else { return false }
         do throws(LadderFrameError) {
@@ -38,9 +40,10 @@ struct LadderFrameAssembler {
         }
     }
 
-    /// Lets `read` fill the free memory from an offset on, and counts what it says to have written there.
+    /// Lets `read` write into the free memory from an offset on. `read` returns the number of bytes that it has
+    /// written.
     ///
-    /// There is room whenever all whole messages have been taken with `next` and wiped with `wipeTaken`.
+    /// There is room if all whole messages were taken with `next` and wiped with `wipeTaken`.
     mutating func fill<Outcome>(_ read: (inout [UInt8], Int) -> (Outcome, count: Int)) -> Outcome {
         if end == bytes.count { moveToFront() }
         let (outcome, count) = read(&bytes, end)
@@ -49,8 +52,9 @@ struct LadderFrameAssembler {
         return outcome
     }
 
-    /// The next whole message: its head, and where its body lies in `bytes` until `wipeTaken`. Nil when more must come
-    /// first.
+    /// Takes the next whole message; nil if it is not complete yet.
+    ///
+    /// Returns its head, and the range of its body in `bytes`, which is valid until `wipeTaken`.
     mutating func next() throws(LadderFrameError) -> (head: LadderFrameHead, body: Range<Int>)? {
         guard end - start >= LadderFrameHead.size else { return nil }
         let head = try LadderFrameHead(parsing: bytes, at: start, accepting: kinds)
@@ -73,7 +77,7 @@ struct LadderFrameAssembler {
         (wiped, start, end) = (0, 0, 0)
     }
 
-    /// Makes room behind the beginning of a message whose rest has not come yet.
+    /// Moves the beginning of an incomplete message to the front, to make room after it.
     private mutating func moveToFront() {
         wipeTaken()
         let rest = end - start
@@ -84,8 +88,8 @@ struct LadderFrameAssembler {
 }
 
 extension [UInt8] {
-    /// Overwrites a part with zeros, which the compiler does not leave out. The array must have no other owner, or a
-    /// copy is wiped.
+    /// Overwrites a part with zeros. The compiler cannot optimise this away. The array must have no other owner,
+    /// otherwise only a copy is wiped.
     mutating func wipe(_ range: Range<Int>) {
         // Safe: the slice checks the range, and the memory is borrowed for the call.
         unsafe withUnsafeMutableBytes { bytes in

@@ -1,10 +1,10 @@
 import Glibc
 import KeyCrypto
 
-/// Messages on their way out, with the secrets in them: memory of a fixed size, wiped when it has been sent and when
-/// its life ends.
+/// The memory of outgoing messages and the secrets in them. It has a fixed size, and is wiped after it was sent, and in
+/// `deinit`.
 ///
-/// No array: one that is copied or grows leaves bytes behind that are not wiped.
+/// It is not an array, because an array that is copied or grows leaves bytes in memory that are not wiped.
 @safe
 struct LadderMessage: ~Copyable {
     // Owned: allocated in init, freed in deinit.
@@ -16,7 +16,7 @@ struct LadderMessage: ~Copyable {
         unsafe storage = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 1)
     }
 
-    /// A message without secrets.
+    /// Makes a message without secrets.
     init(_ bytes: [UInt8]) {
         self.init(capacity: bytes.count)
         append(bytes)
@@ -29,14 +29,14 @@ struct LadderMessage: ~Copyable {
 
     var room: Int { unsafe storage.count - count }
 
-    /// Adds bytes, for which there must be room.
+    /// Appends bytes, for which there must be room.
     mutating func append(_ bytes: [UInt8]) {
         precondition(bytes.count <= room, "a message has room for its parts")
         unsafe bytes.withUnsafeBytes { source in unsafe free.copyMemory(from: source) }
         count += bytes.count
     }
 
-    /// Adds a secret, for which there must be room.
+    /// Appends a secret, for which there must be room.
     mutating func append(secret: borrowing SecretBytes) {
         precondition(secret.count <= room, "a message has room for its parts")
         secret.withBytes { span in
@@ -53,8 +53,8 @@ struct LadderMessage: ~Copyable {
     /// Whether everything has been sent.
     var isSent: Bool { sentCount == count }
 
-    /// Lends what has not been sent yet; `body` says how much of it is sent now. Once all is, the memory is wiped and
-    /// empty.
+    /// Lends the unsent bytes to `body`, which returns how many of them it has sent. When all bytes are sent, the
+    /// memory is wiped and empty.
     mutating func send<Outcome>(_ body: (Span<UInt8>) -> (Outcome, count: Int)) -> Outcome {
         // Safe: the slice is checked, and the span ends with the call.
         let part = unsafe UnsafeRawBufferPointer(rebasing: storage[sentCount..<count])
@@ -73,7 +73,7 @@ struct LadderMessage: ~Copyable {
         if let start = unsafe storage.baseAddress { unsafe explicit_bzero(start, count) }
     }
 
-    /// The bytes as an array that is not wiped: for tests.
+    /// Returns the bytes as an array that is not wiped, for tests.
     borrowing func revealed() -> [UInt8] {
         unsafe [UInt8](storage[..<count])
     }

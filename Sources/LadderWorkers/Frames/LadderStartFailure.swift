@@ -1,38 +1,37 @@
 import ByteCoding
 package import POSIXSockets
 
-/// Why no worker of a module stands ready. For the log and for the operator who starts the daemon; it holds nothing
-/// secret.
+/// Why no worker of a module is ready. It is for the log and for the operator, and contains nothing secret.
 package enum LadderStartFailure: Error, Equatable, Sendable {
-    /// The worker process runs, and says what is wrong with the module.
+    /// The worker process has started, and reports a fault of the module.
     case module(LadderModuleFault)
     /// The worker process could not be started.
     case programNotStarted(SocketError)
-    /// The worker process ended while it opened the module, as a rule because the module crashed.
+    /// The worker process ended while it opened the module, usually because the module crashed.
     case workerEnded(ProgramEnd)
-    /// The module was not open in time.
+    /// The module was not open before its deadline.
     case workerSilent
-    /// What the worker said makes no sense.
+    /// The worker sent an invalid message.
     case frameMalformed(LadderFrameError)
-    /// The configuration cannot be told to a worker: no absolute path, or module data of an illegal size.
+    /// The configuration cannot be sent to a worker: the path is not absolute, or the module data have a wrong size.
     case configurationNotExpressible(LadderFrameError)
 }
 
-/// What is wrong with a module, as the worker that tried to open it tells.
+/// A fault of a module, which the worker reports that tried to open it.
 package enum LadderModuleFault: Error, Equatable, Sendable {
-    /// The library cannot be read by the worker's user; the number is an `errno`.
+    /// The worker's user cannot read the library.
     case libraryUnreadable(errno: Int32)
-    /// The library cannot be loaded; the text is the loader's.
+    /// The library cannot be loaded. The text comes from the loader.
     case libraryNotLoadable(String)
     /// The library lacks one of the functions of `latchkey_ladder.h`.
     case symbolMissing(String)
     /// The library was built for another version of the interface.
     case versionUnknown(UInt32)
-    /// The module does not work with its data; the status is its own.
+    /// The module refuses its data. The status is the module's own number.
     case notOpened(status: Int32)
-    /// The worker could not give up its rights: the step, and its `errno`.
+    /// The worker could not confine itself: the failed step, and its `errno`.
     case notConfined(step: String, errno: Int32)
-    /// The worker could not read what it was told.
+    /// The worker could not read its first message.
     case startUnreadable
 }
 
@@ -43,10 +42,10 @@ extension LadderStartFailure: CustomStringConvertible {
         case .programNotStarted(let error): "no worker process could be started: \(error)"
         case .workerEnded(.exited(let status)): "the module ended its worker with status \(status) while it was opened"
         case .workerEnded(.killed(let signal)): "the module was ended by signal \(signal) while it was opened"
-        case .workerSilent: "the module was not open in time"
-        case .frameMalformed: "the worker answered with something that is no message"
-        case .configurationNotExpressible(.notExpressible(let field)): "the \(field) is not what a worker can be told"
-        case .configurationNotExpressible: "the configuration is not what a worker can be told"
+        case .workerSilent: "the module was not open before its deadline"
+        case .frameMalformed: "the worker sent an invalid message"
+        case .configurationNotExpressible(.notExpressible(let field)): "the \(field) is invalid"
+        case .configurationNotExpressible: "the configuration of the module is invalid"
         }
     }
 }
@@ -60,12 +59,12 @@ extension LadderModuleFault: CustomStringConvertible {
         case .versionUnknown(let version): "the library was built for version \(version) of the module interface"
         case .notOpened(let status): "the module refuses its data with status \(status)"
         case .notConfined(let step, let errno): "the worker could not be confined: \(step) failed (errno \(errno))"
-        case .startUnreadable: "the worker could not read what it was told"
+        case .startUnreadable: "the worker could not read its first message"
         }
     }
 }
 
-/// As the body of a message.
+/// The encoding of a fault, as the body of a message.
 ///
 ///     size  field
 ///        4  kind
@@ -87,7 +86,7 @@ extension LadderModuleFault {
         }
     }
 
-    /// Text is cut to what fits, and what is not printable ASCII becomes a question mark.
+    /// Returns the message. The text is cut to 512 bytes, and bytes that are not printable ASCII become question marks.
     func message() -> LadderMessage {
         let fields = fields
         let text = fields.text.utf8.prefix(Self.textSizeMaximum).map { Self.isPrintable($0) ? $0 : UInt8(ascii: "?") }
@@ -118,7 +117,7 @@ extension LadderModuleFault {
         case 7: self = .startUnreadable
         default: throw .illegalValue("kind of fault")
         }
-        // One encoding per fault: a kind without a number or text has none.
+        // Each fault has exactly one encoding: a kind without a number or a text must not have one.
         guard fields == (kind, number, text) else { throw .illegalValue("fault") }
     }
 

@@ -1,13 +1,13 @@
 import FairPlay
 import Telemetry
 
-/// Calls that wait for a worker, the oldest first.
+/// The calls that wait for a worker, the oldest first.
 ///
-/// All may wait equally long, so the order is also the order of their deadlines. Calls that come back from a dead
-/// worker are older than all that wait, and go before them.
+/// All calls may wait for the same time, so they are also in the order of their deadlines. Calls that return from a
+/// dead worker are older than all waiting calls, and go before them.
 struct CallQueue {
     private let lengthMaximum: Int
-    /// Calls that came back, the oldest last.
+    /// The calls that have returned, the oldest last.
     private var returned: [PendingCall] = []
     private var waiting: [PendingCall] = []
     private var position = 0
@@ -23,28 +23,29 @@ struct CallQueue {
     /// The oldest call.
     var first: PendingCall? { returned.last ?? (position < waiting.count ? waiting[position] : nil) }
 
-    /// Adds a new call; false when there is no room.
+    /// Adds a new call. Returns false if there is no room.
     mutating func append(_ call: PendingCall) -> Bool {
         guard count < lengthMaximum else { return false }
         waiting.append(call)
         return true
     }
 
-    /// Puts a call back that had left the queue, room or not.
+    /// Puts back a call that had left the queue, even if there is no room.
     mutating func putBack(_ call: PendingCall) {
         let index = returned.firstIndex { $0.number < call.number } ?? returned.endIndex
         returned.insert(call, at: index)
     }
 
-    /// Takes out a call that was put back; false when it is not there any more.
+    /// Removes a call that was put back. Returns false if it has left the queue since.
     mutating func remove(_ call: PendingCall) -> Bool {
         guard let index = returned.firstIndex(where: { $0 === call }) else { return false }
         returned.remove(at: index)
         return true
     }
 
-    /// Takes the oldest call that is not over; nil if no call waits, or if it is a suspect and suspects are not
-    /// wanted.
+    /// Removes and returns the oldest call without an outcome.
+    ///
+    /// Returns nil if no call waits, or if that call is a suspect and `alsoSuspects` is false.
     mutating func popFirst(alsoSuspects: Bool = true) -> PendingCall? {
         while let call = first {
             if !call.isOver, call.isSuspect, !alsoSuspects { return nil }
@@ -54,7 +55,7 @@ struct CallQueue {
         return nil
     }
 
-    /// Takes the oldest call if its time to wait is over.
+    /// Removes and returns the oldest call if its deadline has passed.
     mutating func popExpired(at now: MonotonicTime) -> PendingCall? {
         guard let first, first.queueDeadline <= now else { return nil }
         return popAny()
@@ -65,7 +66,7 @@ struct CallQueue {
         guard position < waiting.count else { return nil }
         let call = waiting[position]
         position += 1
-        // The places of calls that have left are given back now and then, not each time.
+        // The places of removed calls are freed from time to time, not for each call.
         if position == waiting.count || position >= 1024 {
             waiting.removeFirst(position)
             position = 0
@@ -76,10 +77,10 @@ struct CallQueue {
 
 typealias CallOutcome = Result<LadderAnswer, LadderModuleError>
 
-/// A call that its caller waits for, from the caller to the pool and back.
+/// A call for which a caller waits.
 ///
-/// Safe to send: one thread at a time has it. The caller makes it, hands it to the pool's loop, and goes on when it has
-/// been resumed.
+/// Safe to send: only one thread at a time has it. The caller makes it, passes it to the pool's loop, and continues
+/// when it is resumed.
 final class PendingCall: @unchecked Sendable {
     let call: LadderCall
     /// The index of the caller's loop; nil for callers elsewhere.
@@ -87,16 +88,18 @@ final class PendingCall: @unchecked Sendable {
     private let continuation: CheckedContinuation<CallOutcome, Never>
     private var outcome: CallOutcome?
 
-    // From here on: the pool's loop's own.
+    // The following properties are used only on the pool's loop.
 
-    /// Names the call in messages; never used again.
+    /// The number of the call in messages, which is used only once.
     var number: UInt64 = 0
     /// Until when the call may wait for a worker.
     var queueDeadline = MonotonicTime.distantFuture
-    /// Whether a worker was lost that may have been this call's doing: it is sent only to a worker that has no other.
+    /// Whether this call may have caused the loss of a worker. It is then sent only to a worker without other calls.
     var isSuspect = false
-    /// How many workers were lost while the call lay at them. As a rule another call was to blame; but a module that
-    /// overwrites everything may make its worker name a wrong one, and no call may end workers without limit.
+    /// How many workers were lost while they had this call.
+    ///
+    /// Usually another call was the cause. But a module that overwrites memory may make its worker report a wrong call,
+    /// and no call may end workers without a limit.
     var lossCount = 0
     static let lossCountMaximum = 8
 
@@ -106,7 +109,7 @@ final class PendingCall: @unchecked Sendable {
         self.continuation = continuation
     }
 
-    /// Whether the call has its outcome: one that two workers got is over with the first one's answer.
+    /// Whether the call has its outcome. If two workers got the call, the first answer counts.
     var isOver: Bool { outcome != nil }
 
     /// Sets the outcome, once.
@@ -115,7 +118,7 @@ final class PendingCall: @unchecked Sendable {
         self.outcome = outcome
     }
 
-    /// Lets the caller go on, once, after `end`.
+    /// Resumes the caller, once, after `end`.
     func resume() {
         guard let outcome else { preconditionFailure("a caller goes on with an outcome") }
         continuation.resume(returning: outcome)

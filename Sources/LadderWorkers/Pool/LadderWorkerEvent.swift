@@ -1,26 +1,26 @@
 package import POSIXSockets
 package import Telemetry
 
-/// What happens to a pool's workers; told on the pool's loop.
+/// An event of a pool's workers, which is reported on the pool's loop.
 package enum LadderWorkerEvent: Equatable, Sendable {
     /// A worker has opened the module and answers calls.
     case ready(processID: Int32)
-    /// A worker that was ready has ended, or was ended; `lostCall` if a call was lost with it.
+    /// A ready worker has ended, or was ended. `lostCall` tells whether a call was lost with it.
     case ended(processID: Int32, LadderWorkerLoss, ProgramEnd, lostCall: Bool)
-    /// No worker could be made ready. Told once for each reason until a worker is ready again, however often it is
-    /// tried.
+    /// A worker could not be made ready. After several failures for the same reason, it is reported only once until a
+    /// worker is ready again.
     case startFailed(LadderStartFailure)
 }
 
-/// Why a worker is no more.
+/// Why a worker was lost.
 package enum LadderWorkerLoss: Equatable, Sendable {
-    /// It ended by itself, or another program ended it.
+    /// The worker ended by itself, or another program ended it.
     case died
-    /// It was ended, because a call took longer than it may.
+    /// The worker was ended because a call exceeded its deadline.
     case hung
-    /// It was ended, because it used more of the processors than it may.
+    /// The worker was ended because it used too much processor time.
     case overspent
-    /// It was ended, because what it sent was no answer.
+    /// The worker was ended because it sent an invalid message.
     case misbehaved(LadderFrameError)
 }
 

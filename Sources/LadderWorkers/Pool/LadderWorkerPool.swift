@@ -5,16 +5,15 @@ package import POSIXSockets
 import Synchronization
 import Telemetry
 
-/// The workers of one credential's module, as a ladder that licences can climb.
+/// The worker processes of one credential's module.
 ///
-/// Worker processes are started at once, and replaced with back-off when they die, hang past the deadline of a call, or
-/// send what is no answer. Each answers one call at a time; short ones may already lie in its stream. A worker that
-/// dies loses the call that it had begun, and no other. Calls wait in a bounded queue with a deadline.
+/// All workers are started immediately. A worker that dies, hangs beyond the deadline of a call, or sends an invalid
+/// message is replaced, with a back-off. Each worker answers one call at a time; short calls may be sent ahead. If a
+/// worker dies, only the call that it had begun is lost. Calls wait in a bounded queue with a deadline.
 ///
-/// All of it happens on one loop, as a rule one of its own thread beside those that serve requests; callers go on where
-/// they were.
+/// The pool runs on one loop, usually one that does not serve requests. Callers continue on their own executors.
 package final class LadderWorkerPool: LadderModule {
-    /// How the pool stands.
+    /// The statistics of the pool.
     package let statistics = LadderPoolStatistics()
     private let loop: LoopContext
     private let supervisor: WorkerSupervisor
@@ -22,11 +21,11 @@ package final class LadderWorkerPool: LadderModule {
     private let submit: @Sendable ([PendingCall]) -> Void
     private let startOutcome = Monitor<Result<Void, LadderStartFailure>?>(nil)
 
-    /// Starts the workers, and tells `observer` on the loop what happens to them. Nothing is awaited: see
+    /// Starts the workers, and reports their events to `observer` on the loop. It does not wait for the workers: see
     /// `waitUntilStarted`.
     ///
-    /// The workers end with the thread of `loop`, so the loop must be one that lives as long as the pool is needed.
-    /// `callers` are the loops that serve requests: calls from there cost less than calls from elsewhere.
+    /// The workers end with the thread of `loop`, so the loop must run as long as the pool is needed. `callers` are the
+    /// loops that serve requests: calls from there cost less than other calls.
     package init(
         _ configuration: LadderModuleConfiguration, on loop: LoopContext, for callers: [LoopContext] = [],
         observer: @escaping @Sendable (LadderWorkerEvent) -> Void = { _ in }
@@ -51,16 +50,17 @@ package final class LadderWorkerPool: LadderModule {
         loop.execute { supervisor.start() }
     }
 
-    /// A pool that was not stopped ends its workers at once.
+    /// Ends the workers immediately if the pool was not stopped.
     deinit {
         let supervisor = supervisor
         loop.execute { supervisor.abort() }
     }
 
-    /// Waits until the first worker is ready; throws when it has shown why it cannot be. Either way the pool keeps
-    /// trying.
+    /// Waits until the first worker is ready. Throws the reason if a worker could not be made ready; the pool then
+    /// tries again.
     ///
-    /// Blocks its thread, at most for the configuration's `startDeadline`; so not for loops and tasks.
+    /// It blocks its thread, at most for the configuration's `startDeadline`, so it must not be called on loops and in
+    /// tasks.
     package func waitUntilStarted() throws(LadderStartFailure) {
         try startOutcome.wait { $0 }.get()
     }
@@ -71,10 +71,11 @@ package final class LadderWorkerPool: LadderModule {
         }.get()
     }
 
-    /// Takes no new calls, does those that are there within `limit`, and ends the workers. A second call waits for the
-    /// same end.
+    /// Refuses new calls, lets waiting and running calls finish within `limit`, then ends the workers. A second call of
+    /// this method waits for the same end.
     ///
-    /// Blocks its thread; so not for loops and tasks. A worker that does not end by itself within a second is killed.
+    /// It blocks its thread, so it must not be called on loops and in tasks. A worker that does not end by itself
+    /// within a second is killed.
     package func stop(within limit: Duration) {
         let isStopped = Monitor(false)
         let supervisor = supervisor
@@ -83,36 +84,37 @@ package final class LadderWorkerPool: LadderModule {
     }
 }
 
-/// What one credential's module is, and how its workers are run.
+/// The module of one credential, and the limits of its workers.
 package struct LadderModuleConfiguration: Sendable {
-    /// The absolute path of the library, which the workers' user must be able to read: 1 to 4,095 bytes.
+    /// The absolute path of the library, 1 to 4,095 bytes. The workers' user must be able to read the library.
     package var libraryPath: String
-    /// What the module is opened with: 1 to 1,048,576 bytes.
+    /// The data with which the module is opened, 1 to 1,048,576 bytes.
     package var data: SharedSecret
     /// The number of worker processes. Each answers one call at a time.
     package var workerCount: Int = Processors.count
-    /// How long a worker may take for one call before it is ended, counted from the end of the call before.
+    /// How long a worker may take for one call before it is ended, counted from the end of the previous call.
     package var callDeadline: Duration = .seconds(2)
-    /// How much processor time a worker may use, on all of its threads, beyond the time that its answered calls took
-    /// and a twentieth of all time: for the call that it has begun, or while it has none. A worker that uses more is
-    /// ended.
+    /// The processor time that a worker may use in advance, on all of its threads (`ProcessorAccount`). A worker that
+    /// uses more is ended.
+    ///
+    /// The time of answered calls, and a twentieth of all time, do not count against it.
     package var processorTimeMaximum: Duration = .seconds(2)
-    /// How many calls may wait for a worker; one more is refused at once.
+    /// The most calls that wait for a worker. Further calls are refused immediately.
     package var queueLengthMaximum = 1024
     /// How long a call may wait for a worker before it is refused.
     package var queueDeadline: Duration = .seconds(3)
     /// How long a worker may take to open the module.
     package var startDeadline: Duration = .seconds(10)
-    /// The address space of a worker in bytes, the daemon's own program in it included (some 100 MB of mappings, few of
-    /// them used).
+    /// The most bytes of a worker's address space, including the daemon's program (some 100 MB of mappings, of which
+    /// few are used).
     package var memoryMaximum: UInt64 = 1 << 30
-    /// The most descriptors that a worker may have open; four are its own.
+    /// The most descriptors that a worker may have open. The worker itself needs four.
     package var descriptorMaximum: UInt64 = 64
-    /// The user that workers become; only a daemon that runs as root can ask for one. Nil: the daemon's own.
+    /// The user that workers become. Nil means the daemon's user. Only a daemon that runs as root can set another one.
     ///
-    /// With a user of their own, workers cannot read the daemon's files either.
+    /// With their own user, workers cannot read the daemon's files.
     package var user: SystemUser?
-    /// The program that runs in the role of a worker: this one, unless a test says otherwise.
+    /// The program that runs as a worker: this program, except in tests.
     package var programPath = "/proc/self/exe"
 
     package init(libraryPath: String, data: SharedSecret) {
@@ -128,7 +130,7 @@ package struct LadderModuleConfiguration: Sendable {
     }
 }
 
-/// What a pool has done and how it stands, for a metrics page; read from any thread.
+/// The statistics of a pool for the metrics. Any thread may read them.
 package final class LadderPoolStatistics: Sendable {
     private let alive = Atomic<Int>(0)
     private let queued = Atomic<Int>(0)
@@ -145,25 +147,25 @@ package final class LadderPoolStatistics: Sendable {
         let startFailures = Atomic<UInt64>(0)
     }
 
-    /// Workers that have opened the module and answer calls.
+    /// The number of workers that have opened the module and answer calls.
     package var aliveWorkerCount: Int { alive.load(ordering: .relaxed) }
-    /// Calls that wait for a worker.
+    /// The number of calls that wait for a worker.
     package var queueLength: Int { queued.load(ordering: .relaxed) }
-    /// Calls that lie at a worker: in work, or next.
+    /// The number of calls that were sent to a worker and not answered yet.
     package var sentCallCount: Int { sent.load(ordering: .relaxed) }
-    /// Calls that were answered.
+    /// The number of answered calls.
     package var answerCount: UInt64 { counts.answers.load(ordering: .relaxed) }
-    /// Calls whose SK..R1 block the module refused.
+    /// The number of calls whose SK..R1 block the module refused.
     package var refusalCount: UInt64 { counts.refusals.load(ordering: .relaxed) }
-    /// Calls that the module could not answer, or answered with something that is no answer.
+    /// The number of calls that the module could not answer, or for which its answer was invalid.
     package var failureCount: UInt64 { counts.failures.load(ordering: .relaxed) }
-    /// Calls that were lost with their worker.
+    /// The number of calls that were lost with their worker.
     package var lossCount: UInt64 { counts.losses.load(ordering: .relaxed) }
-    /// Calls for which no worker was there in time.
+    /// The number of calls that were refused because no worker was free in time.
     package var unavailableCount: UInt64 { counts.rejections.load(ordering: .relaxed) }
-    /// Workers that ended without having been told to, after they had opened the module.
+    /// The number of ready workers that ended although the pool did not tell them to.
     package var deathCount: UInt64 { counts.deaths.load(ordering: .relaxed) }
-    /// Workers that could not be started, or could not open the module.
+    /// The number of workers that could not be started, or could not open the module.
     package var startFailureCount: UInt64 { counts.startFailures.load(ordering: .relaxed) }
 
     func workerBecameReady() { alive.add(1, ordering: .relaxed) }
@@ -184,12 +186,12 @@ package final class LadderPoolStatistics: Sendable {
     }
 }
 
-/// The loops on which a pool's callers run: what goes between them and the pool's loop goes together, once per turn.
+/// The loops on which a pool's callers run. Calls and outcomes are passed between them and the pool's loop in batches,
+/// once per turn.
 ///
-/// A loop that is woken for a single call takes it and sleeps again, and waking and sleeping cost several times what
-/// the call does.
+/// If a loop were woken for each single call, waking and sleeping would cost several times as much as the call.
 final class CallerLoops: Sendable {
-    /// What one loop has to hand over at the end of its turn.
+    /// The calls that one loop passes on at the end of its turn.
     private final class Outbox {
         var calls: [PendingCall] = []
     }
@@ -203,17 +205,18 @@ final class CallerLoops: Sendable {
 
     var count: Int { loops.count }
 
-    /// Which of the loops the calling thread is; nil for every other thread.
+    /// The index of the loop that the calling thread runs; nil for other threads.
     var current: Int? { loops.firstIndex(where: \.isCurrent) }
 
-    /// Takes a call from the thread that makes it; `submit` takes calls to the pool's loop.
+    /// Takes a call on the thread of its caller. `submit` passes calls to the pool's loop.
     func hand(_ call: PendingCall, to submit: @escaping @Sendable ([PendingCall]) -> Void) {
         guard let caller = call.caller else { return submit([call]) }
         let loop = loops[caller]
         let outbox = loop.value(of: outboxes)
         outbox.calls.append(call)
         guard outbox.calls.count == 1 else { return }
-        // Behind what is queued already, which may make calls too. On its own thread a loop takes everything.
+        // The closure runs after the work that is queued already, which may make calls too. A loop always accepts work
+        // from its own thread.
         loop.execute { [outboxes] in
             let outbox = loop.value(of: outboxes)
             let calls = outbox.calls
@@ -222,7 +225,8 @@ final class CallerLoops: Sendable {
         }
     }
 
-    /// Resumes the callers of calls that have their outcome, on their loop; if that has stopped, where this is called.
+    /// Resumes the callers of calls with an outcome, on their loop. If that loop has stopped, resumes them on the
+    /// calling thread.
     func resume(_ calls: [PendingCall], on caller: Int) {
         let isAccepted = loops[caller].execute {
             for call in calls { call.resume() }

@@ -1,12 +1,12 @@
 import Telemetry
 
-/// What a worker may use of the processors, all of its threads together.
+/// The account of a worker's processor time, for all of its threads together.
 ///
-/// A worker has an advance. It earns the time that its answered calls took, and a twentieth of all time, up to the
-/// advance again. So a call that computes without an end, on one thread or on many, and threads that compute while
-/// there is no call, use the advance up; calls that are answered do not, however many there were.
+/// A worker begins with an advance of time. It earns the time of its answered calls, and a twentieth of all time, but
+/// never has more than the advance. A call that never ends, and threads that compute without a call, use up the
+/// advance. Answered calls do not.
 struct ProcessorAccount {
-    /// Two totals since the worker was started, and when they were read.
+    /// The totals since the worker was started, and the time at which they were read.
     struct Reading {
         /// The processor time of the process.
         let spent: Duration
@@ -15,22 +15,21 @@ struct ProcessorAccount {
         let time: MonotonicTime
     }
 
-    /// One part in so many of the time that passes is earned without calls: for what a library does besides, and for
-    /// the worker's own work around the calls.
+    /// A worker earns one part in 20 of all time without calls, for other work of the library and of the worker itself.
     private static let freeShare = 20
 
     private let advance: Duration
     private var balance: Duration
     private var last: Reading
 
-    /// An account with its full advance, from this reading on.
+    /// Makes an account with the full advance, which begins with this reading.
     init(advance: Duration, from reading: Reading) {
         self.advance = advance
         balance = advance
         last = reading
     }
 
-    /// Whether more was spent up to this reading than the worker had.
+    /// Updates the account. Returns whether the worker has used more time than it had.
     mutating func isOverdrawn(at reading: Reading) -> Bool {
         let earned = reading.answered - last.answered + (reading.time - last.time) / Self.freeShare
         balance = min(balance + earned - (reading.spent - last.spent), advance)

@@ -1,11 +1,11 @@
-/// How long a dead worker's place stays empty.
+/// The back-off before a dead worker is replaced.
 ///
-/// The first deaths in a row cost milliseconds, because most modules that fail do so on a single call. A worker that
-/// dies again and again is replaced every second at most, so that calls which kill their workers cannot take the module
-/// away from other calls. A module that cannot even be opened is tried twice a minute in the end. A worker that has
-/// lived for a while starts the count again.
+/// After the first deaths in a row, it is some milliseconds, because most failures are caused by a single call. It is
+/// never more than a second, so that calls which kill their workers cannot make the module unavailable for other calls.
+/// If the module cannot be opened, the back-off grows to 30 seconds. When a worker has run for a while, the count
+/// starts again.
 struct RestartBackoff: Equatable {
-    /// After so long a life the next death is the first.
+    /// After a worker has run for this time, its death counts as the first one.
     static let stableLife: Duration = .seconds(10)
 
     private static let afterDeath = (first: Duration.milliseconds(10), most: Duration.seconds(1))
@@ -13,9 +13,9 @@ struct RestartBackoff: Equatable {
 
     private var failures = 0
 
-    /// The delay after a worker that had been ready for so long; nil for one that never was.
+    /// Returns the delay after the death of a worker. `life` is the time for which it was ready; nil if it never was.
     ///
-    /// Half of it is by chance, so that workers that died together do not start together.
+    /// Half of the delay is random, so that workers that died together do not start together.
     mutating func delay(
         afterLife life: Duration?, using generator: inout some RandomNumberGenerator
     ) -> Duration {

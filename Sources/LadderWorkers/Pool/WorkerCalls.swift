@@ -1,35 +1,33 @@
 import Telemetry
 
-/// The calls that lie at one worker, in the order in which it answers them.
+/// The calls that were sent to one worker, in the order in which it answers them.
 ///
-/// Short calls are sent ahead, so that the worker need not wait for the pool in between. What is sent ahead is not lost
-/// with the worker: the worker itself says which call it has begun (`SpawnedProgram.sharedValue`), and only that one
-/// is.
+/// Short calls are sent ahead, so that the worker need not wait for the pool between them. If the worker dies, only the
+/// call that it has begun is lost. The worker itself reports which one that is (`SpawnedProgram.sharedValue`).
 struct WorkerCalls {
     /// A call that was sent to the worker.
     private struct Place {
         let call: PendingCall
-        /// Whether the call went back to the queue while it lay here, so that another worker decides what becomes of
-        /// it.
+        /// Whether the call was also put back into the queue, so that another worker may answer it.
         var isElsewhere = false
     }
 
-    /// How long a worker may go without an answer before what it has not begun goes to other workers too.
+    /// The time without an answer after which calls that a worker has not begun are given to other workers too.
     ///
-    /// Long enough for a worker that waits for a core on a busy machine: each call that is answered twice makes that
-    /// worse.
+    /// It is long enough for a worker that waits for a core on a busy machine. If calls were answered twice there, the
+    /// machine would be even busier.
     static let patience: Duration = .milliseconds(50)
-    /// As many calls lie at a worker as it answers in about this time, and two at least.
+    /// The time for which calls are sent ahead: a worker gets as many calls as it answers in this time, at least two.
     private static let aheadNanoseconds: Int64 = 1_000_000
-    /// Calls that take longer come one by one: what sending ahead would save is nothing beside them.
+    /// Calls that take longer are sent one by one, because sending ahead would save little.
     private static let quickNanoseconds: Int64 = 2_000_000
 
     private var places: [Place] = []
-    /// Since when the worker has gone without an answer; nil when it has no call.
+    /// The time of the last answer, or of the first call; nil if the worker has no call.
     private(set) var busySince: MonotonicTime?
-    /// Whether it has gone so for longer than `patience`.
+    /// Whether the worker has not answered for longer than `patience`.
     private var isSlow = false
-    /// How long all answered calls have taken.
+    /// The time that all answered calls have taken.
     private(set) var answeredTime: Duration = .zero
     /// The time for a call, as a moving average.
     private var usualNanoseconds: Int64 = 0
@@ -42,7 +40,7 @@ struct WorkerCalls {
 
     var isEmpty: Bool { places.isEmpty }
 
-    /// How many calls lie here; nil when there is no room for one more.
+    /// The number of calls; nil if there is no room for one more.
     var load: Int? {
         if let first = places.first, first.call.isSuspect { return nil }
         return places.count < maximum ? places.count : nil
@@ -59,7 +57,7 @@ struct WorkerCalls {
         if busySince == nil { busySince = now }
     }
 
-    /// The first call has its answer and leaves; nil when it has another number.
+    /// Removes and returns the first call, which was answered; nil if it has another number.
     mutating func settleFirst(number: UInt64, at now: MonotonicTime) -> PendingCall? {
         guard let first = places.first, first.call.number == number, let busySince else { return nil }
         places.removeFirst()
@@ -71,14 +69,15 @@ struct WorkerCalls {
         return first.call
     }
 
-    /// Calls that other workers may have taken by now stay here if they have not: `takeBack` says so for each.
+    /// Takes back calls that were put into the queue, if no other worker has them yet. `takeBack` returns whether it
+    /// could remove a call from the queue.
     mutating func keep(_ takeBack: (PendingCall) -> Bool) {
         for index in places.indices where places[index].isElsewhere {
             if takeBack(places[index].call) { places[index].isElsewhere = false }
         }
     }
 
-    /// What other workers should do, because this one is slow: all but the call that it has begun, each once.
+    /// Returns the calls for other workers, because this one is slow: all calls except the begun one, each only once.
     mutating func giveAway(begun: UInt64) -> [PendingCall] {
         isSlow = true
         var calls: [PendingCall] = []
@@ -89,10 +88,12 @@ struct WorkerCalls {
         return calls
     }
 
-    /// The worker is no more. Gives the calls that are lost with it, one at most, and those that are not.
+    /// Removes all calls after the worker was lost. Returns the lost calls and those that can be sent to another
+    /// worker.
     ///
-    /// `begun` is the call that the worker had begun, as it said. If it is not clear that this call did it, only one
-    /// that was alone here is to blame; others are tried again, each alone.
+    /// `begun` is the call that the worker had begun, by its own report. If it is not clear that this call has caused
+    /// the loss, a call is only lost if it was the only one; otherwise all calls are tried again, each alone. A call
+    /// that was at too many lost workers is lost too.
     mutating func lose(begun: UInt64, isClear: Bool) -> (lost: [PendingCall], returned: [PendingCall]) {
         let calls = places.filter { !$0.isElsewhere && !$0.call.isOver }.map(\.call)
         let wasAlone = places.count == 1
@@ -112,7 +113,7 @@ struct WorkerCalls {
         return (lost, returned)
     }
 
-    /// All calls, whose outcome does not matter any more.
+    /// Removes and returns all calls, because the worker will not answer them.
     mutating func takeAll() -> [PendingCall] {
         defer { places = [] }
         return places.map(\.call)

@@ -4,24 +4,24 @@ import FairPlay
 import POSIXSockets
 import Telemetry
 
-/// One worker process, from its start to its end: its stream, the calls that lie in it, and the deadlines. Belongs to
-/// the pool's loop.
+/// One worker process, from its start to its end: its stream, its calls and its deadlines. It belongs to the pool's
+/// loop.
 final class WorkerProcess: LoopChannel {
     private enum Phase {
         /// The module is not open yet.
         case starting
         case ready
-        /// The stream has ended: whether the process has too, or only has closed it, comes out in a moment.
+        /// The stream has ended. It is not known yet whether the process has ended too.
         case closing
-        /// The calls have been handed over; only the end of the process is awaited.
+        /// The process has no calls any more, and only its end is awaited.
         case ending
     }
 
     /// How long a process may outlive its stream before it is killed.
     private static let closingLimit: Duration = .milliseconds(20)
-    /// How long a process that has ended, and yet cannot be waited for, is left alone.
+    /// The pause before the next try to wait for an ended process that cannot be waited for yet.
     private static let reapPause: Duration = .milliseconds(10)
-    /// How long a worker that was told to end may take.
+    /// How long a worker may take to end by itself before it is killed.
     private static let endLimit: Duration = .seconds(1)
     private static let outputCapacity =
         (LadderFrameHead.size + LadderCall.encodedSizes.upperBound) * LadderFrameAssembler.frameCountUsual
@@ -37,18 +37,18 @@ final class WorkerProcess: LoopChannel {
     private(set) var hasLostCall = false
 
     private var calls = WorkerCalls()
-    /// From when the worker is ready.
+    /// The account of processor time, which begins when the worker is ready.
     private var account: ProcessorAccount?
     private var assembler = LadderFrameAssembler(accepting: [.ready, .startFailure, .answer, .callFailure])
-    /// What is to be sent, or what the kernel has not taken yet.
+    /// The messages that are not sent yet.
     private var output = LadderMessage(capacity: 0)
-    /// Whether the kernel takes no more for now.
+    /// Whether the kernel's buffer is full.
     private var isFull = false
     private var timer: (id: TimerID, at: MonotonicTime)?
     private var streamRegistration: RegistrationID?
     private var endRegistration: RegistrationID?
 
-    /// Starts a process for the place `slot`. Throws why it cannot be started.
+    /// Starts a process for the slot `slot`. Throws the reason if it cannot be started.
     init(slot: Int, of supervisor: WorkerSupervisor) throws(LadderStartFailure) {
         self.slot = slot
         self.supervisor = supervisor
@@ -58,13 +58,15 @@ final class WorkerProcess: LoopChannel {
             LadderStartFailure.programNotStarted,
             try SpawnedProgram(
                 path: supervisor.configuration.programPath, arguments: ["latchkeyd", LadderWorkerRole.argument],
-                // The worker empties it; until then nothing may write the memory of a crashed worker anywhere.
+                // The worker clears its environment. Until then, this prevents that Swift prints a backtrace of a
+                // crashed worker, which could contain its memory.
                 environment: ["SWIFT_BACKTRACE=enable=no"]))
     }
 
     var processID: Int32 { program.processID }
 
-    /// Watches the process and tells it what to become. Throws why that is not possible; the process is gone then.
+    /// Watches the process, and sends it its first message. Throws the reason if that fails; the process is then
+    /// abandoned.
     func begin() throws(LadderStartFailure) {
         output = try wrap(LadderStartFailure.configurationNotExpressible, try configuration.start.message())
         do throws(EventLoopError) {
@@ -81,25 +83,25 @@ final class WorkerProcess: LoopChannel {
 
     // MARK: Calls
 
-    /// How many calls lie here; nil when there is no room for one more.
+    /// The number of calls of this worker; nil if there is no room for one more.
     var load: Int? { phase == .ready && !isFull ? calls.load : nil }
 
-    /// Whether no call lies here.
+    /// Whether the worker has no calls.
     var isIdle: Bool { calls.isEmpty }
 
-    /// Takes a call, which `sendCalls` sends. There must be room.
+    /// Adds a call, for which there must be room. `sendCalls` sends it.
     func add(_ call: PendingCall) {
         do throws(LadderFrameError) {
             try call.call.write(number: call.number, to: &output)
         } catch {
-            // Not a call: no worker can be asked.
+            // The call has an invalid size, so no worker can be asked.
             return supervisor.end(call, with: .failure(.failed(status: 0)))
         }
         calls.add(call, at: loop.now)
         supervisor.statistics.workersHave(1)
     }
 
-    /// Sends the calls that were added, all at once.
+    /// Sends all calls that were added.
     func sendCalls() {
         guard phase == .ready, !isFull, !output.isSent else { return }
         flush()
@@ -130,7 +132,7 @@ final class WorkerProcess: LoopChannel {
 
     private var hasStream: Bool { streamRegistration != nil }
 
-    /// Reads once; whether there may be more.
+    /// Reads once. Returns whether there may be more to read.
     private func receive() -> Bool {
         guard hasStream else { return false }
         let outcome = assembler.fill { bytes, offset in
@@ -183,7 +185,7 @@ final class WorkerProcess: LoopChannel {
         supervisor.isReady(self)
     }
 
-    /// Sends what is to be sent, as far as the kernel takes it.
+    /// Sends messages until the kernel's buffer is full.
     private func flush() {
         while !output.isSent {
             let outcome = output.send { bytes in
@@ -211,7 +213,7 @@ final class WorkerProcess: LoopChannel {
 
     private func watchForRoom(_ isWanted: Bool) {
         guard let streamRegistration else { return }
-        // Cannot fail: the descriptor is registered.
+        // This cannot fail, because the descriptor is registered.
         try? loop.modify(
             streamRegistration, descriptor: program.streamNumber,
             interest: isWanted ? [.readable, .writable] : .readable)
@@ -248,8 +250,8 @@ final class WorkerProcess: LoopChannel {
         timer = nil
     }
 
-    /// One timer serves all calls: it looks whether the worker has answered one lately, and comes again when that is
-    /// due.
+    /// Handles the timer. One timer serves all calls: it checks when the worker has last answered, and is then set
+    /// again.
     private func timeIsUp() {
         timer = nil
         switch phase {
@@ -277,20 +279,20 @@ final class WorkerProcess: LoopChannel {
 
     // MARK: Processor time
 
-    /// Ends the process if it has used more of the processors than it may.
+    /// Ends the process if it has used too much processor time.
     func lookAtProcessorTime() {
         guard phase == .ready, let reading = processorReading() else { return }
         if account?.isOverdrawn(at: reading) == true { lose(.overspent) }
     }
 
-    /// Nil if the process has ended already.
+    /// Reads the processor time of the process; nil if it has ended already.
     private func processorReading() -> ProcessorAccount.Reading? {
         program.processorTime.map { .init(spent: $0, answered: calls.answeredTime, time: loop.now) }
     }
 
     // MARK: The end
 
-    /// Ends the process, if it has not ended, and hands its calls over. The first reason counts.
+    /// Ends the process if it has not ended, and passes its calls to the supervisor. Only the first reason counts.
     private func lose(_ reason: WorkerEnd) {
         guard phase != .ending else { return }
         if phase == .ready { supervisor.statistics.workerIsGone() }
@@ -304,7 +306,7 @@ final class WorkerProcess: LoopChannel {
         supervisor.hasLost(self, lost, returned)
     }
 
-    /// Lets the process end in good order, by the end of its stream. Calls that it still has are refused.
+    /// Lets the process end by itself: closes its stream. Its remaining calls are refused.
     func finish() {
         guard phase != .ending else { return }
         if phase == .ready { supervisor.statistics.workerIsGone() }
@@ -315,7 +317,7 @@ final class WorkerProcess: LoopChannel {
         refuseCalls()
     }
 
-    /// Ends the process at once; its life ends with this object's.
+    /// Ends the process immediately. `SpawnedProgram` waits for its end when this object is released.
     func abort() {
         phase = .ending
         dropStream()
@@ -335,7 +337,7 @@ final class WorkerProcess: LoopChannel {
         (streamRegistration, endRegistration) = (nil, nil)
     }
 
-    /// The process is no more: what it had sent before counts.
+    /// Handles the end of the process. Messages that it has sent before still count.
     fileprivate func programHasEnded() {
         while receive() {}
         guard let programEnd = program.reap() else { return reapLater() }
@@ -345,8 +347,10 @@ final class WorkerProcess: LoopChannel {
         supervisor.hasEnded(self, programEnd)
     }
 
-    /// A tracer of the process learns of its end first, and until then its descriptor stays readable: asking again
-    /// and again would keep the loop from sleeping.
+    /// Waits for the ended process again after a pause.
+    ///
+    /// If a tracer watches the process, the tracer gets its end first. Until then, the process descriptor stays
+    /// readable, and the loop would poll without a pause.
     private func reapLater() {
         if let endRegistration { loop.unregister(endRegistration, descriptor: program.processNumber) }
         endRegistration = nil
@@ -360,8 +364,8 @@ enum WorkerEnd: Equatable {
     case misbehaved(LadderFrameError)
     case startFailed(LadderStartFailure)
 
-    /// Whether the call that the worker had begun last is the one that ended it. One that spoils the stream lives on
-    /// for a while.
+    /// Whether it is clear that the last begun call has ended the worker. A worker that corrupts its stream still runs
+    /// for a while, so an earlier call may be the cause.
     fileprivate var isClear: Bool {
         switch self {
         case .died, .hung, .overspent, .finished, .startFailed: true
@@ -370,7 +374,7 @@ enum WorkerEnd: Equatable {
     }
 }
 
-/// Tells a process on the loop that its program has ended.
+/// Watches for the end of a worker's program on the loop.
 private final class ProgramEndChannel: LoopChannel {
     private let process: WorkerProcess
 

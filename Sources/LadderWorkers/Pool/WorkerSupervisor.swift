@@ -3,20 +3,20 @@ import FairPlay
 import POSIXSockets
 import Telemetry
 
-/// Keeps the workers of one module alive and gives them calls. Belongs to the pool's loop.
+/// Keeps the workers of one module running, and gives them calls. It belongs to the pool's loop.
 ///
-/// Safe to send: made on one thread before its loop knows it, and used only on that loop afterwards.
+/// Safe to send: it is made on one thread before its loop uses it, and afterwards used only on that loop.
 final class WorkerSupervisor: @unchecked Sendable {
-    /// What the pool wants to know.
+    /// Receives the events of the pool.
     struct Observer: Sendable {
         let event: @Sendable (LadderWorkerEvent) -> Void
-        /// A worker is ready, or none can be for a reason that was not known yet.
+        /// Called when a worker is ready, or when a worker cannot be started for a new reason.
         let start: @Sendable (Result<Void, LadderStartFailure>) -> Void
     }
 
     private enum Phase {
         case running
-        /// No new calls; those that are there are done first.
+        /// New calls are refused, and the existing ones are finished.
         case draining
         case stopped
     }
@@ -28,7 +28,7 @@ final class WorkerSupervisor: @unchecked Sendable {
         var backoff = RestartBackoff()
     }
 
-    /// How often it is looked what workers use of the processors.
+    /// The time between two checks of the workers' processor time.
     static let accountInterval: Duration = .milliseconds(250)
 
     let loop: LoopContext
@@ -36,14 +36,14 @@ final class WorkerSupervisor: @unchecked Sendable {
     let statistics: LadderPoolStatistics
     private let observer: Observer
     private let callers: CallerLoops
-    /// Calls whose callers go on at the end of the turn, by their loop.
+    /// Calls whose callers are resumed at the end of the turn, by the index of their loop.
     private var endedCalls: [[PendingCall]]
     private var phase = Phase.running
     private var slots: [Slot] = []
     private var queue: CallQueue
     private var queueTimer: TimerID?
     private var drainTimer: TimerID?
-    /// Set while there is a worker that was ready.
+    /// The timer of these checks, which runs while there is a ready worker.
     private var accountTimer: TimerID?
     private var isTurnEndPending = false
     private var nextNumber: UInt64 = 1
@@ -87,11 +87,11 @@ final class WorkerSupervisor: @unchecked Sendable {
         finishTurnSoon()
     }
 
-    /// Gives a call its outcome, unless it has one.
+    /// Sets the outcome of a call, unless it has one.
     func end(_ call: PendingCall, with outcome: CallOutcome) {
         guard !call.isOver else { return }
         call.end(with: outcome)
-        // Before the caller can look.
+        // The statistics change before the caller can read them.
         statistics.callEnded(outcome)
         guard let caller = call.caller else { return call.resume() }
         endedCalls[caller].append(call)
@@ -110,20 +110,19 @@ final class WorkerSupervisor: @unchecked Sendable {
         finishIfDrained()
     }
 
-    /// Queues a call again that lies behind a slow one.
+    /// Puts a call back into the queue, because it waits behind a slow one.
     func putBack(_ call: PendingCall) {
         queue.putBack(call)
         statistics.queueHas(queue.count)
         finishTurnSoon()
     }
 
-    /// Takes such a call out of the queue again, when its turn has come after all; false when another worker has it by
-    /// now.
+    /// Removes such a call from the queue, because its worker answers again. Returns false if another worker has it.
     func takeBack(_ call: PendingCall) -> Bool {
         queue.remove(call)
     }
 
-    /// Later in this turn, so that what a turn brings goes out together: calls to workers, outcomes to callers.
+    /// Schedules the end of this turn, at which calls are sent to workers and callers are resumed, each in one batch.
     private func finishTurnSoon() {
         guard !isTurnEndPending else { return }
         isTurnEndPending = loop.execute { [self] in
@@ -133,7 +132,7 @@ final class WorkerSupervisor: @unchecked Sendable {
         }
     }
 
-    /// Gives calls to workers for as long as there are calls and room, always to the one with the fewest, and sends
+    /// Gives calls to workers while there are calls and room, always to the worker with the fewest calls. Then sends
     /// them.
     private func dispatch() {
         while let process = roomiestProcess(), let call = queue.popFirst(alsoSuspects: process.isIdle) {
@@ -161,7 +160,7 @@ final class WorkerSupervisor: @unchecked Sendable {
         queueTimer = loop.schedule(at: first.queueDeadline) { [weak self] in self?.refuseExpired() }
     }
 
-    /// What a call hears that may not wait, or has waited too long.
+    /// The error for a call that cannot wait, or has waited too long.
     private var refusalToWait: LadderModuleError {
         statistics.aliveWorkerCount > 0 ? .overloaded : .unavailable
     }
@@ -215,7 +214,7 @@ final class WorkerSupervisor: @unchecked Sendable {
         if statistics.aliveWorkerCount > 0 { watchProcessorTime() }
     }
 
-    /// A worker answers no more: the call that it had begun is lost, the others are not.
+    /// Handles the loss of a worker: `lost` calls fail, and `returned` calls go back to the queue.
     func hasLost(_ process: WorkerProcess, _ lost: [PendingCall], _ returned: [PendingCall]) {
         for call in lost { end(call, with: .failure(process.end.callError)) }
         for call in returned {
@@ -254,7 +253,7 @@ final class WorkerSupervisor: @unchecked Sendable {
 
     // MARK: Stopping
 
-    /// Takes no new calls, does those that are there within `limit`, ends the workers, and calls `done`.
+    /// Refuses new calls, lets the existing ones finish within `limit`, ends the workers, and calls `done`.
     func stop(within limit: Duration, _ done: @escaping () -> Void) {
         whenStopped.append(done)
         guard phase == .running else { return tellIfStopped() }
@@ -280,7 +279,7 @@ final class WorkerSupervisor: @unchecked Sendable {
         tellIfStopped()
     }
 
-    /// Ends everything at once, without waiting: the loop stops, or the pool is forgotten.
+    /// Ends everything immediately, because the loop stops or the pool is released.
     func abort() {
         phase = .stopped
         refuseWaiting()
@@ -311,7 +310,7 @@ final class WorkerSupervisor: @unchecked Sendable {
 }
 
 extension WorkerEnd {
-    /// What the caller hears whose call the worker had begun.
+    /// The error for the caller of the call that the worker had begun.
     fileprivate var callError: LadderModuleError {
         switch self {
         case .misbehaved(.streamClosed), .died, .hung, .overspent, .startFailed: .workerLost

@@ -1,15 +1,14 @@
 import FairPlay
 import POSIXSockets
 
-/// What `latchkeyd` is when a pool has started it: a process that holds one module and answers calls, until its stream
-/// ends.
+/// Runs `latchkeyd` as a worker that a pool has started: it opens one module, and answers calls until its stream ends.
 ///
-/// One thread, which blocks. Nothing of the module runs before the process is confined.
+/// The process has one thread, which blocks. No code of the module runs before the process is confined.
 package enum LadderWorkerRole {
-    /// The only argument of such a process; no option that people use.
+    /// The only argument of a worker process. It is not an option for people.
     package static let argument = "--ladder-worker"
 
-    /// Runs until the pool closes the stream, and gives the exit status.
+    /// Runs until the pool closes the stream. Returns the exit status.
     package static func run() -> Int32 {
         do throws(WorkerExit) {
             try work()
@@ -20,7 +19,7 @@ package enum LadderWorkerRole {
 
     private static func work() throws(WorkerExit) -> Never {
         guard let stream = InheritedStream(), let begunCall = SharedWord() else { throw .notStartedByPool }
-        // Before anything that is secret comes.
+        // The memory is protected before the first secret arrives.
         guard isUnreadable() else { throw .notProtected }
         var line = WorkerLine(stream, begunCall)
         let module = try open(&line)
@@ -28,7 +27,7 @@ package enum LadderWorkerRole {
         while true { try line.answerCall(with: module) }
     }
 
-    /// Reads what this process is to be, confines it and opens the module; tells the pool what is wrong before it
+    /// Reads the first message, confines the process and opens the module. It reports a fault to the pool before it
     /// throws.
     private static func open(_ line: inout WorkerLine) throws(WorkerExit) -> LoadedModule {
         let start = try line.readStart()
@@ -37,7 +36,7 @@ package enum LadderWorkerRole {
         } catch {
             throw try refuse(error, &line)
         }
-        // A parent that ended before `confine` has not taken this process along, as a later end of it will.
+        // If the parent has ended before `confine`, this process was not ended with it, so it must end here.
         guard line.isOfParent else { throw .poolGone }
         do throws(LadderModuleFault) {
             return try LoadedModule(libraryPath: start.libraryPath, moduleData: start.moduleData)
@@ -77,14 +76,14 @@ package enum LadderWorkerRole {
 enum WorkerExit: Int32, Error {
     /// The pool has closed the stream.
     case streamEnded = 0
-    /// The module could not be opened; the pool knows why.
+    /// The module could not be opened. The pool has got the reason.
     case moduleNotOpened = 1
-    /// Descriptor 3 is no stream: a person has started this process.
+    /// Descriptor 3 is not a stream, so no pool has started this process.
     case notStartedByPool = 2
-    /// The stream broke, or held something that is no message.
+    /// The stream failed, or contained an invalid message.
     case streamBroken = 3
-    /// The process that has started this one is no more.
+    /// The process that has started this one has ended.
     case poolGone = 4
-    /// The kernel would not keep this process's memory from others.
+    /// The kernel could not protect the memory of this process.
     case notProtected = 5
 }

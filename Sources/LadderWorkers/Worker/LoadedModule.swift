@@ -3,14 +3,14 @@ import FairPlay
 import Glibc
 import KeyCrypto
 
-/// A ladder module in this process: its library loaded, its handle open. One thread calls it.
+/// A ladder module that is loaded and open in this process. Only one thread calls it.
 @safe
 struct LoadedModule: ~Copyable {
     private let handle: OpaquePointer?
     private let functions: ModuleFunctions
     private let memory: ModuleMemory
 
-    /// Loads a library and opens its module. Throws what is wrong with it.
+    /// Loads a library and opens its module. Throws the fault of the module.
     init(libraryPath: String, moduleData: SharedSecret) throws(LadderModuleFault) {
         let functions = try ModuleFunctions(libraryPath: libraryPath)
         guard let memory = ModuleMemory() else { throw .notConfined(step: "mmap", errno: ENOMEM) }
@@ -21,11 +21,11 @@ struct LoadedModule: ~Copyable {
     }
 
     deinit {
-        // The library itself stays: it may have threads, and the process ends.
+        // The library is not unloaded, because it may have threads, and the process ends anyway.
         unsafe functions.close(handle)
     }
 
-    /// Asks the module.
+    /// Calls the module.
     borrowing func answer(_ call: LadderCall) -> Result<LadderAnswer, LadderCallFailure> {
         unsafe memory.lend(call) { input, output in
             let status = unsafe functions.answerCall(handle, &input, &output)
@@ -57,13 +57,13 @@ private struct ModuleFunctions {
     let close: Close
 
     init(libraryPath: String) throws(LadderModuleFault) {
-        // Before the loader's try: its text does not say whether the file or what it needs cannot be read.
+        // The check comes before `dlopen`, whose text does not tell whether the file itself or a needed library cannot
+        // be read.
         guard unsafe access(libraryPath, R_OK) == 0 else { throw .libraryUnreadable(errno: errno) }
         guard let library = unsafe dlopen(libraryPath, RTLD_NOW | RTLD_LOCAL) else {
             throw .libraryNotLoadable(Self.loaderText())
         }
-        // Safe: the header fixes the type behind each name; a library that breaks it is beyond help, and harms this
-        // process alone.
+        // Safe: the header defines the type of each function. A library that breaks it can harm only this process.
         let version = try unsafe unsafeBitCast(
             Self.symbol("latchkey_ladder_abi_version", in: library), to: (@convention(c) () -> UInt32).self)
         let number = version()
@@ -77,7 +77,7 @@ private struct ModuleFunctions {
     func openModule(_ data: borrowing SecretBytes) throws(LadderModuleFault) -> OpaquePointer? {
         var handle: OpaquePointer?
         let status = data.withBytes { span in
-            // Safe: the data lives during the call, which is all that the module may rely on.
+            // Safe: the data exists during the call, and the module may use it only during the call.
             unsafe span.withUnsafeBytes { bytes in
                 var setup = unsafe latchkey_ladder_setup()
                 unsafe setup.size = UInt32(MemoryLayout<latchkey_ladder_setup>.size)

@@ -4,11 +4,10 @@ import FairPlay
 import Glibc
 import KeyCrypto
 
-/// The memory that a call lends to a module: the inputs in one place, the room for the answer in another, each followed
-/// by a page that may not be touched. A module that writes past the room ends its worker at that instruction. Wiped
-/// after each call.
+/// The memory that a call lends to a module: one page for the inputs and one for the answer, each followed by a guard
+/// page. A module that writes beyond the answer crashes its worker immediately. The memory is wiped after each call.
 ///
-///     | inputs   0 | forbidden | 0   HU, R1, value | forbidden |
+///     | inputs   0 | guard | 0   HU, R1, value | guard |
 @safe
 final class ModuleMemory {
     private let pageSize: Int
@@ -18,11 +17,11 @@ final class ModuleMemory {
     private static let valueCapacity = Int(LATCHKEY_LADDER_VALUE_CAPACITY)
     private static let outputSize = LadderAnswer.deviceIDSize + LadderAnswer.r1Size + valueCapacity
 
-    /// Nil when the kernel gives no memory.
+    /// Allocates the memory; nil if the kernel has none.
     init?() {
         pageSize = sysconf(Int32(_SC_PAGESIZE))
         let (read, none) = (PROT_READ | PROT_WRITE, PROT_NONE)
-        // Safe: fresh memory of four pages, the second and the fourth of which are never touched.
+        // Safe: the four pages are new memory, and the second and the fourth are never accessed.
         guard let memory = unsafe mmap(nil, 4 * pageSize, read, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
             unsafe memory != MAP_FAILED,
             unsafe mprotect(memory + pageSize, pageSize, none) == 0,
@@ -36,7 +35,7 @@ final class ModuleMemory {
         unsafe munmap(start, 4 * pageSize)
     }
 
-    /// Puts a call into the memory, runs `body` on what the module gets to see, and wipes everything.
+    /// Copies a call into the memory, calls `body` with the module's view of it, and wipes the memory.
     func lend<Result>(
         _ call: LadderCall, _ body: (inout latchkey_ladder_call, inout latchkey_ladder_answer) -> Result
     ) -> Result {
@@ -46,14 +45,14 @@ final class ModuleMemory {
         return unsafe body(&input, &output)
     }
 
-    /// What a module has answered; nil when it is no answer. To be asked while the memory is lent.
+    /// Reads the answer of a module; nil if it is invalid. It must be called while the memory is lent.
     func answer(_ output: latchkey_ladder_answer) -> LadderAnswer? {
         let valueSize = unsafe Int(output.content_key_value_size)
         guard LadderAnswer.contentKeyValueSizes.contains(valueSize),
             let sessionKeyVersion = unsafe SessionKeyVersion(rawValue: output.session_key_used),
             let r1Version = unsafe SessionKeyVersion(rawValue: output.r1_used)
         else { return nil }
-        // Safe: the three rooms lie one behind the other in memory that is ours, even if the module changed the
+        // Safe: the three parts are at fixed positions in this object's memory, even if the module has changed the
         // structure.
         let deviceID = unsafe UnsafeRawBufferPointer(start: outputs, count: LadderAnswer.deviceIDSize)
         let r1 = unsafe UnsafeRawBufferPointer(
@@ -69,7 +68,7 @@ final class ModuleMemory {
 
     private func place(_ call: LadderCall) -> latchkey_ladder_call {
         var input = unsafe latchkey_ladder_call()
-        // Safe: every pointer leads to a copy in the inputs' page, which holds the largest call several times over.
+        // Safe: every pointer is to a copy in the page of the inputs, which is much larger than the largest call.
         unsafe input.size = UInt32(MemoryLayout<latchkey_ladder_call>.size)
         unsafe input.content_kind = call.content.kind.rawValue
         call.content.key.bytes.withBytes { span in
@@ -103,7 +102,7 @@ final class ModuleMemory {
         unsafe UnsafePointer(inputs(bytes).assumingMemoryBound(to: UInt8.self))
     }
 
-    /// Copies bytes behind what lies in the inputs' page already, at a multiple of eight.
+    /// Copies bytes to the next free position in the page of the inputs, which is a multiple of eight.
     private func inputs(_ bytes: UnsafeRawBufferPointer) -> UnsafeMutableRawPointer {
         precondition(bytes.count <= pageSize - inputSize, "a call fits a page")
         let place = unsafe start + inputSize
@@ -112,7 +111,7 @@ final class ModuleMemory {
         return unsafe place
     }
 
-    /// HU, R1 and value end where the page does.
+    /// The beginning of HU, R1 and value, which end at the end of their page.
     private var outputs: UnsafeMutableRawPointer {
         unsafe start + 3 * pageSize - Self.outputSize
     }
@@ -130,7 +129,7 @@ final class ModuleMemory {
     }
 
     private func wipe() {
-        // Safe: the used part of both pages that are ours.
+        // Safe: these are the used parts of both pages.
         unsafe explicit_bzero(start, inputSize)
         unsafe explicit_bzero(outputs, Self.outputSize)
         inputSize = 0

@@ -3,13 +3,11 @@ import Glibc
 import POSIXSockets
 import Telemetry
 
-/// The worker's side of the stream: waits for whole messages, sends whole messages, and leaves no secret behind in
-/// either buffer.
+/// The worker's end of the stream. It receives and sends whole messages, and leaves no secret in its buffers.
 ///
-/// Answers to short calls are sent together, for as long as more calls lie there and the first answer has waited for
-/// `patience` at most: every answer that is sent by itself wakes the daemon, which costs more than the rest of such a
-/// call. Before a call is begun its number goes into the shared word, so that the pool knows which one is lost when
-/// this process dies.
+/// Answers to short calls are sent together while more calls wait, but the first answer waits for at most `patience`.
+/// An answer that is sent alone wakes the daemon, which costs more than the rest of a short call. Before a call begins,
+/// its number is written to the shared word, so that the pool knows which call is lost if this process dies.
 struct WorkerLine: ~Copyable {
     private static let patience: Duration = .microseconds(500)
 
@@ -18,8 +16,9 @@ struct WorkerLine: ~Copyable {
     private var assembler = LadderFrameAssembler(accepting: [.start], frameCount: 1)
     private var output = LadderMessage(capacity: Self.answerSizeMaximum * LadderFrameAssembler.frameCountUsual)
     private static let answerSizeMaximum = LadderFrameHead.size + LadderAnswer.encodedSizes.upperBound
-    /// When the first answer that waits was ready, and how long a call takes, as a moving average.
+    /// When the first waiting answer was ready; nil if none waits.
     private var waitingSince: MonotonicTime?
+    /// The time for a call, as a moving average.
     private var usualTime: Duration = .zero
     private let clock = SystemMonotonicClock()
 
@@ -28,10 +27,10 @@ struct WorkerLine: ~Copyable {
         self.begunCall = begunCall
     }
 
-    /// Whether the pool's process still is this one's parent.
+    /// Whether the pool's process is still the parent of this process.
     var isOfParent: Bool { stream.isOfParent() }
 
-    /// The first message; after it, calls are expected.
+    /// Reads the first message. After it, only calls are accepted.
     mutating func readStart() throws(WorkerExit) -> LadderStart {
         let (_, body) = try next()
         defer { assembler = LadderFrameAssembler(accepting: [.call]) }
@@ -68,7 +67,7 @@ struct WorkerLine: ~Copyable {
         return (head.number, call)
     }
 
-    /// Sends a message at once.
+    /// Sends a message immediately.
     borrowing func send(_ message: consuming LadderMessage) throws(WorkerExit) {
         guard message.send({ bytes in (stream.writeAll(bytes), bytes.count) }) else { throw .streamBroken }
     }
@@ -82,13 +81,13 @@ struct WorkerLine: ~Copyable {
             do throws(LadderFrameError) {
                 try answer.write(number: number, to: &output)
             } catch {
-                // Its sizes were checked as the module gave it.
+                // This cannot happen, because the sizes were checked when the module answered.
                 throw .streamBroken
             }
         }
     }
 
-    /// Sends the answers that wait, unless another one will be ready before the first has waited too long.
+    /// Sends the waiting answers, unless another one will be ready before the first one has waited too long.
     private mutating func sendInTime(now: MonotonicTime, lastCall: Duration) throws(WorkerExit) {
         usualTime += (lastCall - usualTime) / 8
         let since = waitingSince ?? now
@@ -118,7 +117,7 @@ struct WorkerLine: ~Copyable {
         }
         switch outcome {
         case .bytes: return
-        // A reset is an end too: the pool had not read everything when it closed its side.
+        // A reset is an end too: the pool closed its end before it had read everything.
         case .endOfInput, .failed(errno: ECONNRESET): throw .streamEnded
         case .wouldBlock, .failed: throw .streamBroken
         }

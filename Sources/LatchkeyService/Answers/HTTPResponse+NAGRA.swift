@@ -3,16 +3,18 @@ import HTTPServing
 import Licensing
 
 extension HTTPRequest {
-    /// Whether the client speaks NAGRA's dialect: it presents its tokens in NAGRA's header. Addresses of other dialects
-    /// have errors of their own.
+    /// Whether the client speaks NAGRA's dialect: it presents its tokens in NAGRA's header.
+    ///
+    /// False outside of `/fps/`: the routes of other dialects have error forms of their own.
     var expectsNAGRAErrors: Bool {
         path.hasPrefix("/fps/") && fields.count(of: "nv-authorizations") > 0
     }
 }
 
 extension HTTPResponse {
-    /// A problem with NAGRA's number before its own members: a JSON object with a numeric `errorCode` (entitlement,
-    /// section 1.2.1). Every other response stays as it is, and so do status and fields.
+    /// Returns the problem with NAGRA's number, `errorCode`, as its first member (entitlement, section 1.2.1).
+    ///
+    /// The status and the other header fields stay as they are. A response that is not a problem is returned unchanged.
     func restatedForNAGRA() -> HTTPResponse {
         guard let word = fields["X-Error-Code"], let code = ProblemCode(rawValue: word)?.nagraCode,
             body.first == UInt8(ascii: "{")
@@ -25,11 +27,13 @@ extension HTTPResponse {
 }
 
 extension ProblemCode {
-    /// NAGRA's number; nil for what only HTTP knows.
+    /// NAGRA's number for this code; nil if NAGRA has none, as for most errors of HTTP itself.
     var nagraCode: Int? { Self.nagraCodes[rawValue] }
 
-    /// The column NV of the one table of errors, by our own codes. Of its two numbers `content_mismatch` has the one
-    /// that does not tell an unknown asset from a known one.
+    /// NAGRA's numbers by our codes: the column NV of Errors.md.
+    ///
+    /// The table has two numbers for `content_mismatch`. The one used here does not tell a client whether the asset
+    /// exists.
     private static let nagraCodes: [String: Int] = {
         let rows: [(Int, [String])] = [
             (

@@ -7,14 +7,16 @@ import PlayerMessages
 import Records
 import Telemetry
 
-/// The answer to a request for licences, in the shape that the player takes (clients, section 2).
+/// The answer to a request for licences, in the shape that the player reads (clients, section 2).
 ///
-/// What FairPlay does not tell an app is told by header fields, and by members if the shape has them. The fields are
-/// about one licence, so an answer with several results has none of them. Base64 goes straight into the body.
+/// Header fields, and JSON members if the shape has them, tell the app what it cannot read from the CKC. The fields
+/// describe one licence, so an answer with several results has none of them. Base64 is written straight into the body.
 enum LicenseAnswer {
-    /// The status is 200, except for one refused key in a shape without a result for each key: then the problem is the
-    /// answer. `results` has one element for each key of the request, in its order, and exactly one unless the shape
-    /// has a result for each key.
+    /// Returns the answer to a request with these results.
+    ///
+    /// `results` has one element for each key of the request, in the request's order. It has exactly one element unless
+    /// the shape has a result for each key. The status is 200, unless the shape has a single result and that key is
+    /// refused: then the answer is the problem.
     static func response(
         to results: [KeyResult], as shape: AnswerShape, at now: WallTime, _ id: RequestID
     ) -> HTTPResponse {
@@ -132,8 +134,8 @@ enum LicenseAnswer {
         return writer.bytes
     }
 
-    /// A browser takes a payload or a number, and nothing else. So an SPC that has no licence as its answer is an error
-    /// to it.
+    /// A browser reads a payload or an error number, and nothing else. So a sync report and an ended playback, which
+    /// have no licence, are errors in this shape.
     private static func writeArrayEntry(_ result: KeyResult, to writer: inout JSONWriter) {
         if let label = result.label {
             writer.name("keyID")
@@ -146,7 +148,7 @@ enum LicenseAnswer {
         }
     }
 
-    /// Times are in seconds from now on, as the demonstration page of hls.js reads them.
+    /// Writes times as seconds from `now`, because the demonstration page of hls.js reads them so.
     private static func writeStreamingKey(_ result: KeyResult, at now: Int64, to writer: inout JSONWriter) {
         if let label = result.label {
             writer.name("id")
@@ -161,7 +163,7 @@ enum LicenseAnswer {
             if let lease = facts.lease {
                 writer.member("lease-expiry-time", max(0, facts.issuedAt + Int64(lease) - now))
             }
-            // Our own: among several keys, no field of the answer can say it.
+            // Latchkey's own member: a header field could not say which of several keys the token belongs to.
             if let token = license.sessionToken { writer.member("session-token", token) }
         case .syncReport(let accepted):
             writer.member("status", 0)
@@ -173,18 +175,20 @@ enum LicenseAnswer {
         }
     }
 
-    /// The number of `content_mismatch` and its like: there is no licence for this key.
+    /// The number for "no licence for this key", as for `content_mismatch`.
     private static let noLicense: Int64 = -42604
 
     private static func status(of problem: Problem) -> Int64 { problem.code.appleStatus ?? noLicense }
 }
 
 extension RequestShape.ObjectMember {
-    /// The member of the answer that has the CKC. Nil if the answer is no flat object: players that send
-    /// `licenseChallenge` (as the documentation of hls.js shows) read Apple's `fairplay-streaming-response`.
+    /// The name of the member of the answer that has the CKC; nil if the answer is not a flat object.
+    ///
+    /// Players that send `licenseChallenge`, as the documentation of hls.js shows, read Apple's
+    /// `fairplay-streaming-response`.
     fileprivate var answerName: String? {
         switch self {
-        // Brightcove's players get the bytes alone, unless they accept nothing but JSON.
+        // Brightcove's players get the raw bytes, unless they accept only JSON.
         case .spc, .serverPlaybackContext: "ckc"
         case .spcMessage: "ckcMessage"
         case .capitalSpcMessage: "CkcMessage"
@@ -196,18 +200,19 @@ extension RequestShape.ObjectMember {
 }
 
 extension LicenseFacts {
-    /// The longest time that every player reads, about 68 years: Kaltura's players refuse 0 for a licence that they
-    /// keep.
+    /// The longest duration that every player can read, in seconds: about 68 years.
+    ///
+    /// It stands for "no limit", because Kaltura's players refuse 0 for a persistent licence.
     static let persistenceDurationMaximum = Int64(Int32.max)
 
-    /// For how many seconds from now on a kept key may begin to play; 0 for a licence that the device does not keep.
+    /// The seconds from `now` during which a stored key may begin to play; 0 for a licence that is not persistent.
     func persistenceDuration(at now: Int64) -> Int64 {
         guard isPersistent else { return 0 }
         guard let storageExpiresAt else { return Self.persistenceDurationMaximum }
         return min(max(1, storageExpiresAt - now), Self.persistenceDurationMaximum)
     }
 
-    /// The members of a licence; null if it has no such limit.
+    /// Writes the members that describe a licence. A limit that the licence does not have is null.
     func write(to writer: inout JSONWriter) {
         writer.member("id", id.description)
         writer.member("type", type)
@@ -225,19 +230,20 @@ extension LicenseFacts {
     }
 }
 
-/// What one SPC of a request came to.
+/// The outcome for one SPC of a request.
 enum KeyOutcome: Sendable {
     case license(IssuedLicense)
-    /// The SPC was a sync SPC: the answer is what it reports, and no key.
+    /// The SPC was a sync SPC. The answer repeats its report, and has no key.
     case syncReport(AcceptedSyncReport)
-    /// The device says that this playback has stopped: no key leaves.
+    /// The device reports that this playback has stopped. The answer has no key.
     case playbackEnded(EndedPlayback)
     case refused(Problem)
 }
 
-/// What one SPC came to, and the name by which the player knows it.
+/// The outcome for one SPC, and the player's name for that SPC.
 struct KeyResult: Sendable {
-    /// As the player wrote it, to be repeated unchanged. Nil in shapes with one SPC and no name for it.
+    /// The name as the player wrote it; the answer repeats it unchanged. Nil in shapes with a single SPC, which has no
+    /// name.
     let label: JSONNode?
     let outcome: KeyOutcome
 
@@ -247,7 +253,7 @@ struct KeyResult: Sendable {
     }
 }
 
-/// The answer to an SPC whose device says that playback has stopped: JSON, and no CKC.
+/// The answer to an SPC by which the device reports that playback has stopped: JSON, and no CKC.
 enum PlaybackEndAnswer {
     /// The value of the member `playback`.
     static let word = "ended"

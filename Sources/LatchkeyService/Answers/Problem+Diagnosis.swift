@@ -4,17 +4,18 @@ import HTTPMessages
 import Licensing
 import PlayerMessages
 
-/// What was received, and what to do about it, for integrators (clients, section 0). A problem says what its sender has
-/// sent, and what is public: certificate hashes are.
+/// Details for integrators: what the server received, and what to do about it (clients, section 0).
+///
+/// A problem repeats only what its sender has sent, and public facts, such as certificate hashes.
 extension Problem {
-    /// What a client hears about a body that is no request for licences.
+    /// The problem for a body that is not a request for licences.
     init(for error: PlayerMessageError) {
         self.init(error.code)
         detail = "The body is \(error.received)"
         hint = error.remedy
     }
 
-    /// Says more of a refusal, as the head of its request shows it.
+    /// Adds details that the head of the request shows: which header fields and parameters have tokens.
     mutating func tellDiagnosis(
         of error: LicenseError, in fields: HTTPFields, _ carriers: TokenCarriers, under rules: LicenseRules
     ) {
@@ -26,11 +27,11 @@ extension Problem {
             guard !places.isEmpty else { return }
             detail = "Tokens that differ were presented in: \(places.joined(separator: ", "))"
             hint = "Send one token, in one of these places."
-        default: tellDiagnosis(of: error, under: rules)  // What the head does not show.
+        default: tellDiagnosis(of: error, under: rules)  // For these errors the head shows nothing.
         }
     }
 
-    /// Says more of a refusal, as the SPC shows it.
+    /// Adds details that the SPC shows: the certificate hash that no credential has.
     mutating func tellDiagnosis(of error: LicenseError, under rules: LicenseRules) {
         guard case .spc(.unknownCertificate(let hash)) = error else { return }
         let held = Self.hashes(of: rules.fairplay.credentials, like: hash)
@@ -39,7 +40,7 @@ extension Problem {
         facts = [("certificate_hash", .word(hash.description)), ("held_hashes", .word(held))]
     }
 
-    /// An installation has one or two; a client needs no longer list.
+    /// The most hashes that a problem lists. An installation usually has one or two.
     private static let hashCountMaximum = 8
 
     private static func hashes(of credentials: CredentialSet, like hash: CertificateHash) -> String {
@@ -53,7 +54,9 @@ extension Problem {
         return found.isEmpty ? "none" : found.prefix(hashCountMaximum).joined(separator: " ")
     }
 
-    /// Names are the sender's own, and short.
+    /// Names the first header field whose value looks like a token but is not read as one.
+    ///
+    /// The name is one that the client itself has sent, and has at most 64 bytes.
     private mutating func tellStrayTokens(in fields: HTTPFields, besides read: Set<String>) {
         let known = Set(read.map { $0.lowercased() })
         let stray = fields.filter { TokenFinder.looksLikeToken($0.value) }.map(\.name)
@@ -70,7 +73,7 @@ extension Problem {
 }
 
 extension PlayerMessageError {
-    /// The code of the one table of errors.
+    /// The code in the table of Errors.md.
     fileprivate var code: ProblemCode {
         switch self {
         case .empty: .bodyEmpty

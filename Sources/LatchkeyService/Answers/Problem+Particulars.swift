@@ -4,8 +4,9 @@ import FairPlay
 import Licensing
 import Records
 
-/// What a client hears beside the code, if that leads to the fix. The token is verified by then, or the client has
-/// said the fact itself, so none of it helps a stranger.
+/// Details that a client gets with the code, if they lead to the fix.
+///
+/// None of them helps an attacker: either the token is verified by then, or the client itself has sent the fact.
 extension Problem {
     mutating func tellParticulars(of error: LicenseError) {
         switch error {
@@ -16,7 +17,7 @@ extension Problem {
         case .terms(let error, let term): tellParticulars(of: error, term)
         case .hintMismatch(let place):
             detail = "The \(place.rawValue) of the request names another key than the SPC"
-            hint = "Name beside each SPC what its own key URI names, or nothing: the SPC says which key is meant."
+            hint = "Send with each SPC the key that its own key URI names, or no name: the SPC itself names its key."
         case .periodNotServed(let refusal):
             detail =
                 "The key's period of the live content is not served \(refusal.reason == .past ? "any more" : "yet")"
@@ -46,9 +47,9 @@ extension Problem {
             detail = "A right of the token names a profile that the server does not have"
             hint = "Configure the profile under entitlement.profiles, or name another one."
         case .streamingNotGranted:
-            detail = "The token allows this content for offline use alone"
+            detail = "The token allows this content only for offline use"
             hint = "Ask for an offline licence with ?offline=1, or fetch a token with a right to stream."
-        case .offlineNotGranted: detail = "The token allows this content for streaming alone"
+        case .offlineNotGranted: detail = "The token allows this content only for streaming"
         case .offlineOutlivesLease:
             detail = "The right has a lease, and an offline licence would outlive it"
             hint = "Fetch a token whose right for offline use has no lease; storage and playback limit it."
@@ -74,9 +75,9 @@ extension Problem {
             detail = "This device cannot be told \(name ?? "the limits of an offline licence"): it has no offline keys"
             hint = "Update the device, or grant a right with an end alone."
         case .dualExpiryUnsupported:
-            detail = "This device cannot be told \(name ?? "storage and playback"): it knows one end of a kept key"
+            detail = "This device cannot be told \(name ?? "storage and playback"): its stored keys have only one end"
             hint = "Grant a right with one of storage and end, without playback."
-        // What a device lacks in protection is in the log alone.
+        // Only the log says which protection the device lacks.
         case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine, .virtualMachineUnknown:
             return
         }

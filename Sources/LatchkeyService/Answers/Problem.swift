@@ -6,8 +6,9 @@ import Telemetry
 
 /// A refusal as the client sees it: `application/problem+json` (RFC 9457) with a stable code.
 ///
-/// A code says why; `detail`, `hint` and further members say more if it leads to the fix and tells an attacker
-/// nothing. All rejections of an SPC have the same bytes but for the request id and the time, which have a fixed width.
+/// The code says why. `detail`, `hint` and further members say more if that leads to the fix and does not help an
+/// attacker. All rejections of an SPC have the same bytes, except for the request id and the time. Both have a fixed
+/// width.
 package struct Problem: Sendable {
     /// A member that only some codes have: a number or a word.
     enum Fact: Sendable {
@@ -16,20 +17,23 @@ package struct Problem: Sendable {
     }
 
     package let code: ProblemCode
-    /// The least wait in seconds. The member `retry_after` and the header `Retry-After` are this or up to half as much
-    /// again, by the request's id, so that clients which were refused together do not come back together.
+    /// The shortest wait before the client may try again, in seconds.
+    ///
+    /// The member `retry_after` and the header `Retry-After` are this wait, lengthened by up to half. The request's id
+    /// decides by how much, so that clients which were refused together do not come back together.
     var retryAfterSeconds: Int64?
     /// The methods that an address serves, for `method_not_allowed`.
     var allowedMethods: String?
-    /// What is wrong in particular, for those who may know; the code's own sentence unless given. Without its full
-    /// stop.
+    /// What exactly is wrong, without a full stop. The code's title if nil.
     var detail: String?
-    /// What to do about it; the code's own hint unless given.
+    /// What the client can do about it. The code's own hint if nil.
     var hint: String?
-    /// Further members, in their order.
+    /// Further members, in the order in which they are written.
     var facts: [(name: String, value: Fact)] = []
 
-    /// `method` is what the request has, for `method_not_allowed`; `detail` says "another method" without it.
+    /// A problem with this code.
+    ///
+    /// For `method_not_allowed`, `method` is the method of the request. If it is nil, `detail` says "another method".
     init(
         _ code: ProblemCode, retryAfterSeconds: Int64? = nil, method: HTTPMethod? = nil, allowedMethods: String? = nil
     ) {
@@ -39,20 +43,23 @@ package struct Problem: Sendable {
         guard code == .methodNotAllowed, let allowedMethods else { return }
         let received = method.map { "the method \($0.rawValue)" } ?? "another method"
         if allowedMethods == "POST, OPTIONS" {
-            detail = "This address takes POST alone, and the request has \(received)"
-            hint = "Send the request by POST, with the SPC as its body where licences are asked for."
+            detail = "This address takes only POST, and the request has \(received)"
+            hint = "Send the request by POST; a request for licences has the SPC as its body."
         } else {
             detail = "This address takes \(allowedMethods), and the request has \(received)"
         }
     }
 
-    /// What a client hears about a licence that was not issued.
+    /// The problem for a licence that was not issued.
     init(for error: LicenseError) {
         self.init(error.code, retryAfterSeconds: error.retryAfterSeconds)
         tellParticulars(of: error)
     }
 
-    /// `hidesAuthentication` gives a token that proves too little the status 403, as DASH-IF has it, in place of 401.
+    /// The response to the client.
+    ///
+    /// With `hidesAuthentication`, a token that is missing or proves too little gets the status 403 in place of 401, as
+    /// DASH-IF specifies.
     func response(requestID: RequestID, time: WallTime, hidesAuthentication: Bool = false) -> HTTPResponse {
         let status = hidesAuthentication && code.isInsufficientProof ? .forbidden : code.status
         let wait = retryAfterSeconds.map { Self.spread($0, by: requestID) }
@@ -69,7 +76,9 @@ package struct Problem: Sendable {
         return HTTPResponse(status: status, fields: fields, body: body(status, wait, requestID: requestID, time: time))
     }
 
-    /// Up to half as much again. Request ids follow one another, so they are mixed first (the finalizer of SplitMix64).
+    /// Lengthens a wait by up to half, depending on the request id.
+    ///
+    /// Successive ids are similar, so the finalizer of SplitMix64 mixes their bits first.
     private static func spread(_ seconds: Int64, by id: RequestID) -> Int64 {
         var bits = UInt64(id.text, radix: 16) ?? 0
         bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -99,21 +108,21 @@ package struct Problem: Sendable {
     }
 
     static func format(_ time: WallTime) -> String {
-        // A clock outside the years 0 to 9999 is shown as its beginning.
+        // A time outside the years 0 to 9999 is written as the start of the year 0.
         UnixTime(seconds: time.seconds, nanoseconds: time.nanoseconds)
             .map { RFC3339.format($0, precision: .milliseconds) } ?? "0000-01-01T00:00:00.000Z"
     }
 }
 
 extension Problem {
-    /// For input that never became a request.
+    /// The problem for input that could not be parsed as a request.
     init(for problem: HTTPProblem) {
         let code = Self.code(of: problem)
         self.init(code, retryAfterSeconds: code == .overloaded ? 1 : nil)
         if problem == .methodNotImplemented { detail = "The request has another method than \(Self.knownMethods)" }
     }
 
-    /// The text of the client's method is not told.
+    /// The methods that the server parses. The problem does not repeat the client's own method, which is free text.
     private static let knownMethods = HTTPMethod.allCases.map(\.rawValue).joined(separator: ", ")
 
     private static func code(of problem: HTTPProblem) -> ProblemCode {

@@ -1,7 +1,7 @@
 import HTTPMessages
 import Licensing
 
-/// How each code is told over HTTP.
+/// How a response presents each code: status, type, title and hint.
 extension ProblemCode {
     var status: HTTPStatus {
         switch self {
@@ -41,21 +41,21 @@ extension ProblemCode {
 
     private static let insufficientProof = "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
 
-    /// The problem type (RFC 9457): DASH-IF's for tokens that prove too little, else one of our own.
+    /// The problem type (RFC 9457): DASH-IF's if it defines one for this refusal, otherwise Latchkey's own.
     var type: String {
         switch self {
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
             .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
             Self.insufficientProof
         case .entitlementDenied: "https://dashif.org/drm-problems/not-authorized"
-        default: "urn:latchkey:error:" + rawValue  // Every other code is only ours.
+        default: "urn:latchkey:error:" + rawValue  // DASH-IF has no type for the other codes.
         }
     }
 
     package var title: String {
         switch self {
         case .bodyEmpty: "No SPC was sent"
-        case .bodyUnrecognised: "The body is not what is served here"
+        case .bodyUnrecognised: "The body has no form that this address accepts"
         case .spcIsCertificate: "The body is a certificate, not an SPC"
         case .spcDoubleBase64: "The SPC was encoded in Base64 twice"
         case .spcVersionUnsupported: "This SPC version is not served"
@@ -65,13 +65,13 @@ extension ProblemCode {
         case .spcReplayed: "The SPC was used before"
         case .adminTokenInvalid: "The administrator's token is missing or wrong"
         case .packagerInvalid: "The packager's credential is missing or wrong"
-        case .packagerForbidden: "The packager may not have this"
-        case .cpixRejected: "The CPIX document is not one that is answered"
+        case .packagerForbidden: "The packager is not allowed to have this"
+        case .cpixRejected: "The CPIX document is not supported"
         case .mediaTypeUnsupported: "The body has another media type than is read here"
-        case .keyConflict: "A key of this name is stored, and is another one"
+        case .keyConflict: "Another key is already stored under this name"
         case .keyLost: "A key of this content may be lost"
         case .rateLimited: "There were too many requests"
-        case .overloaded: "The server has more to do than it can"
+        case .overloaded: "The server is overloaded"
         case .tokenMissing: "A token is required"
         case .tokenAmbiguous: "More than one token was presented"
         case .tokenMalformed: "The token cannot be read"
@@ -85,7 +85,7 @@ extension ProblemCode {
         case .tokenAudience: "The token is meant for another service"
         case .tokenIssuer: "The token's issuer is not the owner of its key"
         case .tokenSchema: "A claim of the token is missing, invalid or not supported"
-        case .tokenUsed: "The token has been used as often as it may be"
+        case .tokenUsed: "The token has no uses left"
         case .tokenRevoked: "The token was revoked"
         case .subjectDisabled: "The token's subject or issuer is disabled"
         case .deviceRevoked: "This device is blocked"
@@ -96,9 +96,9 @@ extension ProblemCode {
         case .rightNotStarted: "The right has not started"
         case .rightEnded: "The right has ended"
         case .deviceMismatch: "The rights belong to another device"
-        case .deviceLimit: "There are as many devices as there may be"
-        case .concurrencyLimit: "As many playbacks run as may run at once"
-        case .sessionExpired: "The session token renews nothing any more"
+        case .deviceLimit: "The limit on the number of devices is reached"
+        case .concurrencyLimit: "The limit on simultaneous playbacks is reached"
+        case .sessionExpired: "The session token can no longer renew a licence"
         case .sessionKilled: "This playback was ended, by another one or by an operator"
         case .keyNotFound: "No key is stored for this content"
         case .entitlementDenied: "The entitlement service does not allow this"
@@ -123,7 +123,7 @@ extension ProblemCode {
         }
     }
 
-    /// What to do about it, for the reader of the answer.
+    /// What the reader of the answer can do about it.
     var hint: String {
         switch self {
         case .bodyEmpty: "POST the bytes of the SPC as the body, with Content-Type application/octet-stream."
@@ -198,8 +198,10 @@ extension ProblemCode {
 }
 
 extension ProblemCode {
-    /// The status of a key in answers that have one for each key: `streaming-keys`, and the arrays of browsers (errors,
-    /// column "Apple"). Zero is success there. Nil for what only HTTP and admin listeners know: no key meets it.
+    /// The status of one key in answers that have a status for each key: `streaming-keys`, and the arrays of browsers.
+    ///
+    /// The numbers are in the column "Apple" of Errors.md; 0 is success. Nil for errors of HTTP, of admin listeners and
+    /// of packagers' addresses, which no single key can have.
     var appleStatus: Int64? {
         switch self {
         case .spcIsCertificate, .spcVersionUnsupported: -42580

@@ -3,15 +3,16 @@ import HTTPServing
 import Licensing
 import Telemetry
 
-/// Turns problems into responses, and keeps the cause of each where an operator finds it by the request id: in memory,
-/// and in the log as often as its sampling allows.
+/// Turns problems into responses, and keeps the cause of each refusal for operators, under the request id.
+///
+/// Each cause is kept in memory. It is also logged, unless the log's sampling leaves it out.
 struct Refusals: Sendable {
     private let logger: Logger
     private let recent: RecentRefusals
     private let clock: any WallClock
     private let rules: LiveRulesCell?
 
-    /// Without rules every status is that of the table.
+    /// `rules` say whether a token that proves too little gets 403. Without them it gets 401, as in Errors.md.
     init(logger: Logger, recent: RecentRefusals, clock: any WallClock, rules: LiveRulesCell? = nil) {
         self.logger = logger
         self.rules = rules
@@ -19,8 +20,9 @@ struct Refusals: Sendable {
         self.clock = clock
     }
 
-    /// The answer to a request that is refused; `event` names the kind of request in the log. `shape` is the form of a
-    /// request for licences, as far as it is known.
+    /// The answer to a refused request, whose cause is noted.
+    ///
+    /// `event` is the name of the log event. `shape` is the form of a request for licences; nil if it is not known.
     func response(
         to event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, spcVersion: UInt32 = 0,
         shape: String? = nil
@@ -32,7 +34,7 @@ struct Refusals: Sendable {
             hidesAuthentication: rules?.current.license.entitlement.hidesAuthentication ?? false)
     }
 
-    /// Keeps the cause of a refusal that is no answer by itself: of one key among several.
+    /// Notes the cause of a refusal without making a response, for one refused key among several.
     func note(
         _ event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, spcVersion: UInt32,
         shape: String?
@@ -45,8 +47,7 @@ struct Refusals: Sendable {
         shape: String?, at time: WallTime
     ) {
         let tag = sixteenDigits(cause.tag)
-        // Every entry and line has the same fields, so that writing it takes the same time for all rejections of an
-        // SPC.
+        // All rejections of an SPC write the same fields, so that the time to write them does not show the cause.
         recent.note(
             .init(
                 id.text, at: time, event: event, code: problem.code.rawValue, cause: cause.text,
@@ -62,12 +63,13 @@ struct Refusals: Sendable {
 }
 
 extension ProblemCode {
-    /// Whether an operator has something to mend. Methods and versions that are not served have a status of this kind,
-    /// and no fault.
+    /// Whether the fault is on the server's side, so that an operator must act.
+    ///
+    /// A method or version that is not served has a status of 5xx too, but is not a fault.
     var isOurFault: Bool {
         switch self {
         case .notImplemented, .versionNotSupported: false
-        default: status.code >= 500  // Every other code says it by its status.
+        default: status.code >= 500  // For every other code the status decides.
         }
     }
 }

@@ -4,10 +4,10 @@ import HTTPMessages
 import HTTPServing
 import Licensing
 
-/// The answer to a sync SPC: what the device reported, as JSON, and no CKC (clients, section 4c).
+/// The answer to a sync SPC: the device's report as JSON, and no CKC (clients, section 4c).
 ///
-/// `offline-sync` has the members of Apple's own tools; the three beside it are what an app asks for: until when its
-/// key is good, and whether the report is fresh.
+/// `offline-sync` has the members that Apple's own tools write. The three members beside it are for apps: when the key
+/// expires, and whether the report is fresh.
 enum SyncAnswer {
     /// `now` is in seconds since 1970.
     static func response(to accepted: AcceptedSyncReport, now: Int64, id: RequestID) -> HTTPResponse {
@@ -19,7 +19,7 @@ enum SyncAnswer {
         JSONWriter.object { writer in write(accepted, now: now, to: &writer) }
     }
 
-    /// The members of a report, for an object that may have others too. `now` is in seconds since 1970.
+    /// Writes the members of a report into an object that may have other members too. `now` is in seconds since 1970.
     static func write(_ accepted: AcceptedSyncReport, now: Int64, to writer: inout JSONWriter) {
         let report = accepted.report
         writer.name("offline-sync")
@@ -74,7 +74,7 @@ enum SyncAnswer {
 }
 
 extension SyncReport.Remaining {
-    /// Nil if there is no end; 0 for a key that has ended.
+    /// The seconds until the key expires: 0 if it has expired, nil if it does not expire.
     fileprivate var secondsLeft: UInt64? {
         switch self {
         case .expired: 0

@@ -8,16 +8,19 @@ import StorageSQLite
 import Synchronization
 import Telemetry
 
-/// Watches the node's clock once a second, on a thread of its own: asks the kernel, keeps the settled time in the
-/// node's store, hears of an operator's acceptance there, and compares the clock with the database's.
+/// Checks the node's clock once a second, on a thread of its own.
+///
+/// It asks the kernel whether the clock is synchronised, and compares the clock with PostgreSQL's. It writes the
+/// settled time to the node's store, and reads there whether an operator has accepted the clock.
 final class ClockKeeper: Sendable {
     private static let pause: Duration = .seconds(1)
-    /// Passes, and so about seconds, between writes of the settled time while nothing else has changed.
+    /// Passes between writes of the settled time while nothing else has changed. A pass takes about a second.
     private static let passesPerWrite = 10
-    /// Passes between measurements of the database's clock, and while it differs.
+    /// Passes between measurements of the database's clock.
     private static let passesPerMeasurement = 30
+    /// The same, before the first measurement and while the two clocks are too far apart.
     private static let passesPerMeasurementApart = 2
-    /// How long the last write may take when the daemon stops.
+    /// The most time that the last write may take when the daemon stops.
     private static let lastLimit: Duration = .seconds(5)
 
     private struct State {
@@ -35,7 +38,7 @@ final class ClockKeeper: Sendable {
     private let group: EventLoopGroup
     private let state: Mutex<State>
 
-    /// Starts the thread. `acceptance` is the last one that the clock knows of.
+    /// Starts the thread. `acceptance` is the last acceptance by an operator that `clock` has taken into account.
     init(
         _ clock: TrustedClock, store: SQLiteDecisionStore, shared: PostgreSQLStore?, acceptance: ClockAcceptance,
         logger: Logger
@@ -49,8 +52,9 @@ final class ClockKeeper: Sendable {
         schedule(after: .zero)
     }
 
-    /// Keeps the settled time a last time, and ends the thread. Not to be called on a loop; a second call returns at
-    /// once.
+    /// Writes the settled time for the last time, and ends the thread.
+    ///
+    /// Must not be called on a loop. A second call returns immediately.
     func stop() {
         state.withLock { $0.isStopped = true }
         group.loops[0].spawn { [self] in await write() }
@@ -85,7 +89,7 @@ final class ClockKeeper: Sendable {
 
     // MARK: The node's store
 
-    /// The operator's tool writes it, beside the daemon.
+    /// Takes over an operator's acceptance of the clock, which `latchkey clock accept` has written to the store.
     private func noteAcceptance() {
         do throws(StoreError) {
             guard let acceptance = try store.clockRecord()?.acceptance,
@@ -105,7 +109,7 @@ final class ClockKeeper: Sendable {
             try await store.keep(record)
             state.withLock { $0.writtenStanding = trust.standing }
         } catch {
-            // If the store cannot do this, it cannot record licences either, and that is reported.
+            // A store that cannot write this cannot record licences either, which is reported elsewhere.
             logger.debug("clock_not_kept", [.string("cause", error.explanation)])
         }
     }
@@ -132,10 +136,10 @@ extension TrustedClock {
         noteDatabase(time: reading.time, asked: reading.asked, answered: reading.answered)
     }
 
-    /// What the store judges ends by, and may delete.
+    /// The times by which the store decides what has ended, and what it may delete.
     var settledTime: SettledTime { SettledTime(end: endTime, deletion: deletionTime) }
 
-    /// Whether operators should look at the clock.
+    /// Whether the clock is in a state that an operator should check.
     var isDegraded: Bool {
         switch trust.standing {
         case .trusted, .unproved: false
@@ -160,7 +164,7 @@ extension TrustedClock {
         ) { [self] in Double(trust.wallOffset) / 1e9 }
         registry.sample(
             "latchkey_clock_settled_timestamp_seconds",
-            help: "The time that is settled, by which things are forgotten.",
+            help: "The settled time, by which the store deletes what has ended.",
             isCounter: false
         ) { [self] in Double(trust.settled) / 1e9 }
     }
@@ -193,13 +197,16 @@ extension ClockRecord {
 /// Writes what happens to the node's clock to the log.
 struct ClockEvents: Sendable {
     let logger: Logger
+    /// Counts the steps of the wall clock.
+    let steps = Counter()
 
     func note(_ event: ClockTrust.Event) {
         switch event {
         case .stepped(let step, let wasTrusted):
+            steps.increment()
             logger.warning("clock_stepped", [Self.seconds("seconds", step), .bool("was_trusted", wasTrusted)])
         case .differsAtStart(let difference) where difference > 0:
-            // As a rule the node was down for so long.
+            // Usually the node was down for this long.
             logger.info("clock_unproved", [Self.seconds("ahead_seconds", difference)])
         case .differsAtStart(let difference):
             logger.warning("clock_stepped", [Self.seconds("seconds", difference), .bool("was_trusted", false)])
@@ -222,15 +229,15 @@ struct ClockEvents: Sendable {
     }
 }
 
-/// The day before which no clock can be right, because this program did not exist.
+/// The day on which this program was built. A clock that shows an earlier day is wrong.
 enum BuildDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
-    /// Seconds. The date is in the time zone of the machine that built the program.
+    /// The allowance for time zones, in seconds: the date is in the time zone of the machine that built the program.
     private static let zoneMaximum: Int64 = 86_400
 
-    /// A clock before this time is wrong: in seconds since 1970. Nil if the date cannot be read.
+    /// The earliest right time, in seconds since 1970; nil if `date` cannot be read.
     static func earliest(_ date: String = ProgramBuild.date) -> Int64? {
         let words = date.split(separator: " ")
         guard words.count == 3, let month = months.firstIndex(of: String(words[0])) else { return nil }

@@ -13,9 +13,9 @@ package import StorageSQLite
 import Synchronization
 package import Telemetry
 
-/// The licence server from its checked configuration to its orderly end.
+/// The licence server, from a checked configuration to an orderly shutdown.
 ///
-/// One thread runs it: it starts, reloads and stops the daemon. What a started daemon owns ends with it.
+/// One thread starts, reloads and stops it. Stopping the daemon ends everything that it owns.
 package final class Daemon: Sendable {
     private let parts: DaemonParts
     private let book: Mutex<RuleBook>
@@ -23,12 +23,15 @@ package final class Daemon: Sendable {
     private let logger: Logger
     private let refusal = Mutex<DaemonError?>(nil)
 
-    /// Why the daemon must stop although no operator told it to: PostgreSQL was away at the start, and its first
-    /// connection shows that it cannot serve.
+    /// Why the daemon must stop without an operator's command; nil as long as it need not.
+    ///
+    /// The only cause: PostgreSQL could not be reached at the start, and the first connection later showed that its
+    /// database cannot be used.
     package var stopCause: DaemonError? { refusal.withLock { $0 } }
 
-    /// Starts serving; each listener is logged as `listening` once it really listens. Throws a `DaemonError` that names
-    /// what failed.
+    /// Starts serving, and logs `listening` for each listener once it accepts connections.
+    ///
+    /// Throws a `DaemonError` that names what failed.
     package init(
         _ loaded: LoadedConfiguration, environment: [String: String], sockets: ActivatedSockets, logger: Logger
     ) throws(DaemonError) {
@@ -70,7 +73,7 @@ package final class Daemon: Sendable {
             if !fields.isEmpty {
                 logger.warning("restart_needed", [.string("fields", fields.joined(separator: " "))])
             }
-            // Last: the lines above are for the operator, who may have asked for fewer of them.
+            // Last, so that a higher log level cannot suppress the lines above.
             logger.setLevel(new.configuration.live.logging.level)
             logger.setLinesPerEvent(new.configuration.live.logging.linesPerEvent)
         } catch {
@@ -80,7 +83,9 @@ package final class Daemon: Sendable {
         notify { () throws(SocketError) in try notifier.ready() }
     }
 
-    /// Stops accepting, finishes requests in flight, and ends the loops. Blocks until all is down; called once.
+    /// Stops accepting connections, finishes the requests in flight, and ends the loops.
+    ///
+    /// Blocks until all of this is done. Must be called only once.
     package func stop() {
         parts.health.setReady(false)
         logger.info("stopping")
@@ -98,19 +103,20 @@ package final class Daemon: Sendable {
     }
 }
 
-/// Why the daemon does not start; each one says what to do.
+/// Why the daemon does not start, or must stop. The descriptions are for operators.
 package enum DaemonError: Error, Equatable, Sendable {
     case store(path: String, StorageOpeningError)
     case postgreSQL(PostgreSQLOpeningError)
-    /// PostgreSQL was away when the daemon started, and then turned out to be of nodes with other secrets.
+    /// PostgreSQL could not be reached when the daemon started, and was later found to have a database that this node
+    /// cannot use, for example one of nodes with other secrets.
     case refusedByPostgreSQL(PostgreSQLOpeningError)
     case loops(EventLoopError)
     case listener(name: String, address: String, HTTPServerError)
     case notifier(SocketError)
     case tls(TLSError)
-    /// systemd has passed no socket of the name that the listener wants.
+    /// systemd has passed no socket with the name that the listener's configuration asks for.
     case noSuchSocket(name: String, listener: String)
-    /// A passed socket has an address that the listener must not have.
+    /// A socket from systemd has an address that the listener must not have.
     case exposed(listener: String, ConfigurationFault)
     case cryptography(CryptoError)
     /// The wall clock is before the day on which this program was built: both in seconds since 1970.
@@ -123,16 +129,16 @@ extension DaemonError: CustomStringConvertible {
         case .store(let path, let error): "cannot open the database \(path): \(error.explanation)"
         case .postgreSQL(let error): "cannot use the database of storage.url: \(error.explanation)"
         case .refusedByPostgreSQL(let error):
-            "cannot go on with the database of storage.url, which was away at the start: \(error.explanation)"
+            "cannot use the database of storage.url, which could not be reached at the start: \(error.explanation)"
         case .loops(let error): "cannot start the event loops: \(error)"
         case .listener(let name, let address, let error):
             "cannot open the \(name) listener on \(address): \(error). Stop the program that holds the address, or change it."
         case .tls(let error): "cannot prepare TLS: \(error)"
         case .noSuchSocket(let name, let listener):
-            "listeners.\(listener) wants the socket \"\(name)\", and systemd has passed none of that name: set"
+            "listeners.\(listener) asks for the socket \"\(name)\", but systemd has passed no socket of that name: set"
                 + " FileDescriptorName=\(name) in the .socket unit, and start the service by it"
         case .clockBeforeBuild(let now, let built):
-            "the system's clock says \(Self.text(now)), which is before this program was built (\(Self.text(built)) or later): set the"
+            "the system's clock shows \(Self.text(now)), a time before this program was built (\(Self.text(built)) or later): set the"
                 + " clock, or start the time service (timedatectl shows both), and start again"
         case .exposed(let listener, let fault): "listeners.\(listener) cannot use its socket: \(fault)"
         case .notifier(let error): "cannot use NOTIFY_SOCKET: \(error)"

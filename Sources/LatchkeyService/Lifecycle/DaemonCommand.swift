@@ -5,6 +5,7 @@ import Entitlements
 import FairPlay
 import Glibc
 import HTTPMessages
+import KeyCrypto
 import POSIXSockets
 import ServiceConfiguration
 import StoragePostgreSQL
@@ -18,22 +19,22 @@ package enum DaemonCommand {
     private static let check = CommandOption(
         "--check", .flagOrWord("full"),
         help:
-            "check the configuration and every file it names, warn of what works and may not be meant, such as a key URI whose path "
-            + "is not served, then exit; with =full the databases too: that they open, and belong to "
+            "check the configuration and every file it names, warn about valid settings that may be mistakes, such as a key URI whose path "
+            + "is not served, then exit; =full also checks that the databases open and belong to "
             + "the configured secrets")
     private static let printConfig = CommandOption(
         "--print-config", .flag,
         help: "print the configuration in force with all defaults, and what needs a restart, then exit")
 
-    /// How long the files may take to be closed at the end.
+    /// The most time that closing the files may take at the end.
     private static let closingLimit: Duration = .seconds(5)
-    /// Descriptors besides those of public connections: more than `DescriptorPlan` ever keeps back.
+    /// Descriptors for everything except public connections: more than `DescriptorPlan` ever reserves.
     private static let otherDescriptors = 512
 
     private static let newDatabase = CommandOption(
         "--new-database", .flag,
         help:
-            "make an empty database if the file is gone that this node had; what it remembered of uses and devices is lost"
+            "make an empty database if this node's database file is missing; its records of uses and devices are lost"
     )
 
     package static let command = Command(
@@ -51,7 +52,7 @@ package enum DaemonCommand {
         ],
         options: [config, check, printConfig, newDatabase]
     ) { (arguments, context) throws(CommandError) in
-        // Before the first secret is read.
+        // This must come before the first secret is read.
         let protection = protectMemory()
         let path = try arguments.required(config)
         if arguments.isSet(printConfig) { return try context.print(readFile(path, context).printed) }
@@ -97,7 +98,9 @@ package enum DaemonCommand {
             try ConfigurationFile(path: path, environment: context.environment))
     }
 
-    /// Opens the stores, compares all proofs, and changes nothing. A store that is not there yet is good.
+    /// Checks that the stores open and belong to the configured secrets, and changes nothing.
+    ///
+    /// A store that does not exist yet is good.
     private static func checkStores(_ loaded: LoadedConfiguration) throws(CommandError) {
         let file = LedgerFile(
             path: loaded.databasePath, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
@@ -117,7 +120,7 @@ package enum DaemonCommand {
     private static func serve(
         _ file: ConfigurationFile, _ loaded: LoadedConfiguration, _ protection: SocketError?, _ context: CommandContext
     ) throws(CommandError) {
-        // Before anything is opened, and while there is one thread.
+        // This must come before anything is opened, and while there is only one thread.
         _ = DescriptorPlan.raiseLimit()
         let connections = loaded.configuration.limits.http.connectionsMaximum * loaded.publicListeners.count
         DescriptorPlan.growTable(to: connections + otherDescriptors)
@@ -134,6 +137,11 @@ package enum DaemonCommand {
             logger.warning("certificate", [.string("listener", listener), .string("warning", "\(warning)")])
         }
         if let protection { logger.warning("memory_unprotected", [.string("cause", protection.description)]) }
+        if !SecretMemory.isLocked {
+            logger.warning(
+                "memory_not_locked",
+                [.string("cause", "key material may be swapped; raise LimitMEMLOCK (ulimit -l) to 8 MiB or more")])
+        }
         do throws(DaemonError) {
             let daemon = try Daemon(
                 loaded, environment: context.environment, sockets: takeSockets(context), logger: logger)
@@ -153,14 +161,16 @@ package enum DaemonCommand {
         }
     }
 
-    /// The sockets that systemd has passed to this process, and to none that it starts.
+    /// Takes the sockets that systemd has passed to this process.
+    ///
+    /// Child processes do not see them: their environment variables are removed.
     private static func takeSockets(_ context: CommandContext) -> ActivatedSockets {
-        // No other thread looks at the environment yet.
+        // Safe: no other thread reads the environment yet.
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) }
         return ActivatedSockets(environment: context.environment, processID: getpid())
     }
 
-    /// The name of a credential with each thing worth a warning about it.
+    /// The warnings about credentials, each with the credential's name.
     private static func credentialWarnings(
         _ loaded: LoadedConfiguration, _ context: CommandContext
     ) -> [(name: String, warning: CredentialWarning)] {
@@ -176,8 +186,9 @@ package enum DaemonCommand {
         return Logger(level: logging.level, sink: sink, linesPerEvent: logging.linesPerEvent)
     }
 
-    /// Secrets stay out of core files and of other processes' reach; gives the error if the kernel does not allow
-    /// it.
+    /// Keeps secrets out of core files and away from other processes.
+    ///
+    /// Returns the error if the kernel does not allow it.
     private static func protectMemory() -> SocketError? {
         do throws(SocketError) {
             try ProcessProtection.forbidDumpsAndTracing()
@@ -188,12 +199,12 @@ package enum DaemonCommand {
     }
 }
 
-/// Random keys in a SQLite database, of which nothing shows that some were lost with it.
+/// A warning: random keys are in a SQLite database, and nothing would show that a restore has lost some of them.
 ///
 /// A database that is restored from an older copy lacks the newest keys. A packager that asks for one of them again
-/// would get another key, and what was packaged before would never play again.
+/// would get another key, and content that was packaged before would never play again.
 struct KeyLossWarning: Equatable, Sendable, CustomStringConvertible {
-    /// Nil if keys can be made again, the file of their number is configured, or the database is not the node's own.
+    /// Nil if keys are derived, if `generationFile` is configured, or if the database is PostgreSQL.
     init?(_ configuration: Configuration) {
         guard case .sqlite = configuration.storage.url, configuration.keys.material == .random,
             configuration.keys.generationFile == nil
@@ -201,7 +212,7 @@ struct KeyLossWarning: Equatable, Sendable, CustomStringConvertible {
     }
 
     var description: String {
-        "keys: nothing shows whether a restored database lacks random keys; name a file outside the database in"
+        "keys: nothing would show that a restored database lacks random keys; name a file outside the database in"
             + " generationFile, or derive keys with material: \"derived\""
     }
 }

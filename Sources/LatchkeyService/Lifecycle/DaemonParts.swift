@@ -15,10 +15,11 @@ import ServiceConfiguration
 import StoragePostgreSQL
 import Telemetry
 
-/// The parts of a daemon, composed and running.
+/// The parts of a running daemon.
 struct DaemonParts: Sendable {
-    /// How long requests in flight may take after the order to stop, and how long tasks may after that.
+    /// The most time that requests in flight may take after the order to stop.
     private static let drainLimit: Duration = .seconds(30)
+    /// The most time that the tasks of a loop may take after that.
     private static let taskLimit: Duration = .seconds(2)
 
     let metrics: ServiceMetrics
@@ -27,12 +28,12 @@ struct DaemonParts: Sendable {
     let loopCount: Int
     let records: LicenseRecords
     let running: RunningParts
-    /// What the nodes share; nil if there is one node.
+    /// The database that all nodes share; nil if this node works alone.
     let shared: PostgreSQLStore?
     let clock: TrustedClock
     let secrets: InstallationSecrets
 
-    /// Starts all parts, one after the other. If one cannot start, those that run are stopped again.
+    /// Starts all parts, one after the other. If a part cannot start, the parts that already run are stopped.
     static func start(
         _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger
     ) throws(DaemonError) -> (DaemonParts, RuleBook) {
@@ -48,9 +49,11 @@ struct DaemonParts: Sendable {
     private static func start(
         _ loaded: LoadedConfiguration, sockets: ActivatedSockets, logger: Logger, _ running: inout RunningParts
     ) throws(DaemonError) -> (DaemonParts, RuleBook) {
-        let clock = try startClock(loaded, logger)
+        let clockEvents = ClockEvents(logger: logger)
+        let clock = try startClock(loaded, clockEvents)
         let operations = RSAOperationCount()
         let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: operations)
+        metrics.register(clockSteps: clockEvents.steps)
         let storage = try startStorage(loaded, clock, logger, &running)
         let group = try startLoops(loaded, logger, &running)
         let adminGroup = try startAdminLoop(after: group, logger, &running)
@@ -82,7 +85,7 @@ struct DaemonParts: Sendable {
             servers.public, admin: servers.admin, sockets: sockets, logger: logger)
         watchCertificates(of: listeners, book.cell, group, metrics, clock, logger, &running)
         watchCredentials(book.cell, group, metrics, clock, &running)
-        // Nothing that is started from here on would be stopped.
+        // `DaemonParts` takes a copy of `running`, so no part may be added to `running` from here on.
         let parts = DaemonParts(
             metrics: metrics, health: Health(degradations: degradations), listeners: listeners,
             loopCount: group.loops.count, records: records, running: running, shared: storage.shared, clock: clock,
@@ -106,8 +109,9 @@ struct DaemonParts: Sendable {
         return (parts, book)
     }
 
-    /// Puts a configuration in force. Returns the fields that it changes and that need a restart. On an error nothing
-    /// has changed.
+    /// Puts a configuration in force, and returns the changed fields that need a restart.
+    ///
+    /// If it throws, nothing has changed.
     func adopt(_ new: LoadedConfiguration, _ book: RuleBook) throws(ReloadError) -> [String] {
         let draft = try wrap(ReloadError.daemon, try book.draft(new))
         try wrap(ReloadError.daemon, try listeners.checkExposure(of: draft))
@@ -121,15 +125,15 @@ struct DaemonParts: Sendable {
         return draft.fieldsThatNeedRestart
     }
 
-    // MARK: One part each
+    // MARK: The parts
 
-    /// A clock that is certainly wrong serves nothing: there is no time by which anything could be judged.
+    /// Makes the clock. Throws if the system's clock is certainly wrong, because no token or licence could then be
+    /// judged by its times.
     private static func startClock(
-        _ loaded: LoadedConfiguration, _ logger: Logger
+        _ loaded: LoadedConfiguration, _ events: ClockEvents
     ) throws(DaemonError) -> TrustedClock {
         let now = SystemWallClock().wallTime.seconds
         if let built = BuildDate.earliest(), now < built { throw .clockBeforeBuild(now: now, built: built) }
-        let events = ClockEvents(logger: logger)
         return TrustedClock(ClockTrust.Settings(loaded.configuration)) { events.note($0) }
     }
 
@@ -158,7 +162,8 @@ struct DaemonParts: Sendable {
         return group
     }
 
-    /// The loop of the admin listeners, on which no stranger's request runs: it answers while the others are busy.
+    /// Starts the loop of the admin listeners. It serves no public requests, so it answers while the other loops are
+    /// busy.
     private static func startAdminLoop(
         after group: EventLoopGroup, _ logger: Logger, _ running: inout RunningParts
     ) throws(DaemonError) -> EventLoopGroup {
@@ -168,7 +173,7 @@ struct DaemonParts: Sendable {
         return admin
     }
 
-    /// What packagers are served with, on a thread of their own: viewers do not wait for them.
+    /// Starts the parts that serve packagers, on a thread of their own, so that viewers do not wait for packagers.
     private static func startPackagers(
         _ loaded: LoadedConfiguration, _ storage: OpenedStorage, _ records: LicenseRecords,
         after adminGroup: EventLoopGroup, _ metrics: ServiceMetrics, _ clock: TrustedClock, _ logger: Logger,
@@ -187,7 +192,7 @@ struct DaemonParts: Sendable {
             do throws(KeyDeskError) {
                 try await desk.recordRepeats(all: isLast, now: clock.wallTime.seconds)
             } catch {
-                // Until the last time they are kept.
+                // The repeats stay in memory and are recorded the next time. Only after the last time are they lost.
                 guard isLast else { return }
                 logger.error("ledger_row_lost", [.string("row", "keyDelivered"), .string("cause", "\(error)")])
             }
@@ -199,8 +204,9 @@ struct DaemonParts: Sendable {
             urls: loaded.configuration.keys.skdTemplate)
     }
 
-    /// The servers of both kinds of listeners, each with resources of its own: strangers cannot use up what operators
-    /// need.
+    /// Starts the servers of the public and of the admin listeners.
+    ///
+    /// Each has resources of its own, so that public clients cannot use up what operators need.
     private static func startServers(
         _ loaded: LoadedConfiguration, _ group: EventLoopGroup, _ adminGroup: EventLoopGroup, _ metrics: ServiceMetrics,
         _ logger: Logger, _ running: inout RunningParts
@@ -223,7 +229,9 @@ struct DaemonParts: Sendable {
         return (server, adminServer)
     }
 
-    /// Says it once if descriptors, and not the configuration, bound the number of connections.
+    /// Returns how many descriptors are for which purpose; nil if the limit of the process is not known.
+    ///
+    /// Logs a warning if there are fewer descriptors than the configuration allows connections.
     private static func descriptorPlan(_ loaded: LoadedConfiguration, _ logger: Logger) -> DescriptorPlan? {
         guard let plan = DescriptorPlan.current() else { return nil }
         let wanted = loaded.configuration.limits.http.connectionsMaximum * loaded.publicListeners.count
@@ -362,7 +370,7 @@ struct DaemonParts: Sendable {
     }
 
     private func listen(_ loaded: LoadedConfiguration, _ routes: ServiceRoutes) throws(DaemonError) {
-        // The admin listener first: when the public one answers, everything does.
+        // The admin listeners are opened first, so that everything answers once a public listener does.
         for (index, admin) in loaded.adminListeners.enumerated() {
             try listeners.open(
                 .init(name: "admin", index: index), admin, loaded,

@@ -2,10 +2,11 @@ import EventLoops
 import Synchronization
 import Telemetry
 
-/// A part of the daemon without which it serves less. The raw values are the names in `/readyz` and in
-/// `latchkey_degraded`.
+/// A part that the daemon can run without, but then serves less.
+///
+/// The raw values are the names in `/readyz` and in `latchkey_degraded`.
 enum DegradedPart: String, CaseIterable, Sendable {
-    /// PostgreSQL answers nothing.
+    /// PostgreSQL does not answer.
     case postgreSQL = "postgresql"
     /// The node's own ledger takes no writes.
     case ledger
@@ -13,7 +14,7 @@ enum DegradedPart: String, CaseIterable, Sendable {
     case disk
     /// The copy of the ledger in PostgreSQL is behind, or contradicts the ledger.
     case ledgerCopy = "ledger_copy"
-    /// What is revoked was never read.
+    /// The list of revocations has never been read since the start.
     case revocations
     /// The node's clock cannot be trusted, or differs from the database's.
     case clock
@@ -23,7 +24,7 @@ enum DegradedPart: String, CaseIterable, Sendable {
     case periods
 }
 
-/// What is wrong with a part now.
+/// A fault that a part has now.
 struct Degradation: Equatable, Sendable {
     let part: DegradedPart
     /// Why, for the log.
@@ -32,7 +33,7 @@ struct Degradation: Equatable, Sendable {
     let stopsLicences: Bool
 }
 
-/// What is wrong now, as the parts themselves tell it.
+/// Collects the current degradations from the parts.
 struct DegradationSource: Sendable {
     private let sources: [@Sendable () -> [Degradation]]
 
@@ -47,7 +48,7 @@ struct DegradationSource: Sendable {
     }
 }
 
-/// Logs when a part of the daemon begins to be degraded, and when it ends. Looks once a second, on a loop.
+/// Logs when a part of the daemon becomes degraded, and when it recovers. It checks once a second, on a loop.
 final class DegradationLog: Sendable {
     private static let pause: Duration = .seconds(1)
 
@@ -73,7 +74,7 @@ final class DegradationLog: Sendable {
 
     func stop() { isStopped.store(true, ordering: .relaxed) }
 
-    /// Logs what has changed since the last look.
+    /// Logs the changes since the last call.
     func look() {
         var now: [DegradedPart: String] = [:]
         for degradation in source.current where now[degradation.part] == nil {

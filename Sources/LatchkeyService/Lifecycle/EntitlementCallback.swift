@@ -7,37 +7,39 @@ import Licensing
 import ServiceConfiguration
 import Telemetry
 
-/// The operator's own service: calls it over HTTP, and decides by what it says.
+/// Calls the operator's entitlement service over HTTP, and decides by its answers.
 ///
-/// Its thread ends by itself after its last owner: the rules in force, or a request that was admitted under earlier
-/// rules. Only `stop` waits for them, because that last owner may end on a loop.
+/// The owners are the rules in force, and requests that were admitted under earlier rules. The thread ends by itself
+/// after the last owner is gone. The last owner may end on a loop, where nothing may block, so only `stop` waits for
+/// calls.
 struct EntitlementCallback: Sendable {
     let decider: CallbackDecider
     private let caller: HTTPCaller
 
-    /// Starts the thread that calls.
+    /// Starts the thread that makes the calls.
     init(_ material: CallbackMaterial, counts: CallbackCounts = CallbackCounts()) throws(EventLoopError) {
         caller = try HTTPCaller(material.calls)
         decider = CallbackDecider(
             material.settings, transport: CallbackOverHTTP(caller: caller, secret: material.secret), counts: counts)
     }
 
-    /// Blocks until no call is under way.
+    /// Stops the thread. Blocks until no call is under way.
     func stop() {
         caller.stop()
     }
 
-    /// Registers what the service of the rules in force does; a service that takes its place counts on.
+    /// Registers the metrics of the service that the rules in force name. Its successor after a reload keeps the
+    /// counts.
     static func register(_ cell: LiveRulesCell, in registry: MetricsRegistry) {
         registry.samples(
             "latchkey_callback_decisions_total",
-            help: "Requests that the entitlement service decides about, by what came of them.", isCounter: true,
+            help: "Requests that the entitlement service decides about, by their outcome.", isCounter: true,
             label: "outcome",
             CallbackCounts.Outcome.allCases.map { outcome in
                 (outcome.label, { cell.current.license.callback.map { Double($0.counts[outcome]) } ?? 0 })
             })
         registry.sample(
-            "latchkey_callback_available", help: "Whether the entitlement service is asked; 0 while it does not answer."
+            "latchkey_callback_available", help: "Whether the entitlement service is used; 0 while it does not answer."
         ) { cell.current.license.callback?.isAvailable == false ? 0 : 1 }
     }
 }
@@ -54,7 +56,7 @@ extension CallbackCounts.Outcome {
     }
 }
 
-/// Posts questions, each with a code over its time and its bytes if a secret is configured.
+/// Sends each question by POST. If a secret is configured, a MAC covers the time and the body.
 private struct CallbackOverHTTP: CallbackTransport {
     let caller: HTTPCaller
     let secret: HMACSHA256Key?
@@ -64,8 +66,10 @@ private struct CallbackOverHTTP: CallbackTransport {
         return try await wrapAsync(CallbackOutage.init, try await caller.post(body, fields: fields))
     }
 
-    /// The code is HMAC-SHA-256 of the time as decimal digits, a dot, and the body, so that an old question cannot be
-    /// told as a new one.
+    /// The header fields of a question: the time, and the MAC over it. None without a secret.
+    ///
+    /// The MAC is HMAC-SHA-256 over the time as decimal digits, a dot, and the body. It covers the time, so that an old
+    /// question cannot be replayed as a new one.
     private func fields(for body: [UInt8]) throws(CallbackOutage) -> [String] {
         guard let secret else { return [] }
         let time = String(SystemWallClock().wallTime.seconds)

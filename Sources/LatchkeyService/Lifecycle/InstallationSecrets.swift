@@ -6,10 +6,10 @@ import StorageSQLite
 import Synchronization
 import Telemetry
 
-/// Keeps the proofs of the shared secrets in the stores up to date when a reload replaces the session key.
+/// Updates the proofs of the shared secrets in the stores when a reload replaces the session key.
 ///
-/// A start refuses a secret that the stores do not know. A reload on a running node is an operator's order: it is how a
-/// session key is replaced whose tokens must not be good any longer.
+/// A node does not start with a secret that the stores do not know. A reload is different, because it is an operator's
+/// order: by it an operator replaces a session key whose tokens must no longer be valid.
 final class InstallationSecrets: Sendable {
     private let records: LicenseRecords
     private let shared: PostgreSQLStore?
@@ -25,7 +25,7 @@ final class InstallationSecrets: Sendable {
         secrets = Mutex(loaded.sharedSecrets)
     }
 
-    /// Takes the session key of a new configuration. All other secrets need a restart.
+    /// Adopts the session key of a new configuration. All other secrets need a restart.
     func adopt(_ new: LoadedConfiguration) throws(DaemonError) {
         let old = secrets.withLock { $0 }
         let taken = old.taking(.sessionKey, from: new.sharedSecrets)

@@ -6,26 +6,28 @@ import ServiceConfiguration
 import Synchronization
 import Telemetry
 
-/// The external modules of all credentials that have one: their worker processes, on one loop of their own beside those
-/// that serve.
+/// The external modules of all credentials that have one.
+///
+/// Their worker processes are managed on a loop of their own, which serves no requests.
 final class LadderModules: Sendable {
     private let group: EventLoopGroup
     private let pools: [(credential: String, pool: LadderWorkerPool)]
 
-    /// How long a credential may be without a worker before it counts as degraded: a worker that ends is replaced at
-    /// once.
+    /// The time without a worker after which a credential counts as degraded. A worker that ends is usually replaced
+    /// sooner.
     private static let replacementLimit: Duration = .seconds(5)
-    /// Since when credentials are without a worker.
+    /// Since when each credential without a worker has had none.
     private let lostSince: Mutex<[String: MonotonicTime]>
     private let clock: any MonotonicClock
 
-    /// How long calls that are being answered may take when the daemon stops.
+    /// The most time that calls under way may take when the daemon stops.
     private static let stopLimit: Duration = .seconds(5)
 
-    /// Starts the workers, and waits until each module has a worker or has shown why it can have none: that is logged,
-    /// and its credential alone goes without. Nil if no credential has a module.
+    /// Starts the workers, and waits until each module has a worker or has failed to start one. Nil if no credential
+    /// has a module.
     ///
-    /// `callers` are the loops that serve requests.
+    /// A failure is logged, and only that module's credential cannot serve. `callers` are the loops that serve
+    /// requests.
     init?(
         _ settings: [String: ExternalModuleSettings], for callers: [LoopContext], logger: Logger,
         clock: any MonotonicClock = SystemMonotonicClock()
@@ -49,7 +51,7 @@ final class LadderModules: Sendable {
             do throws(LadderStartFailure) {
                 try pool.waitUntilStarted()
             } catch {
-                // The pool has told its observer, and goes on trying.
+                // The pool has told its observer, and tries again.
                 lost[credential] = MonotonicTime(nanoseconds: 0)
             }
         }
@@ -57,12 +59,12 @@ final class LadderModules: Sendable {
         lostSince = Mutex(lost)
     }
 
-    /// By the name of the credential.
+    /// The modules by the names of their credentials.
     var byCredential: [String: any LadderModule] {
         Dictionary(uniqueKeysWithValues: pools.map { ($0.credential, $0.pool) })
     }
 
-    /// Those that have had no worker for some time.
+    /// The credentials that have had no worker for `replacementLimit`.
     private var lostCredentials: [String] {
         let now = clock.monotonicTime
         return lostSince.withLock { lostSince in
@@ -74,7 +76,7 @@ final class LadderModules: Sendable {
         }
     }
 
-    /// Credentials whose module has no worker. They stop all licences if there is no other credential.
+    /// A degradation if modules have no worker. It stops all licences if no other credential is left.
     func degradations(ofAll credentialCount: Int) -> [Degradation] {
         let lost = lostCredentials
         guard !lost.isEmpty else { return [] }
@@ -85,7 +87,7 @@ final class LadderModules: Sendable {
         ]
     }
 
-    /// Ends the workers; blocks until they are gone.
+    /// Ends the workers. Blocks until they are gone.
     func stop() {
         for (_, pool) in pools { pool.stop(within: Self.stopLimit) }
         group.stop(within: .seconds(1))
@@ -100,10 +102,10 @@ final class LadderModules: Sendable {
             ("failures_total", "Calls that the module could not answer.", true, { Double($0.failureCount) }),
             ("losses_total", "Calls that were lost with their worker.", true, { Double($0.lossCount) }),
             (
-                "unavailable_total", "Calls for which no worker was there in time.", true,
+                "unavailable_total", "Calls for which no worker was free in time.", true,
                 { Double($0.unavailableCount) }
             ),
-            ("deaths_total", "Workers that ended without having been told to.", true, { Double($0.deathCount) }),
+            ("deaths_total", "Workers that ended although they were not told to.", true, { Double($0.deathCount) }),
             ("start_failures_total", "Workers that could not open the module.", true, { Double($0.startFailureCount) }),
         ]
         for (name, help, isCounter, value) in metrics {
@@ -130,9 +132,9 @@ extension LadderModuleConfiguration {
 
 /// Runs the program `latchkeyd` as a worker for a ladder module. Only the daemon starts it in this role.
 package enum LadderWorkerCommand {
-    /// Does a worker's work if these words of the command line (the program's name first) ask for it, and gives the
-    /// exit status; nil for every other command line. To be called before anything has made a thread or blocked a
-    /// signal.
+    /// Runs a worker if the command line asks for it, and returns the exit status. Nil for every other command line.
+    ///
+    /// `words` begin with the program's name. Must be called before the process makes a thread or blocks a signal.
     package static func runIfAsked(_ words: [String]) -> Int32? {
         guard Array(words.dropFirst()) == [LadderWorkerRole.argument] else { return nil }
         return LadderWorkerRole.run()

@@ -5,38 +5,40 @@ import Records
 import StoragePostgreSQL
 import Telemetry
 
-/// The copy of a node's ledger in PostgreSQL, as the node itself keeps it.
+/// The copy of a node's ledger in PostgreSQL, which the node itself maintains.
 struct LedgerCopy: Sendable {
-    /// How many batches are purged in one statement.
+    /// The most batches that one statement purges.
     private static let batchesAtOnce = 100
 
     let chain: LedgerChain
     let label: NodeID
-    /// Seconds.
+    /// The shortest time for which rows stay in the copy, in seconds.
     let retention: Int64
     let store: PostgreSQLStore
-    /// Takes what the ledger itself says of a purge.
+    /// The node's own ledger, which gets a row about each purge.
     let ledger: any Ledger
 
-    /// The last sequence that was purged from the copy; 0 if none was.
+    /// The sequence of the last row that was purged from the copy; 0 if no row was.
     func floor() async throws(StoreError) -> Int64 {
         try await store.ledgerBeginning(of: chain.node)?.last ?? 0
     }
 
-    /// Says that this node is there.
+    /// Tells PostgreSQL that this node is alive.
     func register() async throws(StoreError) {
         try await store.register(chain.node, label: label)
     }
 
-    /// Nodes of the same label that have not been there for `silence` seconds, and for which no node goes on.
+    /// The other nodes of the same label that have not registered for `silence` seconds and have no successor: their
+    /// ledgers were lost.
     func lostNodes(silence: Int64) async throws(StoreError) -> [NodeID] {
         try await store.lostNodes(besides: chain.node, label: label, silence: silence)
     }
 
-    /// Takes out rows that are older than the retention, a few batches at a time, and says so in the ledger beforehand;
-    /// nil if there is nothing to take. The last batch stays.
+    /// Deletes rows that are older than the retention from the copy, a few batches at a time. Nil if no row is.
     ///
-    /// - Parameter deletionTime: The age of rows counts from here, in seconds since 1970.
+    /// The ledger gets a row about the purge first. The last batch is never deleted.
+    ///
+    /// - Parameter deletionTime: The time, in seconds since 1970, at which the age of rows is measured.
     func purge(
         now: WallTime, deletionTime: Int64, until isStopWanted: () -> Bool
     ) async throws(StoreError) -> LedgerPurge? {
@@ -61,7 +63,7 @@ struct LedgerCopy: Sendable {
         return purge
     }
 
-    /// The last batch before the first one that is young enough; nil if the first batch of all is.
+    /// The last batch that may be purged; nil if no batch may be.
     private func endOfOld(before time: Int64) async throws(StoreError) -> LedgerBatch? {
         guard let oldest = try await store.ledgerBatches(of: chain.node, from: 1, limit: 1).first, oldest.at < time
         else {

@@ -4,11 +4,11 @@ import StoragePostgreSQL
 import StorageSQLite
 import Synchronization
 
-/// The ledger in a node's own file, as shipping sees it. Each call reads the file on its caller's thread.
+/// The ledger in a node's own file, as the source of what is shipped. Each call reads the file on its caller's thread.
 ///
-/// What has been received is asked of the receiver itself, once, so that there is no second note of it that could be
-/// wrong. The last batch before that place is shipped again: by it the receiver finds that the file is not the ledger
-/// that it knows.
+/// The outbox asks the receiver once how much it has received, and keeps no record of its own that could be wrong. The
+/// last batch that was received is shipped again. By it the receiver notices if the file is not the ledger that it
+/// knows.
 final class LedgerFileOutbox: LedgerOutbox {
     private let path: String
     private let node: NodeID
@@ -21,7 +21,7 @@ final class LedgerFileOutbox: LedgerOutbox {
         self.receiver = receiver
     }
 
-    /// Through which sequence everything is known to have been received; 0 before the receiver has answered.
+    /// The sequence up to which all rows are known to have been received; 0 before the receiver has answered.
     var shippedThrough: Int64 { position.withLock { $0 ?? 0 } }
 
     func acknowledgedThrough() async throws(StoreError) -> Int64 {
@@ -42,7 +42,8 @@ final class LedgerFileOutbox: LedgerOutbox {
         return try reader.link().sequence
     }
 
-    /// When the oldest row was recorded that has not been received, in seconds since 1970; nil if all have.
+    /// When the oldest row that has not been received was recorded, in seconds since 1970. Nil if all have been
+    /// received.
     func oldestWaiting() throws(StoreError) -> Int64? {
         var reader = try open()
         return try reader.batches(from: shippedThrough + 1, limit: 1).first?.at
@@ -61,11 +62,12 @@ final class LedgerFileOutbox: LedgerOutbox {
         return LedgerShipment(batches: Array(batches), rows: rows)
     }
 
-    /// The sequence before the last batch that begins at or before `sequence`; if that batch was purged, its end.
+    /// The sequence before the last batch that begins at or before `sequence`. If that batch was purged or rolled up,
+    /// the sequence of its end.
     private func lastBatch(atOrBefore sequence: Int64) throws(StoreError) -> Int64 {
         var reader = try open()
         guard sequence > 0, let batch = try reader.batch(atOrBefore: sequence) else { return 0 }
-        // One that was rolled up was acknowledged before, with another seal.
+        // A rolled-up batch is not shipped again: the receiver has it with the seal that it had before.
         return batch.first == 0 || batch.isRolledUp ? batch.last : batch.first - 1
     }
 

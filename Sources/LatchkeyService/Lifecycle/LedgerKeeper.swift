@@ -8,9 +8,10 @@ import StorageSQLite
 import Synchronization
 import Telemetry
 
-/// Keeps the ledger in order beside its writer, on a thread of its own: an index a few seconds behind, the removal of
-/// what is older than the retention by the settled time, and a checkpoint in the log stream now and then, by which a
-/// ledger that lost its tail gives itself away.
+/// Maintains the ledger on a thread of its own, while the writer appends to it.
+///
+/// It updates the index, which is a few seconds behind. It removes rows that are older than the retention by the
+/// settled time. And it writes checkpoints to the log at intervals, which show if a ledger has lost its tail.
 final class LedgerKeeper: Sendable {
     private static let pause: Duration = .seconds(2)
 
@@ -20,7 +21,8 @@ final class LedgerKeeper: Sendable {
         case stop
     }
 
-    /// How long a pass that is under way may take when the daemon stops: a disk that hangs may keep it.
+    /// The most time that a pass under way may take when the daemon stops. A disk that hangs could delay it without
+    /// end.
     private static let stopLimit: Duration = .seconds(2)
 
     private let order = Monitor(Order.wait)
@@ -28,11 +30,13 @@ final class LedgerKeeper: Sendable {
     private let thread: JoinableThread
     private let purged = PurgedRowCount()
 
-    /// How many rows were purged since the start.
+    /// The number of rows that were purged since the start.
     var purgedRowCount: UInt64 { purged.count }
 
-    /// Starts the thread, which looks at `disk` in every pass; `loop` wakes it. Nothing behind `purgeableThrough` is purged, because it is still needed
-    /// elsewhere. A ledger that cannot be opened is tried again in every pass.
+    /// Starts the thread. A timer on `loop` wakes it. Every pass looks at `disk`.
+    ///
+    /// Rows after the sequence `purgeableThrough` are not purged, because they have not been shipped yet. If the ledger
+    /// cannot be opened, every pass tries again.
     init(
         path: String, chain: LedgerChain, settings: Configuration.Ledger, loop: LoopContext, logger: Logger,
         clock: TrustedClock, disk: DiskWatch, purgeableThrough: @escaping @Sendable () -> Int64
@@ -43,14 +47,15 @@ final class LedgerKeeper: Sendable {
                     LedgerUpkeep(
                         path: path, chain: chain, settings: settings, logger: logger, clock: clock,
                         purgeableThrough: purgeableThrough), until: order, counting: purged, watching: disk)
-                // Behind the end of its connection, which may wait for the disk too.
+                // Set after the connection is closed, because closing may wait for the disk too.
                 hasEnded.update { $0 = true }
             })
         Self.wake(order, on: loop)
     }
 
-    /// Says a last time how far the ledger has come, and ends the thread, or leaves it to itself if it takes too long.
-    /// Not to be called on a loop; a second call returns at once.
+    /// Logs the last checkpoint, and ends the thread. If the thread takes longer than `stopLimit`, it is left running.
+    ///
+    /// Must not be called on a loop. A second call returns immediately.
     func stop() {
         order.update { $0 = .stop }
         let deadline = SystemMonotonicClock().monotonicTime + Self.stopLimit
@@ -80,7 +85,7 @@ final class LedgerKeeper: Sendable {
         }
     }
 
-    /// Waits, but not beyond the order to stop; whether that has come.
+    /// Waits for `duration`, or until the order to stop. Returns whether that order has come.
     private static func rest(for duration: Duration, _ order: Monitor<Order>) -> Bool {
         let deadline = SystemMonotonicClock().monotonicTime + duration
         return order.wait(until: deadline) { $0 == .stop ? true : nil } ?? false
@@ -108,7 +113,7 @@ private final class PurgedRowCount: Sendable {
     func add(_ count: Int) { value.add(UInt64(count), ordering: .relaxed) }
 }
 
-/// What the ledger keeper's thread does.
+/// The work of the ledger keeper's thread.
 private struct LedgerUpkeep: ~Copyable {
     private let path: String
     private let chain: LedgerChain
@@ -117,7 +122,7 @@ private struct LedgerUpkeep: ~Copyable {
     private let clock: TrustedClock
     private let purgeableThrough: @Sendable () -> Int64
     private var maintenance: LedgerMaintenance?
-    /// Not on the wall clock: a step of that would put off the next one.
+    /// On the monotonic clock, because a step of the wall clock would delay the next checkpoint.
     private var nextCheckpoint = MonotonicTime(nanoseconds: .min)
     private var isEnding = false
 
@@ -134,8 +139,7 @@ private struct LedgerUpkeep: ~Copyable {
         maintenance = nil
     }
 
-    /// Goes on until there is nothing left to do at once, or it is to stop. After each piece `rest` waits, and says
-    /// whether to stop.
+    /// Does all the work that is due. After each piece `rest` waits, and returns whether to stop.
     mutating func pass(counting count: (Int) -> Void, resting rest: (Duration) -> Bool) {
         let clock = ContinuousClock()
         while true {
@@ -144,14 +148,14 @@ private struct LedgerUpkeep: ~Copyable {
                 if try isFinishedAfterOnePass(count) { return }
                 if rest((clock.now - start) * LedgerMaintenance.restFactor) { return }
             } catch {
-                // The connection is opened again next time: its fault may be over by then.
+                // The next pass opens the connection again. The fault may be over by then.
                 maintenance = nil
                 return logger.warning("ledger_upkeep_failed", [.string("cause", error.explanation)])
             }
         }
     }
 
-    /// The last checkpoint; what is left to do comes after the next start. Says in the ledger what was purged.
+    /// Logs the last checkpoint, and records in the ledger what was purged. Other work waits for the next start.
     mutating func end() {
         nextCheckpoint = MonotonicTime(nanoseconds: .min)
         isEnding = true

@@ -6,47 +6,48 @@ import StoragePostgreSQL
 import Synchronization
 import Telemetry
 
-/// Brings the node's ledger to PostgreSQL a few seconds behind its writer, on a thread of its own; keeps the copy there
-/// whole and no longer than its retention; and deletes once in a while what has ended.
+/// Ships the node's ledger to PostgreSQL, a few seconds behind the writer, on a thread of its own.
+///
+/// It also repairs the copy there, purges it by its retention, and deletes ended records from PostgreSQL once a minute.
 final class LedgerShipping: Sendable {
     private static let pause: Duration = .seconds(2)
-    /// How long the last shipment may take when the daemon stops. What stays behind is shipped after the next start.
+    /// The most time that the last shipment may take when the daemon stops. The rest is shipped after the next start.
     private static let lastLimit: Duration = .seconds(5)
     private static let forgettingPause: Duration = .seconds(60)
-    /// After how many seconds without a shipment the node is degraded.
+    /// The age in seconds of the oldest row that waits for shipment, above which the node is degraded.
     private static let lagMaximum: Int64 = 300
-    /// After how many seconds of silence a node of the same label is taken for lost. A node is heard of every
-    /// `forgettingPause`.
+    /// The seconds without a registration after which another node of the same label counts as lost. A node registers
+    /// every `forgettingPause`.
     private static let silenceMaximum: Int64 = 180
 
-    /// How far the copy is.
+    /// The state of the copy.
     struct Standing: Sendable {
-        /// Rows that the copy has not got yet.
+        /// The number of rows that have not been shipped yet.
         var lagRows: Int64 = 0
-        /// The age of the oldest of them, in seconds.
+        /// The age of the oldest of these rows, in seconds.
         var lagSeconds: Int64 = 0
-        /// Rows that the copy had lost and got again.
+        /// The number of rows that the copy had lost and that were shipped again.
         var mendedRows = 0
-        /// Rows that left the copy behind its retention.
+        /// The number of rows that were purged from the copy.
         var purgedRows: Int64 = 0
-        /// Whether the copy is of another ledger, or ahead of this one.
+        /// Whether the copy has rows of another ledger, or more rows than this one.
         var isContradicted = false
         /// Nodes of the same label whose ledgers were lost.
         var lostNodes: [String] = []
 
-        /// Whether an operator must do something, or shipping has stood still.
+        /// Whether an operator must act, or the copy is too far behind.
         var isDegraded: Bool { isContradicted || !lostNodes.isEmpty || lagSeconds > LedgerShipping.lagMaximum }
     }
 
     private struct State {
         var isShipping = false
         var isStopped = false
-        /// What was logged last, so that an outage is one line.
+        /// The cause that was logged last, so that an outage is logged once.
         var failure: String?
         var nextForgetting = MonotonicTime(nanoseconds: .min)
-        /// The connection, by `PostgreSQLHealth.arrivals`, on which the copy was compared last.
+        /// The connection on which the last comparison began, as a number of `PostgreSQLHealth.arrivals`.
         var comparedArrival = 0
-        /// Under way, or finished; nil before the first one.
+        /// The last comparison, under way or finished; nil before the first one.
         var comparison: LedgerComparison?
         var isCompared = false
         var standing = Standing()
@@ -76,19 +77,20 @@ final class LedgerShipping: Sendable {
         pass()
     }
 
-    /// Through which sequence the ledger is known to be in PostgreSQL too: nothing behind it may be purged.
+    /// The sequence up to which the copy is known to have all rows. Later rows must not be purged from the file.
     var purgeableThrough: Int64 {
         let shipped = outbox.shippedThrough
         return state.withLock { $0.isCompared ? shipped : min(shipped, $0.comparison?.position ?? 0) }
     }
-    /// Through which sequence the ledger was shipped.
+    /// The sequence of the last row that was shipped.
     var shippedThrough: Int64 { outbox.shippedThrough }
-    /// How many rows were shipped since the start.
+    /// The number of rows that were shipped since the start.
     var shippedRowCount: UInt64 { rowCount.load(ordering: .relaxed) }
     var standing: Standing { state.withLock { $0.standing } }
 
-    /// Ships a last time, if the database answers, and ends the thread. Not to be called on a loop; a second call
-    /// returns at once.
+    /// Ships for the last time if the database answers, and ends the thread.
+    ///
+    /// Must not be called on a loop. A second call returns immediately.
     func stop() {
         state.withLock { $0.isStopped = true }
         group.loops[0].spawn { [self] in await shipUnlessShipping() }
@@ -135,7 +137,7 @@ final class LedgerShipping: Sendable {
 
     // MARK: The comparison
 
-    /// After each connection, a comparison from the beginning of the copy on.
+    /// Begins a comparison of the whole copy after each new connection to PostgreSQL.
     private func beginComparison() async throws(LedgerShippingError) {
         let arrival = store.health.arrivals
         guard state.withLock({ $0.comparison == nil || $0.comparedArrival != arrival }) else { return }
@@ -164,7 +166,7 @@ final class LedgerShipping: Sendable {
         }
     }
 
-    // MARK: What people hear of it
+    // MARK: Log and lag
 
     private func note(_ error: LedgerShippingError) {
         let explanation = error.explanation
@@ -230,7 +232,8 @@ final class LedgerShipping: Sendable {
             ])
     }
 
-    /// Only what has been compared is purged, so that a hole shows before its rows are too old.
+    /// Purges the copy after it has been compared. Otherwise the rows around a gap could be purged before the gap is
+    /// found.
     private func purgeCopy() async throws(StoreError) {
         guard state.withLock({ $0.isCompared && !$0.standing.isContradicted }) else { return }
         guard let deletionTime = clock.deletionTime else { return }
@@ -242,7 +245,7 @@ final class LedgerShipping: Sendable {
 }
 
 extension LedgerPurge {
-    /// What a log line says of a purge.
+    /// The fields of the log line about a purge.
     var logFields: [LogField] {
         [
             .string("place", place == .ledger ? "ledger" : "copy"), .integer("rows", Int(rowCount)),
@@ -264,10 +267,10 @@ extension LedgerShippingError {
     fileprivate var explanation: String {
         switch self {
         case .sequenceTaken(let node):
-            "PostgreSQL holds other rows of the ledger \(node): the file of the ledger was put back to an older state, or two daemons use "
+            "PostgreSQL has other rows of the ledger \(node): the ledger file was restored to an older state, or two daemons use "
                 + "copies of one file; give each node a file of its own, or stop the node and run: latchkey ledger rejoin"
         case .copyIsAhead(let node, let end):
-            "PostgreSQL holds more rows of the ledger \(node) than its file, which ends with row \(end): it was put back to an older state; "
+            "PostgreSQL has more rows of the ledger \(node) than its file, which ends with row \(end): the file was restored to an older state; "
                 + "stop the node and run: latchkey ledger rejoin"
         case .store(let error): error.explanation
         }

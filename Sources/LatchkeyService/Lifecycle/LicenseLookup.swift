@@ -6,24 +6,24 @@ import Records
 import StorageSQLite
 import Telemetry
 
-/// Looks up licences in this node's ledger for the apps and subjects that were given them.
+/// Looks up licences in this node's ledger, for the apps and subjects that got them.
 ///
-/// Reading a file blocks, so a small bounded pool of threads does it; what a look-up may cost is bounded however large
-/// the ledger is.
+/// Reading a file blocks, so a small, bounded pool of threads does it. The cost of a look-up is bounded too, for a
+/// ledger of any size.
 final class LicenseLookup: LicenseHistory, Sendable {
     private static let threadCount = 2
     private static let queueLengthMaximum = 64
     private static let deadline: Duration = .seconds(2)
-    /// How many rows are looked at for each thing that is looked for.
+    /// The most rows that are read for each query.
     private static let rowMaximum = 256
-    /// How many of the last rows, which the index has not got yet, are read.
+    /// The most rows that are read from the end of the ledger, where the index is still behind.
     private static let tailMaximum = 20_000
 
     private let path: String
     private let pool: BlockingWorkerPool
     private let logger: Logger
 
-    /// `path` is that of the database file that holds the ledger.
+    /// Starts the threads. `path` names the database file with the ledger.
     init(path: String, logger: Logger) throws(EventLoopError) {
         self.path = path
         self.logger = logger
@@ -31,14 +31,15 @@ final class LicenseLookup: LicenseHistory, Sendable {
             threadCount: Self.threadCount, queueLengthMaximum: Self.queueLengthMaximum, name: "ledger-lookup")
     }
 
-    /// Why nothing could be found out.
+    /// Why a look-up has no result.
     enum Failure: Error, Equatable {
         /// Too many look-ups wait, or this one took too long.
         case busy
+        /// The ledger could not be read.
         case store
     }
 
-    /// The newest entries that queries find.
+    /// The newest entries that match any of the queries.
     func entries(_ queries: [LedgerQuery], on loop: LoopContext) async throws(Failure) -> [LedgerEntry] {
         let answer: Result<[LedgerEntry], Failure>
         do throws(WorkerPoolError) {
@@ -61,7 +62,7 @@ final class LicenseLookup: LicenseHistory, Sendable {
         }
     }
 
-    /// Blocks until what is being read has been read. Not to be called on a loop.
+    /// Blocks until the look-ups under way have finished. Must not be called on a loop.
     func stop() {
         pool.stop()
     }

@@ -11,7 +11,7 @@ import StorageSQLite
 import Synchronization
 import Telemetry
 
-/// Where licence decisions become durable, and what keeps that place in order.
+/// The stores that make licence decisions durable, and the threads that maintain these stores.
 final class LicenseRecords: Sendable {
     let recorder: DecisionRecorder
     let refusals: RefusalRecorder
@@ -25,10 +25,10 @@ final class LicenseRecords: Sendable {
     private let file: LedgerFile
     private let chain: LedgerChain
     private let logger: Logger
-    /// Whether the ledger says that the daemon has started.
+    /// Whether the ledger has a row that says that the daemon has started.
     private let hasStarted = Atomic<Bool>(false)
 
-    /// What a node among many has besides.
+    /// The additional parts of a node that shares PostgreSQL with others.
     private struct Sharing: Sendable {
         let store: PostgreSQLStore
         let decisions: SharedDecisionStore
@@ -38,17 +38,20 @@ final class LicenseRecords: Sendable {
         let recount: RecountKeeper
     }
 
-    /// How long the writer may take to finish when the daemon stops.
+    /// The most time that the writer may take to finish when the daemon stops.
     private static let stopLimit: Duration = .seconds(3)
-    /// The shortest time for which a request waits for the disk, even if `overload.wait` is shorter.
+    /// The least value of the time for which a request may wait for the disk, if `overload.wait` is shorter.
     private static let patienceMinimum: Duration = .milliseconds(100)
 
+    /// Whether no licence is issued without a row in the ledger.
     private let isRequired: Bool
-    /// Whether licences are renewed by session tokens, which a clock that is behind does not stop.
+    /// Whether session tokens renew licences. Renewals go on even if the clock is behind.
     private let renews: Bool
 
-    /// Opens the ledger, beside the content keys or, with `shared`, in a file of its own, and starts the clock with
-    /// what it has kept there. Throws if the ledger cannot be opened, or does not verify.
+    /// Opens the ledger, and starts the clock with the record that it left in the same file.
+    ///
+    /// The ledger is in the database of the content keys, or, with `shared`, in a file of its own. Throws if the ledger
+    /// cannot be opened, or does not verify.
     init(
         _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, clock: TrustedClock, loops: [LoopContext],
         logger: Logger
@@ -102,7 +105,7 @@ final class LicenseRecords: Sendable {
         }
     }
 
-    /// Puts the time for which requests wait for the disk in force.
+    /// Adopts the time for which requests may wait for the disk.
     func adopt(_ overload: Configuration.Overload) {
         store.setPatience(max(overload.wait, Self.patienceMinimum))
     }
@@ -145,8 +148,10 @@ final class LicenseRecords: Sendable {
                 Recount(node: chain.node, ledger: ledger, shared: shared, mark: mark), decisions, logger: logger))
     }
 
-    /// Writes down what happened to the daemon itself; `detail` says more of it. Blocks; not to be called on a loop. If
-    /// the ledger does not take the row, that is logged, and nothing else is affected.
+    /// Records an event of the daemon itself in the ledger.
+    ///
+    /// Blocks, so it must not be called on a loop. If the ledger does not take the row, that is logged, and nothing
+    /// else is affected.
     func note(_ kind: LedgerEntry.Kind, _ detail: String = "") {
         let now = SystemWallClock().wallTime.seconds
         do {
@@ -160,8 +165,9 @@ final class LicenseRecords: Sendable {
         }
     }
 
-    /// Finishes what waits, ships it, and says a last time how far the ledger has come. Blocks; not to be called on a
-    /// loop.
+    /// Finishes the writes that wait, ships them, and logs the last checkpoint of the ledger.
+    ///
+    /// Blocks, so it must not be called on a loop.
     func stop() {
         lookup.stop()
         sharing?.recount.stop()
@@ -176,11 +182,11 @@ final class LicenseRecords: Sendable {
 
     /// The node's own ledger.
     var ledger: any Ledger { store }
-    /// What all nodes share, or this node alone if it is the only one.
+    /// The revocations: in PostgreSQL, or in the node's own store if it works alone.
     var revocations: any RevocationStore { sharing?.revocations ?? store }
-    /// Where operators' changes of these become durable with their rows.
+    /// Makes operators' revocations durable together with their rows in the ledger.
     var revocationRecords: any RevocationRecords { sharing?.revocations ?? store }
-    /// Where operators manage devices, playbacks and rentals.
+    /// By which operators manage devices, playbacks and rentals.
     func accountDesk(_ pseudonyms: Pseudonymizer) -> AccountDesk {
         guard let shared = sharing?.store else {
             return AccountDesk(store: store, records: store, pseudonyms: pseudonyms)
@@ -192,7 +198,7 @@ final class LicenseRecords: Sendable {
 
     var slots: any PlaybackSlotStore { sharing?.store ?? store }
 
-    /// What does not work now, while the rest is served.
+    /// The faults of these parts now. The daemon serves without them.
     var degradations: [Degradation] {
         var found: [Degradation] = []
         if let outage = store.condition.outage {
@@ -215,7 +221,7 @@ final class LicenseRecords: Sendable {
         return found
     }
 
-    /// Takes the secrets of a reload for those that the installation uses from now on.
+    /// Makes the secrets of a reload those that the installation uses from now on.
     func replaceSecrets(_ secrets: SharedSecrets) throws(StorageOpeningError) {
         try file.replaceSecrets(secrets)
     }
@@ -224,13 +230,13 @@ final class LicenseRecords: Sendable {
         let metrics: [(String, String, isCounter: Bool, @Sendable (WriterStatistics) -> Double)] = [
             ("requests_total", "Writes that were answered once they were durable.", true, { Double($0.requestCount) }),
             ("batches_total", "Transactions that were made durable.", true, { Double($0.batchCount) }),
-            ("ledger_rows_total", "Rows that the ledger has got.", true, { Double($0.rowCount) }),
+            ("ledger_rows_total", "Rows that were written to the ledger.", true, { Double($0.rowCount) }),
             (
-                "batch_seconds_total", "Time that the transactions took together.", true,
+                "batch_seconds_total", "Total time of these transactions, in seconds.", true,
                 { $0.batchTime / .seconds(1) }
             ),
             ("failures_total", "Writes that were answered with an error.", true, { Double($0.failedCount) }),
-            ("late_total", "Writes whose callers waited for too long.", true, { Double($0.lateCount) }),
+            ("late_total", "Writes that waited too long, or whose file was gone.", true, { Double($0.lateCount) }),
             ("refusals_total", "Writes that were refused because too many waited.", true, { Double($0.refusedCount) }),
             (
                 "reopenings_total", "How often the database was opened again after an error.", true,
@@ -287,7 +293,7 @@ final class LicenseRecords: Sendable {
                 true, { Double($0.shipping.shippedRowCount) }
             ),
             (
-                "latchkey_postgresql_ledger_shipped_sequence", "Through which row PostgreSQL has the ledger.", false,
+                "latchkey_postgresql_ledger_shipped_sequence", "Sequence of the last row that was shipped.", false,
                 { Double($0.shipping.shippedThrough) }
             ),
             (
@@ -301,11 +307,11 @@ final class LicenseRecords: Sendable {
             ),
             (
                 "latchkey_ledger_copy_contradicted",
-                "Whether PostgreSQL holds another ledger of this node, or more of it, and latchkey ledger rejoin is needed.",
+                "Whether PostgreSQL has other rows of this ledger, or more of them, so that latchkey ledger rejoin is needed.",
                 false, { $0.shipping.standing.isContradicted ? 1 : 0 }
             ),
             (
-                "latchkey_ledger_copy_lost_nodes", "Nodes of this name whose ledgers were lost, before they rejoin.",
+                "latchkey_ledger_copy_lost_nodes", "Nodes of this label whose ledgers are lost until they rejoin.",
                 false,
                 { Double($0.shipping.standing.lostNodes.count) }
             ),
@@ -320,26 +326,26 @@ final class LicenseRecords: Sendable {
             ),
             (
                 "latchkey_licenses_admitted_in_outage_total",
-                "Licences that were given although what they spend could not be counted.", true,
+                "Licences that were issued without counting their uses, devices and places.", true,
                 { Double($0.decisions.counts.admitted) }
             ),
             (
                 "latchkey_licenses_over_outage_limit_total",
-                "Licences that were refused in an outage because their token or subject had as many as there may be.",
+                "Licences that were refused in an outage because their token or subject had reached its limit.",
                 true,
                 { Double($0.decisions.counts.overLimit) }
             ),
             (
                 "latchkey_renewals_unchecked_total",
-                "Renewals that were given without the checks of their session and slots.", true,
+                "Renewals that were given without a check of their session and slots.", true,
                 { Double($0.decisions.counts.uncheckedRenewals) }
             ),
             (
-                "latchkey_uses_given_back_total", "Uses whose licence the ledger did not take.", true,
+                "latchkey_uses_given_back_total", "Uses given back because the ledger took no row for them.", true,
                 { Double($0.decisions.counts.givenBack) }
             ),
             (
-                "latchkey_renewals_breaker_open", "Whether renewals do not wait for PostgreSQL.", false,
+                "latchkey_renewals_breaker_open", "Whether renewals go on without waiting for PostgreSQL.", false,
                 { $0.patience.isOpen ? 1 : 0 }
             ),
             (
@@ -352,7 +358,7 @@ final class LicenseRecords: Sendable {
                 true, { Double($0.recount.counts.refused) }
             ),
             (
-                "latchkey_recounts_restored_total", "Decisions that PostgreSQL had lost and got again.", true,
+                "latchkey_recounts_restored_total", "Decisions that PostgreSQL had lost and has received again.", true,
                 { Double($0.recount.counts.restored) }
             ),
         ]
@@ -363,7 +369,7 @@ final class LicenseRecords: Sendable {
 }
 
 extension WriterCondition {
-    /// What is wrong; nil if nothing is.
+    /// The current outage; nil if the writer works.
     fileprivate var outage: StoreOutage? {
         switch self {
         case .sound: nil

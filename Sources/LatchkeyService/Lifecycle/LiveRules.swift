@@ -9,28 +9,29 @@ import PackagerAPI
 import ServiceConfiguration
 import Synchronization
 
-/// Everything in the configuration that a request is judged and answered by. Immutable: a reload makes new rules and
-/// swaps them at once.
+/// Everything in the configuration that decides how a request is judged and answered.
+///
+/// It is immutable: a reload makes new rules, and replaces all of them in one step.
 final class LiveRules: Sendable {
     let license: LicenseRules
     let certificates: CertificateEndpoint
     let administration: Administration
     let cors: CORSPolicy
-    /// What is at each path of the public listeners.
+    /// The address at each path of the public listeners.
     let addresses: PublicAddresses
-    /// The customers in ExpressPlay's manner; nil only in tests without them.
+    /// The customers of the ExpressPlay-compatible routes; nil only in tests without them.
     let expressPlay: ExpressPlaySettings?
-    /// Who may ask for content keys.
+    /// The packagers that may ask for content keys.
     let packagers: PackagerDirectory
-    /// Where players find the licence server, for key URLs that name it.
+    /// The host and port of the licence server for players, for key URLs that name it.
     let keyAuthority: String?
 
-    /// What operators' requests are judged by.
+    /// The rules for operators' requests.
     struct Administration: Sendable {
-        /// The tokens of each admin listener, in the order of the listeners. None only for a loopback listener without
-        /// a token.
+        /// The tokens of each admin listener, in the order of the listeners. Only a loopback listener may have no
+        /// token.
         var tokens: [[LoadedConfiguration.AdminToken]]
-        /// Whose tokens are accepted, and whose cookies are known: revocations and accounts name them.
+        /// The issuers and customers that operators' requests about revocations and accounts may name.
         var names: AccountNames
     }
 
@@ -52,7 +53,7 @@ final class LiveRules: Sendable {
     }
 }
 
-/// The rules in force. Each request reads them once, so that it is judged and answered by one configuration.
+/// The rules in force. Each request reads them once, so that one configuration applies to all of it.
 final class LiveRulesCell: Sendable {
     private let rules: Mutex<LiveRules>
 
@@ -62,7 +63,7 @@ final class LiveRulesCell: Sendable {
 
     var current: LiveRules { rules.withLock { $0 } }
 
-    /// For requests that arrive from now on.
+    /// Puts rules in force for requests that arrive from now on.
     func replace(with rules: LiveRules) {
         self.rules.withLock { $0 = rules }
     }

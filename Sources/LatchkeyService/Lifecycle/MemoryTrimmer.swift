@@ -3,7 +3,7 @@ import HTTPServing
 import POSIXSockets
 import Telemetry
 
-/// Gives memory back to the system after a peak. The allocator keeps freed memory for itself otherwise, for ever.
+/// Returns memory to the system after a peak. Otherwise the allocator would keep freed memory.
 ///
 /// Belongs to one loop.
 final class MemoryTrimmer: @unchecked Sendable {
@@ -19,7 +19,7 @@ final class MemoryTrimmer: @unchecked Sendable {
         self.loop = loop
     }
 
-    /// Begins to look at the memory; what is resident now is what the daemon needs at rest.
+    /// Starts to watch the memory. The size that is resident now counts as the size at rest.
     func start() {
         loop.execute { [self] in
             guard let resident = ProcessMetrics.residentSize else { return }
@@ -42,13 +42,15 @@ final class MemoryTrimmer: @unchecked Sendable {
     }
 }
 
-/// When memory is given back: while much more is resident than is charged, and more than at rest. A trim that did not
-/// help is tried again after a while only, because it stops every thread that allocates meanwhile.
+/// Decides when memory is returned: if much more is resident than clients are charged for, and than at rest.
+///
+/// A trim stops every thread that allocates meanwhile. So after a trim that did not help, some checks are skipped.
 struct TrimPolicy: Equatable {
-    /// What a trim must give back to count as a help, and by how much the size must exceed that at rest.
+    /// The least number of bytes that a trim must return to count as helpful.
     static let gainMinimum = 1 << 20
+    /// The least number of bytes by which the resident size must exceed the size at rest.
     static let excessMinimum = 8 << 20
-    /// So many looks are skipped after a trim that did not help.
+    /// The number of checks that are skipped after a trim that did not help.
     static let pauseLength = 5
 
     let restingSize: Int
@@ -58,7 +60,7 @@ struct TrimPolicy: Equatable {
         self.restingSize = restingSize
     }
 
-    /// Asked at each look; sizes are in bytes.
+    /// Whether to trim now. Called once per check; sizes are in bytes.
     mutating func shouldTrim(resident: Int, charged: Int) -> Bool {
         guard pause == 0 else {
             pause -= 1

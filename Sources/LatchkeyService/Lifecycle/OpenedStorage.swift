@@ -10,13 +10,13 @@ import StoragePostgreSQL
 import StorageSQLite
 import Telemetry
 
-/// The database of content keys that a daemon serves from.
+/// The database from which a daemon serves content keys.
 enum OpenedStorage {
-    /// How long a key is given out that was found before PostgreSQL ceased to answer.
+    /// The time for which a key that is in memory is still served after PostgreSQL has stopped answering.
     private static let keyLifeInOutage: Duration = .seconds(3600)
 
     case sqlite(SQLiteKeyStore)
-    /// It may be away when the daemon starts, and later.
+    /// PostgreSQL may be unreachable when the daemon starts, and later.
     case postgreSQL(PostgreSQLStore)
 
     static func open(_ loaded: LoadedConfiguration, _ clock: TrustedClock) throws(DaemonError) -> OpenedStorage {
@@ -38,7 +38,7 @@ enum OpenedStorage {
                 generationFile: loaded.configuration.keys.generationFile))
     }
 
-    /// Requests wait for PostgreSQL on these loops.
+    /// The content keys, of which recent ones are kept in memory. Requests wait for PostgreSQL on these loops.
     func recentKeys(on loops: [LoopContext]) -> RecentContentKeys {
         switch self {
         case .sqlite(let store): RecentContentKeys(source: store)
@@ -47,7 +47,7 @@ enum OpenedStorage {
         }
     }
 
-    /// What the file of `keys.generationFile` says against the database; nil if nothing.
+    /// The warning that the file of `keys.generationFile` gives about the database; nil if all is well.
     var keyLoss: (event: String, cause: String)? {
         guard case .sqlite(let store) = self else { return nil }
         switch try? store.keyGenerationStanding() {
@@ -55,14 +55,14 @@ enum OpenedStorage {
         case .restored(let missing):
             return (
                 "keys_restored",
-                "the database is older than the last key: up to \(missing) random keys are lost, and none is made until"
-                    + " latchkey keys accept-restore"
+                "the database is older than the last key: up to \(missing) random keys are lost, and no key is made"
+                    + " until an operator runs latchkey keys accept-restore"
             )
         case .unknown(let fault): return ("key_generation_unusable", StoreOutage.keyGeneration(fault).explanation)
         }
     }
 
-    /// Where packagers get their keys, each recorded in the ledger.
+    /// Gives packagers their keys, and records each delivery in the ledger.
     func keyDesk(_ loaded: LoadedConfiguration, ledger: any Ledger) -> KeyDesk {
         let mode = DecisionRecorder.Mode(loaded.configuration.ledger.mode)
         return switch self {
@@ -74,7 +74,7 @@ enum OpenedStorage {
         }
     }
 
-    /// Which periods of live contents are served. Requests wait for PostgreSQL on these loops.
+    /// Knows which periods of live contents are served. Requests wait for PostgreSQL on these loops.
     func recentLivePeriods(on loops: [LoopContext]) -> RecentLivePeriods {
         switch self {
         case .sqlite(let store): RecentLivePeriods(source: store)
@@ -90,7 +90,7 @@ enum OpenedStorage {
         }
     }
 
-    /// What all nodes share; nil if there is one node.
+    /// The database that all nodes share; nil if this node works alone.
     var shared: PostgreSQLStore? {
         switch self {
         case .sqlite: nil

@@ -7,34 +7,34 @@ import Telemetry
 
 /// Makes the keys of the next periods of live contents that have a schedule, on a thread of its own.
 ///
-/// Each node does so every few seconds, at times that chance spreads; a key is made once, by the node that is first.
-/// While the store takes no writes, licences for the periods that are there go on.
+/// Each node makes a pass every few seconds, at random times. The first node that needs a key makes it; the others find
+/// it. While the store takes no writes, licences for existing periods are still issued.
 final class PeriodKeeper: Sendable {
-    /// Between two passes: this, and as much again at most.
+    /// The shortest pause between two passes. The longest pause is twice as long.
     static let pauseDefault: Duration = .seconds(5)
-    /// Periods are made as if it were so many seconds later, so that the next one is never missing, not even between a
-    /// boundary and the pass that follows it. Less than the shortest period.
+    /// The seconds by which periods are made early, so that the next one is not missing between a boundary and the pass
+    /// that follows it. Less than the shortest period.
     private static let lead: Int64 = 30
-    /// How many contents are read at once.
+    /// The number of contents that are read at once.
     private static let pageSize = 500
-    /// A packager's content counts as over if its last period ended so many seconds ago.
+    /// The seconds after the end of its last period after which a packager's content counts as ended.
     private static let toldLife: Int64 = 3_600
 
     typealias Record = @Sendable ([LedgerEntry]) async throws(StoreError) -> Void
 
     private struct State {
         var scheduled: [Scheduled] = []
-        /// When the last period ends, of contents whose packagers have said so.
+        /// The end of the last period, in seconds since 1970, of each content whose packager has sent that end.
         var told: [ContentID: Int64] = [:]
-        /// Why the last pass was not complete; nil if it was.
+        /// Why the last pass was not complete; nil if it was complete.
         var failure: String?
         var isStopped = false
     }
 
-    /// A content that Latchkey makes the periods of.
+    /// A content whose periods Latchkey makes.
     private struct Scheduled {
         let content: LiveContent
-        /// The periods that have all keys, of those that need them.
+        /// The periods, among those that are due, that have all their keys.
         let complete: Set<UInt32>
     }
 
@@ -47,7 +47,9 @@ final class PeriodKeeper: Sendable {
     private let group: EventLoopGroup
     private let state = Mutex(State())
 
-    /// Starts the thread, and the first pass. `actor` stands in the ledger's rows, which `record` makes durable.
+    /// Starts the thread and the first pass.
+    ///
+    /// `record` makes rows of the ledger durable, and `actor` is the actor in these rows.
     init(
         _ desk: PeriodDesk, actor: String, every pause: Duration = pauseDefault, clock: TrustedClock, logger: Logger,
         record: @escaping Record
@@ -62,13 +64,13 @@ final class PeriodKeeper: Sendable {
         pass()
     }
 
-    /// Ends the thread. Not to be called on a loop; a second call returns at once.
+    /// Ends the thread. Must not be called on a loop. A second call returns immediately.
     func stop() {
         state.withLock { $0.isStopped = true }
         group.stop(within: .seconds(2))
     }
 
-    /// While a pass fails, periods may be missing soon.
+    /// A degradation if the last pass failed, because periods may soon be missing.
     var degradations: [Degradation] {
         state.withLock { state in
             state.failure.map { [Degradation(part: .periods, cause: $0, stopsLicences: false)] } ?? []
@@ -106,7 +108,7 @@ final class PeriodKeeper: Sendable {
                 state.failure = failure
             }
         } catch {
-            // What was known last holds on, for the metrics too. A node without live contents misses nothing.
+            // The last known state stays, for the metrics too. A node without live contents lacks nothing.
             state.withLock { state in
                 state.failure = state.scheduled.isEmpty ? nil : "live contents: \(error.explanation)"
             }
@@ -122,7 +124,7 @@ final class PeriodKeeper: Sendable {
         }
     }
 
-    /// Makes what a content lacks. Returns how it stands then, and why something is still missing.
+    /// Makes the missing periods of a content. Returns its state after that, and why a period is still missing.
     private func keep(
         _ content: LiveContent, _ times: ClosedRange<Int64>
     ) async throws(StoreError) -> (Scheduled, cause: String?) {
@@ -147,7 +149,7 @@ final class PeriodKeeper: Sendable {
         return (Scheduled(content: content, complete: complete), cause)
     }
 
-    /// Writes down what this node has made.
+    /// Logs the keys that this node has made, and records them in the ledger.
     private func note(_ made: [PeriodDesk.Made]) async {
         for made in made {
             guard let new = made.keys.first(where: \.isNew) else { continue }
@@ -166,7 +168,7 @@ final class PeriodKeeper: Sendable {
 
     // MARK: Metrics
 
-    /// Contents that Latchkey or a packager makes further periods of.
+    /// The number of contents for which Latchkey or a packager still makes periods.
     func liveContentCount() -> Int {
         let now = clock.possibleTimes.lowerBound
         return state.withLock { state in
@@ -174,8 +176,9 @@ final class PeriodKeeper: Sendable {
         }
     }
 
-    /// Those that lack a key of the current or the next period; of a packager's contents, those whose last period has
-    /// ended.
+    /// The number of these contents that lack a key of the current or the next period.
+    ///
+    /// A packager's content counts if its last period has ended.
     func contentsWithoutNextPeriodCount() -> Int {
         let times = clock.possibleTimes
         return state.withLock { state in

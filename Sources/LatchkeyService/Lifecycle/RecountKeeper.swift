@@ -4,7 +4,7 @@ import Licensing
 import Synchronization
 import Telemetry
 
-/// Lets the node count what PostgreSQL lacks, once a second, on a thread of its own.
+/// Runs a recount once a second, on a thread of its own: PostgreSQL counts the decisions that it has missed.
 final class RecountKeeper: Sendable {
     private static let pause: Duration = .seconds(1)
     private static let lastLimit: Duration = .seconds(2)
@@ -30,11 +30,12 @@ final class RecountKeeper: Sendable {
         pass(passing)
     }
 
-    /// What was done since the start.
+    /// The totals of all passes since the start.
     var counts: Recount.Report { state.withLock { $0.counts } }
 
-    /// Ends the thread; what is left is counted after the next start. Not to be called on a loop; a second call returns
-    /// at once.
+    /// Ends the thread. What is left is counted after the next start.
+    ///
+    /// Must not be called on a loop. A second call returns immediately.
     func stop() {
         state.withLock { $0.isStopped = true }
         group.stop(within: Self.lastLimit)
@@ -55,7 +56,7 @@ final class RecountKeeper: Sendable {
             decisions.forgetAdmissions()
             note(report)
         } catch {
-            // The outage itself is logged by others.
+            // Other parts log the outage itself.
             logger.debug("recount_waits", [.string("cause", error.explanation)])
         }
     }
@@ -75,7 +76,7 @@ final class RecountKeeper: Sendable {
             ])
     }
 
-    /// Carried from pass to pass.
+    /// Carries the recount from pass to pass.
     private final class Passing: @unchecked Sendable {
         // Safe to send: used by one task at a time, on the keeper's thread.
         let recount: Recount

@@ -6,37 +6,40 @@ import Records
 import Synchronization
 import Telemetry
 
-/// Holds what is revoked in memory, and asks the store for changes at intervals, on a thread of its own.
+/// Keeps all revocations in memory, and asks the store for changes at intervals, on a thread of its own.
 ///
-/// At the start, and if the store has no longer all changes since the last look, everything is read. What this node
-/// itself revokes holds at once. While the store does not answer, what was read last holds on.
+/// It reads all revocations at the start, and when the store no longer has all changes since the last reading. A
+/// revocation by this node itself is in force immediately. While the store does not answer, the last known revocations
+/// stay in force.
 final class RevocationKeeper: Sendable {
-    /// How soon the store is asked again as long as it has never answered.
+    /// The longest pause between two attempts until the store has answered once.
     private static let firstPause: Duration = .milliseconds(500)
-    /// How many revocations are read at once.
+    /// The number of revocations that are read at once.
     private static let pageSize = 5000
 
     private struct State {
         /// Nil until the store has answered for the first time.
         var known: Known?
-        /// Grows with each change of this node's own: what was read before it is out of date.
+        /// Grows with each change by this node itself. A reading that began before the change is out of date.
         var changeCount = 0
-        /// What was logged last, so that an outage is one line.
+        /// The cause that was logged last, so that an outage is logged once.
         var failure: String?
-        /// Seconds since 1970; 0 before the first time.
+        /// When the store was last read, in seconds since 1970; 0 if never.
         var readAt: Int64 = 0
         var failureCount: UInt64 = 0
-        /// How often everything was read.
+        /// The number of times that all revocations were read.
         var reloadCount: UInt64 = 0
         var isStopped = false
     }
 
     private struct Known {
         var view: RevocationView
-        /// Through which change of the store.
+        /// The last change of the store that the view contains.
         var position: RevocationPosition
-        /// Whether a value is spelled otherwise than requests are compared with it. Then the store may have it in two
-        /// spellings, and what remains of a change of one of them only the store can tell.
+        /// Whether a value has another spelling than the one that requests are compared with.
+        ///
+        /// The store may then have the value in two spellings. If one of them is lifted, only the store knows whether
+        /// the other one is still revoked.
         var hasOtherSpellings = false
 
         mutating func note(_ revocation: Revocation) {
@@ -54,8 +57,9 @@ final class RevocationKeeper: Sendable {
     private let state = Mutex(State())
     private let hasTried = Monitor(false)
 
-    /// Starts the thread, and returns when the store has been asked for the first time, also if it did not answer.
-    /// `publish` is called with each view that differs from the one before, from the keeper's thread.
+    /// Starts the thread, and returns after the first attempt to read the store, even if it has failed.
+    ///
+    /// The keeper's thread calls `publish` with each view that differs from the one before.
     init(
         store: any RevocationStore, names: RevocationNames, every pause: Duration, logger: Logger,
         clock: TrustedClock, publish: @escaping @Sendable (RevocationView) -> Void
@@ -71,29 +75,30 @@ final class RevocationKeeper: Sendable {
         hasTried.wait { $0 ? () : nil }
     }
 
-    /// Ends the thread. Not to be called on a loop; a second call returns at once.
+    /// Ends the thread. Must not be called on a loop. A second call returns immediately.
     func stop() {
         state.withLock { $0.isStopped = true }
         group.stop(within: .seconds(1))
     }
 
-    /// How many revocations this node knows.
+    /// The number of revocations that this node knows.
     var count: Int { state.withLock { $0.known?.view.count ?? 0 } }
 
-    /// By this time revocations end, in seconds since 1970: a clock that is stepped ahead lifts none.
+    /// The time, in seconds since 1970, by which revocations end. A step ahead of the wall clock does not move it, and
+    /// so lifts no revocation.
     var endTime: Int64 { clock.endTime }
 
-    /// Lets a revocation that is durable on this node hold here at once.
+    /// Puts a revocation that is already durable in force on this node.
     func hold(_ revocation: Revocation) async {
         await change(.revoked(revocation))
     }
 
-    /// The same for one that the store has given back.
+    /// Lifts a revocation on this node that is already lifted in the store.
     func release(_ revocation: Revocation) async {
         await change(.lifted(revocation.kind, value: revocation.value, issuer: revocation.issuer))
     }
 
-    /// Changes what is known on the keeper's thread, where nothing else does meanwhile.
+    /// Applies a change on the keeper's thread, where no other change can happen at the same time.
     private func change(_ change: RevocationChange) async {
         await withCheckedContinuation { continuation in
             let isAccepted = group.loops[0].execute { [self] in
@@ -101,7 +106,7 @@ final class RevocationKeeper: Sendable {
                     state.changeCount += 1
                     return state.known
                 }
-                // Before the store has answered no client is given anything, and then it will answer with the change.
+                // Before the store has answered, no licence is issued. Its first answer will contain the change.
                 if var known {
                     let isNew = apply([change], to: &known)
                     set(known, isNew: isNew)
@@ -112,7 +117,7 @@ final class RevocationKeeper: Sendable {
         }
     }
 
-    /// Until the store has answered once, every token is refused.
+    /// A degradation until the store has answered once. Until then every token is refused.
     var degradations: [Degradation] {
         state.withLock { state in
             guard state.known == nil else { return [] }
@@ -144,8 +149,9 @@ final class RevocationKeeper: Sendable {
         }
     }
 
-    /// Reads on until all changes are known. What was read while this node made a change of its own is dropped and read
-    /// again.
+    /// Reads pages of changes until all are known.
+    ///
+    /// A page that was read while this node made a change itself is dropped and read again.
     private func readChanges() async throws(StoreError) {
         while true {
             let (known, changeCount) = state.withLock { ($0.known, $0.changeCount) }
@@ -162,7 +168,7 @@ final class RevocationKeeper: Sendable {
         }
     }
 
-    /// Reads everything. The position is read first: what changes meanwhile is among the changes behind it.
+    /// Reads all revocations. It reads the position first, so that changes made meanwhile come after that position.
     private func readAll() async throws(StoreError) {
         var changeCount: Int
         var found: Known
@@ -195,7 +201,7 @@ final class RevocationKeeper: Sendable {
             }
     }
 
-    /// Whether anything is new.
+    /// Applies changes, and returns whether the view is different then.
     private func apply(_ changes: [RevocationChange], to known: inout Known) -> Bool {
         var isNew = false
         for change in changes {
@@ -239,14 +245,14 @@ final class RevocationKeeper: Sendable {
         }
         registry.sample(
             "latchkey_revocations_read_timestamp_seconds",
-            help: "When the store last told what is revoked; 0 for never.", isCounter: false
+            help: "When revocations were last read from the store; 0 for never.", isCounter: false
         ) { [self] in Double(state.withLock { $0.readAt }) }
         registry.sample(
             "latchkey_revocations_reloads_total",
             help: "How often all revocations were read: at the start, and after a gap in the changes.", isCounter: true
         ) { [self] in Double(state.withLock { $0.reloadCount }) }
         registry.sample(
-            "latchkey_revocations_read_failures_total", help: "How often the store did not tell what is revoked.",
+            "latchkey_revocations_read_failures_total", help: "How often revocations could not be read from the store.",
             isCounter: true
         ) { [self] in Double(state.withLock { $0.failureCount }) }
     }

@@ -10,14 +10,14 @@ import ServiceConfiguration
 import Synchronization
 import Telemetry
 
-/// Makes the rules in force: at the start, and again from each configuration that a reload brings.
+/// Makes the rules in force from the configuration, at the start and at each reload.
 ///
-/// Used by the thread that starts and reloads the daemon, and by no other.
+/// Only the thread that starts and reloads the daemon may use it.
 final class RuleBook {
     private static let credentials = "fairplay.credentials"
 
     let cell: LiveRulesCell
-    /// The configuration of the start. Its fixed half is in force as long as the daemon runs.
+    /// The configuration of the start. Its fixed half stays in force as long as the daemon runs.
     private let started: LoadedConfiguration
     private let modules: LadderModules?
     private var loaded: LoadedConfiguration
@@ -38,18 +38,18 @@ final class RuleBook {
                 of: loaded, loaded.credentials.connecting(modules?.byCredential ?? [:]), callback, tokenLookups))
     }
 
-    /// What a reload of a configuration comes to; nothing is in force before `adopt`.
+    /// The rules that a reload would put in force. They are not in force before `adopt`.
     struct Draft {
         fileprivate let loaded: LoadedConfiguration
         fileprivate let rules: LiveRules
         fileprivate let callback: EntitlementCallback?
         /// The fields and files that differ from those of the start, and need a restart.
         let fieldsThatNeedRestart: [String]
-        /// What takes the places of the listeners that run, in their order; nil for one that is not configured any
-        /// more.
+        /// The new configuration of each running listener, in the order of the running listeners. Nil for a listener
+        /// that is no longer configured.
         let publicListeners: [LoadedConfiguration.Listener?]
         let adminListeners: [LoadedConfiguration.Listener?]
-        /// What the listeners would serve.
+        /// The credentials that the listeners would serve.
         var credentials: CredentialSet { rules.license.fairplay.credentials }
         var allowsTestCredentials: Bool { loaded.configuration.live.fairplay.allowTestCredentials }
         /// The tokens of each admin listener that runs.
@@ -58,8 +58,8 @@ final class RuleBook {
 
     func draft(_ new: LoadedConfiguration) throws(DaemonError) -> Draft {
         var fixed = started.fieldsThatNeedRestart(toBecome: new)
-        // An external module runs on with its credential. So if one of those differs, all credentials stay as they are,
-        // and every field of theirs that differs waits for the restart too.
+        // A running external module keeps its credential. So if a credential's field that needs a restart differs, all
+        // credentials stay as they are. Their other changed fields then need the restart too.
         let keepsCredentials = fixed.contains { $0.hasPrefix(Self.credentials) }
         if keepsCredentials {
             fixed = Set(fixed).union(started.fieldsThatDiffer(from: new, under: Self.credentials)).sorted()
@@ -85,8 +85,10 @@ final class RuleBook {
         cell.replace(with: draft.rules)
     }
 
-    /// The service as it is, with what it remembers, unless anything about it has changed. One that is replaced ends
-    /// with its last request.
+    /// The call-back service for a new configuration.
+    ///
+    /// If its fields have not changed, the same service goes on with the decisions that it remembers. A service that is
+    /// replaced ends with its last request.
     private func callback(for new: LoadedConfiguration) throws(DaemonError) -> EntitlementCallback? {
         if loaded.isSame(as: new, under: "entitlement.callback") { return callback.current }
         let counts = callback.current?.decider.counts ?? CallbackCounts()
@@ -131,7 +133,7 @@ final class CurrentCallback: Sendable {
 }
 
 extension LoadedConfiguration {
-    /// The tokens of the admin listeners that run. A listener that is not configured any more keeps its tokens.
+    /// The tokens of the running admin listeners. A listener that is no longer configured keeps its tokens.
     fileprivate func adminTokens(ofListenersLike running: LoadedConfiguration) -> [[AdminToken]] {
         let successors = Self.successors(of: running.adminListeners, in: adminListeners)
         return zip(running.adminListeners, successors).map { listener, successor in (successor ?? listener).tokens }

@@ -2,14 +2,14 @@ import EventLoops
 import HTTPServing
 import Telemetry
 
-/// How full the daemon is: what an operator looks at before clients notice.
+/// The metrics of saturation, by which an operator sees a shortage before clients do.
 struct SaturationMetrics: Sendable {
     let resources: ServerResources
     let adminResources: ServerResources
     let loops: [LoopContext]
     let logger: Logger
 
-    /// Registers all of them; each is sampled at a scrape, on the thread of the admin listener.
+    /// Registers all of them. Each is sampled when Prometheus reads it, on the thread of the admin listeners.
     func register(in registry: MetricsRegistry) {
         registerLoops(in: registry)
         registerMemory(in: registry)
@@ -19,7 +19,7 @@ struct SaturationMetrics: Sendable {
 
     private func registerLoops(in registry: MetricsRegistry) {
         registry.samples(
-            "latchkey_loop_lag_seconds", help: "For how long work that comes to a loop now waits already.",
+            "latchkey_loop_lag_seconds", help: "How long the current turn of a loop has run; new work waits for it.",
             label: "loop",
             loops.map { loop in (String(loop.index), { loop.lag.inSeconds }) })
         registry.samples(
@@ -33,7 +33,7 @@ struct SaturationMetrics: Sendable {
         let memory = resources.memory
         registry.samples(
             "latchkey_memory_charged_bytes",
-            help: "What clients make the daemon hold, by share of limits.memoryBudget.",
+            help: "Memory that the daemon holds for clients, by share of limits.memoryBudget.",
             label: "share",
             MemoryBudget.Share.allCases.map { share in (share.rawValue, { Double(memory.charged(to: share)) }) })
         registry.samples(
@@ -70,7 +70,7 @@ struct SaturationMetrics: Sendable {
         registry.samples(
             "latchkey_log_lines_dropped_total",
             help:
-                "Lines that are not in the log: of events that strangers caused too often, or because its reader is slow.",
+                "Lines missing from the log: because clients caused an event too often, or because the reader is slow.",
             isCounter: true, label: "reason",
             [("sampled", { Double(logger.sampledLineCount) }), ("reader", { Double(logger.lostLineCount) })])
     }

@@ -15,7 +15,7 @@ final class ServiceMetrics: Sendable {
     private let syncReports: Counter
     private let repeatedLicenses: Counter
     private let requests: MetricFamily<RequestLabels, Counter>
-    /// What most requests count.
+    /// The counter that most requests use, looked up once.
     private let issuedRaw: Counter
     private let sessionReports: MetricFamily<ReportOutcome, Counter>
     private let refusals: MetricFamily<ProblemCode, Counter>
@@ -45,13 +45,13 @@ final class ServiceMetrics: Sendable {
         issuedVersion2 = issued[.version2]
         issuedVersion3 = issued[.version3]
         syncReports = registry.counter(
-            "latchkey_sync_reports_total", help: "Reports of devices on keys that they keep, which were accepted.")
+            "latchkey_sync_reports_total", help: "Accepted reports of devices about their stored keys.")
         repeatedLicenses = registry.counter(
             "latchkey_licenses_repeated_total",
-            help: "Of the issued licences, those that copies of a request got again.")
+            help: "Of the issued licences, those that were answers to copies of a request.")
         requests = registry.counters(
             "latchkey_license_requests_total",
-            help: "SPCs, and requests refused as a whole, by the shape of their request and what they came to.",
+            help: "SPCs, and requests refused as a whole, by the shape of their request and their outcome.",
             by: RequestLabels.self)
         issuedRaw = requests[RequestLabels(.raw, .issued)]
         sessionReports = registry.counters(
@@ -74,10 +74,10 @@ final class ServiceMetrics: Sendable {
         connections = registry.gauge("latchkey_http_connections", help: "HTTP connections that are open.")
         refusedConnections = registry.counters(
             "latchkey_http_connections_refused_total",
-            help: "Connections that were closed as soon as they came, or later for want of room, by reason.",
+            help: "Connections that were refused, or closed later because resources ran short, by reason.",
             by: HTTPConnectionRefusal.self)
         refusedInputs = registry.counter(
-            "latchkey_http_inputs_refused_total", help: "Input that never became a request.")
+            "latchkey_http_inputs_refused_total", help: "Input that could not be parsed as a request.")
         abuses = registry.counters(
             "latchkey_http_connections_abused_total",
             help: "Connections that were ended because of what their clients did, by reason.", by: ConnectionAbuse.self)
@@ -88,11 +88,11 @@ final class ServiceMetrics: Sendable {
             by: TLSHandshakeFailure.self)
         refusedAdminTokens = registry.counters(
             "latchkey_admin_tokens_refused_total",
-            help: "Tokens that opened no admin listener: looked at and wrong, or slowed down and not looked at.",
+            help: "Refused tokens of admin listeners: wrong, or not checked because of earlier wrong ones.",
             by: AdminGate.TokenRefusal.self)
         refusedPackagerCredentials = registry.counters(
             "latchkey_packager_credentials_refused_total",
-            help: "Secrets that opened no key: looked at and wrong, or slowed down and not looked at.",
+            help: "Refused secrets of packagers: wrong, or not checked because of earlier wrong ones.",
             by: PackagerGate.CredentialRefusal.self)
         lastReload = registry.gauge(
             "latchkey_config_last_reload_successful", help: "Whether the last reload, or the start, succeeded.")
@@ -114,18 +114,21 @@ final class ServiceMetrics: Sendable {
         ) { Double(overload.waited) }
         registry.sample(
             "latchkey_overload_refused_total",
-            help: "Requests that were refused because they had waited, or could not.",
+            help: "Requests that were refused because they had waited too long, or found no room to wait.",
             isCounter: true
         ) { Double(overload.refused) }
         registry.information(
             "latchkey_build_info", help: "The version of the daemon.", labels: [("version", LatchkeyVersion.current)])
+        registry.sample(
+            "latchkey_memory_locked", help: "Whether key material lies in memory that is never swapped."
+        ) { SecretMemory.isLocked ? 1 : 0 }
         ProcessMetrics.register(in: registry)
     }
 
-    /// Registers what licensing counts by itself.
+    /// Registers the counts that licensing itself keeps.
     func register(_ shared: SharedLicensing) {
         registry.sample(
-            "latchkey_spc_copies_total", help: "SPCs that came again and were opened without an RSA operation.",
+            "latchkey_spc_copies_total", help: "Repeated SPCs that were opened without an RSA operation.",
             isCounter: true
         ) { Double(shared.copyCount) }
         registry.show(
@@ -136,10 +139,17 @@ final class ServiceMetrics: Sendable {
             help: "Time of a batch of RSA private operations.")
     }
 
-    /// Registers how often caches have what they are asked for.
+    /// Registers how often the wall clock was stepped.
+    func register(clockSteps: Counter) {
+        registry.sample(
+            "latchkey_clock_steps_total", help: "Steps of the wall clock since the daemon started.", isCounter: true
+        ) { Double(clockSteps.value) }
+    }
+
+    /// Registers the hits and misses of caches.
     func register(caches: [(name: String, count: CacheCount)]) {
         registry.series(
-            "latchkey_cache_lookups_total", help: "Look-ups of caches, by what they found.", isCounter: true,
+            "latchkey_cache_lookups_total", help: "Look-ups in caches: hits and misses.", isCounter: true,
             labels: ["cache", "result"]
         ) {
             caches.flatMap { name, count in
@@ -148,13 +158,13 @@ final class ServiceMetrics: Sendable {
         }
     }
 
-    /// Registers when certificates end; asked at each scrape, so that the answer is of what is served.
+    /// Registers when the served certificates expire. Each scrape asks again, so the value follows a reload.
     func register(certificates: @escaping @Sendable () -> [ServedCertificate]) {
         registry.series(
-            "latchkey_certificate_expiry_timestamp_seconds", help: "When a certificate ends that is served.",
+            "latchkey_certificate_expiry_timestamp_seconds", help: "When a served certificate expires.",
             isCounter: false, labels: ["kind", "name"]
         ) {
-            // Two certificates of one listener: the one that ends first counts.
+            // If a listener has several certificates, the one that expires first counts.
             let ends = Dictionary(certificates().map { ([$0.kind.rawValue, $0.name], $0.end) }, uniquingKeysWith: min)
             return ends.map { ($0.key, Double($0.value)) }
         }
@@ -171,7 +181,7 @@ final class ServiceMetrics: Sendable {
         licenseDuration.observe(duration)
     }
 
-    /// Names of parts are a closed set, and each has a sample at all times.
+    /// Registers the degradations. Each part has a sample at all times, also if it works.
     func register(_ degradations: DegradationSource) {
         registry.samples(
             "latchkey_degraded", help: "Whether a part of the daemon does not work now.", label: "part",
@@ -185,7 +195,7 @@ final class ServiceMetrics: Sendable {
         accepted(form)
     }
 
-    /// An SPC that was answered without a licence, because it asks for none.
+    /// Counts an SPC that was answered without a licence, because it asks for none.
     func accepted(_ form: MessageForm) {
         requests[RequestLabels(form, .accepted)].increment()
     }
@@ -195,7 +205,7 @@ final class ServiceMetrics: Sendable {
         requests[RequestLabels(form, .refused)].increment()
     }
 
-    /// A refusal at an address that takes no SPCs.
+    /// Counts a refusal at an address that takes no SPCs.
     func refused(_ code: ProblemCode) {
         refusals[code].increment()
     }
@@ -210,7 +220,7 @@ extension ServiceMetrics {
         lastReload.set(0)
     }
 
-    /// The time is in seconds since 1970.
+    /// Notes a successful reload. `time` is in seconds since 1970.
     func reloadSucceeded(at time: Int64) {
         lastReload.set(1)
         lastReloadTime.set(time)

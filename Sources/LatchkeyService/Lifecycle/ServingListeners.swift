@@ -17,14 +17,14 @@ final class ServingListeners: Sendable {
     private let slots = Mutex<[ListenerID: TLSContextSlot]>([:])
     private let opened = Mutex<[Opened]>([])
 
-    /// A listener that is open: a reload must not let it serve what its address forbids.
+    /// An open listener, kept because a reload must not let it serve what its address forbids.
     private struct Opened {
         let id: ListenerID
         let address: SocketAddress
         let transport: Configuration.Transport
     }
 
-    /// A listener by its place in the configuration.
+    /// Identifies a listener by its place in the configuration.
     struct ListenerID: Hashable, CustomStringConvertible {
         /// `public` or `admin`.
         let name: String
@@ -33,7 +33,7 @@ final class ServingListeners: Sendable {
         var description: String { "\(name)[\(index)]" }
     }
 
-    /// Throws `DaemonError.tls` when there is no key for session tickets.
+    /// Throws `DaemonError.tls` if no key for session tickets can be made.
     init(
         _ server: HTTPServer, admin adminServer: HTTPServer, sockets: ActivatedSockets, logger: Logger
     ) throws(DaemonError) {
@@ -46,7 +46,7 @@ final class ServingListeners: Sendable {
 
     // MARK: Opening
 
-    /// Opens a listener and logs each address that it has as `listening`.
+    /// Opens a listener, and logs `listening` for each of its addresses.
     func open(
         _ id: ListenerID, _ listener: LoadedConfiguration.Listener, _ loaded: LoadedConfiguration,
         _ handler: any HTTPHandler
@@ -62,7 +62,7 @@ final class ServingListeners: Sendable {
         }
     }
 
-    /// Opens the sockets that systemd has passed under a name: one unit may have one for each address.
+    /// Opens all sockets that systemd has passed under a name. A unit may pass one for each address.
     private func openPassed(
         _ name: String, _ id: ListenerID, _ listener: LoadedConfiguration.Listener, _ settings: HTTPListenerSettings,
         _ loaded: LoadedConfiguration
@@ -125,11 +125,11 @@ final class ServingListeners: Sendable {
         _ loaded: LoadedConfiguration, _ handler: any HTTPHandler
     ) -> HTTPListenerSettings {
         var limits = loaded.configuration.limits.http
-        // Bodies of packagers are kept after their credentials alone.
+        // The server reads these larger bodies only after it has checked the packager's credential.
         limits.bodySizesByPath = SPEKEEndpoint.bodySizesByPath
         var settings = HTTPListenerSettings(name: id.name, address: address, limits: limits, handler: handler)
-        // Without TLS nothing is negotiated: a client that knows of HTTP/2 may begin with it, if it is on this machine,
-        // or is a proxy.
+        // Without TLS there is no negotiation. A client may then begin with HTTP/2 if it is on this machine, or if it
+        // is a trusted proxy.
         settings.offersHTTP2 = slot != nil || address.isLoopback
         settings.offersHTTP2ToProxies = true
         settings.tls = slot
@@ -139,13 +139,14 @@ final class ServingListeners: Sendable {
         return settings
     }
 
-    /// Sockets that were passed and that no listener has asked for.
+    /// The names of the sockets that systemd has passed and that no listener uses.
     var unusedSocketNames: [String] { sockets.names }
 
     // MARK: Exposure
 
-    /// Refuses a configuration whose credentials must not be served where the open listeners are. Listeners stay as
-    /// they are until a restart, even if the configuration has other addresses for them.
+    /// Throws if the addresses of the open listeners forbid the credentials of a configuration.
+    ///
+    /// Open listeners keep their addresses until a restart, even if the configuration has other addresses for them.
     func checkExposure(of draft: RuleBook.Draft) throws(DaemonError) {
         for opened in opened.withLock({ $0 }) {
             let faults = LoadedConfiguration.exposureFaults(
@@ -171,8 +172,10 @@ final class ServingListeners: Sendable {
         }
     }
 
-    /// The certificates of a configuration, for all listeners that have TLS, before and now. A listener that is not
-    /// configured any more keeps its own: those of another might ask no client for a certificate.
+    /// The certificates of a configuration, for all running listeners that have TLS in it too.
+    ///
+    /// A listener that is no longer configured keeps its own certificate. With another listener's settings it might no
+    /// longer ask clients for certificates.
     func certificates(of draft: RuleBook.Draft) throws(TLSError) -> [(TLSContextSlot, TLSContext)] {
         let slots = slots.withLock { $0 }
         var contexts: [(TLSContextSlot, TLSContext)] = []

@@ -1,18 +1,18 @@
 import Foundation
 import Glibc
 
-/// The signals that a person or systemd sends: SIGTERM and SIGINT stop the daemon, a second one ends it at once.
+/// The signals that an operator or systemd sends to the daemon.
 ///
-/// `block` comes before any thread is made, so that all of them inherit the mask and only the thread here takes
-/// signals.
+/// SIGTERM or SIGINT stops the daemon; a second one ends it immediately. `block` must be called before any thread is
+/// made. All threads then inherit the mask, and only the thread in `wait` takes signals.
 package enum StopSignals {
     private static let stopping = [SIGTERM, SIGINT]
 
-    /// Keeps the signals for `wait`, and makes writing to a closed socket an error instead of a signal.
+    /// Blocks these signals, so that `wait` can take them. Writing to a closed socket becomes an error, not a signal.
     package static func block() {
         signal(SIGPIPE, SIG_IGN)
         var set = signalSet()
-        // The set is read during the call alone.
+        // Safe: the set is read only during the call.
         unsafe _ = pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
@@ -21,7 +21,7 @@ package enum StopSignals {
         kill(getpid(), SIGTERM)
     }
 
-    /// Blocks until a signal to stop has come. SIGHUP is handed to `reload` as often as it comes.
+    /// Blocks until a signal to stop arrives, and calls `reload` for each SIGHUP until then.
     package static func wait(reload: () -> Void) {
         while true {
             let number = next()
@@ -34,8 +34,9 @@ package enum StopSignals {
         }
     }
 
-    /// Ends this process after a while, even if it still works: closing its files may wait for a disk that hangs, and
-    /// all that was acknowledged is durable.
+    /// Ends this process after `limit`, even if it still works.
+    ///
+    /// Closing its files may wait for a disk that hangs. All acknowledged writes are durable by then.
     static func endThisProcess(after limit: Duration) {
         let seconds = Double(limit.components.seconds)
         Thread.detachNewThread {
@@ -52,7 +53,7 @@ package enum StopSignals {
     private static func next() -> Int32 {
         var set = signalSet()
         var number: Int32 = 0
-        // Both are valid during the call; it only fails for an invalid set.
+        // Safe: both pointers are valid during the call. It fails only for an invalid set.
         unsafe sigwait(&set, &number)
         return number
     }

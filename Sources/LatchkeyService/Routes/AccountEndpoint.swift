@@ -9,11 +9,11 @@ import Licensing
 import Records
 import Telemetry
 
-/// `/v1/devices`, `/v1/playbacks` and `/v1/rentals` of the admin listener: what is remembered of a subject (GET, in
-/// pages), and removing, ending or forgetting of it (DELETE).
+/// `/v1/devices`, `/v1/playbacks` and `/v1/rentals` of the admin listener.
 ///
-/// The query names the subject: `subject` with `issuer`, or `cookie` with `customer`. A page takes `limit` and `after`;
-/// a change takes `all=true` or the name of one, as a list shows it.
+/// GET lists the stored devices, playbacks or rentals of a subject, in pages. DELETE removes, ends or forgets them. The
+/// query names the subject: `subject` with `issuer`, or `cookie` with `customer`. GET takes `limit` and `after`. DELETE
+/// takes `all=true`, or the name of one item as the list shows it.
 final class AccountEndpoint: Sendable {
     static let methods = "GET, HEAD, DELETE"
 
@@ -27,13 +27,13 @@ final class AccountEndpoint: Sendable {
         self.clock = clock
     }
 
-    /// What a path is about; nil for any other path.
+    /// The kind of items at a path; nil for any other path.
     static func kind(of path: String) -> AccountKind? {
         AccountKind.allCases.first { path == "/v1/\($0.rawValue)" }
     }
 
-    /// Answers an administrator, who has been told from strangers before. `actor` is the administrator's name for the
-    /// ledger.
+    /// Answers a request that is already known to come from an administrator. `actor` is the administrator's name for
+    /// the ledger.
     func answer(
         _ request: HTTPRequest, about kind: AccountKind, by actor: String, names: AccountNames, id: RequestID
     ) -> HTTPAnswer {
@@ -76,7 +76,7 @@ final class AccountEndpoint: Sendable {
         }
     }
 
-    /// The change holds on all nodes before the answer.
+    /// Makes the change, which is in force on all nodes before the answer.
     private func change(
         _ kind: AccountKind, _ subject: AccountSubject, _ selection: AccountSelection, _ actor: String, _ now: Int64,
         _ id: RequestID
@@ -103,7 +103,7 @@ final class AccountEndpoint: Sendable {
     }
 }
 
-/// The parameters of a request about an account, each at most once and none that is not known.
+/// The parameters of a request about an account: only known ones, and each at most once.
 private struct AccountQuery {
     private static let ofSubject = ["subject", "issuer", "cookie", "customer"]
 

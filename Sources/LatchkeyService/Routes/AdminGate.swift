@@ -7,9 +7,9 @@ import POSIXSockets
 import ServiceConfiguration
 import Telemetry
 
-/// Decides whether a request comes from the administrator: by the name that it asks for, and by its token.
+/// Decides whether a request comes from an administrator, by its host name and its token.
 ///
-/// Wrong tokens are slowed down, as `GuessLimiter` has it.
+/// A `GuessLimiter` slows down clients that send wrong tokens.
 final class AdminGate: Sendable {
     /// Why a request is refused.
     struct Refusal: Error, Equatable {
@@ -18,23 +18,24 @@ final class AdminGate: Sendable {
         var retryAfterSeconds: Int64?
     }
 
-    /// Why a token that was presented opened nothing; the labels of a metric.
+    /// Why a presented token was refused; the labels of a metric.
     enum TokenRefusal: String, MetricLabels {
-        /// It was looked at, and is no administrator's.
+        /// The token was checked, and is not an administrator's.
         case wrong
-        /// It was not looked at, because of the wrong ones of its network before.
+        /// The token was not checked, because its network has sent wrong ones before.
         case slowed
 
         static let labelNames = ["reason"]
     }
 
-    /// Names beside numeric addresses and `localhost` by which the listener may be asked. Empty: any name, if there is
-    /// a token.
+    /// The host names that requests may have, besides numeric addresses and `localhost`.
+    ///
+    /// If empty, a listener with a token accepts any name.
     private let hosts: Set<String>
     private let guesses: GuessLimiter
     private let refusedTokens: MetricFamily<TokenRefusal, Counter>
 
-    /// - Parameter refusedTokens: Counts tokens that open nothing, for all admin listeners together.
+    /// - Parameter refusedTokens: Counts refused tokens, for all admin listeners together.
     init(
         hosts: Set<String> = [], countingIn refusedTokens: MetricFamily<TokenRefusal, Counter>,
         clock: any MonotonicClock = SystemMonotonicClock()
@@ -46,8 +47,10 @@ final class AdminGate: Sendable {
 
     // MARK: Names
 
-    /// Why the listener must not be asked by this name; nil if it may. A web page that has its own name point to this
-    /// machine sends that name, so a listener that asks for no token takes numbers, `localhost` and listed names alone.
+    /// The refusal for a request whose host name is not allowed; nil if it is allowed.
+    ///
+    /// A web page can make its own host name point to this machine (DNS rebinding), and requests from it then have that
+    /// name. So a listener without a token accepts only numeric addresses, `localhost` and listed names.
     func refusal(ofHostIn request: HTTPRequest, hasToken: Bool) -> Refusal? {
         guard let host = request.fields["Host"], !host.isEmpty else { return nil }
         if hosts.isEmpty && hasToken { return nil }
@@ -69,7 +72,7 @@ final class AdminGate: Sendable {
 
     // MARK: Tokens
 
-    /// The name of the token that a request presents. Throws why the sender is no administrator.
+    /// The name of the token that a request presents. Throws if the sender is not an administrator.
     func holder(
         in request: HTTPRequest, of tokens: [LoadedConfiguration.AdminToken]
     ) throws(Refusal) -> String {
@@ -81,7 +84,7 @@ final class AdminGate: Sendable {
             throw Refusal(
                 code: .rateLimited, cause: "too many wrong tokens of this network", retryAfterSeconds: seconds)
         }
-        // With every token in constant time, so that the time tells nothing of them.
+        // Compares with every token, each in constant time, so that the time does not show how much is right.
         let secret = SecretBytes(copying: presented)
         var holder: String?
         for token in tokens where token.secret.bytes.isEqual(to: secret) { holder = holder ?? token.name }

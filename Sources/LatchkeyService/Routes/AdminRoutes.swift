@@ -8,8 +8,9 @@ import Licensing
 import ServiceConfiguration
 import Telemetry
 
-/// What operators can reach: health, metrics, explanations, refusals, revocations and accounts, with one of the
-/// listener's tokens if any is configured.
+/// The routes for operators: health, metrics, explanations, refusals, revocations and accounts.
+///
+/// All but health need one of the listener's tokens, if any is configured.
 ///
 /// The admin listeners have a loop of their own, so they answer while the other loops are busy.
 struct AdminRoutes: HTTPHandler {
@@ -18,14 +19,14 @@ struct AdminRoutes: HTTPHandler {
     let metrics: ServiceMetrics
     let explain: ExplainEndpoint
     let recentRefusals: RefusalEndpoint
-    /// Which admin listener this is, from 0: it chooses the tokens.
+    /// The index of this admin listener, which selects its tokens.
     let listener: Int
     let gate: AdminGate
     let requestIDs: RequestIDs
     let refusals: Refusals
-    /// Served only with a token: an operator who revokes must have shown it.
+    /// Served only to holders of a token, because the ledger names the operator who revokes.
     var revocations: RevocationEndpoint?
-    /// The same.
+    /// Served only to holders of a token, because the ledger names the operator who makes a change.
     var accounts: AccountEndpoint?
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
@@ -53,7 +54,7 @@ struct AdminRoutes: HTTPHandler {
         }
     }
 
-    /// Only an administrator has a body kept.
+    /// Keeps only the bodies of administrators.
     func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
         let rules = rules.current
         guard request.path == "/v1/explain" || request.path == RevocationEndpoint.path else { return .drop }
@@ -63,7 +64,7 @@ struct AdminRoutes: HTTPHandler {
         return .refuse(response(to: refusal, requestIDs.next(on: loop)))
     }
 
-    /// Answers a sender that has shown a token, whose name stands in the ledger.
+    /// Answers a sender that has presented a token. The token's name is the actor in the ledger.
     private func answerWithActor<Endpoint>(
         _ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID, _ endpoint: Endpoint?,
         _ answer: (Endpoint, _ actor: String) -> HTTPAnswer
@@ -95,8 +96,8 @@ struct AdminRoutes: HTTPHandler {
             id: requestIDs.next(on: loop))
     }
 
-    /// The name of the token that the sender has presented; nil if no token is configured, as only a loopback listener
-    /// may have it.
+    /// The name of the token that the sender has presented. Nil if no token is configured, which only a loopback
+    /// listener allows.
     private func sender(of request: HTTPRequest, _ rules: LiveRules) throws(AdminGate.Refusal) -> String? {
         let tokens = tokens(rules)
         return tokens.isEmpty ? nil : try gate.holder(in: request, of: tokens)
@@ -151,7 +152,7 @@ struct RefusalEndpoint: Sendable {
 
     let recent: RecentRefusals
 
-    /// Nil if the request is not known, or not any longer.
+    /// The cause of a refusal; nil if the request is not known, or no longer known.
     func response(to request: HTTPRequest, id: RequestID) -> HTTPResponse? {
         guard let entry = recent.entry(of: String(request.path.dropFirst(Self.prefix.count))) else { return nil }
         let body = JSONWriter.object { writer in

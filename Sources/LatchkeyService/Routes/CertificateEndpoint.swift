@@ -8,11 +8,11 @@ import ServiceConfiguration
 
 /// `GET /fps/certificate`: what an app gives to its player.
 ///
-/// Without a query the bundle of the first credential that is serving: its 1024-bit certificate followed by its
-/// 2048-bit one, or the only one that it has. `?credential=NAME` chooses another credential that is serving or staged,
-/// `?size=1024` or `?size=2048` one certificate, and `?format=` how it is written.
+/// Without a query it is the bundle of the first credential that is serving: the 1024-bit certificate followed by the
+/// 2048-bit one, or the only one. `?credential=NAME` selects another credential that is serving or staged, `?size=1024`
+/// or `?size=2048` one certificate, and `?format=` the format.
 struct CertificateEndpoint: Sendable {
-    /// What there is for a query.
+    /// The outcome for a query.
     enum Answer: Sendable {
         case found(HTTPResponse)
         /// No credential has that name, it is draining, or it has no certificate of that size.
@@ -22,7 +22,7 @@ struct CertificateEndpoint: Sendable {
 
     private struct File: Sendable {
         let body: [UInt8]
-        /// A strong one, so it differs from format to format.
+        /// A strong entity tag, so each format has a different one.
         let entityTag: String
     }
 
@@ -52,7 +52,7 @@ struct CertificateEndpoint: Sendable {
             }
         }
 
-        /// RFC 7468: lines of 64 characters.
+        /// A certificate in PEM with lines of 64 characters (RFC 7468).
         private static func pem(_ certificate: [UInt8]) -> [UInt8] {
             var text = Array("-----BEGIN CERTIFICATE-----\n".utf8)
             var rest = Array(Base64.encode(certificate).utf8)[...]
@@ -90,7 +90,7 @@ struct CertificateEndpoint: Sendable {
         }
     }
 
-    /// The certificate that the query asks for, in the format that it names, or in this one.
+    /// The certificate that the query asks for, in the query's format, or in `standard` if the query names no format.
     func answer(
         to request: HTTPRequest, standard: Configuration.CertificateFormat = .raw, id: RequestID
     ) -> Answer {
@@ -112,7 +112,7 @@ struct CertificateEndpoint: Sendable {
         return .found(HTTPResponse(status: .ok, fields: fields, body: file.body))
     }
 
-    /// What a client hears that names an unknown format.
+    /// The problem for a query with an unknown format.
     static var formatProblem: Problem {
         let names = Configuration.CertificateFormat.allCases.map(\.rawValue).joined(separator: ", ")
         var problem = Problem(.badRequest)
@@ -125,7 +125,7 @@ struct CertificateEndpoint: Sendable {
     /// Whether the client has this entity (RFC 9110 section 13.1.2): `*`, or a list in which a weak tag counts as a
     /// strong one.
     ///
-    /// A comma within a foreign tag splits it, which never makes it equal to ours.
+    /// A comma inside another server's tag splits that tag, but the parts are never equal to this tag.
     private static func isMet(_ conditions: [String], by entityTag: String) -> Bool {
         conditions.contains { condition in
             condition.split(separator: ",").contains { element in
@@ -148,7 +148,7 @@ struct CertificateEndpoint: Sendable {
     }
 }
 
-/// What a query says of the certificate that it asks for. Of a parameter that comes twice the last one counts.
+/// The parameters that select a certificate. If a parameter is repeated, the last one counts.
 private struct CertificateQuery {
     var credential: String?
     var size: Substring?
@@ -162,7 +162,7 @@ private struct CertificateQuery {
             case "credential": credential = String(parts[1])
             case "size": size = parts[1]
             case "format": format = String(parts[1])
-            default: break  // Other parameters are for proxies and caches.
+            default: break  // Ignored: caches and proxies may add parameters of their own.
             }
         }
     }

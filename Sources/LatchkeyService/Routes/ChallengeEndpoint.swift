@@ -5,11 +5,11 @@ import HTTPServing
 import Licensing
 import Telemetry
 
-/// `POST /fps/challenge`: a number for the holder of a valid token, with which the next sync report shows that it is
+/// `POST /fps/challenge`: gives the holder of a valid token a random number, which proves that the next sync report is
 /// fresh.
 ///
-/// A token that only the operator's service can read gets one too, within the rates of such tokens: the service decides
-/// about the report.
+/// A token that only the operator's service can read gets a challenge too, within the rate limits for such tokens. That
+/// service then decides about the report.
 struct ChallengeEndpoint: Sendable {
     private let pipelines: LicensePipelines
     private let refusals: Refusals
@@ -21,7 +21,7 @@ struct ChallengeEndpoint: Sendable {
         self.clock = clock
     }
 
-    /// A challenge counts like a licence: both are bought with a verified token.
+    /// Issues a challenge. It counts towards the rate limits like a licence, since both need a verified token.
     func answer(
         _ request: HTTPRequest, under rules: LicenseRules, id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
@@ -43,7 +43,7 @@ struct ChallengeEndpoint: Sendable {
             switch try await pipelines.pipeline(on: loop).issueChallenge(to: sender, now: now) {
             case .challenge(let challenge): return response(challenge, id)
             case .tooMany(let seconds):
-                // Rounded up: a client that comes back too early is refused again.
+                // Rounded up, because a client that comes back too early is refused again.
                 let problem = Problem(.rateLimited, retryAfterSeconds: seconds + 1)
                 return refuse(problem, RefusalCause("too many open challenges"), id)
             }

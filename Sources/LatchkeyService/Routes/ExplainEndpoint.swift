@@ -9,18 +9,18 @@ import Licensing
 import POSIXSockets
 import Telemetry
 
-/// `POST /v1/explain` of the admin listener: a token and perhaps an SPC in; every check, its verdict and the resulting
-/// terms out.
+/// `POST /v1/explain` of the admin listener: shows every check of a token and an SPC, its verdict, and the terms of the
+/// licence.
 ///
-/// The body is an object with `token`, and if wanted `spc` (Base64), `offline`, `address` and `country`.
-/// Nothing is issued.
+/// The body is an object with `token`, and optionally `spc` (Base64), `offline`, `address` and `country`. No licence is
+/// issued.
 struct ExplainEndpoint: Sendable {
     private let pipelines: LicensePipelines
     private let refusals: Refusals
     private let logger: Logger
     private let clock: any WallClock
 
-    /// An SPC of the largest size in Base64, a token of the largest size, and room for the rest.
+    /// Enough for an SPC of the largest size in Base64, a token of the largest size, and the other members.
     private static let limits = JSONLimits(sizeMaximum: 128 * 1024, depthMaximum: 4)
 
     init(pipelines: LicensePipelines, refusals: Refusals, logger: Logger, clock: any WallClock) {
@@ -30,11 +30,11 @@ struct ExplainEndpoint: Sendable {
         self.refusals = refusals
     }
 
-    /// The caller has checked who asks.
+    /// Answers a request. The caller has checked that it comes from an administrator.
     func answer(_ request: HTTPRequest, under rules: LicenseRules, id: RequestID) -> HTTPAnswer {
         guard let subject = Self.subject(in: request.body) else {
             let cause = RefusalCause(
-                "the body is no object with a token, and at most spc, offline, address and country")
+                "the body must be an object with token, and may also have spc, offline, address and country")
             return .now(refusals.response(to: "explain_refused", Problem(.badRequest), because: cause, id: id))
         }
         return .later { _ in await respond(to: subject, under: rules, id: id) }

@@ -5,8 +5,9 @@ import HTTPMessages
 import HTTPServing
 import Licensing
 
-/// The addresses of ExpressPlay's back ends, where tokens are made and asked for by content. They are redeemed at
-/// addresses of licences.
+/// The addresses of ExpressPlay's back ends, which make tokens and answer questions of entitlement.
+///
+/// Players redeem the tokens at addresses of licences.
 struct ExpressPlayRoutes: Sendable {
     private let tokens: ExpressPlayTokenEndpoint
     private let sees: SEESEndpoint
@@ -16,8 +17,7 @@ struct ExpressPlayRoutes: Sendable {
         sees = SEESEndpoint(service: service)
     }
 
-    /// The answer at one of the two addresses, to a method that it serves. Nil if the rules have no ExpressPlay, or at
-    /// any other address.
+    /// The answer at one of the two addresses. Nil at any other address, or if the rules have no ExpressPlay settings.
     func answer(
         _ request: HTTPRequest, to service: PublicAddress.Service, under rules: LiveRules, id: RequestID,
         on loop: LoopContext
@@ -31,7 +31,7 @@ struct ExpressPlayRoutes: Sendable {
         }
     }
 
-    /// Whether a request to the entitlement server is refused by its head, for any body.
+    /// Whether the head of a request to the entitlement server is enough to refuse it.
     func refusesEntitlementHead(of request: HTTPRequest, under rules: LiveRules) -> Bool {
         guard let sees = rules.expressPlay?.sees else { return true }
         return !self.sees.isAuthentic(request, sees)
@@ -39,7 +39,7 @@ struct ExpressPlayRoutes: Sendable {
 }
 
 extension HTTPRequest {
-    /// How ExpressPlay tells a refusal of this request: as the query says, or else as the client accepts.
+    /// The format of ExpressPlay's errors for this request: JSON if the query or `Accept` asks for it, otherwise HTML.
     var expressPlayErrorFormat: ExpressPlayForm.ErrorFormat {
         if ExpressPlayForm(query: query, body: []).errorFormat == .json { return .json }
         return fields["Accept"]?.contains("application/json") == true ? .json : .html
@@ -47,7 +47,9 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// A problem in ExpressPlay's manner; every other response as it is. What the problem's fields say stays.
+    /// Returns a problem in ExpressPlay's form. Other responses are returned unchanged.
+    ///
+    /// The status and the other header fields of the problem stay as they are.
     func restated(in format: ExpressPlayForm.ErrorFormat) -> HTTPResponse {
         guard status != .ok, let word = fields["X-Error-Code"], let code = ProblemCode(rawValue: word) else {
             return self
@@ -62,10 +64,10 @@ extension HTTPResponse {
 }
 
 extension ProblemCode {
-    /// What ExpressPlay calls it; nil for what only HTTP knows.
+    /// ExpressPlay's number for this code; nil if ExpressPlay has none, as for errors of HTTP itself.
     var expressPlayCode: ExpressPlayCode? { Self.expressPlayCodes[rawValue] }
 
-    /// The column EP of the one table of errors, by our own codes.
+    /// ExpressPlay's numbers by our codes: the column EP of Errors.md.
     private static let expressPlayCodes: [String: ExpressPlayCode] = {
         let rows: [(ExpressPlayCode, [String])] = [
             (

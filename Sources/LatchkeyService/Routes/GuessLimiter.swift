@@ -3,15 +3,16 @@ import POSIXSockets
 import Synchronization
 import Telemetry
 
-/// Slows down guesses at secrets: each client network may present a few wrong ones at once, and then one in a second.
+/// Slows down guesses at secrets: each client network may present a few wrong ones quickly, and then one per second.
 ///
-/// The caller asks for the wait before it looks at a secret. So guesses cannot be tried faster, and a right one is not
-/// told either until the wait is over. All threads may use it at once.
+/// The caller asks for the wait before it checks a secret. So a client cannot guess faster, and does not learn that a
+/// guess is right before the wait is over. All threads may use it at the same time.
 final class GuessLimiter: Sendable {
-    /// Wrong secrets that one network may present at once, and the time after which it may present another one.
+    /// The number of wrong secrets that one network may present without a wait.
     static let wrongMaximum = 10
+    /// The time after which a network may present one more wrong secret.
     static let wrongInterval: Duration = .seconds(1)
-    /// So many networks are remembered; the others are forgotten together.
+    /// The most networks that are remembered. If more send wrong secrets, all of them are forgotten.
     static let networksMaximum = 1024
 
     private struct Network: Hashable {
@@ -24,18 +25,17 @@ final class GuessLimiter: Sendable {
     }
 
     private let clock: any MonotonicClock
-    /// For each network when it will have presented no wrong secret for long enough.
+    /// For each network, the time at which all its wrong secrets will be forgotten.
     private let clearTimes = Mutex<[Network: MonotonicTime]>([:])
 
     init(clock: any MonotonicClock = SystemMonotonicClock()) {
         self.clock = clock
     }
 
-    /// Networks that are remembered.
+    /// The number of networks that are remembered.
     var rememberedCount: Int { clearTimes.withLock { $0.count } }
 
-    /// How long the peer's network must wait until a secret of it is looked at, in whole seconds and at least one. Nil
-    /// if it need not wait.
+    /// The wait before a secret from the peer's network is checked, in whole seconds, at least 1. Nil for no wait.
     func waitSeconds(of peer: HTTPPeer) -> Int64? {
         let now = clock.monotonicTime
         return clearTimes.withLock { clearTimes in

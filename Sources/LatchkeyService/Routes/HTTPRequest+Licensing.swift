@@ -6,27 +6,28 @@ import Licensing
 import POSIXSockets
 
 extension HTTPRequest {
-    /// Where tokens are looked for.
+    /// The places of the request in which tokens are looked for: header fields and query.
     var tokenCarriers: TokenCarriers {
         let fields = fields
         return TokenCarriers(fieldValues: { fields.values(of: $0) }, query: query)
     }
 
-    /// Where the request comes from: the client's address, and its country if a trusted proxy names it in this field.
+    /// The origin of the request: the client's address, and its country if a trusted proxy names it in `countryField`.
     func origin(countryField: String?) -> RequestOrigin {
         RequestOrigin(address: peer.address.ip, country: country(in: countryField))
     }
 
-    /// A field that does not come from a trusted proxy, comes twice or names no country says nothing.
+    /// The country that the field names. Nil if no trusted proxy sent the field, if it is repeated, or if it names no
+    /// country.
     private func country(in field: String?) -> CountryCode? {
         guard let field, peer.isBehindTrustedProxy, fields.count(of: field) == 1 else { return nil }
         return fields[field].flatMap { CountryCode($0) }
     }
 
-    /// The parameters of the query that name a key, as players call them (clients, section 2).
+    /// The names that players give to the query parameter with the key (clients, section 2).
     private static let assetParameters = ["assetId", "contentId", "KID", "videoId"]
 
-    /// What names the key of the request outside its body.
+    /// The hints outside the body about which key is asked for: in the path, the query and the field `KID`.
     func assetHints(at address: LicenseAddress) -> [AssetHint] {
         var hints = address.assetHint.map { [AssetHint($0, in: .path)] } ?? []
         if let query {

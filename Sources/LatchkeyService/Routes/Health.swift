@@ -2,13 +2,14 @@ import HTTPMessages
 import HTTPServing
 import Synchronization
 
-/// Whether the daemon lives, and whether it wants requests: it does while it can issue any licence
-/// (architecture, "When the database or the disk fails").
+/// Answers whether the daemon is alive and whether it is ready for requests.
+///
+/// It is ready while it can issue any licence (architecture, "When the database or the disk fails").
 final class Health: Sendable {
     private let isReady = Atomic<Bool>(false)
     private let degradations: DegradationSource
 
-    /// `degradations` tells what does not work now.
+    /// Not ready before `setReady`. `degradations` has the parts that do not work now.
     init(degradations: DegradationSource = DegradationSource()) {
         self.degradations = degradations
     }
@@ -17,7 +18,7 @@ final class Health: Sendable {
         isReady.store(ready, ordering: .releasing)
     }
 
-    /// Given by a loop that runs, so the answer itself is the proof.
+    /// Always 200: a running loop gives the answer, so the answer itself is the proof.
     func liveResponse(_ id: RequestID) -> HTTPResponse {
         Self.response(.ok, Self.live, id)
     }
@@ -34,8 +35,10 @@ final class Health: Sendable {
             : Self.response(.serviceUnavailable, Self.notReady + names, id)
     }
 
-    /// The same for operators: a daemon that serves what it can without a part of it stays ready, and names the part.
-    /// Otherwise an outage of what all nodes share would take all of them out at once.
+    /// The same answer for operators, with the names of degraded parts.
+    ///
+    /// A daemon that can still issue licences without a part stays ready. Otherwise an outage of PostgreSQL, which all
+    /// nodes share, would make all of them not ready at the same time.
     func detailedReadyResponse(_ id: RequestID) -> HTTPResponse {
         let degradations = degradations.current
         guard !degradations.isEmpty else { return readyResponse(id) }
@@ -48,8 +51,7 @@ final class Health: Sendable {
     private static let notReady = Array("not ready\n".utf8)
     private static let fields: HTTPFields = ["Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"]
 
-    /// Load balancers ask often: what is the same in every answer is made once, and there is room for the fields of
-    /// CORS.
+    /// Load balancers ask often, so the constant fields are made once, and there is room for the fields of CORS.
     private static func response(_ status: HTTPStatus, _ text: [UInt8], _ id: RequestID) -> HTTPResponse {
         var fields = HTTPFields(roomForFields: 8, bytes: 512)
         fields.append(contentsOf: Self.fields)

@@ -9,9 +9,8 @@ import Telemetry
 
 /// Reports of playback sessions that have ended ("secure stop"; clients, section 4d).
 ///
-/// A device repeats a report until it is answered with the word `acknowledged`, and nothing that this server finds
-/// wrong would be mended by repetition. So every report is acknowledged, and only those of verified tokens are read
-/// and recorded.
+/// A device repeats a report until the answer is the word `acknowledged`, and a fault in a report would not go away by
+/// repetition. So every report is acknowledged, but only reports with verified tokens are read and recorded.
 extension LicenseEndpoint {
     func answer(
         _ report: [UInt8], of sender: LicenseSender, in context: Context, on loop: LoopContext
@@ -40,25 +39,25 @@ extension LicenseEndpoint {
         return Self.acknowledgement(id)
     }
 
-    /// Twelve bytes and no line end: the answer goes into the browser's module as it is.
+    /// The answer to a report: twelve bytes without a line end, because apps pass it unchanged to the browser's CDM.
     private static func acknowledgement(_ id: RequestID) -> HTTPResponse {
         HTTPResponse(
             status: .ok, fields: .answer("text/plain; charset=utf-8", id), body: Array("acknowledged".utf8))
     }
 }
 
-/// What became of a reported session, or of a whole report.
+/// The outcome for a reported session, or for a whole report.
 enum ReportOutcome: String, MetricLabels {
     case recorded
     /// The session was reported before.
     case repeated
-    /// The store did not take it.
+    /// The store did not record the session.
     case failed
-    /// The bytes are no property list that names a session.
+    /// The bytes are not a property list that names a session.
     case unreadable
-    /// There was no token that this server has verified.
+    /// The request has no token that this server can verify.
     case unverified
-    /// The subject asks too often.
+    /// The subject sends too many requests.
     case limited
 
     static let labelNames = ["outcome"]
@@ -73,18 +72,20 @@ enum ReportOutcome: String, MetricLabels {
     }
 }
 
-/// A property list of playback sessions that have ended, binary or XML. Apple documents one member of it, the id of the
-/// session (clients, section 4d).
+/// A property list, binary or XML, of playback sessions that have ended.
+///
+/// Apple documents only one of its members, the id of the session (clients, section 4d).
 enum SessionReport {
-    /// The most sessions that one report may name; any more are left out.
+    /// The most sessions that are read from one report. Further ones are ignored.
     static let sessionCountMaximum = 64
-    /// The size of the longest id in bytes: twice as many hexadecimal digits are what a row of the ledger takes.
+    /// The size of the longest id in bytes. A row of the ledger has room for twice as many hexadecimal digits.
     static let idSizeMaximum = 32
 
-    /// The ids of the sessions, each once: text as it is, bytes in hexadecimal digits. Nil for bytes that are no
-    /// property list within the bounds.
+    /// The ids of the sessions, each once: text as it is, and bytes as hexadecimal digits.
+    ///
+    /// Nil if the bytes are not a property list within the bounds.
     static func sessions(in bytes: [UInt8]) -> [String]? {
-        // The format, which the reader could write through a pointer, is not asked for.
+        // Safe: no pointer is passed, since the format of the list is not needed.
         guard PropertyListBounds.accepts(bytes),
             let list = try? unsafe PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: nil)
         else { return nil }
@@ -93,7 +94,7 @@ enum SessionReport {
         return found
     }
 
-    /// The bounds say how deep it goes.
+    /// Collects ids at every depth. `PropertyListBounds` limits the depth of the recursion.
     private static func collect(_ value: Any, into found: inout [String]) {
         guard found.count < sessionCountMaximum else { return }
         if let members = value as? [String: Any] {
@@ -111,7 +112,7 @@ enum SessionReport {
             (1...2 * idSizeMaximum).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E) ~= $0 }
                 ? text : nil
         case let number as UInt64: String(number)
-        default: nil  // No id of a session.
+        default: nil  // A value of another type is not a session id.
         }
     }
 }

@@ -10,15 +10,15 @@ import PlayerMessages
 import Records
 import Telemetry
 
-/// `POST /fps/license` and its aliases: SPCs in every shape that players send, and the answer in the shape that the
-/// player takes (clients, section 2).
+/// `POST /fps/license` and its aliases: takes SPCs in every shape that players send, and answers in the shape that the
+/// player reads (clients, section 2).
 ///
-/// A request of any shape goes one way:
+/// A request of any shape passes these steps:
 ///
 ///     query -> head: address, token, revocations, clock -> shape of the body -> containers -> rates -> licences
 ///
-/// The body is read once its token is accepted, so a stranger buys no reading. For a sync SPC the answer is what it
-/// reports, for a playback that has stopped a few words, and for a report of ended sessions one word.
+/// The body is read only after the token is accepted, so that clients without a good token cost little. The answer to a
+/// sync SPC is its report. An ended playback gets a short JSON object, and a report of ended sessions gets one word.
 struct LicenseEndpoint: Sendable {
     let pipelines: LicensePipelines
     let metrics: ServiceMetrics
@@ -36,16 +36,16 @@ struct LicenseEndpoint: Sendable {
         self.refusals = refusals
     }
 
-    /// What is known of a request beside its body.
+    /// What the server knows of a request without its body.
     struct Context: Sendable {
         let wish: LicenseWish
-        /// Outside the body.
+        /// The hints outside the body.
         let assetHints: [AssetHint]
         let id: RequestID
         let start: MonotonicTime
     }
 
-    /// Refuses at once what costs no RSA to refuse; else hands back the rest of the way.
+    /// Refuses the request now if that needs no RSA operation. Otherwise returns the remaining work.
     func answer(
         _ request: HTTPRequest, at address: LicenseAddress = LicenseAddress(), under rules: LicenseRules,
         id: RequestID, on loop: LoopContext
@@ -67,8 +67,9 @@ struct LicenseEndpoint: Sendable {
         return answer(raw: request, in: context, under: rules, on: loop)
     }
 
-    /// Whether the request is refused by its head, for any body. `answer` says why. `mayBringToken` says that a token
-    /// in the body would count here, if the configuration lets it count at all.
+    /// Whether the head of the request is enough to refuse it. `answer` then gives the refusal.
+    ///
+    /// `mayBringToken` says that at this address a token in the body counts, if the configuration allows it.
     func refusesHead(
         of request: HTTPRequest, under rules: LicenseRules, mayBringToken: Bool = false, on loop: LoopContext
     ) -> Bool {
@@ -77,14 +78,14 @@ struct LicenseEndpoint: Sendable {
                 presenting: request.tokenCarriers, from: request.origin(countryField: nil).address, under: rules,
                 mayBringToken: mayBringToken && rules.entitlement.finder.readsBody, now: clock.wallTime.seconds)
         } catch {
-            // Without a pipeline no request is served.
+            // The loop has no pipeline, so every request is refused.
             return true
         }
     }
 
     // MARK: One SPC
 
-    /// The bytes of an SPC, which is what most players send: nothing is decoded or copied.
+    /// Answers a request whose body is the bytes of an SPC, as most players send it. The body is not decoded or copied.
     private func answer(
         raw request: HTTPRequest, in context: Context, under rules: LicenseRules, on loop: LoopContext
     ) -> HTTPAnswer {
@@ -120,7 +121,7 @@ struct LicenseEndpoint: Sendable {
     private func answer(
         _ request: HTTPRequest, in context: Context, under rules: LicenseRules, on loop: LoopContext
     ) -> HTTPAnswer {
-        // A body is read before its token is known only if the token may stand in it.
+        // Only if the body may have the token is it read before the token is known.
         let early = rules.entitlement.finder.readsBody ? Self.read(request) : nil
         var carriers = request.tokenCarriers
         if case .success(.request(let body)) = early, let token = body.token {
@@ -132,7 +133,7 @@ struct LicenseEndpoint: Sendable {
                 presenting: carriers, from: request.origin(countryField: rules.entitlement.countryField),
                 renewal: context.wish.renewal, under: rules, now: clock.wallTime.seconds, id: context.id.text)
         } catch {
-            // The device keeps a report until it is answered, and its token is not good for ever.
+            // A device keeps a report until it is acknowledged. Its token may expire before that.
             if error.code != .rateLimited, PlayerMessageReader.isSessionReport(request.body) {
                 return .now(acknowledge(.unverified, context.id))
             }
@@ -146,7 +147,8 @@ struct LicenseEndpoint: Sendable {
         }
     }
 
-    /// Bytes that are no text are judged as an SPC, so that a broken one is told what is wrong with it.
+    /// Reads the body. A body that is not text is treated as an SPC, so that the refusal says what is wrong with the
+    /// SPC.
     private static func read(_ request: HTTPRequest) -> Result<PlayerMessage, PlayerMessageError> {
         do throws(PlayerMessageError) {
             return .success(try PlayerMessageReader.read(request.body, contentType: request.fields["Content-Type"]))
@@ -162,7 +164,7 @@ struct LicenseEndpoint: Sendable {
     ) -> HTTPAnswer {
         let shape = context.wish.answer.shape(for: body)
         let form = MessageForm(body.shape)
-        // A hint beside the body names one key, so it says nothing of several.
+        // A hint outside the body names one key, so it is ignored if the body asks for several.
         let hints = body.keys.count == 1 ? context.assetHints : []
         let requests = body.keys.map { key in
             LicenseRequest(
@@ -187,7 +189,7 @@ struct LicenseEndpoint: Sendable {
         }
     }
 
-    /// The answer with a result for each key. Keys that are refused do not refuse the others.
+    /// The answer with a result for each key. A refused key does not affect the others.
     private func respond(
         to admissions: [Result<Admission, LicenseError>], _ labels: [JSONNode?], _ form: MessageForm,
         as shape: AnswerShape, in context: Context, _ rules: LicenseRules, on loop: LoopContext
@@ -221,7 +223,7 @@ struct LicenseEndpoint: Sendable {
 
     // MARK: Counting and logging
 
-    /// What an SPC came to, counted and logged.
+    /// Counts and logs the outcome for an SPC, and returns it.
     private func note(
         _ outcome: LicenseOutcome, of admission: Admission, _ form: MessageForm, _ context: Context,
         on loop: LoopContext
@@ -256,7 +258,7 @@ struct LicenseEndpoint: Sendable {
         return problem
     }
 
-    /// Refuses a whole request, and says what its head shows.
+    /// Refuses a whole request, with the details that its head shows.
     private func refuse(
         _ error: LicenseError, of request: HTTPRequest, _ carriers: TokenCarriers? = nil, under rules: LicenseRules,
         _ id: RequestID, _ form: MessageForm

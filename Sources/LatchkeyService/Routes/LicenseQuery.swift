@@ -2,17 +2,17 @@ import ByteCoding
 import ContentKeys
 import Records
 
-/// What `POST /fps/licenses/query` asks about: licences by their ids, or what was given for assets.
+/// The body of `POST /fps/licenses/query`: asks about licences by their ids, or about the licences for assets.
 enum LicenseQuery: Equatable, Sendable {
     case licenses([LicenseID?], texts: [String])
     case assets([Asset])
 
-    /// How many of either one request may name.
+    /// The most licences or assets that one request may name.
     static let countMaximum = 32
     private static let limits = JSONLimits(sizeMaximum: 16_384, depthMaximum: 3)
 
     struct Asset: Equatable, Sendable {
-        /// As the request names it.
+        /// The asset id as the request has it.
         let text: String
         let assetID: AssetID
         private let candidates: [AssetCandidate]
@@ -37,7 +37,8 @@ enum LicenseQuery: Equatable, Sendable {
         }
     }
 
-    /// Nil unless the body is an object of one member that is such a list, which has something in it.
+    /// Nil unless the body is an object with one member, `licenses` or `assets`, that is a list with 1 to
+    /// `countMaximum` texts.
     init?(_ body: [UInt8]) {
         guard let object = (try? JSONReader.parse(body, limits: Self.limits))?.object, object.members.count == 1,
             let member = object.members.first, let elements = member.node.array,

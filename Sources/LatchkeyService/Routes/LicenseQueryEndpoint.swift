@@ -8,12 +8,12 @@ import Licensing
 import Records
 import Telemetry
 
-/// `POST /fps/licenses/query`: until when licences are good and when to renew them. The sender needs a token of the
-/// subject to whom they were given.
+/// `POST /fps/licenses/query`: answers when licences end and when to renew them.
 ///
-/// A licence of another subject is `unknown`, as is one that was never given.
+/// The sender needs a token of the subject that got the licences. A licence of another subject is `unknown`, and so is
+/// a licence that was never issued.
 struct LicenseQueryEndpoint: Sendable {
-    /// How many licences are told of one asset.
+    /// The most licences that the answer lists for one asset.
     private static let licensesPerAsset = 10
 
     private let pipelines: LicensePipelines
@@ -47,7 +47,7 @@ struct LicenseQueryEndpoint: Sendable {
                 return .now(refuse(Problem(.bodyEmpty), RefusalCause("a query without a body"), id))
             }
             guard let query = LicenseQuery(request.body) else {
-                return .now(refuse(Problem(.bodyUnrecognised), RefusalCause("no query for licences or assets"), id))
+                return .now(refuse(Problem(.bodyUnrecognised), RefusalCause("not a query for licences or assets"), id))
             }
             return .later { loop in
                 do throws(LicenseError) {
@@ -64,9 +64,11 @@ struct LicenseQueryEndpoint: Sendable {
         }
     }
 
-    /// Whose licences the sender may hear of; nil if the ledger cannot be read. Only the operator's service knows whose
-    /// token it reads: it is asked about the first content of the query. If it refuses, the sender hears of no licence
-    /// but those that were given for this token itself, as if the others did not exist.
+    /// The sender as the ledger knows it, which decides what licences the sender may see. Nil if the ledger cannot be
+    /// read.
+    ///
+    /// If only the operator's service can read the token, that service is asked about the first content of the query.
+    /// If it refuses, the sender sees only licences that were issued for this token itself.
     private func asker(
         _ sender: TokenSender, _ query: LicenseQuery, _ pipeline: LicensePipeline, on loop: LoopContext
     ) async throws(LicenseError) -> Asker? {
@@ -98,7 +100,7 @@ struct LicenseQueryEndpoint: Sendable {
     }
 
     private func busy(_ id: RequestID) -> HTTPResponse {
-        refuse(Problem(.overloaded, retryAfterSeconds: 2), RefusalCause("too many questions about licences"), id)
+        refuse(Problem(.overloaded, retryAfterSeconds: 2), RefusalCause("too many queries about licences"), id)
     }
 
     private func answer(
@@ -117,7 +119,7 @@ struct LicenseQueryEndpoint: Sendable {
         }
     }
 
-    /// `found` is in the order of the ledger, the newest first.
+    /// The answer from the entries of the ledger that were found, the newest first.
     private func response(
         to query: LicenseQuery, of asker: Asker, _ found: [LedgerEntry], _ id: RequestID
     ) -> HTTPResponse {
@@ -157,7 +159,7 @@ struct LicenseQueryEndpoint: Sendable {
         return HTTPResponse(status: .ok, fields: fields, body: body)
     }
 
-    /// Without those that others follow, and each once: a repeated answer is written down again.
+    /// The newest licences that no later licence has replaced, each once. A repeated answer has several entries.
     private static func current(_ entries: [LedgerEntry], _ replaced: Set<LicenseID>) -> [LedgerEntry] {
         var told: Set<LicenseID> = []
         let current = entries.filter { !replaced.contains($0.license) && told.insert($0.license).inserted }
@@ -188,7 +190,7 @@ struct LicenseQueryEndpoint: Sendable {
         refuse(Problem(for: error), Self.cause(of: error), id)
     }
 
-    /// The log does not say whose rate it was.
+    /// The cause for the log, which does not say whose rate limit was exceeded.
     private static func cause(of error: LicenseError) -> RefusalCause {
         if case .rateLimited = error { RefusalCause("too many requests") } else { error.cause }
     }
@@ -200,7 +202,7 @@ struct LicenseQueryEndpoint: Sendable {
 }
 
 extension CallbackQuestion.Content {
-    /// What a licence of the ledger is for; nil for an entry of something else.
+    /// The content of a licence in the ledger; nil for an entry that is not a licence.
     fileprivate init?(_ entry: LedgerEntry) {
         guard LicenseFacts(entry) != nil, let keyID = entry.keyID, let content = entry.content else { return nil }
         self.init(contentID: content, keyID: keyID)
@@ -209,11 +211,11 @@ extension CallbackQuestion.Content {
 
 /// The sender, as the ledger knows it.
 private struct Asker: Sendable {
-    /// Nil if it is not known what the token allows.
+    /// Nil if the server does not know what the token allows.
     let holder: TokenHolder?
-    /// Nil if the token has no subject; then it may only ask about what was given for itself.
+    /// Nil if the token has no subject. It may then only ask about licences that were issued for the token itself.
     private let subject: Pseudonym?
-    /// The names of the token itself, by which licences without a subject are known.
+    /// The names of the token itself, by which the ledger knows licences without a subject.
     private let tokenIDs: [String]
 
     init(_ holder: TokenHolder, _ pseudonyms: Pseudonymizer) throws(LicenseError) {
@@ -222,7 +224,7 @@ private struct Asker: Sendable {
         tokenIDs = subject == nil ? [holder.claims.tokenID].compactMap(Self.kept) : []
     }
 
-    /// The sender of a token that only the operator's service can read, and what the service has said of it.
+    /// The sender of a token that only the operator's service can read, and the holder as that service describes it.
     init(opaque sender: TokenSender, _ holder: TokenHolder?, _ pseudonyms: Pseudonymizer) throws(LicenseError) {
         self.holder = holder
         subject = try holder.flatMap { holder throws(LicenseError) in try Self.subject(of: holder.claims, pseudonyms) }
@@ -240,7 +242,7 @@ private struct Asker: Sendable {
         }
     }
 
-    /// A ledger keeps the beginning of a long name, which others may share.
+    /// The token's name, or nil if it is too long: the ledger keeps only the beginning, which several tokens may share.
     private static func kept(_ tokenID: String?) -> String? {
         tokenID.flatMap { $0.utf8.count <= LedgerEntry.textSizeMaximum ? $0 : nil }
     }

@@ -4,14 +4,15 @@ import Licensing
 import PlayerMessages
 import Records
 
-/// What an app says of the licence that it wants, as an SPC cannot.
+/// What an app can say about the licence that it wants, and an SPC cannot.
 ///
-/// `?offline=1` asks for one that the device may keep, `?offline=0` for one that it may not. `?renew=true`, or the
-/// field `X-License-Renew: 1`, says that it follows another one (entitlement, section 4.5), and `?previous=` which one;
-/// that changes how a crowd is treated and what is written down, and never what is granted. `?format=` names the shape
-/// of the answer; without it the address, `Accept` and the shape of the request decide.
+/// - `?offline=1` asks for a licence that the device may store, `?offline=0` for one that it may not store.
+/// - `?renew=true` or the field `X-License-Renew: 1` says that it is a renewal (entitlement, section 4.5), and
+///   `?previous=` names the licence before it. Under load renewals go first, and the ledger records them as such. They
+///   grant nothing more.
+/// - `?format=` names the shape of the answer. Without it the address, `Accept` and the shape of the request decide.
 struct LicenseWish: Equatable, Sendable {
-    /// Nil if the app does not say it.
+    /// Nil if the app does not ask for either use.
     var use: LicenseUse?
     var renewal = RenewalWish()
     var answer = AnswerPreference()
@@ -31,8 +32,10 @@ struct LicenseWish: Equatable, Sendable {
         let parameter: Parameter
     }
 
-    /// `standard` is the shape that the address is configured for, nil if it is for every player. At an address whose
-    /// answers do not follow `Accept`, that field is not read. Throws the first parameter that is not readable.
+    /// Reads the query and the header fields. Throws the first parameter that is not readable.
+    ///
+    /// `standard` is the shape of answers that is configured for the address; nil if it serves every player. If
+    /// `followsAccept` is false, the field `Accept` is ignored.
     init(
         query: String?, fields: HTTPFields, standard: AnswerShape? = nil, followsAccept: Bool = true
     ) throws(Fault) {
@@ -52,13 +55,13 @@ struct LicenseWish: Equatable, Sendable {
         if followsAccept { answer.accepted = fields.values(of: "Accept") }
     }
 
-    /// Nil if it is absent.
+    /// The value of a parameter that is true or false; nil if it is absent.
     private static func flag(_ parameter: Fault.Parameter, in pairs: [Substring]) throws(Fault) -> Bool? {
         switch try only(parameter, in: pairs) {
         case nil: return nil
         case "0", "false": return false
         case "", "1", "true": return true
-        default: throw Fault(parameter: parameter)  // A word that means nothing here.
+        default: throw Fault(parameter: parameter)  // Neither true nor false.
         }
     }
 
@@ -77,11 +80,11 @@ struct LicenseWish: Equatable, Sendable {
 }
 
 extension LicenseWish.Fault.Parameter {
-    /// What the parameter may be.
+    /// The values that the parameter may have, for the hint.
     var values: String {
         switch self {
         case .offline, .renew: "1, true, 0 or false"
-        case .previous: "the id of a licence, as X-License-Id has it"
+        case .previous: "the id of a licence, from the header X-License-Id"
         case .format: AnswerShape.names.joined(separator: ", ")
         }
     }

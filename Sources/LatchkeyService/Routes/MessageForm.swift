@@ -1,6 +1,6 @@
 import PlayerMessages
 
-/// The shape of a request as the log and the metrics name it: a closed list.
+/// The name of a request's shape in the log and the metrics.
 enum MessageForm: String, CaseIterable, Sendable {
     case raw
     case base64
@@ -10,7 +10,7 @@ enum MessageForm: String, CaseIterable, Sendable {
     case getFairplayLicense = "get_fairplay_license"
     case keyArray = "key_array"
     case streamingKeys = "streaming_keys"
-    /// The request was refused before its body was read, or its body has no shape that is known.
+    /// The request was refused before its body was read, or its body has no known shape.
     case unread
 
     init(_ shape: RequestShape) {

@@ -7,22 +7,22 @@ import Telemetry
 
 /// Decides which packager sends a request, and how often it may ask (packagers, section 7.4).
 ///
-/// Three questions in this order: whether the request came in a way that shows its secret to no stranger, whose it is,
-/// and whether its packager may ask now. What the packager may do with a content is for `Packager.permits` to say.
-/// Wrong credentials are slowed down as those of administrators are.
+/// It checks in this order that no other machine could read the secret on the way, which packager the secret belongs
+/// to, and that the packager may ask now. `Packager.permits` then decides what the packager may do with a content. A
+/// `GuessLimiter` slows down wrong credentials, as for administrators.
 final class PackagerGate: Sendable {
     /// Why a request is refused.
     enum Refusal: Error, Equatable {
-        /// Plain HTTP from another machine, without a trusted proxy between. The credential was not looked at.
+        /// Plain HTTP from another machine, without a trusted proxy between. The credential was not checked.
         case plaintext
-        /// The request comes from no packager. The answer must not tell which case it is.
+        /// The request does not come from a packager. The answer must not show which case it is.
         case credential(PackagerRefusal)
-        /// Its network has presented too many wrong credentials. This one was not looked at.
+        /// The client's network has presented too many wrong credentials. This one was not checked.
         case slowed(retryAfterSeconds: Int64)
-        /// The packager of this name asks too often.
+        /// The packager of this name sends too many requests.
         case rate(packager: String, retryAfterSeconds: Int64)
 
-        /// For the log.
+        /// The cause for the log.
         var cause: RefusalCause {
             switch self {
             case .plaintext: RefusalCause("plain HTTP from another machine, without a trusted proxy")
@@ -44,11 +44,11 @@ final class PackagerGate: Sendable {
         }
     }
 
-    /// Why a credential that was presented opened nothing; the labels of a metric.
+    /// Why a presented credential was refused; the labels of a metric.
     enum CredentialRefusal: String, MetricLabels {
-        /// It was looked at, and is no packager's, or that of a disabled one.
+        /// The credential was checked. It belongs to no packager, or to a disabled one.
         case wrong
-        /// It was not looked at, because of the wrong ones of its network before.
+        /// The credential was not checked, because its network has sent wrong ones before.
         case slowed
 
         static let labelNames = ["reason"]
@@ -58,7 +58,7 @@ final class PackagerGate: Sendable {
     private let rates: RateLimiter<String>
     private let refusedCredentials: MetricFamily<CredentialRefusal, Counter>
 
-    /// - Parameter refusedCredentials: Counts secrets that open nothing, for all listeners together.
+    /// - Parameter refusedCredentials: Counts refused secrets, for all listeners together.
     init(
         countingIn refusedCredentials: MetricFamily<CredentialRefusal, Counter>,
         clock: any MonotonicClock = SystemMonotonicClock()
@@ -68,8 +68,10 @@ final class PackagerGate: Sendable {
         self.refusedCredentials = refusedCredentials
     }
 
-    /// The packager that sends the request, by its head alone. Takes nothing of the packager's rate, so that the head
-    /// can be judged before the body, and the whole request after it.
+    /// The packager that sends the request, found by the head of the request.
+    ///
+    /// It does not count towards the packager's rate limit. So it can be called for the head before the body is read,
+    /// and again for the whole request.
     func sender(of request: HTTPRequest, in directory: PackagerDirectory) throws(Refusal) -> Packager {
         guard request.peer.hidesSecrets else { throw .plaintext }
         let credentials = PackagerCredentials(request)
@@ -80,7 +82,7 @@ final class PackagerGate: Sendable {
         do throws(PackagerRefusal) {
             return try directory.judge(credentials)
         } catch {
-            // A disabled packager's secret counts too, or the wait would tell that it is right.
+            // A disabled packager's secret counts too. Otherwise the missing wait would show that it is right.
             if credentials.maySpellAGuess {
                 guesses.noteWrongSecret(of: request.peer)
                 refusedCredentials[.wrong].increment()
@@ -92,15 +94,15 @@ final class PackagerGate: Sendable {
     /// Counts a request of a packager, or refuses it because the packager asks too often.
     func admit(_ packager: Packager) throws(Refusal) {
         guard let rate = packager.rate, let wait = rates.take(packager.name, at: rate) else { return }
-        // Rounded up: a packager that comes back too early is refused again.
+        // Rounded up, because a packager that comes back too early is refused again.
         throw .rate(packager: packager.name, retryAfterSeconds: (wait + .nanoseconds(999_999_999)).components.seconds)
     }
 }
 
 extension PackagerCredentials {
-    /// What a request presents.
+    /// The credentials that a request presents.
     init(_ request: HTTPRequest) {
-        // The connection of a proxy that sends requests on has the proxy's own certificate.
+        // The certificate on a proxy's connection is the proxy's own, not the packager's.
         let certificate = request.peer.isBehindTrustedProxy ? nil : request.peer.tls?.clientCertificate
         self.init(
             authorization: request.fields.allBytes(of: "Authorization"),
@@ -110,7 +112,9 @@ extension PackagerCredentials {
 }
 
 extension HTTPPeer {
-    /// Whether no other machine can read the request on its way to this one, as far as it can be known: it came with
-    /// TLS, from this machine, or from a trusted proxy. How clients reach the proxy is the operator's concern.
+    /// Whether the request came by TLS, from this machine, or from a trusted proxy, so that no other machine could read
+    /// it on the way.
+    ///
+    /// How clients reach the proxy is the operator's responsibility.
     var hidesSecrets: Bool { tls != nil || isBehindTrustedProxy || hasProxyHeader || isLoopback }
 }

@@ -7,7 +7,7 @@ import PackagerAPI
 import PlayerMessages
 import ServiceConfiguration
 
-/// What is at an address of the public listener: what it serves, and in whose manner.
+/// An address of the public listener: the service that it offers, and the form of its errors.
 enum PublicAddress: Sendable {
     case license(LicenseAddress, ErrorManner)
     case certificate(Configuration.CertificateFormat, ErrorManner)
@@ -25,27 +25,27 @@ enum PublicAddress: Sendable {
     /// The keys of one content, by GET.
     case keysOfContent(ContentID)
 
-    /// In whose manner an address tells a refusal.
+    /// The form in which an address answers refusals.
     enum ErrorManner: Sendable {
         case problem
         case nagra
         case expressPlay
     }
 
-    /// The methods of the address, as OPTIONS and a refusal name them.
+    /// The methods of the address, as the answer to OPTIONS and a refusal name them.
     var methods: String {
         switch self {
         case .license, .licenseQuery, .challenge, .entitlementServer: "POST, OPTIONS"
         case .certificate, .live, .ready: "GET, HEAD, OPTIONS"
         case .licenseAndCertificate: "GET, HEAD, POST, OPTIONS"
         case .expressPlayToken: "GET, POST, OPTIONS"
-        // They tell it themselves.
+        // These addresses refuse other methods themselves.
         case .speke, .keys: "POST"
         case .keysOfContent: "GET, HEAD"
         }
     }
 
-    /// What an address has for a method; nil if the method is not served there.
+    /// The service for a method at this address; nil if the address does not serve the method.
     func service(for method: HTTPMethod) -> Service? {
         switch self {
         case .license(let address, _): method == .post ? .license(address) : nil
@@ -62,7 +62,7 @@ enum PublicAddress: Sendable {
         }
     }
 
-    /// What answers a request, once its address and its method are known.
+    /// The service that answers a request with a given address and method.
     enum Service: Sendable {
         case license(LicenseAddress)
         case certificate(Configuration.CertificateFormat)
@@ -72,11 +72,11 @@ enum PublicAddress: Sendable {
         case ready
         case expressPlayToken
         case entitlementServer
-        /// For every method: packagers have refusals of their own.
+        /// Serves every method, because packagers' endpoints refuse methods themselves.
         case packager
     }
 
-    /// Whether the address is for packagers alone, and so for no web page.
+    /// Whether the address is only for packagers, so that no web page may use it.
     var isForPackagers: Bool {
         switch self {
         case .speke, .keys, .keysOfContent: true
@@ -95,15 +95,16 @@ enum PublicAddress: Sendable {
     }
 }
 
-/// The addresses of the public listener under one configuration. Routing, the decision about a body and the answer to
-/// OPTIONS all ask here.
+/// The addresses of the public listener under one configuration.
+///
+/// Routing, the decision whether to read a body, and the answer to OPTIONS all use it.
 struct PublicAddresses: Sendable {
     private let paths: [Configuration.LicensePath]
     private let redeemPaths: Set<String>
     private let servesTokens: Bool
     private let servesEntitlements: Bool
 
-    /// Without ExpressPlay's settings none of its addresses is there.
+    /// The addresses of licences, and, with ExpressPlay's settings, the addresses that these settings enable.
     init(
         licensePaths: [Configuration.LicensePath] = Configuration.LicensePath.standard,
         _ expressPlay: ExpressPlaySettings? = nil
@@ -113,7 +114,7 @@ struct PublicAddresses: Sendable {
             servesTokens: expressPlay?.customers.isEmpty == false, servesEntitlements: expressPlay?.sees != nil)
     }
 
-    /// The addresses that a configuration comes to, without the secrets that it names.
+    /// The addresses of a configuration. The secrets that it names are not read.
     init(_ configuration: Configuration) {
         let expressPlay = configuration.expressPlay
         self.init(
@@ -131,7 +132,7 @@ struct PublicAddresses: Sendable {
         self.servesEntitlements = servesEntitlements
     }
 
-    /// What is at a path, which is compared as it came; nil if nothing is there.
+    /// The address at a path; nil if no service has the path. The path is compared without decoding.
     func address(at path: String) -> PublicAddress? {
         if let builtIn = BuiltInPath(rawValue: path) { return address(at: builtIn) }
         if path.hasPrefix(BuiltInPath.keysOfContent) { return Self.keysOfContent(path) }
@@ -158,7 +159,7 @@ struct PublicAddresses: Sendable {
         }
     }
 
-    /// The name of a content is decoded once. It may have slashes, as they are or encoded.
+    /// The address of a content's keys. The name of the content is decoded once; it may have slashes, encoded or not.
     private static func keysOfContent(_ path: String) -> PublicAddress? {
         let name = path.utf8.dropFirst(BuiltInPath.keysOfContent.utf8.count)
         guard let decoded = PercentEncoding.decode(Array(name)), let contentID = try? ContentID(bytes: decoded) else {
@@ -167,8 +168,9 @@ struct PublicAddresses: Sendable {
         return .keysOfContent(contentID)
     }
 
-    /// `values` are the segments that stand for the parameters of the path. Nil if one of them should name a key, and
-    /// is too short or too long for any name.
+    /// The address of a configured path. `values` are the segments in place of the path's parameters.
+    ///
+    /// Nil if a segment should name a key, but is too short or too long for an asset id.
     private static func address(of entry: Configuration.LicensePath, _ values: [Substring]) -> PublicAddress? {
         var license = LicenseAddress(answer: entry.answer)
         let manner: PublicAddress.ErrorManner
@@ -193,12 +195,12 @@ struct PublicAddresses: Sendable {
     }
 }
 
-/// What an address says of the licence requests that are sent to it. `/fps/license` says nothing.
+/// The settings that an address has for licence requests. `/fps/license` has the defaults.
 struct LicenseAddress: Sendable {
-    /// The shape of its answers unless the query names another one; nil if it serves every player.
+    /// The shape of the answers, unless the query names another one; nil if the address serves every player.
     var answer: AnswerShape?
-    /// Whether the field `Accept` chooses the shape of a licence.
+    /// Whether the field `Accept` may select the shape of the answer.
     var followsAccept: Bool = true
-    /// The key that the path names. A hint only: the SPC decides.
+    /// The key that the path names. It is only a hint, since the SPC decides.
     var assetHint: AssetID?
 }

@@ -3,7 +3,7 @@ import HTTPMessages
 import HTTPServing
 import Licensing
 
-/// What strangers can reach: licences, certificates, and whether the daemon is there.
+/// The routes that every client can reach: licences, certificates, health, and the addresses of packagers.
 struct PublicRoutes: HTTPHandler {
     let rules: LiveRulesCell
     let license: LicenseEndpoint
@@ -27,8 +27,11 @@ struct PublicRoutes: HTTPHandler {
         }
     }
 
-    /// Refuses by its head what no body can make good, and drops bodies on which no answer depends: strangers can have
-    /// only small bodies kept, which may be reports of ended sessions. The refusal is the one that `answer` gives.
+    /// Decides by the head whether the body is read.
+    ///
+    /// A request that its body cannot save is refused now, with the refusal that `answer` gives. A body that no answer
+    /// depends on is dropped. So clients without a good token can have only small bodies kept, which may be reports of
+    /// ended sessions.
     func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
         let rules = rules.current
         let isRefused: Bool
@@ -51,12 +54,12 @@ struct PublicRoutes: HTTPHandler {
             isRefused = expressPlay.refusesEntitlementHead(of: request, under: rules)
         case .certificate, .live, .ready, .packager, nil: return .drop
         }
-        // A request whose token has come of age since then is not refused.
+        // `answer` may work now: the token may have become valid since the head was judged.
         guard isRefused, case .now(let response) = answer(request, on: loop) else { return .keep }
         return .refuse(response)
     }
 
-    /// What `*` and addresses that are not there answer OPTIONS with.
+    /// The methods in the answer to OPTIONS for `*` and for unknown addresses.
     private static let allMethods = "GET, HEAD, POST, OPTIONS"
 
     private func route(
@@ -64,7 +67,7 @@ struct PublicRoutes: HTTPHandler {
     ) -> HTTPAnswer {
         let id = requestIDs.next(on: loop)
         let service = address?.service(for: request.method)
-        // ExpressPlay's endpoints tell their own refusals, with numbers that ours do not have.
+        // ExpressPlay's endpoints make their own refusals, because some of their numbers have no code of ours.
         if let service, let answer = expressPlay?.answer(request, to: service, under: rules, id: id, on: loop) {
             return answer
         }
@@ -97,7 +100,8 @@ struct PublicRoutes: HTTPHandler {
         }
     }
 
-    /// What never became a request has no origin that was read right: only a policy for all pages opens it.
+    /// The refusal of input that could not be parsed as a request. Its origin is not known, so only a CORS policy for
+    /// all pages lets a page read the refusal.
     func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
         let response = refusals.response(
             to: "input_refused", Problem(for: problem), because: RefusalCause(problem.cause),
@@ -115,8 +119,8 @@ struct PublicRoutes: HTTPHandler {
 }
 
 extension HTTPRequest {
-    /// In whose manner a refusal of this request is told: that of its address, or NAGRA's, if the client presents its
-    /// tokens in NAGRA's header at an address under `/fps/`.
+    /// The form of errors for this request: NAGRA's if the client presents its tokens in NAGRA's header at an address
+    /// under `/fps/`, otherwise the form of the address.
     fileprivate func errorManner(at address: PublicAddress?) -> PublicAddress.ErrorManner {
         switch address?.errorManner {
         case .nagra: .nagra
@@ -127,7 +131,7 @@ extension HTTPRequest {
 }
 
 extension HTTPAnswer {
-    /// The same answer, with refusals in this manner. Only ExpressPlay's depends on the request.
+    /// Returns the answer with its refusals in this form. Only ExpressPlay's form depends on the request.
     fileprivate func restated(in manner: PublicAddress.ErrorManner, _ request: HTTPRequest) -> HTTPAnswer {
         switch manner {
         case .problem: self
@@ -145,14 +149,17 @@ extension HTTPAnswer {
 }
 
 extension HTTPRequestHead {
-    /// The largest report of ended sessions that is acknowledged with any token or none, in bytes. 64 sessions, of
-    /// which one is about 100 bytes, fit.
+    /// The size of the largest report of ended sessions that is acknowledged without a valid token, in bytes.
+    ///
+    /// It has room for 64 sessions of about 100 bytes each.
     private static let reportSizeMaximum = 8 * 1024
-    /// The largest head of such a report, in bytes of memory: strangers have none kept that costs more than its body.
+    /// The size of the largest head of such a report in memory, in bytes. The head must not cost more than the body.
     private static let reportHeadSizeMaximum = 4 * 1024
 
-    /// Whether the body is small enough to be a report of ended sessions, which only its first bytes tell: a device
-    /// repeats one until it is acknowledged, and its token has often expired by then.
+    /// Whether the body is small enough to be a report of ended sessions.
+    ///
+    /// Only the first bytes of the body show whether it is one, so it must be read. A device repeats a report until it
+    /// is acknowledged, and its token has often expired by then.
     fileprivate var mayBeSessionReport: Bool {
         guard case .length(let size) = transfer.framing else { return false }
         return size <= Self.reportSizeMaximum && memorySize <= Self.reportHeadSizeMaximum
@@ -165,8 +172,9 @@ extension HTTPMethod {
 }
 
 extension CORSPolicy {
-    /// Answers OPTIONS with the methods of the address, and opens every other answer to the web pages that may read it:
-    /// errors too, which a page would otherwise not tell from a network that is down.
+    /// Answers OPTIONS with the methods of the address, and lets allowed web pages read every other answer.
+    ///
+    /// That includes errors. Otherwise a page could not tell an error from a network failure.
     func answer(_ request: HTTPRequest, methods: String, _ inner: () -> HTTPAnswer) -> HTTPAnswer {
         let origin = request.fields["Origin"]
         if request.method == .options { return .now(preflightResponse(for: origin, methods: methods)) }

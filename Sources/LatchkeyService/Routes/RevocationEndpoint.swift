@@ -9,12 +9,12 @@ import Licensing
 import Records
 import Telemetry
 
-/// `/v1/revocations` of the admin listener: what is revoked (GET), revoking (POST), and giving back (DELETE).
+/// `/v1/revocations` of the admin listener: lists revocations (GET), adds one (POST), and lifts one (DELETE).
 final class RevocationEndpoint: Sendable {
     static let path = "/v1/revocations"
     static let methods = "GET, HEAD, POST, DELETE"
 
-    /// How many revocations a list has at most; `latchkey revocations list` gives them all.
+    /// The most revocations in a list. `latchkey revocations list` prints all of them.
     private static let listLengthMaximum = 1000
 
     private let desk: RevocationDesk
@@ -31,8 +31,9 @@ final class RevocationEndpoint: Sendable {
         self.clock = clock
     }
 
-    /// Answers an administrator, who has been told from strangers before. `issuers` are those whose tokens are
-    /// accepted; `actor` is the administrator's name for the ledger.
+    /// Answers a request that is already known to come from an administrator.
+    ///
+    /// `issuers` are the issuers whose tokens are accepted. `actor` is the administrator's name for the ledger.
     func answer(_ request: HTTPRequest, by actor: String, issuers: Set<String>, id: RequestID) -> HTTPAnswer {
         let now = clock.wallTime.seconds
         do throws(RevocationFault) {
@@ -71,7 +72,9 @@ final class RevocationEndpoint: Sendable {
         }
     }
 
-    /// The revocation holds on this node before the answer. `isShared` says whether all nodes can know it already.
+    /// Adds a revocation, which is in force on this node before the answer.
+    ///
+    /// The member `isShared` says whether it is in the database that all nodes share.
     private func add(
         _ order: RevocationOrder, _ actor: String, _ now: Int64, _ id: RequestID
     ) async -> HTTPResponse {
@@ -113,7 +116,7 @@ final class RevocationEndpoint: Sendable {
 }
 
 extension RevocationTarget {
-    /// Reads `kind`, `value` and `issuer` of a query, each at most once.
+    /// Reads the parameters `kind`, `value` and `issuer`, each of which may be given at most once.
     fileprivate init(query: String?, issuers: Set<String>) throws(RevocationFault) {
         let pairs = QueryPairs(query)
         func text(_ name: String) throws(RevocationFault) -> String? {

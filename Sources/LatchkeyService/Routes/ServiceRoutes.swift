@@ -5,9 +5,9 @@ import Licensing
 import Records
 import Telemetry
 
-/// Composes the routes of all listeners from the parts of a daemon. Tests compose theirs here too.
+/// Composes the routes of all listeners from the parts of a daemon. Tests use it too.
 struct ServiceRoutes {
-    /// What endpoints work with. None of it changes with a reload.
+    /// The parts that endpoints use. A reload replaces none of them.
     struct Parts {
         let rules: LiveRulesCell
         let pipelines: LicensePipelines
@@ -50,8 +50,9 @@ struct ServiceRoutes {
             })
     }
 
-    /// The routes of the admin listener at this place of the configuration, from 0.
-    /// - Parameter hosts: Names beside numeric addresses and `localhost` by which the listener may be asked.
+    /// The routes of the admin listener with this index in the configuration.
+    ///
+    /// - Parameter hosts: The host names that requests may have, besides numeric addresses and `localhost`.
     func admin(_ listener: Int, hosts: Set<String> = []) -> AdminRoutes {
         let gate = AdminGate(hosts: hosts, countingIn: parts.metrics.refusedAdminTokens)
         return AdminRoutes(

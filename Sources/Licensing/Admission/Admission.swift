@@ -2,29 +2,31 @@ import ByteCoding
 package import Entitlements
 package import FairPlay
 
-/// A request that may cost RSA, and the rules that it was admitted under. Nothing of its SPC has been decrypted.
+/// An admitted request for which an RSA operation may be spent, and the rules that admitted it.
 ///
-/// A class, because every stage of a licence hands it on: a copy of a structure would count dozens of references.
+/// No part of its SPC has been decrypted. It is a class, because every stage of a licence hands it on: copying a
+/// structure would count dozens of references.
 package final class Admission: Sendable {
-    /// Who vouches for the token.
+    /// How far the token is known to be good.
     enum Standing: Sendable {
         /// This server has verified it.
         case verified(Claims)
-        /// Only the operator's service can read it, and the service decides once the SPC is open.
+        /// Only the operator's service can read the token. The service decides once the SPC is open.
         case undecided(CallbackDecider)
     }
 
     let request: LicenseRequest
-    /// As it was presented: a request that comes again is known by its SPC and its token.
+    /// The token as the request presented it. A repeated request is recognized by its SPC and its token.
     let token: PresentedToken
     let standing: Standing
     package let envelope: SPCEnvelope
     let credentialKey: CredentialKey
     let rules: LicenseRules
-    /// Where the decision waits for those about the other SPCs of its request; nil for an SPC that came alone.
+    /// The seat at which the decision waits for the decisions about the other SPCs of its request; nil for an SPC that
+    /// came alone.
     let seat: DecisionSeat?
 
-    /// Reads the container of the SPC, and finds the credential that it names. Needs no private key. Throws `spc`.
+    /// Reads the container of the SPC, and finds the credential that the SPC names. Needs no private key. Throws `spc`.
     init(
         _ request: LicenseRequest, by token: PresentedToken, _ standing: Standing, under rules: LicenseRules
     ) throws(LicenseError) {
@@ -50,11 +52,13 @@ package final class Admission: Sendable {
         self.seat = seat
     }
 
-    /// The same of one SPC among several.
+    /// The same admission with a seat, for one SPC among several.
     func seated(at seat: DecisionSeat) -> Admission { Admission(self, seat: seat) }
 
-    /// Whether a playback that goes on asks, by its token or in its own words. It goes first in a crowd, and is granted
-    /// nothing more. A token that was not verified gives no priority: its sender is not known.
+    /// Whether the request renews the licence of a running playback, as its token or its app says.
+    ///
+    /// A renewal goes first when requests wait, and is granted nothing more. A token that was not verified gives no
+    /// priority, because its sender is not known.
     var isRenewal: Bool {
         switch standing {
         case .verified(let claims): claims.renewal != nil || request.renewal.isRenewal
@@ -63,13 +67,13 @@ package final class Admission: Sendable {
     }
 }
 
-/// The sender of a request for licences, and the rules that it is judged by. Its head was admitted; what it asks for
-/// has not been looked at.
+/// The sender of a request for licences, and the rules that judge the request. The head of the request was admitted;
+/// its SPCs have not been read.
 package struct LicenseSender: Sendable {
     let token: PresentedToken
     let standing: Admission.Standing
     package let origin: RequestOrigin
-    /// What the app says of a licence that the new ones follow.
+    /// What the app says about the licence that the new ones renew.
     package let renewal: RenewalWish
     let rules: LicenseRules
 
@@ -80,11 +84,11 @@ package struct LicenseSender: Sendable {
     }
 }
 
-/// The sender of a request that costs no RSA, and the rules that it was admitted under.
+/// The sender of a request that costs no RSA operation, and the rules that admitted the request.
 package struct TokenSender: Sendable {
     let token: PresentedToken
     let standing: Admission.Standing
-    /// By whom challenges are held.
+    /// The party that holds the sender's challenges.
     package let party: TokenParty
     package let origin: RequestOrigin
     let rules: LicenseRules
@@ -96,9 +100,9 @@ package struct TokenSender: Sendable {
     }
 }
 
-/// The sender of a request whose claims are known, and the rules that it was admitted under.
+/// The sender of a request whose claims are known, and the rules that admitted the request.
 package struct TokenHolder: Sendable {
-    /// What the token says, or what the operator's service has made of it.
+    /// The claims of the token, or those that the operator's service has answered.
     package let claims: Claims
     package let origin: RequestOrigin
     let rules: LicenseRules

@@ -11,12 +11,12 @@ import Telemetry
 ///     rate of the address -> token -> revocations -> clock -> container of the SPC -> rate of the subject
 ///         -> waiting room
 ///
-/// The address comes first, because its rate costs nothing to check. A subject is counted only once a signature
-/// vouches for it, so that strangers use up no subject's rate. Both rates refuse at once: the party that exceeds one
-/// is alone the cause. The rate of all requests together is no single party's fault, so there a request waits for its
-/// turn. While the clock is behind, only renewals by session tokens pass.
+/// The rate of the address comes first, because checking it costs nothing. A subject is counted only after its token's
+/// signature was verified, so that strangers cannot use up its rate. Both rates refuse immediately, because the party
+/// that exceeds one is alone the cause. The rate of all requests together is no single party's fault: there a request
+/// waits for its turn. While the clock is behind, only renewals by session tokens pass.
 ///
-/// Belongs to the loop of its pipeline. Everything but `waitForTurn` is done at once.
+/// Belongs to the loop of its pipeline. Only `waitForTurn` suspends.
 package final class AdmissionControl {
     private let crypto: CryptoContext
     private let buckets: RateBuckets
@@ -34,7 +34,7 @@ package final class AdmissionControl {
         room = RateRoom(shared.buckets.all, shared.overload, shared.clock, on: loop)
     }
 
-    /// Admits a request for a licence or with a sync report. `now` is in seconds since 1970.
+    /// Admits a request that asks for a licence or brings a sync report. `now` is in seconds since 1970.
     package func admit(
         _ request: LicenseRequest, presenting carriers: TokenCarriers, under rules: LicenseRules, now: Int64
     ) throws(LicenseError) -> Admission {
@@ -63,7 +63,7 @@ package final class AdmissionControl {
             token: decisive, standing: .verified(claims), origin: origin, renewal: renewal, rules: rules)
     }
 
-    /// Admits the one SPC of a sender. The container comes first: no rate is used up by a request without an SPC.
+    /// Admits the only SPC of a request. Reads the container first, so that a request without an SPC uses up no rate.
     package func admit(_ request: LicenseRequest, of sender: LicenseSender) throws(LicenseError) -> Admission {
         let admission = try Admission(request, by: sender.token, sender.standing, under: sender.rules)
         admission.credentialKey.use.note()
@@ -71,9 +71,10 @@ package final class AdmissionControl {
         return admission
     }
 
-    /// Admits the SPCs of one request, each for itself. Each takes a place in the rates, because each one costs RSA:
-    /// the address has been counted for the first one already. Throws if the rates have no place for the first good
-    /// one.
+    /// Admits the SPCs of one request, each on its own.
+    ///
+    /// Each SPC is counted in the rates, because each one costs an RSA operation. The rate of the address has already
+    /// counted the first one. Throws if a rate refuses the first SPC whose container is good.
     package func admit(
         _ requests: [LicenseRequest], of sender: LicenseSender
     ) throws(LicenseError) -> [Result<Admission, LicenseError>] {
@@ -99,7 +100,7 @@ package final class AdmissionControl {
         return admissions
     }
 
-    /// One more SPC of a request that has its place: only this SPC is refused if there is no other place.
+    /// Admits one more SPC of a request whose first SPC was counted. If a rate refuses it, only this SPC is refused.
     private func further(_ admission: Admission, of sender: LicenseSender) -> Result<Admission, LicenseError> {
         do throws(LicenseError) {
             try admit(from: sender.origin.address, under: sender.rules)
@@ -118,14 +119,16 @@ package final class AdmissionControl {
         }
     }
 
-    /// Counts a request with a report of sessions that have ended, as one for a licence.
+    /// Counts a request that reports ended sessions, as it counts a request for a licence.
     package func count(reportOf sender: LicenseSender) throws(LicenseError) {
         guard case .verified(let claims) = sender.standing else { return }
         try count(claims, of: sender.token, isRenewal: false, sender.rules)
     }
 
-    /// Admits a request that costs no RSA, also with a token that only the operator's service can read. Such a token
-    /// counts as one for which an SPC is opened.
+    /// Admits a request that costs no RSA operation.
+    ///
+    /// A token that only the operator's service can read is admitted too. It counts against the rates of SPCs that are
+    /// opened for unverified tokens.
     package func admitSender(
         presenting carriers: TokenCarriers, from origin: RequestOrigin, under rules: LicenseRules, now: Int64,
         id: String? = nil
@@ -144,11 +147,14 @@ package final class AdmissionControl {
         return TokenSender(token: decisive, standing: .verified(claims), party: party, origin: origin, rules: rules)
     }
 
-    /// Whether a request is refused by its head, for any body: its address has used up its rate, or it presents no
-    /// token that this server accepts. A token that only the operator's service can read is not judged here.
+    /// Whether a request is refused by its head alone, before its body is read.
     ///
-    /// Counts nothing: `admit` counts the request, with its body or with its refusal. A good token is remembered, so
-    /// looking at it twice costs one signature. `mayBringToken` says that a token may come with the body.
+    /// This is so if its address has used up its rate, or if it presents no token that this server accepts. A token
+    /// that only the operator's service can read is not judged here. `mayBringToken` says that a token may come with
+    /// the body.
+    ///
+    /// Counts nothing: `admit` counts the request later. A good token is remembered, so checking it twice costs one
+    /// verification of its signature.
     package func refusesHead(
         presenting carriers: TokenCarriers, from address: IPAddress?, under rules: LicenseRules,
         mayBringToken: Bool = false, now: Int64
@@ -161,7 +167,7 @@ package final class AdmissionControl {
         do throws(LicenseError) {
             guard let token = try token(in: carriers, rules) else { return !mayBringToken }
             if let callback = rules.callback, callback.decides(token) { return false }
-            // In a list the other token may decide about a renewal, which is not known here.
+            // Of several tokens, a renewal may be decided by another one. The head does not say whether it is one.
             if isAccepted(token, isRenewal: false, under: rules, now: now) { return false }
             guard token.tokens.count > 1 else { return true }
             return !isAccepted(token, isRenewal: true, under: rules, now: now)
@@ -182,7 +188,7 @@ package final class AdmissionControl {
         }
     }
 
-    /// Counts a request of an address: all that can be said of one that presents no token.
+    /// Counts a request of an address. For a request without a token there is nothing else to count.
     package func admit(from address: IPAddress?, under rules: LicenseRules) throws(LicenseError) {
         guard let rate = rules.rates.perAddress, let address,
             let wait = buckets.addresses.take(address.subscriber, at: rate)
@@ -190,13 +196,13 @@ package final class AdmissionControl {
         throw .tooOften(.address, wait)
     }
 
-    /// Waits until the rate of all requests together allows this one, renewals first. Throws `overloaded` if that
-    /// takes too long.
+    /// Waits until the rate of all requests together allows this one. Renewals go first. Throws `overloaded` if the
+    /// wait is too long.
     func waitForTurn(of admission: Admission) async throws(LicenseError) {
         try await waitForTurn(isRenewal: admission.isRenewal, admission.rules)
     }
 
-    /// The same for a request that costs no RSA.
+    /// Does the same for a request that costs no RSA operation.
     package func waitForTurn(of sender: TokenSender) async throws(LicenseError) {
         try await waitForTurn(isRenewal: false, sender.rules)
     }
@@ -216,7 +222,7 @@ package final class AdmissionControl {
         try wrap(LicenseError.entitlement, try rules.entitlement.finder.token(in: carriers))
     }
 
-    /// The token that decides, of which nothing is revoked, and its claims.
+    /// The token that decides, and its claims. Throws if anything that the claims name is revoked.
     private func verify(
         _ presented: PresentedToken, isRenewal: Bool, under rules: LicenseRules, now: Int64, id: String?
     ) throws(LicenseError) -> (token: PresentedToken, claims: Claims) {
@@ -237,7 +243,7 @@ package final class AdmissionControl {
         do throws(EntitlementError) {
             return try rules.entitlement.tokens.decide(presented, isRenewal: isRenewal, now: now, crypto: crypto)
         } catch {
-            // A client must not throw away a good token because the clock here is wrong.
+            // A client must not throw away a good token because this node's clock is wrong.
             if error.isAboutTime { try checkClock() }
             throw .entitlement(error)
         }
@@ -251,7 +257,7 @@ package final class AdmissionControl {
         try count(try party(claims, of: token), isRenewal: isRenewal, rules)
     }
 
-    /// A renewal may go on if new licences have used up the rate: a picture that runs should not stop because others
+    /// A renewal may pass even if new licences have used up the rate: a running playback should not stop because others
     /// begin.
     private func count(_ party: TokenParty, isRenewal: Bool, _ rules: LicenseRules) throws(LicenseError) {
         guard let rate = rules.rates.perSubject else { return }
@@ -262,7 +268,7 @@ package final class AdmissionControl {
         try wrap(LicenseError.internalFailure, try TokenParty(claims, of: token, using: crypto))
     }
 
-    /// Bounds how much RSA is bought by tokens that this server cannot verify.
+    /// Limits how many RSA operations are spent for tokens that this server cannot verify.
     private func bound(
         _ token: PresentedToken, from address: IPAddress?, by callback: CallbackDecider
     ) throws(LicenseError) {
@@ -287,11 +293,11 @@ extension EntitlementError {
     }
 }
 
-/// What the loops count together. The buckets outlive a reload, and each event brings the rate that is in force.
+/// The token buckets that all loops share. They outlive a reload, so each request brings the rate that is in force.
 final class RateBuckets: Sendable {
     /// How many addresses and subjects are remembered.
     private static let partyCapacity = 65_536
-    /// The least that a limiter takes, for one party.
+    /// The smallest capacity that a limiter allows, for a bucket with one party.
     private static let singleCapacity = 32
 
     let all: RateLimiter<Int>
@@ -311,7 +317,7 @@ final class RateBuckets: Sendable {
 }
 
 extension LicenseError {
-    /// Rounded up: a client that comes back too early is refused again.
+    /// The wait is rounded up, because a client that comes back too early is refused again.
     fileprivate static func tooOften(_ party: RatedParty, _ wait: Duration) -> LicenseError {
         .rateLimited(party, retryAfterSeconds: wait.components.seconds + 1)
     }

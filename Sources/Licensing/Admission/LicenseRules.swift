@@ -4,8 +4,8 @@ package import FairPlay
 
 /// Everything in the configuration that decides about one request.
 ///
-/// The rules are immutable. A reload makes new rules, and each request is judged by one of them from its admission to
-/// its answer. What lasts longer than a configuration (buckets, waiting rooms, revocations) is in `SharedLicensing` and
+/// The rules are immutable. A reload makes new rules. Each request keeps the rules that admitted it until it is
+/// answered. State that outlives a configuration (buckets, waiting rooms, revocations) is in `SharedLicensing`, and
 /// takes its settings from here.
 package final class LicenseRules: Sendable {
     package let fairplay: FairPlayRules
@@ -13,7 +13,7 @@ package final class LicenseRules: Sendable {
     /// The service that decides about tokens which only it can read; nil if there is no such service.
     package let callback: CallbackDecider?
     package let rates: RequestRates
-    /// What one loop may let wait.
+    /// How many requests of one loop may wait, and for how long.
     package let overload: OverloadLimits
 
     package init(
@@ -32,7 +32,7 @@ package final class LicenseRules: Sendable {
 package struct FairPlayRules: Sendable {
     package let credentials: CredentialSet
     package let policy: LicensePolicy
-    /// The FairPlay protocol versions.
+    /// The FairPlay protocol versions that are served.
     package let servedVersions: Set<UInt32>
 
     package init(
@@ -44,17 +44,17 @@ package struct FairPlayRules: Sendable {
     }
 }
 
-/// Whose tokens are accepted, where requests carry them, and what they may grant.
+/// The issuers whose tokens are accepted, where requests carry tokens, and what tokens may grant.
 package struct EntitlementRules: Sendable {
     /// Verifies tokens, and remembers those that these rules have verified.
     package let tokens: VerifiedTokenCache
     /// Where requests carry tokens.
     package let finder: TokenFinder
-    /// Named profiles, and this server's own floor.
+    /// The named profiles, and the least that this server itself demands.
     package let policy: EntitlementPolicy
-    /// The field in which trusted proxies name the client's country; nil if no proxy does.
+    /// The header field in which trusted proxies name the client's country; nil if no proxy does.
     package let countryField: String?
-    /// Whether a token that proves too little is answered 403, as DASH-IF has it, and not 401.
+    /// Whether a missing or refused token is answered with status 403, as DASH-IF specifies, instead of 401.
     package let hidesAuthentication: Bool
 
     package init(
@@ -69,9 +69,9 @@ package struct EntitlementRules: Sendable {
     }
 }
 
-/// How often licences may be asked for; nil is without a limit.
+/// How often licences may be asked for. A rate that is nil is no limit.
 package struct RequestRates: Equatable, Sendable {
-    /// Of all requests together.
+    /// The rate of all requests together.
     package let all: Rate?
     package let perAddress: Rate?
     package let perSubject: Rate?
@@ -83,7 +83,7 @@ package struct RequestRates: Equatable, Sendable {
     }
 }
 
-/// What this server demands of devices beside what tokens and key records say. It can only tighten.
+/// What this server demands of devices in addition to tokens and key records. It can only tighten their demands.
 package struct LicensePolicy: Sendable, Equatable {
     package var content: ContentPolicyTable
     package var device: DevicePolicy
@@ -96,9 +96,9 @@ package struct LicensePolicy: Sendable, Equatable {
 
 /// What a kind of content demands of the device that plays it.
 package struct ContentPolicy: Sendable, Equatable {
-    /// Told to the device in every licence; one that is known to be below it gets none.
+    /// The level that every licence demands. A device that is known to be below it gets no licence.
     package var securityLevel: SecurityLevel
-    /// Nil: the device's own default, HDCP Type 0 if it has outputs.
+    /// The least HDCP that a licence demands; nil for the device's own default: HDCP Type 0 if it has outputs.
     package var leastHDCP: HDCPLevel?
 
     package init(securityLevel: SecurityLevel, leastHDCP: HDCPLevel? = nil) {
@@ -116,7 +116,7 @@ package struct ContentPolicy: Sendable, Equatable {
 /// | HD | Baseline | at least Type 0 |
 /// | UHD | Main | Type 1 |
 ///
-/// The configuration replaces single entries by `fairplay.contentPolicies`.
+/// `fairplay.contentPolicies` in the configuration replaces single entries.
 package struct ContentPolicyTable: Sendable, Equatable {
     package var audio: ContentPolicy
     package var sd: ContentPolicy

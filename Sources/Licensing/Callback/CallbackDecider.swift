@@ -7,20 +7,20 @@ package import Telemetry
 
 /// Carries a question to the operator's service.
 package protocol CallbackTransport: Sendable {
-    /// Sends the body and gives the answer's. Called in a task on `loop`, to which it returns.
+    /// Sends the body, and returns the body of the answer. The caller is a task on `loop`, and goes on there.
     func ask(_ body: [UInt8], on loop: LoopContext) async throws(CallbackOutage) -> [UInt8]
 }
 
-/// Why a service gave no answer that decides.
+/// Why the operator's service gave no answer that decides.
 package enum CallbackOutage: Error, Equatable, Sendable {
-    /// This server has too many questions under way; the fault is not the service's.
+    /// This server has too many questions under way. The service is not at fault.
     case busy
-    /// It has failed so often that it is not asked for so many seconds, at least 1.
+    /// The service has failed too often. It is not asked again for this many seconds, at least 1.
     case breakerOpen(seconds: Int64)
     case timedOut
-    /// Its name leads to an address that it may not have.
+    /// The host name of the service resolves to an address that is not allowed.
     case addressForbidden
-    /// The connection failed; the number is the HTTP library's.
+    /// The connection failed; `code` is the error number of the HTTP library.
     case failed(code: UInt32)
     case status(Int)
     case answerTooLarge
@@ -31,19 +31,19 @@ package enum CallbackOutage: Error, Equatable, Sendable {
 
 /// Lets the operator's own service decide about tokens that only it can read (entitlement, section 4.9).
 ///
-/// Content and device stand inside the SPC, so RSA is bought before the service can be asked: for these tokens alone,
-/// and within rates of their own. The service is not asked again about a content and track that it has just refused to
-/// the token.
+/// The content and the device stand inside the SPC, so an RSA operation is spent before the service can be asked. Only
+/// these tokens allow that, and they have rates of their own. If the service has refused a content and track to a token
+/// several times in a row, it is not asked about them for some seconds.
 package final class CallbackDecider: Sendable {
     package struct Settings: Sendable {
         /// What happens to renewals while the service does not answer.
         package enum Failure: String, Sendable, CaseIterable {
             case closed
-            /// A renewal of what was allowed before is allowed for one more lease.
+            /// A renewal is allowed for one more lease if its playback was allowed before.
             case grace
         }
 
-        /// Stands for an issuer's name: in the ledger, and for revocations.
+        /// The name that takes the place of an issuer's name in the ledger and in revocations.
         package var name: String
         /// Every token from these sources is for the service.
         package var sources: Set<TokenSource>
@@ -71,7 +71,7 @@ package final class CallbackDecider: Sendable {
     private let clock: any MonotonicClock
     private let state: Mutex<State>
 
-    /// `counts` may go on from a decider before this one.
+    /// `counts` may be those of the decider before this one, so that a reload does not reset them.
     package init(
         _ settings: Settings, transport: any CallbackTransport, counts: CallbackCounts = CallbackCounts(),
         clock: any MonotonicClock = SystemMonotonicClock()
@@ -94,7 +94,7 @@ package final class CallbackDecider: Sendable {
 
     func decides(_ token: PresentedToken) -> Bool { settings.sources.contains(token.source) }
 
-    /// The token as a party of its own: what it says is known to the service alone.
+    /// The token as a party of its own, because only the service knows what the token says.
     func party(of token: PresentedToken, using crypto: CryptoContext) throws(CryptoError) -> TokenParty {
         .digest(try token.wholeDigest(using: crypto), issuer: settings.name)
     }
@@ -107,7 +107,7 @@ package final class CallbackDecider: Sendable {
         return bytes
     }
 
-    /// What became of a question, and what has to be noted once a licence was issued by it.
+    /// The answer to a question, and what `noteIssued` needs once a licence was issued by it.
     struct Decision {
         enum Origin { case service, memory, grace }
 
@@ -116,8 +116,9 @@ package final class CallbackDecider: Sendable {
         let subject: CallbackMemory.Subject
     }
 
-    /// Asks the service, unless it has answered the same lately. `tokens` verifies a token that the service answers
-    /// with; `wallTime` is in seconds since 1970.
+    /// Asks the service, unless it has answered the same question lately.
+    ///
+    /// `tokens` verifies a token that the service answers with. `wallTime` is in seconds since 1970.
     func decide(
         _ question: CallbackQuestion, tokens: VerifiedTokenCache, wallTime: Int64, using crypto: CryptoContext,
         on loop: LoopContext
@@ -150,7 +151,7 @@ package final class CallbackDecider: Sendable {
         do throws(EntitlementError) {
             claims = try self.claims(of: answer, to: question, verifiedBy: tokens, wallTime: wallTime, using: crypto)
         } catch {
-            // What this server refuses of an answer is no outage, and opens no breaker.
+            // The service has answered, so this is no outage and opens no breaker.
             counts.note(.failed)
             throw .entitlementUnavailable(.answerRefused(error))
         }
@@ -158,7 +159,7 @@ package final class CallbackDecider: Sendable {
         return Decision(claims: claims, origin: .service, subject: subject)
     }
 
-    /// A licence was issued by a decision; `lease` is its own, in seconds.
+    /// Notes that a licence was issued by a decision. `lease` is the lease of the licence, in seconds.
     func noteIssued(_ decision: Decision, lease: UInt32?) {
         let lease = lease.map { Int64($0) }
         state.withLock { [now] state in
@@ -202,7 +203,7 @@ package final class CallbackDecider: Sendable {
         try wrap(CallbackOutage.answerInvalid, try CallbackAnswer(parsing: body, to: question))
     }
 
-    /// Without an answer: by grace, or not at all.
+    /// Decides without an answer: allows the question by grace, or throws.
     private func survive(
         _ outage: CallbackOutage, _ question: CallbackQuestion, _ subject: CallbackMemory.Subject
     ) throws(LicenseError) -> Decision {
@@ -215,7 +216,7 @@ package final class CallbackDecider: Sendable {
         throw .entitlementUnavailable(outage)
     }
 
-    /// What an answer that allows a licence grants.
+    /// The claims that an answer grants if it allows a licence.
     private func claims(
         of answer: CallbackAnswer, to question: CallbackQuestion, verifiedBy tokens: VerifiedTokenCache,
         wallTime: Int64, using crypto: CryptoContext
@@ -228,7 +229,7 @@ package final class CallbackDecider: Sendable {
         }
     }
 
-    /// The memory forgets claims sooner than this.
+    /// How long claims hold, in seconds. The memory forgets them sooner than this.
     private static let claimsLife: Int64 = 86_400
 
     private static func digest(of token: [UInt8], _ crypto: CryptoContext) throws(LicenseError) -> [UInt8] {
@@ -239,14 +240,14 @@ package final class CallbackDecider: Sendable {
     private var now: Int64 { nanoseconds / 1_000_000_000 }
 }
 
-/// How often a service was asked, and what came of it.
+/// Counts the questions to the service by their outcome.
 package final class CallbackCounts: Sendable {
     package enum Outcome: Int, Sendable, CaseIterable {
         case allowed
         case denied
-        /// An answer that was given lately was believed.
+        /// A recent answer of the service decided, and the service was not asked.
         case remembered
-        /// A renewal went on while the service did not answer.
+        /// A renewal was allowed while the service did not answer.
         case grace
         case failed
     }

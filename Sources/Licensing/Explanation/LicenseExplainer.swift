@@ -4,13 +4,13 @@ package import Entitlements
 import FairPlay
 package import KeyCrypto
 
-/// Explains what would become of a request. It issues nothing, spends nothing and commits nothing.
+/// Explains how a request would be decided. It issues nothing, spends nothing and commits nothing.
 package struct LicenseExplainer: Sendable {
-    /// What is to be explained; none of it is trusted.
+    /// The request to explain. No part of it is trusted.
     package struct Subject: Sendable {
         package var token: [UInt8]
         package var message: [UInt8]?
-        /// Nil if the request does not say it.
+        /// What the licence is for; nil if the request does not say it.
         package var use: LicenseUse?
         package var origin: RequestOrigin
 
@@ -32,8 +32,8 @@ package struct LicenseExplainer: Sendable {
     private let operations: RSAOperationCount
     private let rentals: RentalLookup
 
-    /// What is remembered of the rental of a content by the token's subject, at a time in seconds since 1970; nil if
-    /// nothing is.
+    /// Looks up what is remembered about the rental of a content by the token's subject; returns nil if nothing is.
+    /// `now` is in seconds since 1970.
     package typealias RentalLookup =
         @Sendable (Claims, ContentID, _ now: Int64) async throws(StoreError) -> RentalStanding.Memory?
 
@@ -49,8 +49,9 @@ package struct LicenseExplainer: Sendable {
         self.operations = operations
     }
 
-    /// `now` is in seconds since 1970. An SPC costs one RSA operation with any token: that is for the
-    /// operator's eyes alone.
+    /// Explains a request. `now` is in seconds since 1970.
+    ///
+    /// An SPC costs one RSA operation, even if the token is not good. So only the operator may ask for explanations.
     package func explain(_ subject: Subject, now: Int64) async throws(CryptoError) -> LicenseExplanation {
         var explanation = LicenseExplanation(
             token: rules.entitlement.tokens.verifier.explain(subject.token, now: now), use: subject.use ?? .streaming)
@@ -87,7 +88,7 @@ package struct LicenseExplainer: Sendable {
         }
     }
 
-    /// An SPC, and what led to its contents.
+    /// An opened SPC, with its container and the key that opened it.
     fileprivate struct Opened {
         let envelope: SPCEnvelope
         let credentialKey: CredentialKey
@@ -133,7 +134,8 @@ package struct LicenseExplainer: Sendable {
         }
     }
 
-    /// The request as the pipeline has it once the key is found; never nil after the stages before have passed.
+    /// The request in the form that the pipeline uses once the key is found. It is never nil if the earlier stages have
+    /// passed.
     private func request(
         of subject: Subject, _ message: [UInt8], by claims: Claims, for key: ContentKeyAttributes, _ spc: SPC
     ) -> OpenedRequest? {
@@ -176,11 +178,11 @@ package struct LicenseExplainer: Sendable {
     }
 }
 
-/// Collects results; after the first step that gives nothing, no later step is reached.
+/// Collects the results of the stages. The stages after a failed one count as not reached.
 private struct StageBuilder {
     private var results: [LicenseExplanation.StageResult] = []
 
-    /// Notes the result of a step that the later ones need; nil if it failed.
+    /// Runs a stage, notes its result and returns its value; returns nil if it failed.
     mutating func step<Value>(
         _ stage: LicenseExplanation.Stage, _ body: () throws(LicenseError) -> Value
     ) -> Value? {

@@ -3,18 +3,18 @@ package import ContentKeys
 package import Entitlements
 package import FairPlay
 
-/// Every question that the pipeline asks of a request, in its order, with the answer and the reason, and the terms
-/// that would come of it.
+/// The results of every check that the pipeline makes of a request, in its order, and the terms of the licence that
+/// would follow.
 ///
-/// It is a value of findings alone: no licence can be made of it.
+/// It holds findings only: no licence can be made from it.
 package struct LicenseExplanation: Sendable {
-    /// The questions about an SPC and the key that it names.
+    /// The checks of an SPC and of the key that it names.
     package enum Stage: String, Sendable, CaseIterable {
-        /// The container is one that is served.
+        /// The container is well-formed, and its version is served.
         case container
         /// A credential has the SPC's certificate hash.
         case certificate
-        /// RSA, AES, blocks and integrity; what a client hears as one refusal for every cause.
+        /// RSA, AES, blocks and integrity. Clients get one uniform refusal for every cause.
         case contents
         /// A key is stored for the asset id.
         case key
@@ -24,7 +24,7 @@ package struct LicenseExplanation: Sendable {
         package enum Verdict: Sendable, Equatable {
             case passed
             case failed(LicenseError)
-            /// The question needs something that an earlier one did not give.
+            /// An earlier stage has failed.
             case notReached
         }
 
@@ -32,36 +32,36 @@ package struct LicenseExplanation: Sendable {
         package let verdict: Verdict
     }
 
-    /// What an SPC that could be opened says of itself.
+    /// The facts of an SPC that could be opened.
     package struct OpenedSPC: Sendable {
         package let version: SPCVersion
         package let credentialName: String
         package let assetID: [UInt8]
-        /// HU; nil if only an external module could tell it.
+        /// HU; nil if only an external module can read it.
         package let deviceID: DeviceID?
-        /// Whether it carries a device's report in place of a wish for a licence.
+        /// Whether the SPC carries a device's sync report and asks for no licence.
         package let isSync: Bool
     }
 
     package let token: TokenExplanation
-    /// What the licence is for. If the request does not say it, the rights of some issuers do, once the content is
+    /// What the licence is for. If the request does not say it, the rights of some issuers say it once the content is
     /// known.
     package internal(set) var use: LicenseUse
-    /// Whether something is revoked, as far as the token alone tells; nil if the token is not good.
+    /// Whether anything that the token alone names is revoked; nil if the token is not good.
     package internal(set) var revocation: CheckResult?
-    /// What is odd about the token's rights under the rules of the configuration.
+    /// What the policy lint finds in the token's rights under this configuration.
     package internal(set) var findings: [PolicyFinding] = []
-    /// Nil if no SPC was brought: then the answer is about the token alone.
+    /// The results of the stages; nil if there is no SPC, so that only the token is explained.
     package internal(set) var stages: [StageResult]?
     package internal(set) var spc: OpenedSPC?
     package internal(set) var key: ContentKeyAttributes?
-    /// What is remembered of the rental that a right of the token speaks of, or why that is not known; nil without such
-    /// a rental.
+    /// What is remembered about the token's rental, or why it could not be read; nil if the token has no rental that is
+    /// remembered.
     package internal(set) var rental: Result<RentalStanding.Memory?, StoreError>?
     package internal(set) var gate: GateExplanation?
-    /// For an ordinary SPC, what the device would be told, or why it cannot be.
+    /// For an ordinary SPC: the terms that the device would get, or why they cannot be told to it.
     package internal(set) var terms: Result<LicenseTerms, LicenseTermsError>?
-    /// For a sync SPC, whether its sender may ask about the content.
+    /// For a sync SPC: whether its sender may ask about the content.
     package internal(set) var sync: Result<SyncPermission, EntitlementError>?
 
     init(token: TokenExplanation, use: LicenseUse) {
@@ -69,7 +69,7 @@ package struct LicenseExplanation: Sendable {
         self.use = use
     }
 
-    /// What the first refusal would be; nil if nothing that can be known beforehand refuses.
+    /// The first refusal; nil if no check that can be made beforehand refuses the request.
     package var refusal: LicenseError? {
         if let refusal = token.refusal { return .entitlement(refusal) }
         if case .failed(let error)? = revocation?.verdict { return .entitlement(error) }
@@ -82,13 +82,13 @@ package struct LicenseExplanation: Sendable {
         return nil
     }
 
-    /// The limit that the device cannot be told.
+    /// The limit that cannot be told to the device, if the error is about one.
     package func limitedTerm(where error: LicenseTermsError) -> LimitedTerm? {
         guard case .success(let authorization)? = gate?.decision else { return nil }
         return LimitedTerm(authorization.limits, where: error)
     }
 
-    /// What a licence would spend or count in the shared store, which alone can say whether there is any left.
+    /// What a licence would spend or count in the shared store. Only the store knows whether any is left.
     package var obligations: Obligations? {
         guard case .success(let authorization)? = gate?.decision else { return nil }
         return authorization.obligations

@@ -3,9 +3,9 @@ import ContentKeys
 import Records
 import Synchronization
 
-/// How many licences a node gives in an outage without counting what they spend.
+/// How many licences a node gives in an outage of the nodes' database, before their uses are counted there.
 package struct AdmissionLimits: Equatable, Sendable {
-    /// For one token, and never more than its own uses.
+    /// For one token. The token's own number of uses limits it too.
     package var perToken: Int
     /// For all tokens of one subject.
     package var perSubject: Int
@@ -16,14 +16,14 @@ package struct AdmissionLimits: Equatable, Sendable {
     }
 }
 
-/// Counts what a node admits while the nodes' database is away.
+/// Counts what a node admits in an outage of the nodes' database.
 ///
-/// Tokens, subjects and requests are remembered until the outage is over and all of it is counted in the database. At
-/// most `capacity` of them are; beyond that nothing is admitted.
+/// Tokens, subjects and requests are remembered until the outage is over and the database has counted all of them. When
+/// `capacity` of them are remembered, nothing more is admitted.
 final class OutageAdmissions: Sendable {
     private static let capacity = 65_536
 
-    /// What may become of a licence.
+    /// Whether a licence is admitted.
     enum Verdict: Equatable {
         case admitted
         /// The same request was admitted before, with this answer.
@@ -62,7 +62,7 @@ final class OutageAdmissions: Sendable {
         }
     }
 
-    /// The outage is over, and everything is counted.
+    /// Forgets everything. Called when the outage is over and the database has counted all.
     func forget() {
         state.withLock { $0 = State() }
     }

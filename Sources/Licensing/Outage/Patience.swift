@@ -2,14 +2,14 @@ package import EventLoops
 import Synchronization
 import Telemetry
 
-/// Waits for answers of the nodes' database, for requests that can be served without one.
+/// Limits how long requests wait for the nodes' database if they can be served without its answer.
 ///
-/// A question that has no answer within the limit goes on, and its asker goes on without it. Such a question opens a
-/// breaker: then no asker waits. The next question that is answered within the limit closes it. Questions without an
-/// asker are bounded; beyond that nothing is asked.
+/// A request that gets no answer within the limit goes on without it, while its question stays under way. Such a late
+/// question opens a breaker. While the breaker is open, no request waits. The next question that is answered within the
+/// limit closes it. While the breaker is open and `questionsMaximum` questions are under way, nothing more is asked.
 package final class Patience: Sendable {
     package static let limitDefault: Duration = .milliseconds(200)
-    /// Questions that are under way at once.
+    /// How many questions may be under way at the same time while the breaker is open.
     static let questionsMaximum = 256
 
     private let loops: [LoopContext]
@@ -18,20 +18,20 @@ package final class Patience: Sendable {
     private let underWay = Atomic<Int>(0)
     private let late = Atomic<UInt64>(0)
 
-    /// Timers and questions run on the asker's loop if it is one of `loops`, and on the first one otherwise; there is
-    /// at least one.
+    /// Timers and questions run on the caller's loop if it is one of `loops`, and otherwise on the first of them. There
+    /// must be at least one.
     package init(on loops: [LoopContext], limit: Duration = Patience.limitDefault) {
         precondition(!loops.isEmpty, "questions need a loop")
         self.loops = loops
         self.limit = limit
     }
 
-    /// Whether the breaker is open: no asker waits.
+    /// Whether the breaker is open, so that no request waits.
     package var isOpen: Bool { isBroken.load(ordering: .relaxed) }
-    /// How many askers went on without an answer.
+    /// How many requests went on without an answer.
     package var lateCount: UInt64 { late.load(ordering: .relaxed) }
 
-    /// The answer, or nil if it is not there in time or the breaker is open.
+    /// Asks the question and returns its answer; returns nil if the answer is late or the breaker is open.
     func answer<Answer: Sendable>(
         to question: @escaping @Sendable () async -> Answer
     ) async -> Answer? {
@@ -74,7 +74,7 @@ package final class Patience: Sendable {
     }
 }
 
-/// Resumes its continuation once, with what comes first.
+/// Resumes its continuation once, with the answer or the end of the time limit, whichever comes first.
 private final class PatientAsker<Answer: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Answer?, Never>?>
 

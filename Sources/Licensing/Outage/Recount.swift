@@ -1,29 +1,31 @@
 package import ContentKeys
 package import Records
 
-/// Counts in the nodes' database what it lacks: licences that were admitted in an outage, and decisions that it had
-/// taken and lost.
+/// Settles in the nodes' database the decisions that it lacks: licences that were admitted in an outage, and decisions
+/// that the database has lost.
 ///
-/// A database that takes over for another one may lack the last commits. The node finds that by its mark: the number
-/// that it counts up there is lower than one that the database had taken. Then the node settles again what it has kept
-/// since that number. Settling is idempotent, because the database knows a request again.
+/// A database that takes over for another one may lack the last commits. The node notices this by its mark, a number
+/// that it counts up in the database: the number there is lower than one that the database had taken. Then the node
+/// settles again the decisions that it has kept since that number. Settling is idempotent, because the database
+/// recognizes a repeated request.
 ///
-/// It has no clock and no task: its owner calls `pass` about once a second, one call at a time.
+/// It has no clock and no task. Its owner calls `pass` about once a second, one call at a time.
 package final class Recount {
-    /// Decisions that are read and settled at once.
+    /// How many decisions are read and settled at once.
     private static let pieceSize = 64
-    /// How often a rental is merged with what other nodes have made of it meanwhile, before the pass ends.
+    /// How often a rental is merged with the changes of other nodes before the pass ends.
     private static let mergesMaximum = 8
-    /// Marks for which decisions are kept: at least five minutes, because there is at most one mark a second.
+    /// For how many marks decisions are kept: for at least five minutes, because there is at most one mark a second.
     static let marksKept: Int64 = 300
 
-    /// What a pass has done.
+    /// How many decisions a pass has settled.
     package struct Report: Equatable, Sendable {
-        /// Owed decisions that are counted now.
+        /// Decisions admitted in an outage that the database counts now.
         package var counted = 0
-        /// Owed decisions that the database refuses, because another node has given the last use or place.
+        /// Decisions admitted in an outage that the database refuses, because another node has given the last use or
+        /// place.
         package var refused = 0
-        /// Decisions that the database had lost and has again.
+        /// Decisions that the database had lost and has got back.
         package var restored = 0
 
         package init() {}
@@ -33,9 +35,9 @@ package final class Recount {
     private let ledger: any DecisionKeeping
     private let shared: any RecountedStore
     private let mark: NodeMark
-    /// The mark that the database is known to have taken; nil before the ledger was read.
+    /// The last mark that the database has taken; nil before the ledger was read.
     private var taken: Int64?
-    /// The mark up to which the ledger was cleared of what it kept.
+    /// The mark before which the ledger has forgotten its kept decisions.
     private var cleared: Int64 = 0
 
     package init(node: NodeID, ledger: any DecisionKeeping, shared: any RecountedStore, mark: NodeMark) {
@@ -45,7 +47,7 @@ package final class Recount {
         self.mark = mark
     }
 
-    /// Counts all that the database lacks. Throws at the first failure; the next call goes on.
+    /// Settles everything that the database lacks. Throws at the first failure; the next call goes on from there.
     package func pass() async throws(StoreError) -> Report {
         var report = Report()
         let expected = try await knownMark()
@@ -53,7 +55,7 @@ package final class Recount {
         let found = try await shared.replaceMark(of: node, with: next, expected: expected)
         if found < expected {
             report.restored = try await restore(from: found)
-            // The loss is remembered by the old mark until all is there again.
+            // Until all decisions are restored, the old mark stays, so that a failed pass does not hide the loss.
             taken = found
         } else {
             taken = next
@@ -97,8 +99,10 @@ package final class Recount {
         }
     }
 
-    /// Whether the decision is counted, or at least what it spends of its token: places and slots may be taken
-    /// meanwhile.
+    /// Settles a decision, and returns whether the database has counted all of it.
+    ///
+    /// If its device place or its slot was taken meanwhile, the rest of it is counted, for example the use of its
+    /// token.
     private func count(_ decision: LicenseDecision) async throws(StoreError) -> Bool {
         guard case .denied(let denial) = try await settle(decision) else { return true }
         switch denial {
@@ -112,8 +116,8 @@ package final class Recount {
         }
     }
 
-    /// A licence that was given without asking what is remembered of its rental is merged with that: the earlier play
-    /// is the first.
+    /// Settles a decision. Its rental was made without knowing the stored one, so the two are merged: the earlier first
+    /// play counts.
     private func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         var decision = decision
         for _ in 0..<Self.mergesMaximum {

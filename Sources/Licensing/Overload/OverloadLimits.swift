@@ -1,13 +1,13 @@
 import Synchronization
 
-/// How long requests may wait when there are more than can be served, and how many.
+/// How long requests may wait in an overload, and how many of them.
 ///
-/// A refusal at once kills playback: hls.js gives up on 429, and answers 503 with eight more requests (clients,
+/// An immediate refusal stops playback: hls.js gives up on 429, and answers 503 with eight more requests (clients,
 /// section 0, fact 8).
 package struct OverloadLimits: Equatable, Sendable {
     /// How long a request waits before it is refused.
     package var wait: Duration
-    /// How many requests of one loop wait, at least 1.
+    /// How many requests of one loop may wait; at least 1.
     package var waitingMaximum: Int
 
     package init(wait: Duration = .seconds(3), waitingMaximum: Int = 4096) {
@@ -18,7 +18,7 @@ package struct OverloadLimits: Equatable, Sendable {
     var nanoseconds: Int64 { Int64(wait / .nanoseconds(1)) }
 }
 
-/// How many requests wait now, had to wait, and waited for nothing.
+/// How many requests wait now, have had to wait, and were refused.
 package final class OverloadCounts: Sendable {
     private let waitingCount = Atomic<Int>(0)
     private let waitedCount = Atomic<UInt64>(0)

@@ -2,10 +2,10 @@ import Entitlements
 import EventLoops
 import Telemetry
 
-/// Where requests of one loop wait that exceed the rate of all requests together: on a timer of the loop, so that
-/// nothing is blocked.
+/// Lets requests of one loop wait that exceed the rate of all requests together. A timer of the loop resumes them, so
+/// that nothing is blocked.
 ///
-/// The bucket is shared by all loops, the room belongs to its loop.
+/// All loops share the token bucket. Each loop has a room of its own.
 final class RateRoom {
     @safe
     private struct Guest {
@@ -27,8 +27,9 @@ final class RateRoom {
         self.loop = loop
     }
 
-    /// Returns true if the request may go on, false if it has waited as long as it may, or cannot wait. Returns on the
-    /// same loop.
+    /// Waits until the request may go on.
+    ///
+    /// Returns false if the request has waited as long as it may, or if the room is full. Returns on the same loop.
     func enter(at rate: Rate, isUrgent: Bool, limits: OverloadLimits) async -> Bool {
         // Requests wait in order. Only renewals may overtake other requests.
         if room.isEmpty || isUrgent && !room.isNextUrgent, limiter.take(0, at: rate, urgent: isUrgent) == nil {
@@ -70,8 +71,8 @@ final class RateRoom {
         }
     }
 
-    /// Lets in the requests that may go on, refuses those that have waited too long, and looks again when the first of
-    /// either can be.
+    /// Resumes the requests that may go on, and refuses those that have waited too long. Schedules the next call for
+    /// when a request may go on or be late.
     private func serve() {
         for guest in room.takeLate(now: now) { refuse(guest) }
         var wait: Duration?

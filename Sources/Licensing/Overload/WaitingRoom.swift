@@ -1,12 +1,13 @@
-/// Where requests wait that cannot be served at once: bounded, each with a deadline, renewals before all others.
+/// A bounded queue of requests that cannot be served at once. Each request has a deadline.
 ///
-/// A picture that runs should not stop because others begin. Within each kind, who came first goes first. Instants are
-/// nanoseconds on a clock that never runs backwards.
+/// Renewals go before all others, because a running playback should not stop because others begin. Within each kind,
+/// requests go in the order in which they came. Instants are nanoseconds on a clock that never runs backwards.
 struct WaitingRoom<Guest> {
-    /// What became of a request that came.
+    /// Whether a request has entered the room.
     enum Entry {
         case entered
-        /// A renewal took the place of the youngest request that is not a renewal; that request has to go.
+        /// The renewal has taken the place of the youngest request that is not a renewal. The caller must refuse that
+        /// request.
         case enteredFor(Guest)
         case full
     }
@@ -28,8 +29,8 @@ struct WaitingRoom<Guest> {
 
     /// Adds a request to a room of `capacity` places, at least one.
     ///
-    /// Capacity and deadline come with each request, so a reload can change both. A request waits at least as long as
-    /// those before it.
+    /// Capacity and deadline come with each request, so a reload can change both. The deadline of a request is never
+    /// earlier than the deadlines before it in its line.
     mutating func enter(_ guest: Guest, isUrgent: Bool, deadline: Int64, capacity: Int) -> Entry {
         guard count >= capacity else {
             if isUrgent {
@@ -44,7 +45,7 @@ struct WaitingRoom<Guest> {
         return .enteredFor(youngest.guest)
     }
 
-    /// Within a line deadlines never go back, so looking at the first place is enough to find what is late.
+    /// Within a line, deadlines never decrease, so the late requests are always at its front.
     private static func append(_ guest: Guest, _ deadline: Int64, to line: inout Line<Place>) {
         line.append(Place(guest: guest, deadline: max(deadline, line.last?.deadline ?? deadline)))
     }
@@ -53,7 +54,7 @@ struct WaitingRoom<Guest> {
         (urgent.removeFirst() ?? ordinary.removeFirst())?.guest
     }
 
-    /// Those whose deadline has come at `now`.
+    /// Takes the requests whose deadline has come.
     mutating func takeLate(now: Int64) -> [Guest] {
         var late: [Guest] = []
         while let first = urgent.first, first.deadline <= now, let place = urgent.removeFirst() {
@@ -65,13 +66,13 @@ struct WaitingRoom<Guest> {
         return late
     }
 
-    /// Nil if no request waits.
+    /// The earliest deadline of all waiting requests; nil if no request waits.
     var earliestDeadline: Int64? {
         [urgent.first?.deadline, ordinary.first?.deadline].compactMap(\.self).min()
     }
 }
 
-/// First in, first out. What was taken leaves a gap in front, which is closed now and then.
+/// A first-in, first-out queue. Removed elements leave a gap at the front, which is closed from time to time.
 private struct Line<Element> {
     private var elements: [Element?] = []
     private var head = 0

@@ -3,8 +3,7 @@ import Entitlements
 import FairPlay
 import Records
 
-/// The one place that decides what a client hears about a licence that was not issued: a stable code, and when to try
-/// again.
+/// Decides what a client is told about a refusal: a stable code, and when to try again. No other place decides it.
 extension LicenseError {
     package var code: ProblemCode {
         switch self {
@@ -29,19 +28,19 @@ extension LicenseError {
         }
     }
 
-    /// When to try again, in seconds; nil if another attempt needs something else than time.
+    /// After how many seconds to try again; nil if time alone does not help.
     package var retryAfterSeconds: Int64? {
         if case .entitlement(let error) = self { return error.retryAfterSeconds }
         if case .rateLimited(_, let seconds) = self { return seconds }
         if case .entitlementUnavailable(.breakerOpen(let seconds)) = self { return seconds }
-        // A clock is not mended in two seconds.
+        // A clock is not repaired in two seconds.
         if code == .clockUntrusted { return 10 }
         return code.passesByItself ? 2 : nil
     }
 }
 
 extension ProblemCode {
-    /// Too much work, or a part that is away: the same request may be good a moment later.
+    /// Whether the cause is an overload or an outage, so that the same request may succeed a moment later.
     fileprivate var passesByItself: Bool {
         [.overloaded, .storageUnavailable, .keyStoreTimeout, .moduleUnavailable, .entitlementUnavailable].contains(self)
     }
@@ -114,20 +113,20 @@ extension DecisionDenial {
         switch self {
         case .replayed: .spcReplayed
         case .tokenUsed: .tokenUsed
-        // Without a place to give, the device is not registered.
+        // With a limit of 0, only registered devices may play, and this one is not registered.
         case .deviceLimit(limit: 0), .otherDevice: .deviceMismatch
         case .deviceLimit: .deviceLimit
         case .slotsFull: .concurrencyLimit
         case .slotEvicted: .sessionKilled
         case .sessionSuperseded: .sessionExpired
-        // The licence is computed again before it comes to this.
+        // `LicenseIssuer` computes the licence again, so this error does not reach a client.
         case .rentalDiffers: .overloaded
         }
     }
 }
 
 extension LadderModuleError {
-    /// A module that fails is a fault here; one that is busy or away comes back.
+    /// A module that fails is a fault of this server. A module that is busy or away comes back.
     fileprivate var code: ProblemCode {
         switch self {
         case .failed, .answerMalformed, .refused: .internalError
@@ -141,7 +140,7 @@ extension StoreError {
     fileprivate var code: ProblemCode {
         switch self {
         case .contentAmbiguous: .keyNotFound
-        // A queue that is full is no outage: clients can fill it.
+        // A full queue is no outage, because clients can fill it.
         case .unavailable(.busy): .overloaded
         case .unavailable(.clockUntrusted): .clockUntrusted
         case .unavailable: .storageUnavailable

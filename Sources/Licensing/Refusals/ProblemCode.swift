@@ -1,7 +1,7 @@
-/// The stable codes of the one table of errors. Clients and operators rely on them: the sentences may change, the codes
-/// do not.
+/// The stable codes of all errors that clients are told. Clients and operators rely on the codes. Sentences about them
+/// may change, the codes do not.
 ///
-/// Status, title and hint of each code belong to the answer, and so to the service.
+/// The service adds the status, the title and the hint of each code, because they belong to the answer.
 package enum ProblemCode: String, Sendable, CaseIterable {
     case bodyEmpty = "body_empty"
     case bodyUnrecognised = "body_unrecognised"

@@ -2,7 +2,7 @@ import ContentKeys
 import Entitlements
 import FairPlay
 
-/// What the log says of a refusal: a text, and for a rejected SPC the TLLV tag and the number that it is about.
+/// What the log says about a refusal: a text and, for a rejected SPC, the TLLV tag and the number that it concerns.
 package struct RefusalCause: Sendable {
     package let text: String
     package let tag: UInt64
@@ -14,7 +14,7 @@ package struct RefusalCause: Sendable {
         number = 0
     }
 
-    /// The same work for each rejection: see `SPCRejection.logged`.
+    /// Does the same work for each rejection, so that its time tells nothing: see `SPCRejection.logged`.
     init(_ rejection: SPCRejection) {
         let logged = rejection.logged
         text = logged.name.description
@@ -24,7 +24,7 @@ package struct RefusalCause: Sendable {
 }
 
 extension LicenseError {
-    /// The true cause, for the log alone. Holds no secret and no text of the token.
+    /// The true cause, for the log only. It contains no secret and no text of the token.
     package var cause: RefusalCause {
         switch self {
         case .tokenMissing: RefusalCause("no token was presented")

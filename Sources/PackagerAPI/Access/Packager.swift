@@ -6,29 +6,29 @@ package import KeyCrypto
 package final class Packager: Sendable {
     /// What a packager may do with the keys of its contents. One scope does not include another.
     package enum Scope: String, Sendable, CaseIterable {
-        /// Is given keys that are there.
+        /// The packager may get keys that exist.
         case read
-        /// Has keys made that are not there.
+        /// The packager may have missing keys made.
         case create
-        /// Brings the bytes of a key along, in place of a key that the server makes.
+        /// The packager may send the bytes of a key, which the server stores instead of making one.
         case `import`
 
-        /// What SPEKE needs: a request gets the keys that are there, and the others are made.
+        /// The scopes that SPEKE needs: a request gets the keys that exist, and the missing ones are made.
         package static let standard: Set = [Scope.read, .create]
     }
 
-    /// As the configuration names it.
+    /// The name in the configuration.
     package let name: String
-    /// How the ledger names it as the actor of what it did.
+    /// The name as an actor in the ledger.
     package let actor: String
     package let scopes: Set<Scope>
     /// The contents whose keys it may have; nil for all contents.
     package let contents: ContentScope?
     /// The DER encodings of the certificates to which its keys may be encrypted.
     private let recipients: Set<[UInt8]>
-    /// Whether it gets no key in the clear.
+    /// Whether the packager may get keys only in encrypted form.
     package let requiresEncryptedDelivery: Bool
-    /// How often it may ask; nil for any rate.
+    /// How often the packager may ask; nil for no limit.
     package let rate: Rate?
     /// Whether its credentials are refused.
     package let isDisabled: Bool
@@ -48,15 +48,15 @@ package final class Packager: Sendable {
         self.isDisabled = isDisabled
     }
 
-    /// Whether it may do this with keys of this content.
+    /// Whether the packager has a scope for the keys of a content.
     package func permits(_ scope: Scope, of content: ContentID) -> Bool {
         scopes.contains(scope) && contents?.covers(content.text) ?? true
     }
 
     /// Whether keys may be encrypted to this certificate: only if it is pinned, byte for byte.
     ///
-    /// A certificate that a request brings along proves nothing by itself. Without a pin, encryption would add nothing
-    /// to the credential (packagers, section 7.5). So a packager without pins has no recipient. The validity of a
-    /// pinned certificate is not looked at, because the pin says that it is accepted.
+    /// A certificate in a request proves nothing by itself. Without a pin, encryption would add no protection to that
+    /// of the credential (packagers, section 7.5). So a packager without pins has no recipient. The validity period of
+    /// a pinned certificate is not checked, because the pin says that the certificate is accepted.
     package func accepts(recipient: Certificate) -> Bool { recipients.contains(recipient.der) }
 }

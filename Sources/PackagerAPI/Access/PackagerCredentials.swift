@@ -1,11 +1,12 @@
 import ByteCoding
 
-/// What a request presents to say which packager sends it: a secret in its header fields, the certificate of its
+/// The credentials with which a request names its packager: a secret in its header fields, the certificate of its
 /// connection, or both (packagers, section 7.4).
 ///
-/// Reading compares nothing with a stored secret. `PackagerDirectory.judge` does that.
+/// Only parses them. `PackagerDirectory.judge` compares them with the stored secrets.
 package struct PackagerCredentials: Sendable {
-    /// A certificate that the client has proved in the handshake, and that an authority of the listener has signed.
+    /// A client certificate of the TLS handshake. The client has proved that it has the private key, and an authority
+    /// of the listener has signed the certificate.
     package struct ClientCertificate: Equatable, Sendable {
         /// The subject as RFC 4514 writes it.
         package let subject: String
@@ -18,14 +19,14 @@ package struct PackagerCredentials: Sendable {
         }
     }
 
-    /// What the header fields come to.
+    /// The result of reading the header fields.
     enum Presented: Equatable, Sendable {
         case nothing
-        /// One secret, in one field or in several. Only Basic names a user.
+        /// One secret, in one field or in several. Only the scheme Basic has a user name.
         case secret([UInt8], user: [UInt8]?)
-        /// Two different secrets or users.
+        /// Two different secrets or two different user names.
         case ambiguous
-        /// A field that is not readable, or `Authorization` with another scheme.
+        /// A field that cannot be parsed, or `Authorization` with a scheme that is not supported.
         case malformed
     }
 
@@ -39,8 +40,9 @@ package struct PackagerCredentials: Sendable {
     /// Reads the values of all `Authorization` and all `x-api-key` fields of a request, without white space around
     /// them.
     ///
-    /// Never fails: `judge` refuses what is not readable. `certificate` is nil if the connection has none, and if it is
-    /// the connection of a proxy that ends TLS, whose certificate says nothing about the packager.
+    /// Never fails: `judge` refuses fields that cannot be parsed. `certificate` is nil if the connection has no
+    /// certificate. It is also nil if a proxy that ends TLS has opened the connection, because the proxy's certificate
+    /// says nothing about the packager.
     package init(
         authorization: [ArraySlice<UInt8>], apiKeys: [ArraySlice<UInt8>], certificate: ClientCertificate? = nil
     ) {
@@ -56,27 +58,27 @@ package struct PackagerCredentials: Sendable {
 
     // MARK: Reading
 
-    /// The scheme in any case, spaces, and the rest (RFC 9110, section 11.4).
+    /// Reads an authentication scheme in any case, spaces, and the credentials (RFC 9110, section 11.4).
     private static func read(authorization value: ArraySlice<UInt8>) -> Presented {
         let space = UInt8(ascii: " ")
         guard let end = value.firstIndex(of: space) else { return .malformed }
         let rest = value[end...].drop { $0 == space }
-        // Bit 5 tells the cases of a letter apart.
+        // Setting bit 5 puts letters into lower case.
         let scheme = value[..<end].lazy.map { $0 | 0x20 }
         if scheme.elementsEqual("basic".utf8) { return read(basic: rest) }
         if scheme.elementsEqual("bearer".utf8) { return read(apiKey: rest) }
-        // A scheme that is not served, such as Digest or AWS4-HMAC-SHA256.
+        // The scheme is not supported, for example Digest or AWS4-HMAC-SHA256.
         return .malformed
     }
 
-    /// Visible ASCII characters, as secrets of packagers have them.
+    /// Reads a secret of visible ASCII characters.
     private static func read(apiKey value: ArraySlice<UInt8>) -> Presented {
         guard !value.isEmpty, value.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return .malformed }
         return .secret(Array(value), user: nil)
     }
 
-    /// The Base64 of user, colon and password in UTF-8. The user has no colon, the password may have some, and neither
-    /// has control characters (RFC 7617, section 2).
+    /// Reads the Base64 of user name, colon and password in UTF-8. Only the password may have colons. Neither part has
+    /// control characters (RFC 7617, section 2).
     private static func read(basic text: ArraySlice<UInt8>) -> Presented {
         let colon = UInt8(ascii: ":")
         guard let bytes = try? Base64.decode(text), let end = bytes.firstIndex(of: colon), end + 1 < bytes.count,
@@ -89,7 +91,7 @@ package struct PackagerCredentials: Sendable {
 }
 
 extension PackagerCredentials.Presented {
-    /// Both together: the same secret may stand in two fields, and one of them may name the user.
+    /// Combines the results of two fields. The same secret may stand in both, and one of them may name the user.
     fileprivate func joined(with other: Self) -> Self {
         switch (self, other) {
         case (.malformed, _), (_, .malformed): return .malformed
@@ -104,14 +106,14 @@ extension PackagerCredentials.Presented {
 }
 
 extension PackagerCredentials: CustomStringConvertible, CustomReflectable {
-    /// Nothing of the secret.
+    /// The name of the type. It tells nothing of the secret.
     package var description: String { "PackagerCredentials" }
 
     package var customMirror: Mirror { Mirror(self, children: [] as [Mirror.Child]) }
 }
 
 extension PackagerCredentials.Presented: CustomStringConvertible, CustomReflectable {
-    /// Nothing of the secret.
+    /// The name of the case. It tells nothing of the secret.
     var description: String {
         switch self {
         case .nothing: "nothing"

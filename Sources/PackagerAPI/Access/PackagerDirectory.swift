@@ -9,38 +9,39 @@ package enum ClientCertificateName: Hashable, Sendable {
     case sha256([UInt8])
 }
 
-/// Why a request comes from no packager. The answer is the same for all of them. Only the log tells which one it was.
+/// Why a request is accepted from no packager. The answer is the same for every reason. Only the log tells the reason.
 package enum PackagerRefusal: Error, Equatable, Sendable {
     /// No secret is presented, and no packager has the certificate of the connection.
     case missing
-    /// A header field is not readable, or its scheme is not served.
+    /// A header field cannot be parsed, or its scheme is not supported.
     case malformed
     /// Two different credentials, or credentials of two packagers.
     case ambiguous
-    /// The secret is of no packager, or the user name is not that of the packager.
+    /// No packager has the secret, or the packager with the secret has another user name.
     case wrong
     /// The packager of this name is disabled.
     case disabled(String)
 }
 
-/// All packagers, found by what they present. Immutable: a reload makes another one.
+/// All packagers, found by their credentials. It is immutable: a reload makes a new one.
 ///
-/// A credential of a packager opens no licence, and a viewer's token opens no key, by construction:
+/// By construction, a packager's credential gets no licence, and a viewer's token gets no key:
 ///
-/// - Licences are judged by tokens that verify with a key of an issuer. No part of that knows this directory.
-/// - This directory compares whole secrets and knows no issuer. It reads no token.
-/// - A secret that has the form of a token could be both. The configuration refuses such a secret
-///   (`Token.isSpelled(by:)`), and a secret that is also an administrator's, a customer's or an issuer's.
+/// - A licence needs a token that verifies with a key of an issuer. The code that decides this does not use this
+///   directory.
+/// - This directory compares whole secrets. It knows no issuers and reads no tokens.
+/// - A secret in the form of a token could serve as both. The configuration refuses such a secret
+///   (`Token.isSpelled(by:)`). It also refuses a secret that an administrator, a customer or an issuer has.
 package struct PackagerDirectory: Sendable {
     package final class Entry: Sendable {
         package let packager: Packager
-        /// What Basic presents as the user name, in UTF-8.
+        /// The user name in the scheme Basic, in UTF-8.
         let user: [UInt8]
         /// The current secret and, during a rotation, the previous one.
         let secrets: [AuthenticatorDigest]
         let certificates: Set<ClientCertificateName>
 
-        /// The digests have the key of the directory. `user` is the packager's name unless given.
+        /// Makes an entry. The digests must be made with the directory's key. `user` is the packager's name by default.
         package init(
             _ packager: Packager, user: String? = nil, secrets: [AuthenticatorDigest],
             certificates: Set<ClientCertificateName> = []
@@ -52,11 +53,11 @@ package struct PackagerDirectory: Sendable {
         }
     }
 
-    /// Without packagers: every request is refused.
+    /// A directory without packagers, which refuses every request.
     package static let empty = PackagerDirectory()
 
     private let entries: [Entry]
-    /// Makes the digests of what requests present; nil if there is no packager.
+    /// The key for the digests of presented secrets; nil if there is no packager.
     private let key: HMACSHA256Key?
 
     private init() {
@@ -64,7 +65,8 @@ package struct PackagerDirectory: Sendable {
         key = nil
     }
 
-    /// No two entries have one name, one secret or one certificate name. All digests are made with `key`.
+    /// Makes a directory. No two entries may share a name, a secret or a certificate name. All digests must be made
+    /// with `key`.
     package init(_ entries: [Entry], key: HMACSHA256Key) {
         self.entries = entries
         self.key = key
@@ -72,13 +74,14 @@ package struct PackagerDirectory: Sendable {
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// In the order of the configuration.
+    /// The names of the packagers, in the order of the configuration.
     package var names: [String] { entries.map(\.packager.name) }
 
-    /// The packager that presents these credentials.
+    /// Returns the packager with these credentials.
     ///
-    /// The secret is compared with that of every packager in constant time, also of those that are disabled. A
-    /// certificate that names no packager may stand beside a secret: the listener may demand one of every client.
+    /// The secret is compared in constant time with the secrets of all packagers, also of disabled ones. A certificate
+    /// that belongs to no packager may stand beside a secret, because the listener may demand a certificate of every
+    /// client.
     package func judge(_ credentials: PackagerCredentials) throws(PackagerRefusal) -> Packager {
         let bySecret = try entry(presenting: credentials.presented)
         let byCertificate = try entry(connectedWith: credentials.certificate)
@@ -88,14 +91,14 @@ package struct PackagerDirectory: Sendable {
         return entry.packager
     }
 
-    /// Nil if nothing is presented.
+    /// The entry with the presented secret; nil if no secret is presented.
     private func entry(presenting presented: PackagerCredentials.Presented) throws(PackagerRefusal) -> Entry? {
         switch presented {
         case .nothing: return nil
         case .malformed: throw .malformed
         case .ambiguous: throw .ambiguous
         case .secret(let secret, let user):
-            // One digest for all comparisons. Without a digest nothing is right.
+            // One digest serves all comparisons. If it cannot be made, the secret counts as wrong.
             guard let key, let digest = try? AuthenticatorDigest(of: secret, key: key) else { throw .wrong }
             var found: Entry?
             for entry in entries {
@@ -106,14 +109,14 @@ package struct PackagerDirectory: Sendable {
         }
     }
 
-    /// Nil if there is no certificate, or if no packager has it.
+    /// The entry with the certificate of the connection; nil if there is no certificate, or if no packager has it.
     private func entry(
         connectedWith certificate: PackagerCredentials.ClientCertificate?
     ) throws(PackagerRefusal) -> Entry? {
         guard let certificate else { return nil }
         let names: Set<ClientCertificateName> = [.subject(certificate.subject), .sha256(certificate.sha256)]
         let found = entries.filter { !$0.certificates.isDisjoint(with: names) }
-        // One packager may have the subject, and another one the fingerprint.
+        // One packager may list the subject and another one the fingerprint.
         guard found.count <= 1 else { throw .ambiguous }
         return found.first
     }

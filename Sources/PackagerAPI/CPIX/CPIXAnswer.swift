@@ -4,26 +4,28 @@ import KeyCrypto
 
 /// The document that answers a packager: the request with keys and signalling filled in.
 ///
-/// The same request and the same keys give the same bytes, unless keys are encrypted: each encryption has fresh random
-/// keys.
+/// The same request and the same keys give the same bytes, unless the keys are encrypted: each encryption uses fresh
+/// random keys.
 package struct CPIXAnswer: Sendable {
-    /// The document in UTF-8. It holds keys: it is sent, and nothing else is done with it.
+    /// The document in UTF-8. It holds keys, so it must only be sent to the packager.
     package let bytes: [UInt8]
 
-    /// Throws `ivConflict` if a key has another IV than the request asks for, and what has status 500.
+    /// Makes the answer to a request.
+    ///
+    /// Throws `ivConflict` if a key has another IV than the request asks for, and the errors with status 500.
     package init(
         to request: CPIXRequest, keys: [PackagedKey], urls: SKDTemplate, authority: String? = nil
     ) throws(CPIXError) {
         bytes = try CPIXAnswerDraft(to: request, keys: keys, urls: urls, authority: authority).filled(with: keys)
     }
 
-    /// The bytes are a filled draft.
+    /// Makes an answer of the bytes of a filled draft.
     init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 }
 
-/// An answer without its keys, which stays the same as long as a request gets the same keys.
+/// An answer without its keys. It can be used again as long as the request gets the same keys.
 final class CPIXAnswerDraft: Sendable {
     private let bytes: [UInt8]
     private let keyPlaces: [MarkupWriter.KeyPlace]
@@ -32,7 +34,8 @@ final class CPIXAnswerDraft: Sendable {
     private let urls: SKDTemplate
     private let authority: String?
 
-    /// Throws as `CPIXAnswer` does. A request for encrypted keys has an answer with the keys in it, for one use.
+    /// Throws the same errors as `CPIXAnswer`. The draft of a request for encrypted keys contains the encrypted keys,
+    /// so it serves for one answer only.
     init(to request: CPIXRequest, keys: [PackagedKey], urls: SKDTemplate, authority: String?) throws(CPIXError) {
         var filler = try DocumentFiller(request: request, keys: keys, urls: urls, authority: authority)
         let writer = MarkupWriter(try filler.fill())
@@ -43,7 +46,7 @@ final class CPIXAnswerDraft: Sendable {
         self.authority = authority
     }
 
-    /// Whether the answer with these keys differs from another one that was made of it in nothing but the keys' bytes.
+    /// Whether the draft fits these arguments, so that only the bytes of the keys need to be filled in.
     func fits(_ keys: [PackagedKey], urls: SKDTemplate, authority: String?) -> Bool {
         keys.count == ivs.count && zip(keys, ivs).allSatisfy { $0.keyID == $1.keyID && $0.iv == $1.iv }
             && fits(urls: urls, authority: authority)
@@ -54,7 +57,7 @@ final class CPIXAnswerDraft: Sendable {
         authority == self.authority && urls == self.urls
     }
 
-    /// The document with the keys at their places.
+    /// Returns the document with the keys filled in at their places.
     func filled(with keys: [PackagedKey]) -> [UInt8] {
         var filled: [UInt8] = []
         filled.reserveCapacity(bytes.count)
@@ -82,7 +85,8 @@ package struct PackagedKey: Sendable {
     package let key: ContentKey
     package let iv: Bytes16
 
-    /// Throws `ivEqualsKey`: the IV is public, and would give the key away (packagers, section 1.5).
+    /// Throws `ivEqualsKey` if the IV equals the key: the IV is public, so it would disclose the key (packagers,
+    /// section 1.5).
     package init(keyID: KeyID, key: ContentKey, iv: Bytes16) throws(ContentKeyError) {
         guard key.bytes.revealedBytes16() != iv else { throw .ivEqualsKey }
         self.keyID = keyID
@@ -90,7 +94,7 @@ package struct PackagedKey: Sendable {
         self.iv = iv
     }
 
-    /// A key of the store, whose IV is not the key.
+    /// Makes a packaged key of a key in the store, whose IV never equals the key.
     package init(_ record: ContentKeyRecord) {
         keyID = record.keyID
         key = record.key
@@ -125,7 +129,7 @@ private struct DocumentFiller {
 
     mutating func fill() throws(CPIXError) -> MarkupElement {
         var root = request.document
-        // `id` is ignored in v2, and must not come back (packagers, section 1.4).
+        // In v2 an `id` is ignored, and must not be in the answer (packagers, section 1.4).
         if request.version != .v1 { root.setAttribute("id", to: nil) }
         let plan = NamePlan(for: neededNames, in: &root)
         try fillKeys(in: &root, plan)
@@ -162,7 +166,7 @@ private struct DocumentFiller {
             var recipients = request.recipients[...]
             try root.update("DeliveryDataList", in: CPIXNamespace.cpix) { (list) throws(CryptoError) in
                 try list.update("DeliveryData", in: CPIXNamespace.cpix) { (element) throws(CryptoError) in
-                    // The request has one recipient for each of these elements, in their order.
+                    // The request has one recipient for each of these elements, in the same order.
                     guard let recipient = recipients.popFirst() else { return }
                     try delivery.fill(&element, for: recipient, plan)
                 }
@@ -188,7 +192,7 @@ private struct DocumentFiller {
         }
     }
 
-    /// Whether a key's IV is the IV of all samples. Schemes in counter mode have one for each sample.
+    /// Whether all samples have the key's IV. In counter mode each sample has an IV of its own.
     private func hasConstantIV(_ key: RequestedContentKey) -> Bool {
         key.explicitIV != nil || request.scheme(of: key).isCounterMode == false
     }
@@ -212,13 +216,14 @@ private struct DocumentFiller {
     }
 }
 
-/// Fills one `DRMSystem`: what the request leaves out and the standard asks for is added, and what the system does not
-/// have is removed (packagers, sections 1.3, 1.4 and 1.7).
+/// Fills one `DRMSystem` (packagers, sections 1.3, 1.4 and 1.7).
+///
+/// Adds mandatory elements that the request leaves out, and removes elements that the system does not have.
 private struct SystemFiller {
     private(set) var element: MarkupElement
     let plan: NamePlan
 
-    /// The order of the schema.
+    /// The order of the elements in the schema.
     private static let order = [
         "PSSH", "ContentProtectionData", "URIExtXKey", "HLSSignalingData", "SmoothStreamingProtectionHeaderData",
     ]
@@ -245,7 +250,8 @@ private struct SystemFiller {
         }
     }
 
-    /// Gives the element this text, removes it with nil, and adds it if it is mandatory and missing.
+    /// Sets the text of the element, or removes the element if `text` is nil. A mandatory element is added if it is
+    /// missing.
     private mutating func set(
         _ name: String, in namespace: String = CPIXNamespace.cpix, to text: String?, isMandatory: Bool
     ) {
@@ -255,7 +261,7 @@ private struct SystemFiller {
         if !isThere, isMandatory { add(plan.element(name, in: namespace, [.text(text)])) }
     }
 
-    /// The line of each playlist, under the name that the request has for it.
+    /// Fills in the key line of each playlist. The name of the playlist stays as the request has it.
     private mutating func setPlaylists(_ line: HLSKeyLine) {
         var missing: [HLSPlaylist] = [.media, .multivariant]
         element.update("HLSSignalingData", in: CPIXNamespace.cpix) { data in
@@ -272,7 +278,7 @@ private struct SystemFiller {
         }
     }
 
-    /// Adds an element at its place in the schema, in front of the first that must come behind it.
+    /// Adds an element at its place in the schema: before the first element that must follow it.
     private mutating func add(_ added: MarkupElement) {
         let rank = Self.order.firstIndex(of: added.localName) ?? Self.order.endIndex
         let place = element.children.firstIndex { child in
@@ -284,7 +290,7 @@ private struct SystemFiller {
 }
 
 extension HLSPlaylist {
-    /// SPEKE's name.
+    /// The name of the playlist in SPEKE.
     fileprivate var name: String {
         switch self {
         case .media: "media"

@@ -4,31 +4,31 @@ package import KeyCrypto
 
 /// Why a packager's request is not answered with keys.
 package enum CPIXError: Error, Equatable, Sendable {
-    // The packager's fault: 422.
+    // Faults of the packager: status 422.
 
     case document(MarkupError)
     /// The root is not `CPIX` of the CPIX namespace.
     case notCPIX
-    /// `X-Speke-Version` is unknown, or is not that of the path or of the document.
+    /// `X-Speke-Version` is unknown, or the path or the document has another version.
     case unsupportedSPEKEVersion
     case missingContentID
-    /// Not 1 to 200 printable ASCII characters.
+    /// The content id is not 1 to 200 printable ASCII characters.
     case invalidContentID
     case missingVersion
-    /// Not 2.3 or 2.4, or not the one that goes with `X-Speke-Version`.
+    /// `CPIX@version` is not 2.3 or 2.4, or does not go with `X-Speke-Version`.
     case unsupportedVersion
     case missingElement(String)
-    /// An element that may be there once only, or two of the same name.
+    /// An element occurs twice that may occur only once, or two elements have the same identifier.
     case repeatedElement(String)
     case missingAttribute(element: String, attribute: String)
     case invalidAttribute(element: String, attribute: String)
-    /// More elements than are served: 64 keys, 256 DRM systems, 8 recipients; one key in SPEKE v1.
+    /// There are more elements than allowed: 64 keys (one in SPEKE v1), 256 DRM systems or 8 recipients.
     case tooMany(String)
     /// The element names a key that `ContentKeyList` does not have.
     case unknownKeyID(element: String)
     /// `KeyPeriodFilter` names a period that `ContentKeyPeriodList` does not have.
     case unknownPeriod
-    /// A request that carries a key instead of asking for one.
+    /// The request contains a key instead of asking for one.
     case keyInRequest
     case missingScheme(keyID: String)
     case unsupportedScheme(keyID: String)
@@ -40,16 +40,16 @@ package enum CPIXError: Error, Equatable, Sendable {
     case missingContract
     /// A recipient's certificate is not X.509 in DER with an RSA key of 2,048 to 4,096 bits.
     case recipientCertificate
-    /// The key exists, and has another IV than the `explicitIV` of the request.
+    /// The key exists, and its IV differs from the `explicitIV` of the request.
     case ivConflict(keyID: KeyID)
 
-    // Ours: 500.
+    // Faults of this server: status 500.
 
     /// No key was given for a key id of the request.
     case keyNotGiven(KeyID)
-    /// The template of key URLs gives none for this key.
+    /// The template of key URLs makes no valid URL for this key.
     case keyURL(SKDTemplateError)
-    /// The template of key URLs gives two keys one URL: players would take one key for the other.
+    /// The template of key URLs makes the same URL for two keys, so that players would confuse them.
     case sharedKeyURL
     case cryptography(CryptoError)
 
@@ -66,7 +66,7 @@ package enum CPIXError: Error, Equatable, Sendable {
         }
     }
 
-    /// The body of the answer. The texts that packagers, section 1.4, lists are SPEKE's own, to the letter.
+    /// The body of the answer. SPEKE prescribes some of these texts exactly (packagers, section 1.4).
     package var text: String {
         switch self {
         case .document: "Malformed CPIX document"

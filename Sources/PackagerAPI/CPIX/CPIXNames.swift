@@ -1,6 +1,6 @@
 package import ByteCoding
 
-/// The namespaces of CPIX documents (packagers, section 1.1). They are compared as URIs; prefixes do not matter.
+/// The namespaces of CPIX documents (packagers, section 1.1). URIs are compared; prefixes do not matter.
 enum CPIXNamespace {
     static let cpix = "urn:dashif:org:cpix"
     static let pskc = "urn:ietf:params:xml:ns:keyprov:pskc"
@@ -12,7 +12,7 @@ enum CPIXNamespace {
     static let encryption = "http://www.w3.org/2001/04/xmlenc#"
 }
 
-/// What `ContentKey@commonEncryptionScheme` may be: the schemes of ISO/IEC 23001-7, and in SPEKE v2.1 also methods of
+/// The values of `ContentKey@commonEncryptionScheme`: the schemes of ISO/IEC 23001-7, and in SPEKE v2.1 also methods of
 /// HLS.
 package enum CommonEncryptionScheme: String, Hashable, Sendable, CaseIterable {
     case cenc
@@ -22,7 +22,7 @@ package enum CommonEncryptionScheme: String, Hashable, Sendable, CaseIterable {
     case sampleAES = "SAMPLE-AES"
     case sampleAESCounter = "SAMPLE-AES-CTR"
 
-    /// Whether SPEKE v2.0 knows it too.
+    /// Whether it is a scheme of ISO/IEC 23001-7, which SPEKE v2.0 knows too.
     var isCommonEncryption: Bool {
         switch self {
         case .cenc, .cens, .cbc1, .cbcs: true
@@ -38,7 +38,7 @@ package enum CommonEncryptionScheme: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether AES runs in counter mode; otherwise in CBC.
+    /// Whether AES runs in counter mode. Otherwise it runs in CBC mode.
     var isCounterMode: Bool {
         switch self {
         case .cenc, .cens, .sampleAESCounter: true
@@ -47,8 +47,10 @@ package enum CommonEncryptionScheme: String, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// A system whose signalling is written. Latchkey issues licences of FairPlay only: for the others it writes what lets
-/// one encrypted stream be played with licences of another server.
+/// A DRM system whose signalling this server writes.
+///
+/// Latchkey issues licences of FairPlay only. It writes the signalling of the other systems so that the same encrypted
+/// stream can be played with licences of another server.
 package enum DRMSystem: Hashable, Sendable, CaseIterable {
     case fairPlay
     case widevine
@@ -63,7 +65,7 @@ package enum DRMSystem: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The system of a UUID in either case; nil for a system that is not known.
+    /// Returns the system with this UUID, in upper or lower case; nil if the system is not known.
     init?(identifier: String) {
         let parsed = try? KeyID(parsing: identifier)
         guard let system = Self.allCases.first(where: { $0.identifier == parsed }) else { return nil }

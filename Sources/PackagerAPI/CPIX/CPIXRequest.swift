@@ -4,9 +4,9 @@ package import KeyCrypto
 
 /// A packager's request for content keys: a CPIX document that has been checked (packagers, sections 1.3 to 1.5).
 ///
-/// The document stays as it is, because the answer is the same document with keys and signalling filled in.
+/// The document is kept unchanged, because the answer is the same document with keys and signalling filled in.
 package struct CPIXRequest: Sendable {
-    /// How many keys a request may have. SPEKE v1 has one.
+    /// How many keys a request may have. A request of SPEKE v1 has exactly one.
     package static let keyCountMaximum = 64
     package static let systemCountMaximum = 256
     package static let recipientCountMaximum = 8
@@ -14,16 +14,16 @@ package struct CPIXRequest: Sendable {
     package let version: SPEKEVersion
     /// `CPIX@contentId`, in SPEKE v1 `CPIX@id`.
     package let contentID: ContentID
-    /// In the document's order; no two have one key id.
+    /// The keys in the document's order. Their key ids are distinct.
     package let keys: [RequestedContentKey]
-    /// Who gets the keys encrypted. Empty if the keys are asked for in the clear.
+    /// The recipients to which the keys are encrypted. Empty if the request asks for keys in the clear.
     package let recipients: [DeliveryRecipient]
-    /// The systems that signalling is asked for, over all keys.
+    /// The systems for which the request asks for signalling, over all keys.
     package let systems: Set<DRMSystem>
     let document: MarkupElement
 
-    /// Reads a request of the version that path and header field say. Throws each `CPIXError` that has status 422, but
-    /// for `ivConflict`.
+    /// Reads a request of the version that the path and the header field say. Throws the errors with status 422, except
+    /// `ivConflict`.
     package init(parsing body: [UInt8], version: SPEKEVersion) throws(CPIXError) {
         let root = try wrap(CPIXError.document, try MarkupReader.read(body))
         self = try CPIXRequestReader(root: root, version: version).read()
@@ -41,24 +41,25 @@ package struct CPIXRequest: Sendable {
         self.document = document
     }
 
-    /// The scheme of a key. SPEKE v1 does not say: FairPlay has one scheme, and DASH had `cenc` before others.
+    /// The scheme of a key. SPEKE v1 does not say it: then it is `cbcs` if FairPlay is asked for, and otherwise `cenc`,
+    /// the first scheme of DASH.
     package func scheme(of key: RequestedContentKey) -> CommonEncryptionScheme {
         key.scheme ?? (systems.contains(.fairPlay) ? .cbcs : .cenc)
     }
 }
 
-/// A key that a packager asks for, and all that is known of it before it exists.
+/// A key that a packager asks for, with everything that the request says about it.
 package struct RequestedContentKey: Hashable, Sendable {
     package let keyID: KeyID
     /// `ContentKey@kid` as it was written.
     let writtenKeyID: String
-    /// Nil in SPEKE v1, which does not say.
+    /// The scheme; nil in SPEKE v1, which does not say it.
     package let scheme: CommonEncryptionScheme?
-    /// The IV that the key must have.
+    /// The IV that the key must have; nil if any IV will do.
     package let explicitIV: Bytes16?
-    /// From the usage rule. In SPEKE v1 every track.
+    /// The track of the usage rule. In SPEKE v1 a key is for every track.
     package let track: Track
-    /// The rotation period of the key; nil if keys do not rotate.
+    /// The key period; nil if keys do not rotate.
     package let period: KeyPeriod?
 }
 
@@ -67,7 +68,7 @@ package struct KeyPeriod: Hashable, Sendable {
     let identifier: String
     /// `ContentKeyPeriod@index`: the next period has the next number.
     package let index: UInt32
-    /// In SPEKE v2.1.
+    /// When the period begins; nil before SPEKE v2.1, and if the request does not say it.
     package let start: UnixTime?
     package let end: UnixTime?
 }

@@ -1,7 +1,7 @@
 import ByteCoding
 import ContentKeys
 
-/// Turns a document into a `CPIXRequest`, check by check.
+/// Checks a document and turns it into a `CPIXRequest`.
 struct CPIXRequestReader {
     let root: MarkupElement
     let version: SPEKEVersion
@@ -45,7 +45,7 @@ struct CPIXRequestReader {
     private func checkVersion() throws(CPIXError) {
         let written = root.attribute("version")
         guard let expected = version.documentVersion else {
-            // A document of SPEKE v2 without its header field is not answered as one of v1.
+            // A document of SPEKE v2 without its header field must not be answered as a document of v1.
             let isSecond = SPEKEVersion.allCases.contains { $0.documentVersion != nil && $0.documentVersion == written }
             guard !isSecond else { throw .unsupportedSPEKEVersion }
             return
@@ -123,7 +123,7 @@ struct CPIXRequestReader {
         guard let text = element.attribute("systemId"), !text.isEmpty else {
             throw .missingAttribute(element: "DRMSystem", attribute: "systemId")
         }
-        // Only a UUID is repeated in an error.
+        // An error text may repeat a UUID, and no other text of the request.
         guard text.utf8.count == 36, (try? KeyID(parsing: text)) != nil else {
             throw .invalidAttribute(element: "DRMSystem", attribute: "systemId")
         }
@@ -213,14 +213,14 @@ struct CPIXRequestReader {
 
     // MARK: - Elements
 
-    /// A list that may be there once; nil if it is not there.
+    /// The list with this name; nil if there is none. Throws if there are several.
     private func list(_ name: String) throws(CPIXError) -> MarkupElement? {
         let found = root.elements(name, in: CPIXNamespace.cpix)
         guard found.count <= 1 else { throw .repeatedElement(name) }
         return found.first
     }
 
-    /// The elements of a list that must be there; at least one.
+    /// The elements of a mandatory list. There must be at least one.
     private func elements(
         _ name: String, of listName: String, atMost countMaximum: Int
     ) throws(CPIXError) -> [MarkupElement] {
@@ -231,7 +231,7 @@ struct CPIXRequestReader {
         return found
     }
 
-    /// The key id of an element, and as it is written there.
+    /// The key id of an element, parsed and as it was written.
     static func keyID(of element: MarkupElement) throws(CPIXError) -> (KeyID, written: String) {
         guard let text = element.attribute("kid"), !text.isEmpty else {
             throw .missingAttribute(element: element.localName, attribute: "kid")
@@ -247,7 +247,8 @@ struct CPIXRequestReader {
     }
 }
 
-/// Which playlist an `HLSSignalingData` is for. CPIX 2.4 calls `master` `multiVariant` (packagers, section 1.4).
+/// The playlist that an `HLSSignalingData` is for. CPIX 2.4 has the value `multiVariant` in place of `master`
+/// (packagers, section 1.4).
 enum HLSPlaylist: Hashable {
     case media
     case multivariant
@@ -261,9 +262,9 @@ enum HLSPlaylist: Hashable {
     }
 }
 
-/// Whole numbers as XML attributes have them here.
+/// Whole numbers in XML attributes of CPIX documents.
 enum DecimalNumber {
-    /// 1 to 18 digits and nothing else; nil for any other text.
+    /// Reads a number of 1 to 18 digits; returns nil for any other text.
     static func parse(_ text: String) -> UInt64? {
         guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

@@ -1,19 +1,19 @@
 import ByteCoding
 package import ContentKeys
 
-/// Which key encrypts which tracks: the usage rules of a document (packagers, section 1.4).
+/// The usage rules of a document: they say which key encrypts which tracks (packagers, section 1.4).
 ///
 /// The number of filters is not compared with the parts of a track type: the public suite of SPEKE has one filter for
-/// `SD+HD1`, although the documentation asks for two.
+/// `SD+HD1`, although SPEKE's documentation asks for two.
 struct EncryptionContract {
-    /// One rule for each key; fewer only in SPEKE v1.
+    /// One rule for each key. In SPEKE v1 keys may lack a rule.
     let rules: [KeyID: UsageRule]
 
     init(rules: [KeyID: UsageRule]) {
         self.rules = rules
     }
 
-    /// SPEKE v1 has no track types; its rules give a key its period.
+    /// Reads the rules of SPEKE v1. They have no track types, and only say the period of a key.
     init(
         readingVersion1 elements: [MarkupElement], keyIDs: Set<KeyID>, periods: [String: KeyPeriod]
     ) throws(CPIXError) {
@@ -29,8 +29,10 @@ struct EncryptionContract {
         self.rules = rules
     }
 
+    /// Reads the rules of SPEKE v2.
+    ///
     /// Throws `missingContract` if no rule has a filter of video or audio, `unsupportedContract` if one key is for
-    /// tracks that need keys of their own, and `malformedContract` for anything else that breaks the rules.
+    /// tracks that need several keys, and `malformedContract` for rules that are invalid otherwise.
     init(reading elements: [MarkupElement], keyIDs: Set<KeyID>, periods: [String: KeyPeriod]) throws(CPIXError) {
         guard elements.contains(where: UsageRule.hasFilter) else { throw .missingContract }
         let all = try elements.map { (element) throws(CPIXError) in
@@ -69,7 +71,7 @@ struct UsageRule {
         ["VideoFilter", "AudioFilter"].contains { !element.elements($0, in: CPIXNamespace.cpix).isEmpty }
     }
 
-    /// The period that a key is for; nil without a filter of periods. A key has one period.
+    /// The id of the key's period; nil if the rule has no `KeyPeriodFilter`. A key has at most one period.
     static func periodID(of element: MarkupElement, _ periods: [String: KeyPeriod]) throws(CPIXError) -> String? {
         let filters = element.elements("KeyPeriodFilter", in: CPIXNamespace.cpix)
         guard let filter = filters.first else { return nil }
@@ -101,7 +103,8 @@ extension UsageRule {
             periodID: try Self.periodID(of: element, periods), track: try Self.track(trackType, video, audio))
     }
 
-    /// `ALL` has one bare filter of each kind. Any other track type is for video or for audio, and its filters agree.
+    /// Checks that the filters fit the track type. `ALL` has one bare filter of each kind. Any other track type is for
+    /// video or for audio, and all its filters are of that kind.
     private static func check(
         _ trackType: String, _ video: [RangeFilter], _ audio: [RangeFilter]
     ) throws(CPIXError) {
@@ -115,7 +118,8 @@ extension UsageRule {
         }
         guard !video.isEmpty || !audio.isEmpty else { throw .malformedContract }
         let kinds = Set(parts.compactMap(TrackKind.init(trackType:)))
-        // Video and audio of one key would have one protection: the stricter one stops devices that may play the other.
+        // A key has one protection. If video and audio shared a key, the stricter protection would also stop devices
+        // that may play the other.
         guard kinds.count < 2, video.isEmpty || audio.isEmpty else { throw .unsupportedContract }
         let filtered: TrackKind = video.isEmpty ? .audio : .video
         guard kinds.isSubset(of: [filtered]) else { throw .malformedContract }
@@ -134,12 +138,12 @@ extension UsageRule {
     }
 }
 
-/// What a track type of SPEKE's presets is for.
+/// Whether a track type of SPEKE's presets is for video or for audio.
 enum TrackKind: Hashable {
     case video
     case audio
 
-    /// Nil for a name that is not of the presets.
+    /// Returns nil for a name that is not one of the presets.
     init?(trackType: String) {
         switch trackType {
         case "VIDEO", "SD", "HD", "HD1", "HD2", "UHD", "UHD1", "UHD2": self = .video
@@ -150,13 +154,13 @@ enum TrackKind: Hashable {
     }
 }
 
-/// The track types of SPEKE's presets (packagers, section 1.4), for orders that have no filters beside them.
+/// The track types of SPEKE's presets (packagers, section 1.4), for orders that have no filters.
 package enum UsageRuleName {
     /// The track type of a key for every track.
     package static let allTracks = UsageRule.allTracks
 
-    /// The content type that a preset's filters come to; of joined types such as `SD+HD1` the strictest. Nil for a name
-    /// that is not of the presets, and for video and audio together.
+    /// The content type of a preset; for a joined type such as `SD+HD1` the strictest of its parts. Returns nil for a
+    /// name that is not one of the presets, and for video and audio together.
     package static func contentType(of trackType: String) -> ContentType? {
         var strictest: ContentType?
         for part in trackType.split(separator: "+", omittingEmptySubsequences: false) {
@@ -176,15 +180,15 @@ package enum UsageRuleName {
     }
 }
 
-/// A `VideoFilter` or `AudioFilter`: pixels of a picture, or channels.
+/// A `VideoFilter` or `AudioFilter`: a range of pixels in a picture, or of audio channels.
 struct RangeFilter: Equatable {
-    /// Pixels or channels.
+    /// The least number of pixels or channels; nil if there is no lower bound.
     let minimum: UInt64?
     let maximum: UInt64?
-    /// Whether it has none of its attributes, so that it fits every track of its kind.
+    /// Whether the filter has no attributes, so that it fits every track of its kind.
     let isBare: Bool
 
-    /// Pictures of up to 1024 x 576 are SD, of up to 1920 x 1080 HD (packagers, section 1.4).
+    /// Pictures of up to 1024 x 576 pixels are SD, larger ones of up to 1920 x 1080 are HD (packagers, section 1.4).
     static let pixelsOfSD: UInt64 = 589_824
     static let pixelsOfHD: UInt64 = 2_073_600
 
@@ -214,8 +218,7 @@ struct RangeFilter: Equatable {
         return number
     }
 
-    /// The type of the largest pictures that fit. A filter that says nothing of size means SD, like a key without a
-    /// label.
+    /// The content type of the largest pictures that fit. A filter without sizes means SD, like a key without a label.
     var contentType: ContentType {
         guard let pixels = maximum ?? minimum else { return .sd }
         return pixels <= Self.pixelsOfSD ? .sd : pixels <= Self.pixelsOfHD ? .hd : .uhd
@@ -223,7 +226,7 @@ struct RangeFilter: Equatable {
 }
 
 extension ContentType {
-    /// How strict a type's policy is, compared with others.
+    /// Orders the types by the strictness of their policies.
     fileprivate var rank: Int {
         switch self {
         case .audio: 0

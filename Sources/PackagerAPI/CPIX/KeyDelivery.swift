@@ -2,10 +2,10 @@ import ByteCoding
 import ContentKeys
 import KeyCrypto
 
-/// Hands keys to recipients so that only they can read them (packagers, section 1.5).
+/// Encrypts keys so that only the recipients can read them (packagers, section 1.5).
 ///
 /// A document key and a MAC key are made for one answer, and encrypted to each recipient with RSA-OAEP. Content keys
-/// are encrypted with the document key. The IV of a content key stays readable: it is public.
+/// are encrypted with the document key. The IV of a content key is not encrypted, because it is public.
 struct KeyDelivery: ~Copyable {
     private static let wrapping = "http://www.w3.org/2001/04/xmlenc#rsa-oaep-mgf1p"
     private static let cipher = "http://www.w3.org/2001/04/xmlenc#aes256-cbc"
@@ -15,7 +15,7 @@ struct KeyDelivery: ~Copyable {
     private let documentKey: SecretBytes
     private let macKey: SecretBytes
 
-    /// Fresh keys. Throws `randomnessUnavailable`.
+    /// Makes a random document key and a random MAC key. Throws `randomnessUnavailable`.
     init() throws(CryptoError) {
         let documentKey = try SecretBytes.random(count: AES256CBC.keySize)
         let macKey = try SecretBytes.random(count: Self.macKeySize)
@@ -23,7 +23,7 @@ struct KeyDelivery: ~Copyable {
         self.macKey = macKey
     }
 
-    /// Gives a `DeliveryData` its `DocumentKey` and `MACMethod`, behind its `DeliveryKey` as the schema has it.
+    /// Adds `DocumentKey` and `MACMethod` to a `DeliveryData`, after its `DeliveryKey` as the schema demands.
     func fill(_ element: inout MarkupElement, for recipient: DeliveryRecipient, _ plan: NamePlan) throws(CryptoError) {
         let key = recipient.certificate.publicKey
         let documentValue = plan.encrypted(Self.wrapping, try key.encrypt(documentKey, padding: .sha1))
@@ -48,7 +48,7 @@ struct KeyDelivery: ~Copyable {
         element.children.insert(contentsOf: added.map { .element($0) }, at: (place ?? -1) + 1)
     }
 
-    /// What `pskc:Secret` of a content key holds: `iv (16) ‖ ciphertext (32)` and its authentication code.
+    /// The content of a content key's `pskc:Secret`: `iv (16) ‖ ciphertext (32)`, and their authentication code.
     func secret(_ key: ContentKey, _ plan: NamePlan) throws(CryptoError) -> [MarkupNode] {
         let iv = try RandomBytes.generate16()
         let ciphertext = iv.bytes + (try AES256CBC.encrypt(key.bytes, key: documentKey, iv: iv))

@@ -1,13 +1,14 @@
 import ByteCoding
 
-/// The prefixes of elements that an answer adds to a request's document.
+/// The namespace prefixes of the elements that an answer adds to a request's document.
 ///
-/// A prefix of the request is taken if the root declares it and no other element declares it again. Otherwise the root
-/// gets a declaration with a prefix that the document does not use. So a prefix means the same on every element.
+/// A prefix of the request is used if the root declares it and no other element declares it differently. Otherwise the
+/// root gets a declaration with a prefix that the document does not use. So a prefix has the same meaning on every
+/// element.
 struct NamePlan {
     private var prefixes: [String: String] = [:]
 
-    /// Declares on the root what is missing.
+    /// Chooses the prefixes, and adds the missing declarations to the root.
     init(for namespaces: [Name], in root: inout MarkupElement) {
         var meanings: [String: Set<String>] = [:]
         root.forEachElement { element in
@@ -26,7 +27,7 @@ struct NamePlan {
             }
             let suffixes = [""] + (1...meanings.count + 1).map { String($0) }
             let candidates = suffixes.map { name.prefix + $0 }
-            // There are more candidates than prefixes in the document.
+            // One candidate is always free: there are more of them than prefixes in the document.
             guard let free = candidates.first(where: { meanings[$0] == nil }) else { continue }
             meanings[free] = [name.namespace]
             prefixes[name.namespace] = free
@@ -34,7 +35,7 @@ struct NamePlan {
         }
     }
 
-    /// An element of one of the planned namespaces.
+    /// Makes an element in one of the planned namespaces.
     func element(
         _ localName: String, in namespace: String, attributes: [MarkupAttribute] = [], _ children: [MarkupNode] = []
     ) -> MarkupElement {
@@ -43,11 +44,12 @@ struct NamePlan {
             children: children)
     }
 
-    /// A namespace, and the prefix that is wanted for it.
+    /// A namespace and the preferred prefix for it.
     struct Name {
         let namespace: String
         let prefix: String
-        /// The public suite finds keys only in elements with a prefix (packagers, section 1.7).
+        /// Whether the prefix must not be empty: the public suite finds keys only in elements with a prefix (packagers,
+        /// section 1.7).
         var needsPrefix = false
     }
 }

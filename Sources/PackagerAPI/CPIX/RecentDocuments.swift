@@ -2,24 +2,26 @@ package import ContentKeys
 import Glibc
 import Synchronization
 
-/// What the documents of packagers said lately. A packager sends the same document again and again: for each of its
-/// encoders, after each restart, and until a period ends.
+/// Remembers recent documents of packagers after they were parsed.
 ///
-/// A remembered document needs no XML parser. Nothing of it is secret, and everything about it follows from its bytes.
-/// Who may have the keys, and which keys there are, is asked each time.
+/// A packager sends the same document many times: for each of its encoders, after each restart, and until a period
+/// ends. A remembered document need not be parsed again. It holds no secret, and depends on nothing but its bytes. The
+/// packager's permissions and the keys are looked up each time.
 package final class RecentDocuments: Sendable {
-    /// The size of all remembered bodies together, in bytes, unless given. Their trees take about ten times as much.
+    /// The default for the total size of all remembered bodies, in bytes. Their parsed trees take about ten times as
+    /// much.
     package static let sizeDefault = 1_048_576
 
     private struct Name: Hashable {
         let version: SPEKEVersion
         let body: [UInt8]
 
-        /// An array of bytes would be compared and hashed byte by byte, which takes longer than all the rest.
+        /// Compares with `memcmp`, because Swift would compare and hash an array byte by byte. That would take longer
+        /// than all other steps together.
         static func == (first: Name, second: Name) -> Bool {
             guard first.version == second.version, first.body.count == second.body.count else { return false }
             let count = first.body.count
-            // Both have this many bytes, which are read within the call.
+            // Safe: both arrays have `count` bytes, and the pointers are used only within the call.
             return unsafe first.body.withUnsafeBytes { first in
                 unsafe second.body.withUnsafeBytes { second in
                     guard let first = first.baseAddress, let second = second.baseAddress else { return true }
@@ -30,7 +32,7 @@ package final class RecentDocuments: Sendable {
 
         func hash(into hasher: inout Hasher) {
             hasher.combine(version)
-            // The hasher reads the bytes within the call.
+            // Safe: the hasher reads the bytes only within the call.
             unsafe body.withUnsafeBytes { bytes in unsafe hasher.combine(bytes: bytes) }
         }
     }
@@ -38,7 +40,7 @@ package final class RecentDocuments: Sendable {
     private struct Generations {
         var younger: [Name: ReadDocument] = [:]
         var older: [Name: ReadDocument] = [:]
-        /// Of the bodies of the younger half, in bytes.
+        /// The total size of the bodies in the younger half, in bytes.
         var youngerSize = 0
     }
 
@@ -49,7 +51,8 @@ package final class RecentDocuments: Sendable {
         halfSize = size / 2
     }
 
-    /// The request that a body holds. Throws as `CPIXRequest` does; a document that is refused is not remembered.
+    /// Returns the parsed request of a body. Throws the same errors as `CPIXRequest`. A refused document is not
+    /// remembered.
     package func document(_ body: [UInt8], version: SPEKEVersion) throws(CPIXError) -> ReadDocument {
         let name = Name(version: version, body: body)
         if let known = remembered(name) { return known }
@@ -58,7 +61,7 @@ package final class RecentDocuments: Sendable {
         return document
     }
 
-    /// The same if the document was read lately; nil otherwise.
+    /// Returns the document if it is remembered, and otherwise nil.
     package func remembered(_ body: [UInt8], version: SPEKEVersion) -> ReadDocument? {
         remembered(Name(version: version, body: body))
     }
@@ -72,7 +75,8 @@ package final class RecentDocuments: Sendable {
         return younger ?? older
     }
 
-    /// When the younger half is full, the older one is forgotten. A document that is larger than that is not kept.
+    /// Remembers a document. When the younger half is full, the older half is forgotten. A document that is larger than
+    /// a half is not remembered.
     private func remember(_ document: ReadDocument, as name: Name) {
         guard name.body.count <= halfSize else { return }
         generations.withLock { generations in
@@ -87,14 +91,14 @@ package final class RecentDocuments: Sendable {
     }
 }
 
-/// A request, and the last answer to it without the keys.
+/// A parsed request, and the latest answer to it without the keys.
 package final class ReadDocument: Sendable {
     package let request: CPIXRequest
     /// What the request asks for.
     package let order: KeyOrder
-    /// Of the request.
+    /// The content id of the request.
     package let contentID: ContentID
-    /// Whether the request asks for encrypted keys, so that each answer is another one.
+    /// Whether the request asks for encrypted keys, so that each answer is different.
     package let isEncrypted: Bool
     private let draft = Mutex<CPIXAnswerDraft?>(nil)
     private let standing = Mutex<StandingAnswer?>(nil)
@@ -106,11 +110,11 @@ package final class ReadDocument: Sendable {
         isEncrypted = !request.recipients.isEmpty
     }
 
-    /// The answer with these keys. Throws as `CPIXAnswer` does.
+    /// Returns the answer with these keys. Throws the same errors as `CPIXAnswer`.
     package func answer(
         keys: [PackagedKey], urls: SKDTemplate, authority: String? = nil
     ) throws(CPIXError) -> CPIXAnswer {
-        // Each encryption has fresh random keys.
+        // Each encryption uses fresh random keys, so no draft can be used again.
         guard !isEncrypted else {
             return try CPIXAnswer(to: request, keys: keys, urls: urls, authority: authority)
         }

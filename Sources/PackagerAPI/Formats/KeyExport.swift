@@ -2,37 +2,39 @@ package import ByteCoding
 package import ContentKeys
 import KeyCrypto
 
-/// The forms in which packagers take keys that do not speak SPEKE (packagers, sections 2 and 7).
+/// The forms of keys for packagers that do not speak SPEKE (packagers, sections 2 and 7).
 package enum KeyExportFormat: String, Hashable, Sendable, CaseIterable {
-    /// An object with the content and all that is known of each key.
+    /// A JSON object with the content and all attributes of each key.
     case json
-    /// Options of Shaka Packager, a line for each key. It has one key URL for all labels, so each track has a run.
+    /// Options of Shaka Packager, one line for each key. A run has one key URL for all labels, so each track needs a
+    /// run of its own.
     case shaka
-    /// The encryption section of a pipeline of Shaka Streamer, in YAML. It has one IV, so it takes one key.
+    /// The encryption section of a pipeline of Shaka Streamer, in YAML. It has room for one IV, so it takes one key.
     case shakaStreamer = "shaka-streamer"
-    /// Options of Bento4, a line for each key: of `mp4-dash.py`, or of `mp42hls` for transport streams.
+    /// Options of Bento4, one line for each key: for `mp4-dash.py`, or for `mp42hls` if the key is for transport
+    /// streams.
     case bento4
-    /// Options of `mp4-dash.py`, for every scheme of a key.
+    /// Options of `mp4-dash.py`, also if the key is for transport streams.
     case bento4DASH = "bento4-dash"
     /// Options of `mp42hls`, which makes transport streams.
     case bento4HLS = "bento4-hls"
-    /// The DRM file of GPAC's `cecrypt`. A run encrypts with one key, so it takes one.
+    /// The DRM file of GPAC's `cecrypt`, which encrypts with one key in a run. So it takes one key.
     case gpac
-    /// What nginx-vod-module reads over HTTP: a JSON array with one object, so it takes one key.
+    /// The document that nginx-vod-module reads over HTTP: a JSON array with one object. So it takes one key.
     case nginxVOD = "nginx-vod"
     /// A `.key` file of Wowza Streaming Engine, for one key.
     case wowza
-    /// Options of Unified Streaming's `mp4split`, a line for each key.
+    /// Options of Unified Streaming's `mp4split`, one line for each key.
     case usp
     /// `HlsEncryptionSettings` of AWS MediaConvert, for one key.
     case mediaConvert = "mediaconvert"
     /// The DRM configuration of Bitmovin, for one key.
     case bitmovin
-    /// The key file of Apple's `mediafilesegmenter`: 16 bytes of key, 16 bytes of IV, so it takes one key.
+    /// The key file of Apple's `mediafilesegmenter`: 16 bytes of key and 16 bytes of IV. So it takes one key.
     case mediaFileSegmenter = "mediafilesegmenter"
     /// A CPIX document with the keys in the clear.
     case cpix
-    /// The lines of both playlists for each key. They have no key.
+    /// The lines of the media playlist and of the multivariant playlist for each key. They do not contain the key.
     case hls
 
     /// The media type of the document.
@@ -54,7 +56,8 @@ package enum KeyExportFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether what a packager makes of the form is for FairPlay. The other forms take keys of every scheme.
+    /// Whether a packager makes FairPlay streams of the form, so that it takes only keys of FairPlay's schemes. The
+    /// other forms take keys of every scheme.
     package var isForFairPlay: Bool {
         switch self {
         case .shaka, .shakaStreamer, .bento4, .bento4DASH, .bento4HLS, .gpac, .wowza, .usp, .mediaConvert, .bitmovin,
@@ -64,7 +67,7 @@ package enum KeyExportFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the form has no key in it.
+    /// Whether the form contains no key.
     package var isPublic: Bool { self == .hls }
 }
 
@@ -73,14 +76,14 @@ package enum KeyExportError: Error, Equatable, Sendable {
     case noKey
     /// The form takes one key, and more are given.
     case oneKeyOnly
-    /// The keys are of several contents.
+    /// The keys belong to several contents.
     case severalContents
     case url(SKDTemplateError)
-    /// Two keys would have one URL.
+    /// Two keys would have the same URL.
     case sharedURL
     /// The form is for FairPlay, which does not play the scheme of this key.
     case schemeNotPlayed(KeyID, EncryptionScheme)
-    /// The keys make no encryption contract, such as two keys of one track and period.
+    /// The keys make no valid encryption contract: for example, two keys have the same track and period.
     case contract(CPIXError)
 }
 
@@ -112,7 +115,7 @@ package struct KeyExport {
         self.authority = authority
     }
 
-    /// The document. It holds keys, but for `hls`: it is handed out, and nothing else is done with it.
+    /// Returns the document. All forms except `hls` contain keys, so the document must only be given to the packager.
     ///
     /// Throws `oneKeyOnly`, `schemeNotPlayed` and `contract`.
     package func document(_ format: KeyExportFormat) throws(KeyExportError) -> [UInt8] {
@@ -139,8 +142,9 @@ package struct KeyExport {
         }
     }
 
-    /// The members of the form `json`: `contentId` and `keys`. `outcomes` says of each key what has become of a request
-    /// for it; empty unless one was made.
+    /// Writes the members of the form `json`: `contentId` and `keys`.
+    ///
+    /// `outcomes` has the outcome of the request for each key. It is empty if the keys were not requested.
     package func writeMembers(to writer: inout JSONWriter, outcomes: [String] = []) {
         writer.member("contentId", keys[0].record.contentID.text)
         writer.name("keys")
@@ -173,8 +177,8 @@ package struct KeyExport {
 
     // MARK: - Options and files
 
-    /// Without `--clear_lead 0` the first seconds stay in the clear. Without an IV the packager draws one, and does not
-    /// print it.
+    /// Without `--clear_lead 0` the first seconds are not encrypted. Without an IV the packager makes a random one and
+    /// does not print it.
     private static func shaka(_ entry: Entry) -> String {
         "--protection_scheme cbcs --protection_systems FairPlay --enable_raw_key_encryption --clear_lead 0"
             + " --keys label=:key_id=\(entry.keyID):key=\(entry.key):iv=\(entry.iv)"
@@ -213,7 +217,7 @@ package struct KeyExport {
             + " --encryption-key-format \(HLSKeyLine.fairPlayKeyFormat) --encryption-key-format-versions 1"
     }
 
-    /// Without the pattern of one block in ten, video would be encrypted whole.
+    /// Without the pattern, which encrypts one block in ten, all blocks of the video would be encrypted.
     private static func gpac(_ entry: Entry) -> String {
         let attributes = entry.record.attributes
         let pattern = attributes.contentType == .audio ? "" : " crypt_byte_block=\"1\" skip_byte_block=\"9\""
@@ -256,7 +260,7 @@ package struct KeyExport {
         """
     }
 
-    /// The `iss` options are for fragmented MP4.
+    /// Adds the `iss` options, which are for fragmented MP4, unless the key is for transport streams.
     private static func usp(_ entry: Entry) -> String {
         let fragmented =
             entry.record.attributes.scheme == .sampleAES
@@ -282,7 +286,7 @@ package struct KeyExport {
         }
     }
 
-    /// `CencDrm` with `CencFairPlay`; for transport streams `FairPlayDrm`.
+    /// Bitmovin's `CencDrm` with `CencFairPlay`, or `FairPlayDrm` for transport streams.
     private static func bitmovin(_ entry: Entry) -> [UInt8] {
         JSONWriter.object { writer in
             writer.member("key", entry.key)
@@ -306,14 +310,14 @@ package struct KeyExport {
         return line.mediaLine + "\n" + line.multivariantLine
     }
 
-    /// One word of a POSIX shell.
+    /// Quotes the text as one word for a POSIX shell.
     private static func quoted(_ text: String) -> String {
         "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
     // MARK: - CPIX
 
-    /// The answer to the request that asks for these keys.
+    /// The CPIX document that would answer a request for these keys.
     private func cpix() throws(KeyExportError) -> [UInt8] {
         let hasTransportStreams = keys.contains { $0.record.attributes.scheme == .sampleAES }
         let version: SPEKEVersion = hasTransportStreams ? .v21 : .v20
@@ -329,7 +333,7 @@ package struct KeyExport {
     }
 }
 
-/// The request of SPEKE v2 for keys that exist.
+/// A request of SPEKE v2 for these keys, which exist already.
 private struct ExportedDocument {
     let records: [ContentKeyRecord]
     let version: SPEKEVersion
@@ -362,7 +366,7 @@ private struct ExportedDocument {
             "ContentKey", ["kid": record.keyID.description, "commonEncryptionScheme": scheme.rawValue])
     }
 
-    /// FairPlay, if it plays the scheme; otherwise the systems that do.
+    /// FairPlay if it plays the key's scheme, and otherwise the systems that do.
     private func systems(_ record: ContentKeyRecord) -> [MarkupElement] {
         let systems: [DRMSystem] = record.attributes.scheme.isFairPlay ? [.fairPlay] : [.widevine, .playReady]
         return systems.map { system in

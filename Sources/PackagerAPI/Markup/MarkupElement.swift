@@ -1,18 +1,18 @@
 import ByteCoding
 
-/// An XML element with its attributes, its declarations of namespaces and its content, in the document's order.
+/// An XML element with its attributes, its namespace declarations and its content.
 ///
-/// Comments and processing instructions are not kept. Everything else of a request can be written again
-/// (`MarkupWriter`), so that an answer has the parts that this server knows nothing of (packagers, section 7).
+/// Comments and processing instructions are not kept. `MarkupWriter` can write everything else of a request again, so
+/// an answer also has the parts that this server does not know (packagers, section 7).
 struct MarkupElement: Equatable, Sendable {
     /// The prefix as it was written; empty for a name without one.
     var prefix: String
     var localName: String
     /// The namespace's URI; empty for a name in no namespace.
     var namespace: String
-    /// Sorted by name, because the parser does not keep the order that they were written in.
+    /// The attributes, sorted by name, because the parser does not keep their order.
     private(set) var attributes: [MarkupAttribute]
-    /// The declarations that stand on this element, sorted by prefix.
+    /// The namespace declarations on this element, sorted by prefix.
     private(set) var declarations: [NamespaceDeclaration]
     var children: [MarkupNode]
 
@@ -83,7 +83,7 @@ struct MarkupElement: Equatable, Sendable {
         }
     }
 
-    /// All text of this element and of those in it.
+    /// The text of this element and of all elements inside it.
     var text: String {
         children.reduce(into: "") { text, child in
             switch child {
@@ -94,22 +94,24 @@ struct MarkupElement: Equatable, Sendable {
         }
     }
 
-    /// Calls `body` with this element and all those in it. An element is at most 16 deep.
+    /// Calls `body` with this element and all elements inside it. The recursion is bounded, because elements nest at
+    /// most 16 deep.
     func forEachElement(_ body: (MarkupElement) -> Void) {
         body(self)
         for case .element(let element) in children { element.forEachElement(body) }
     }
 }
 
-/// What an element contains.
+/// A part of an element's content.
 indirect enum MarkupNode: Equatable, Sendable {
     case element(MarkupElement)
     case text(String)
-    /// The place of the Base64 of the content key with this id. Keys are filled in last, in the bytes that are sent.
+    /// The place for the Base64 of the content key with this id. The key is filled in last, when the document is
+    /// written.
     case key(KeyID)
 }
 
-/// An attribute with its name as it was written, prefix included. No attribute with a prefix is interpreted.
+/// An attribute. Its name is as it was written and includes the prefix. Attributes with a prefix are not interpreted.
 struct MarkupAttribute: Equatable, Sendable {
     let name: String
     let value: String

@@ -4,20 +4,20 @@ private import FoundationXML
 
 /// Reads XML documents from outside with FoundationXML's SAX parser.
 ///
-/// `XMLParser.parse` returns true for documents that are not well-formed: text behind the root, a tag that does not
-/// end, a prefix without a namespace. It reports these errors to its delegate. So each report refuses the document,
-/// and the returned value is not trusted alone.
+/// `XMLParser.parse` returns true for some documents that are not well-formed: with text after the root, with a tag
+/// that is not closed, or with a prefix without a namespace. But it reports these errors to its delegate. So any
+/// reported error refuses the document, even if `parse` returns true.
 ///
-/// FoundationXML (Swift 6.3) never frees the text of an error that it reports, about 100 bytes. Parsing therefore ends
-/// with the element in which the first error is. Only errors of namespaces can be more than one: at most one for each
-/// attribute of that element, whose number `MarkupScan` limits.
+/// FoundationXML (Swift 6.3) never frees the text of a reported error, about 100 bytes. So parsing stops at the element
+/// with the first error. Such an element can still have several namespace errors: at most one for each attribute, and
+/// `MarkupScan` limits the number of attributes.
 enum MarkupReader {
     /// The document's root. Throws `MarkupError`.
     static func read(_ bytes: [UInt8]) throws(MarkupError) -> MarkupElement {
         let document = try MarkupScan.checked(bytes)
         let parser = XMLParser(data: Data(document))
         let builder = TreeBuilder()
-        // Names come as they were written, and declarations as attributes: both are written again in an answer.
+        // With this, names are reported as they were written, and declarations as attributes. An answer repeats both.
         parser.shouldProcessNamespaces = false
         parser.shouldReportNamespacePrefixes = false
         parser.shouldResolveExternalEntities = false
@@ -29,7 +29,7 @@ enum MarkupReader {
     }
 }
 
-/// Builds the tree while the parser reports, and stops it at the first fault.
+/// Builds the tree from the parser's reports, and stops the parser at the first fault.
 private final class TreeBuilder: NSObject, XMLParserDelegate {
     private(set) var root: MarkupElement?
     private(set) var failure: MarkupError?
@@ -70,7 +70,7 @@ private final class TreeBuilder: NSObject, XMLParserDelegate {
         append(String(decoding: data, as: UTF8.self))
     }
 
-    /// The parser must not be stopped in here: libxml2 would free the input that it is reading.
+    /// Notes the error only. Stopping the parser here would make libxml2 free the input that it is reading.
     func parser(_ parser: XMLParser, parseErrorOccurred error: any Error) {
         failure = failure ?? .notWellFormed
     }
@@ -80,7 +80,7 @@ private final class TreeBuilder: NSObject, XMLParserDelegate {
         parser.abortParsing()
     }
 
-    /// Text arrives in many pieces, one for each character reference at worst.
+    /// Collects text, which arrives in many pieces: at worst one for each character reference.
     private func append(_ text: String) {
         guard failure == nil, !open.isEmpty else { return }
         pendingText += text
@@ -108,7 +108,7 @@ private final class TreeBuilder: NSObject, XMLParserDelegate {
             declarations: declarations)
     }
 
-    /// The prefix of a name, empty without one, and what stands behind the colon.
+    /// Splits a name at its colon. The prefix is empty if there is no colon.
     private static func parts(of name: String) -> (prefix: String, localName: String) {
         guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { return ("", name) }
         return (String(name[..<colon]), String(name[name.utf8.index(after: colon)...]))
@@ -122,7 +122,8 @@ private final class TreeBuilder: NSObject, XMLParserDelegate {
         return prefix.utf8.count == "xmlns".utf8.count ? localName : nil
     }
 
-    /// The innermost declaration counts. The parser has refused a prefix that has none.
+    /// The namespace of a prefix: the innermost declaration counts. The parser has already refused an undeclared
+    /// prefix.
     private func namespace(of prefix: String, _ declarations: [NamespaceDeclaration]) -> String {
         if let own = declarations.first(where: { $0.prefix.hasSameUTF8(as: prefix) }) { return own.uri }
         for depth in open.indices.reversed() {
@@ -133,31 +134,31 @@ private final class TreeBuilder: NSObject, XMLParserDelegate {
     }
 }
 
-/// Why bytes are not an XML document that is read.
+/// Why an XML document is refused.
 package enum MarkupError: Error, Equatable, Sendable {
-    /// More than `MarkupLimits.sizeMaximum` bytes.
+    /// It has more than `MarkupLimits.sizeMaximum` bytes.
     case tooLarge
-    /// Another encoding than UTF-8, by the bytes or by the XML declaration.
+    /// Its bytes or its XML declaration show another encoding than UTF-8.
     case notUTF8
-    /// A declaration such as `<!DOCTYPE` or `<!ENTITY`, in any place.
+    /// It has a declaration such as `<!DOCTYPE` or `<!ENTITY` in any place.
     case declaration
-    /// A processing instruction without data, in any place.
+    /// It has a processing instruction without data in any place.
     case emptyInstruction
     case tooDeep
     case tooManyElements
     case tooManyAttributes
-    /// Not a well-formed document of XML 1.0 with namespaces.
+    /// It is not a well-formed document of XML 1.0 with namespaces.
     case notWellFormed
 }
 
-/// What a document from outside may be.
+/// The limits of a document from outside.
 package enum MarkupLimits {
     /// 256 KiB.
     package static let sizeMaximum = 262_144
     /// How deep elements may nest. The root is at depth 1.
     package static let depthMaximum = 16
-    /// 64 keys with three systems each need about 2,500 elements.
+    /// How many elements a document may have. 64 keys with three systems each need about 2,500.
     package static let elementCountMaximum = 8_192
-    /// Attributes of one element, namespace declarations included.
+    /// How many attributes an element may have, namespace declarations included.
     package static let attributeCountMaximum = 64
 }

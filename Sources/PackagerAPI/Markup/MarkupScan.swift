@@ -1,31 +1,33 @@
 import ByteCoding
 
-/// What is refused before the XML parser sees a document.
+/// Refuses dangerous documents before the XML parser sees them.
 ///
-/// The parser (libxml2, by FoundationXML) takes its encoding from the first bytes and from the XML declaration, reads
-/// document types, and compares each attribute of a tag with all others. So the encoding, declarations and the number
-/// of attributes are checked here, by bytes: after this scan the document is UTF-8, has no entity but the five of XML,
-/// and no tag that costs more than its size.
+/// The parser (libxml2, used by FoundationXML) detects the encoding from the first bytes and the XML declaration. It
+/// reads document types, and compares each attribute of a tag with all others. So this scan checks the encoding, the
+/// declarations and the number of attributes. After it, the document is UTF-8 and has no entities except the five of
+/// XML, and parsing a tag costs time in proportion to its size.
 ///
-/// FoundationXML (Swift 6.3) reads the data of a processing instruction at address 0 if there is none, which ends the
-/// process. So `<?name?>` is refused here too.
+/// FoundationXML (Swift 6.3) reads from address 0 if a processing instruction has no data, which ends the process. So
+/// `<?name?>` is refused here too.
 enum MarkupScan {
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    /// Each attribute has two quotation marks. The text behind a tag may have some of its own.
+    /// How many quotation marks may stand between two `<`. Each attribute has two, and the text after the tag may have
+    /// some.
     private static let quoteCountMaximum = 2 * MarkupLimits.attributeCountMaximum + 32
 
-    /// The document without its byte order mark. Throws each case but those of structure.
+    /// Returns the document without its byte order mark. Throws `tooLarge`, `notUTF8`, `declaration`,
+    /// `emptyInstruction`, `tooManyAttributes` and `notWellFormed`.
     static func checked(_ bytes: [UInt8]) throws(MarkupError) -> [UInt8] {
         guard bytes.count <= MarkupLimits.sizeMaximum else { throw .tooLarge }
         let document = bytes.starts(with: byteOrderMark) ? Array(bytes.dropFirst(byteOrderMark.count)) : bytes
-        // UTF-16 and UTF-32 without a mark have zeros, and are valid UTF-8 apart from that.
+        // ASCII text in UTF-16 or UTF-32 without a mark is valid UTF-8, but has zero bytes.
         guard !document.contains(0), String(validating: document, as: UTF8.self) != nil else { throw .notUTF8 }
         try checkEncoding(of: document)
         try checkTags(of: document)
         return document
     }
 
-    /// The XML declaration names UTF-8 or nothing (XML 1.0, section 2.8).
+    /// Throws if the XML declaration names another encoding than UTF-8 (XML 1.0, section 2.8).
     private static func checkEncoding(of document: [UInt8]) throws(MarkupError) {
         guard document.starts(with: "<?xml".utf8) else { return }
         guard let end = document.firstIndex(of: UInt8(ascii: ">")) else { throw .notWellFormed }
@@ -37,7 +39,8 @@ enum MarkupScan {
         }
     }
 
-    /// `<!` may begin a comment or a CDATA section only. Behind the name of a processing instruction there is a space.
+    /// Throws if `<!` begins anything except a comment or a CDATA section, if a processing instruction has no data, or
+    /// if a tag has too many attributes.
     private static func checkTags(of document: [UInt8]) throws(MarkupError) {
         var quoteCount = 0
         for offset in document.indices {
@@ -62,7 +65,7 @@ enum MarkupScan {
         }
     }
 
-    /// Whether the end of a processing instruction stands right behind its name.
+    /// Whether a processing instruction ends directly after its name.
     private static func isEmptyInstruction(_ rest: ArraySlice<UInt8>) -> Bool {
         let end = rest.firstIndex { isSpace($0) || $0 == UInt8(ascii: "?") }
         return end.map { rest[$0...].starts(with: "?>".utf8) } ?? false

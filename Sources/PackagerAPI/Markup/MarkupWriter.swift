@@ -1,11 +1,11 @@
 import ByteCoding
 import ContentKeys
 
-/// Writes a tree as a document in UTF-8: the same tree gives the same bytes.
+/// Writes a tree as a document in UTF-8. The same tree gives the same bytes.
 ///
-/// Each key has a place of 24 zero bytes in them, the size of its Base64.
+/// For each key the bytes have a place of 24 zero bytes, which is the size of its Base64.
 struct MarkupWriter {
-    /// Where the Base64 of a key belongs.
+    /// The place for the Base64 of a key.
     struct KeyPlace: Sendable {
         static let size = Base64.encodedSize(of: ContentKey.size)
 
@@ -63,8 +63,8 @@ struct MarkupWriter {
         append("\"")
     }
 
-    /// Escapes what a parser would read differently. Line ends and tabs of attributes would become spaces (XML 1.0,
-    /// section 3.3.3), and a carriage return a line feed (section 2.11).
+    /// Escapes characters that a parser would read differently. In attributes, line ends and tabs would become spaces
+    /// (XML 1.0, section 3.3.3). A carriage return would become a line feed (section 2.11).
     private mutating func escape(_ text: String, isAttribute: Bool) {
         for byte in text.utf8 {
             switch byte {

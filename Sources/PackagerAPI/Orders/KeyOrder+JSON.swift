@@ -2,11 +2,11 @@ import ByteCoding
 package import ContentKeys
 import KeyCrypto
 
-/// What is wrong with an order in JSON. It names the member and never repeats its value, which may be a key.
+/// A fault in an order in JSON. It names the member and never repeats its value, which may be a key.
 package struct KeyOrderFault: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The way to the member, such as `tracks[1].iv`; nil if the body is not read at all.
+    /// The path to the member, such as `tracks[1].iv`; nil if the fault is not about one known member.
     package let member: String?
-    /// What is wrong with it, without a full stop.
+    /// What is wrong, without a full stop.
     package let text: String
 
     init(_ member: String?, _ text: String) {
@@ -28,11 +28,11 @@ extension KeyOrder {
     ///     { "contentId": "movie-1", "scheme": "cbcs", "period": 7,
     ///       "tracks": ["VIDEO", { "track": "4K", "contentType": "uhd", "kid": UUID, "iv": HEX, "key": HEX }] }
     ///
-    /// `scheme` is `cbcs` unless given. A track that is a text has one of SPEKE's names, `ALL` for every track. A name
-    /// of one's own needs `contentType`. `hdcp` and `securityLevel` are a key's own floor. `iv` and `key` have 32
-    /// hexadecimal digits, and `key` needs `iv` beside it.
+    /// `scheme` is `cbcs` by default. A track that is a string has one of SPEKE's names; `ALL` stands for every track.
+    /// Any other name needs `contentType`. `hdcp` and `securityLevel` are the least that the key demands. `iv` and
+    /// `key` have 32 hexadecimal digits, and `key` needs `iv` beside it.
     package init(parsing body: [UInt8]) throws(KeyOrderFault) {
-        // Keys are taken out before the reader of JSON makes texts of them.
+        // Keys are taken out first, so that the JSON parser makes no strings of them.
         var hidden = HiddenKeys(in: body)
         let root: JSONNode
         do throws(JSONError) {
@@ -68,15 +68,15 @@ extension KeyOrder {
         var labels: Set<TrackLabel?> = []
         for (index, key) in keys.enumerated() {
             if let keyID = key.keyID, !keyIDs.insert(keyID).inserted {
-                throw KeyOrderFault("tracks[\(index)].kid", "is that of another track")
+                throw KeyOrderFault("tracks[\(index)].kid", "is the kid of another track too")
             }
             if key.keyID == nil, !labels.insert(key.track.label).inserted {
-                throw KeyOrderFault("tracks[\(index)]", "is there twice; give each a kid")
+                throw KeyOrderFault("tracks[\(index)]", "names the same track as another entry; give each a kid")
             }
         }
     }
 
-    /// Whether every key of the order brings its bytes along.
+    /// Whether the order contains the bytes of every key.
     package var importsAll: Bool { keys.allSatisfy { $0.key != nil } }
 }
 
@@ -109,7 +109,7 @@ extension KeyOrder.Key {
             guard node.string != nil, let key = hidden.next() else {
                 throw KeyOrderFault("\(place).key", "must be 32 hexadecimal digits")
             }
-            guard iv != nil else { throw KeyOrderFault("\(place).iv", "must be there beside key") }
+            guard iv != nil else { throw KeyOrderFault("\(place).iv", "is needed with key") }
             self.key = key
         }
         leastHDCP = try object.word("hdcp", at: "\(place).hdcp")
@@ -118,7 +118,7 @@ extension KeyOrder.Key {
 }
 
 extension Track {
-    /// A track by SPEKE's name, by one of ours, or by one of the packager's own with its content type.
+    /// Makes a track from a name of SPEKE or of this server, or from the packager's own name and a content type.
     package init(ordered name: String, _ type: ContentType?) throws(TrackError) {
         let label = name == UsageRuleName.allTracks ? nil : try? TrackLabel(name)
         guard label != nil || name == UsageRuleName.allTracks else { throw .contentTypeMissing }
@@ -133,9 +133,9 @@ extension Track {
             try self.init(ordered: name, type)
         } catch {
             switch error {
-            case .contentTypeMissing: throw KeyOrderFault("\(place).contentType", "must be there for this track")
+            case .contentTypeMissing: throw KeyOrderFault("\(place).contentType", "is needed for this track")
             case .contentTypeContradicted(let meant):
-                throw KeyOrderFault("\(place).contentType", "must be \(meant.rawValue), which the track means")
+                throw KeyOrderFault("\(place).contentType", "must be \(meant.rawValue), as the name of the track says")
             }
         }
     }
@@ -151,7 +151,7 @@ extension JSONObject {
         }
     }
 
-    /// A member that is there and not null.
+    /// The member with this name; nil if it is missing or null.
     fileprivate func given(_ name: String) -> JSONNode? {
         self[name].flatMap { $0.isNull ? nil : $0 }
     }
@@ -175,7 +175,8 @@ extension JSONObject {
     }
 }
 
-/// The keys of an order, which no reader of JSON has seen, in the order of the text.
+/// The keys of an order in JSON, in the order of the text. They are removed from the body before the JSON parser reads
+/// it.
 private struct HiddenKeys {
     /// The body with zeros in place of each key.
     private(set) var bytes: [UInt8]
@@ -195,6 +196,7 @@ private struct HiddenKeys {
 
     var isEmpty: Bool { keys.isEmpty }
 
-    /// The key of the next member of that name; nil if it is no key, or if the name was written with escapes.
+    /// Returns the key of the next member `key`. Returns nil if its value is not a key, or if its name was written with
+    /// escapes.
     mutating func next() -> ContentKey? { keys.popLast() ?? nil }
 }

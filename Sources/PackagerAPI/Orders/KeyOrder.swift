@@ -1,21 +1,21 @@
 package import ByteCoding
 package import ContentKeys
 
-/// What a packager or an operator wants: keys of one content, whether they are there or must be made.
+/// An order of a packager or an operator for keys of one content, which exist already or must be made.
 package struct KeyOrder: Sendable {
     /// How many keys one order may have.
     package static let keyCountMaximum = CPIXRequest.keyCountMaximum
 
     /// One key of an order.
     package struct Key: Sendable {
-        /// Nil if the key is found by its track and period.
+        /// The key id; nil if the key is found by its track and period.
         package var keyID: KeyID?
         package var track: Track
         package var periodIndex: UInt32?
         package var scheme: EncryptionScheme
-        /// The IV that the key must have; nil for any.
+        /// The IV that the key must have; nil for any IV.
         package var iv: Bytes16?
-        /// The bytes that the key must have, of a key that a packager has used already; nil for any.
+        /// The key bytes, if the packager has already used the key; nil for any bytes.
         package var key: ContentKey?
         package var leastHDCP: ContentKeyAttributes.HDCP?
         package var leastSecurityLevel: ContentKeyAttributes.SecurityLevel?
@@ -35,10 +35,11 @@ package struct KeyOrder: Sendable {
 
     package let contentID: ContentID
     package let keys: [Key]
-    /// The periods of the keys whose times the packager says.
+    /// The periods of the keys for which the packager has said times.
     package let periods: Set<KnownPeriod>
 
-    /// At least one key. No two have one key id, or one track and period without a key id.
+    /// Makes an order of at least one key. No two keys may share a key id. No two keys without a key id may share a
+    /// track and period.
     package init(contentID: ContentID, keys: [Key], periods: Set<KnownPeriod> = []) {
         precondition(!keys.isEmpty, "an order has a key")
         self.contentID = contentID
@@ -46,7 +47,7 @@ package struct KeyOrder: Sendable {
         self.periods = periods
     }
 
-    /// What a checked request of SPEKE asks for.
+    /// Makes an order from a request of SPEKE.
     package init(_ request: CPIXRequest) {
         self.init(
             contentID: request.contentID,
@@ -57,12 +58,12 @@ package struct KeyOrder: Sendable {
             }, periods: Set(request.keys.compactMap { $0.period.flatMap(KnownPeriod.init) }))
     }
 
-    /// Whether the order brings the bytes of a key along.
+    /// Whether the order contains the bytes of any key.
     package var imports: Bool { keys.contains { $0.key != nil } }
 }
 
 extension KnownPeriod {
-    /// Nil for a period without times: the store finds it by its keys.
+    /// Returns nil for a period without times, which the store finds by its keys.
     fileprivate init?(_ period: KeyPeriod) {
         guard period.start != nil || period.end != nil else { return nil }
         self.init(index: period.index, start: period.start?.seconds, end: period.end?.seconds)
@@ -70,8 +71,8 @@ extension KnownPeriod {
 }
 
 extension EncryptionScheme {
-    /// The scheme of samples that a request names. HLS calls `cbcs` and Apple's encryption of transport streams by one
-    /// name, and `cenc` by another.
+    /// The scheme of the samples for the value in a request. `SAMPLE-AES` of HLS is read as Apple's encryption of
+    /// transport streams, and `SAMPLE-AES-CTR` as `cenc`.
     init(_ scheme: CommonEncryptionScheme) {
         self =
             switch scheme {

@@ -2,7 +2,7 @@
 ///
 ///     METHOD=SAMPLE-AES,URI="skd://movie-1"
 ///
-/// A name has A to Z, 0 to 9 and "-". No name is there twice. No space stands around a name, a sign or a value.
+/// A name has A to Z, 0 to 9 and "-". No name occurs twice. No space stands around a name, a sign or a value.
 package struct AttributeList: Hashable, Sendable {
     package struct Attribute: Hashable, Sendable {
         package let name: String
@@ -12,7 +12,7 @@ package struct AttributeList: Hashable, Sendable {
     /// 1 to `PlaylistLimits.attributeCountMaximum` of them.
     package let attributes: [Attribute]
 
-    /// Reads what stands behind the colon of a tag. The bytes are valid UTF-8. Throws each case.
+    /// Reads the text after the colon of a tag. The bytes must be valid UTF-8.
     init(parsing text: ArraySlice<UInt8>) throws(AttributeListError) {
         var rest = text
         var attributes: [Attribute] = []
@@ -68,7 +68,7 @@ package struct AttributeList: Hashable, Sendable {
 package enum AttributeValue: Hashable, Sendable {
     /// The text between the quotation marks; it may be empty.
     case quoted(String)
-    /// A text without quotation mark, comma and space; at least one character. A number, a resolution or a word.
+    /// A number, a resolution or a word: at least one character, without quotation marks, commas and spaces.
     case plain(String)
 
     package var text: String {
@@ -87,14 +87,14 @@ package enum AttributeValue: Hashable, Sendable {
 
 /// Why a text is not a list of attributes.
 package enum AttributeListError: Error, Equatable, Sendable {
-    /// A name is expected, and something else stands there: a space, a small letter, or the end.
+    /// There is no name: a space, a small letter or the end stands in its place.
     case nameMissing
-    /// The name has no "=", or no value behind it.
+    /// No "=" follows the name, or no value follows the "=".
     case valueMissing(String)
     case quoteNotClosed(String)
-    /// Something else than a comma follows the value.
+    /// A character other than a comma follows the value.
     case textBehindValue(String)
     case repeated(String)
-    /// More than `PlaylistLimits.attributeCountMaximum`.
+    /// There are more than `PlaylistLimits.attributeCountMaximum` attributes.
     case tooMany
 }

@@ -1,14 +1,14 @@
 import ByteCoding
 import ContentKeys
 
-/// The address of a FairPlay key as a playlist has it, `skd://…`, and what may be wrong with it.
+/// The address of a FairPlay key in a playlist, `skd://…`, and the checks of it.
 ///
-/// Players make the asset id of an SPC of it: of all of it, of what stands behind `skd://`, or of its host (packagers,
-/// section 4). So it must survive each of these ways.
+/// Players turn the address into the asset id of an SPC. Some use the whole address, some the part after `skd://`, and
+/// some only the host (packagers, section 4). So each of these parts should name the key.
 struct KeyAddress {
-    /// What an SPC can carry, in bytes.
+    /// The size of the longest asset id in an SPC, in bytes.
     static let sizeMaximum = AssetID.sizes.upperBound
-    /// What an alias of a key can have, in bytes.
+    /// The size of the longest alias of a key, in bytes.
     static let aliasSizeMaximum = AssetID.aliasSizes.upperBound
     private static let scheme = "skd://"
 
@@ -19,25 +19,26 @@ struct KeyAddress {
         text.utf8.prefix(4).map { $0 == UInt8(ascii: ":") ? $0 : $0 | 0x20 } == Array("skd:".utf8)
     }
 
-    /// Whether it has a variable of `EXT-X-DEFINE`, whose value is not known here.
+    /// Whether the address has a variable of `EXT-X-DEFINE`, whose value is not known here.
     var hasVariables: Bool { text.contains("{$") }
 
-    /// What stands behind `skd:` and its slashes.
+    /// The part after `skd:` and its slashes.
     var identifier: Substring.UTF8View {
         text.utf8.dropFirst(4).drop { $0 == UInt8(ascii: "/") }
     }
 
-    /// Whether it begins as players expect it.
+    /// Whether the address begins with `skd://`, as players expect it.
     var hasUsualScheme: Bool { text.hasPrefix(Self.scheme) }
 
-    /// The first character that a URI cannot have, or a percent sign that begins no escape or that of a zero.
+    /// The first character that is not allowed in a URI; a percent sign if an escape is invalid or stands for a zero
+    /// byte; nil if all is good.
     var firstIllegalCharacter: Character? {
         if let character = text.first(where: { !Self.isAllowed($0) }) { return character }
         guard let decoded = PercentEncoding.decode(Array(text.utf8)) else { return "%" }
         return decoded.contains(0) ? "%" : nil
     }
 
-    /// RFC 3986, sections 2.2 and 2.3, and the percent sign.
+    /// Whether a URI may have the character: those of RFC 3986, sections 2.2 and 2.3, and the percent sign.
     private static func isAllowed(_ character: Character) -> Bool {
         guard let byte = character.asciiValue, character.utf8.count == 1 else { return false }
         switch byte {
@@ -48,9 +49,10 @@ struct KeyAddress {
         }
     }
 
-    /// What players send that send the host alone, if that is something else than all that stands behind `skd://`.
-    /// Many parsers of addresses give a host in small letters, and end it at a slash, a question mark, a number sign or
-    /// a colon.
+    /// The asset id from players that send only the host, compared with the whole part after `skd://`.
+    ///
+    /// Many URL parsers turn the host into lower case, and end it at a slash, a question mark, a number sign or a
+    /// colon.
     var host: HostReading {
         let rest = text.dropFirst(Self.scheme.count)
         let host = rest.prefix { !"/?#:".contains($0) }
@@ -65,7 +67,7 @@ struct KeyAddress {
         case lowerCased(to: String)
     }
 
-    /// The key id that the address itself has; nil if it has another kind of name.
+    /// The key id in the address; nil if the address has another kind of name.
     var keyID: KeyID? {
         guard let assetID = try? AssetID(bytes: Array(text.utf8)) else { return nil }
         for case .keyID(let keyID) in AssetReference(assetID).candidates { return keyID }

@@ -1,9 +1,9 @@
 import ByteCoding
 
-/// Which key an address stands for, as far as a playlist says it: by `KEYID`, which Shaka Packager writes beside other
-/// systems' keys, and by key ids in the addresses themselves.
+/// The key ids of addresses, as far as a playlist shows them: in `KEYID`, which Shaka Packager writes for the keys of
+/// other systems, and in the addresses themselves.
 struct KeyIDTable {
-    /// By the place of the first key with the address.
+    /// The key id for each address. An address is given by the index of the first key that has it.
     private(set) var keyIDs: [Int: KeyID] = [:]
 
     struct Conflict: Equatable {
@@ -11,14 +11,15 @@ struct KeyIDTable {
         let detail: String
     }
 
-    /// The table of a whole playlist.
+    /// Makes the table of a whole playlist.
     init(of media: MediaPlaylist) {
         for stretch in media.stretches { _ = conflict(in: stretch, of: media) }
     }
 
     init() {}
 
-    /// What does not fit in the keys of a stretch, and with those before. Nil if all agree.
+    /// Adds the key ids of a stretch. Returns the first contradiction among them or with earlier stretches; nil if all
+    /// agree.
     mutating func conflict(in stretch: SegmentStretch, of media: MediaPlaylist) -> Conflict? {
         var told: (keyID: KeyID, line: Int)?
         for key in stretch.keys.map({ media.keys[$0] }) {

@@ -1,9 +1,9 @@
 package import ByteCoding
 package import ContentKeys
 
-/// What a playlist (RFC 8216, section 4) says of keys, and of what they are for.
+/// The parts of a playlist (RFC 8216, section 4) that are about keys, and about what the keys are for.
 ///
-/// Lines that have nothing to do with keys are not kept. A tag that cannot be read is a fault, and the rest is read.
+/// Other lines are not kept. A tag that cannot be read is noted as a fault, and reading goes on.
 package struct Playlist: Equatable, Sendable {
     package enum Content: Equatable, Sendable {
         case media(MediaPlaylist)
@@ -13,10 +13,10 @@ package struct Playlist: Equatable, Sendable {
     package let content: Content
     /// The first `EXT-X-VERSION`; nil if it is missing, which means 1.
     package let version: PlaylistVersion?
-    /// In the order of their lines.
+    /// The faults, in the order of their lines.
     package let faults: [PlaylistFault]
 
-    /// Reads a playlist. Costs time and memory in proportion to its size. Throws `PlaylistError`.
+    /// Reads a playlist. This costs time and memory in proportion to its size. Throws `PlaylistError`.
     package init(parsing bytes: [UInt8]) throws(PlaylistError) {
         self = try PlaylistReader.read(bytes)
     }
@@ -42,20 +42,20 @@ package struct PlaylistVersion: Equatable, Sendable {
     package let line: Int
 }
 
-/// A line that should mean something, and does not.
+/// A line that cannot be read, or that is wrong at its place.
 package struct PlaylistFault: Equatable, Sendable {
     package enum Problem: Equatable, Sendable {
-        /// The attributes of the tag with this name, which begins with `EXT`.
+        /// The attributes of the tag cannot be read. The name of the tag begins with `EXT`.
         case attributes(tag: String, AttributeListError)
         /// `EXT-X-VERSION` is not a whole number from 1 to 999.
         case versionUnreadable
-        /// There is an `EXT-X-VERSION` before.
+        /// It is not the first `EXT-X-VERSION`.
         case versionRepeated
-        /// `EXT-X-STREAM-INF` without the line of its address behind it.
+        /// No address follows `EXT-X-STREAM-INF`.
         case streamWithoutAddress
-        /// An address without an `EXT-X-STREAM-INF` before it, in a multivariant playlist.
+        /// In a multivariant playlist, no `EXT-X-STREAM-INF` stands before the address.
         case addressWithoutStream
-        /// `EXT-X-KEY` in a multivariant playlist, or `EXT-X-SESSION-KEY` in a media playlist.
+        /// `EXT-X-KEY` stands in a multivariant playlist, or `EXT-X-SESSION-KEY` in a media playlist.
         case keyOfOtherKind
     }
 
@@ -63,47 +63,48 @@ package struct PlaylistFault: Equatable, Sendable {
     package let line: Int
 }
 
-/// What a media playlist says of keys.
+/// The keys of a media playlist, and the segments that they cover.
 package struct MediaPlaylist: Equatable, Sendable {
     /// Each `EXT-X-KEY` that could be read.
     package let keys: [PlaylistKey]
-    /// For each key, the place of the first key with its format, and of the first one with its address: small numbers
-    /// to compare in the place of texts.
+    /// For each key, the index of the first key with the same format. Comparing indices is faster than comparing texts.
     let firstOfFormat: [Int]
+    /// For each key, the index of the first key with the same address.
     let firstOfAddress: [Int]
-    /// Segments in their order. Two neighbours differ in their keys or their form.
+    /// The segments in their order, grouped. Two neighbouring stretches differ in their keys or their form.
     package let stretches: [SegmentStretch]
-    /// Keys that ended because another tag took their place.
+    /// Keys that ended because another tag replaced them.
     package let successions: [KeySuccession]
-    /// Whether nothing will be added: `EXT-X-ENDLIST`, or the type `VOD`.
+    /// Whether the playlist is complete: it has `EXT-X-ENDLIST` or the type `VOD`.
     package let isEnded: Bool
-    /// Whether an `EXT-X-KEY` could not be read, so that it is not known which keys the segments have.
+    /// Whether an `EXT-X-KEY` could not be read, so that the keys of the segments are not known.
     package let hasUnreadableKeys: Bool
 
     package var segmentCount: Int { stretches.reduce(0) { $0 + $1.count } }
 }
 
-/// Segments one behind the other that have the same keys and the same form.
+/// Consecutive segments with the same keys and the same form.
 package struct SegmentStretch: Equatable, Sendable {
     /// The line of the first segment's address.
     package let line: Int
     package internal(set) var count: Int
-    /// Their places in `MediaPlaylist.keys`, one for each key format; empty for segments in the clear.
+    /// The indices of their keys in `MediaPlaylist.keys`, one for each key format; empty for segments in the clear.
     package let keys: [Int]
-    /// Whether the segments are fragmented MP4 (`EXT-X-MAP`), and not transport streams or packed audio.
+    /// Whether the segments are fragmented MP4 (`EXT-X-MAP`). Otherwise they are transport streams or packed audio.
     package let isFragmented: Bool
 }
 
-/// A key whose place was taken by another `EXT-X-KEY` of its format, or by one with `METHOD=NONE`.
+/// A key that another `EXT-X-KEY` of its format, or one with `METHOD=NONE`, has replaced.
 package struct KeySuccession: Equatable, Sendable {
-    /// The places in `MediaPlaylist.keys`.
+    /// The index of the replaced key in `MediaPlaylist.keys`.
     package let before: Int
+    /// The index of the new key.
     package let after: Int
-    /// Whether the first of them has covered a segment.
+    /// Whether the replaced key has covered a segment.
     package let hasSegments: Bool
 }
 
-/// What a multivariant playlist says of keys and of other playlists.
+/// The keys of a multivariant playlist, and the playlists that it names.
 package struct MultivariantPlaylist: Equatable, Sendable {
     /// Each `EXT-X-SESSION-KEY` that could be read.
     package let sessionKeys: [PlaylistKey]
@@ -115,7 +116,7 @@ package struct MultivariantPlaylist: Equatable, Sendable {
 package struct VariantStream: Equatable, Sendable {
     package let line: Int
     package let attributes: AttributeList
-    /// The address of the media playlist, as it stands there.
+    /// The address of the media playlist, as it is written.
     package let address: String
 }
 
@@ -128,11 +129,11 @@ package struct Rendition: Equatable, Sendable {
 /// The methods of `EXT-X-KEY` (RFC 8216, section 4.3.2.4, and its successor for `SAMPLE-AES-CTR`).
 package enum EncryptionMethod: String, Hashable, Sendable, CaseIterable {
     case none = "NONE"
-    /// Whole segments.
+    /// Encrypts whole segments.
     case aes128 = "AES-128"
-    /// Samples: cbcs in fragmented MP4, Apple's sample encryption in transport streams.
+    /// Encrypts samples: with cbcs in fragmented MP4, and with Apple's sample encryption in transport streams.
     case sampleAES = "SAMPLE-AES"
-    /// Samples: cenc in fragmented MP4. No FairPlay device plays it.
+    /// Encrypts samples with cenc in fragmented MP4. No FairPlay device plays it.
     case sampleAESCounter = "SAMPLE-AES-CTR"
 }
 
@@ -140,21 +141,21 @@ package enum EncryptionMethod: String, Hashable, Sendable, CaseIterable {
 package struct PlaylistKey: Hashable, Sendable {
     package let line: Int
     package let attributes: AttributeList
-    /// Nil if it is missing or not one of the known methods.
+    /// The method; nil if it is missing or not known.
     package let method: EncryptionMethod?
     package let uri: String?
-    /// `identity` unless the tag says another.
+    /// The key format; `identity` by default.
     package let keyFormat: String
-    /// `1` unless the tag says others.
+    /// The versions of the key format; `1` by default.
     package let keyFormatVersions: String
-    /// Whether the key format is that of FairPlay.
+    /// Whether the key has the key format of FairPlay.
     package let hasFairPlayFormat: Bool
     /// Whether the address begins with `skd:`, in letters of either case (RFC 3986, section 3.1).
     package let hasKeyAddress: Bool
-    /// `KEYID`, which Shaka Packager writes beside keys of other systems; nil unless it is 0x and 32 digits.
+    /// `KEYID`, which Shaka Packager writes for keys of other systems; nil unless it is 0x and 32 digits.
     package let keyID: KeyID?
 
-    // The attributes are looked up here once: a key is asked for them with each stretch of segments that it covers.
+    // The attributes are looked up only once, here, because they are needed for each stretch that the key covers.
     init(line: Int, attributes: AttributeList) {
         self.line = line
         self.attributes = attributes
@@ -171,10 +172,10 @@ package struct PlaylistKey: Hashable, Sendable {
     /// Whether the key is meant for FairPlay, by its format or by its address.
     package var isFairPlay: Bool { method != EncryptionMethod.none && (hasFairPlayFormat || hasKeyAddress) }
 
-    /// Whether the address is that of the key itself, which needs no licence and every player takes.
+    /// Whether the address is that of a key file, which every player can use without a licence.
     var isKeyFile: Bool { keyFormat.hasSameUTF8(as: "identity") && !hasKeyAddress }
 
-    /// Whether two tags have the same attributes, in any order. What is left out counts as its default.
+    /// Whether two tags have the same attributes, in any order. A missing attribute counts as its default.
     func isSameKey(as other: PlaylistKey) -> Bool {
         method == other.method && uri == other.uri && keyFormat == other.keyFormat
             && keyFormatVersions == other.keyFormatVersions
@@ -184,16 +185,17 @@ package struct PlaylistKey: Hashable, Sendable {
 
 /// A media playlist that a multivariant playlist names, in one line or in several.
 package struct PlaylistReference: Equatable, Sendable {
-    /// As it stands there.
+    /// The address, as it is written.
     package let address: String
-    /// The first line that names it.
+    /// The first line that names the playlist.
     package let line: Int
-    /// What it is for, as far as the lines tell it: the class of the pictures, or sound.
+    /// The content types of the playlist, as far as the lines tell them: the class of its pictures, or audio.
     package fileprivate(set) var contentTypes: Set<ContentType>
 }
 
 extension MultivariantPlaylist {
-    /// In the order of their first lines. Two spellings of an address are two references.
+    /// The media playlists that it names, in the order of their first lines. Two spellings of an address are two
+    /// references.
     package var references: [PlaylistReference] {
         var named = streams.map { ($0.address, $0.line, $0.contentType) }
         for rendition in renditions {

@@ -1,18 +1,18 @@
 import ByteCoding
 import ContentKeys
 
-/// What one playlist tells by itself about the rules of keys. Pure: the same playlist has the same findings.
+/// Checks the rules of keys that one playlist alone can show. It is pure: the same playlist has the same findings.
 ///
-/// The work is in proportion to the playlist: lines are grouped by address and by format once.
+/// The work is in proportion to the size of the playlist, because lines are grouped by address and by format only once.
 package struct PlaylistChecks {
     private let playlist: Playlist
     private let source: String
-    /// Addresses whose host alone names the same key, so that it does not matter if a player sends no more.
+    /// Addresses whose host alone names the same key. For these, players that send only the host work too.
     private let namedByHost: Set<String>
     private var findings = PlaylistFindings()
     private var checkedAddresses: Set<String> = []
 
-    /// `source` is the playlist's file or address, for the findings.
+    /// Checks a playlist. `source` is its file or address, for the findings.
     package static func findings(
         of playlist: Playlist, _ source: String, namedByHost: Set<String> = []
     ) -> PlaylistFindings {
@@ -84,7 +84,8 @@ package struct PlaylistChecks {
         if !others.isEmpty { add(.methodNone, key.line, "METHOD=NONE has \(others.joined(separator: ", "))") }
     }
 
-    /// `0x` and 1 to 32 digits of either case. RFC 8216, section 4.2, has capitals only, and every player reads both.
+    /// Whether the text is `0x` and 1 to 32 hexadecimal digits. RFC 8216, section 4.2, allows capitals only, but every
+    /// player also reads small letters.
     private static func isVector(_ text: String) -> Bool {
         let digits = text.utf8.dropFirst(2)
         return (text.hasPrefix("0x") || text.hasPrefix("0X")) && (1...32).contains(digits.count)
@@ -112,7 +113,7 @@ package struct PlaylistChecks {
         guard key.hasKeyAddress else {
             return add(.fairPlayURI, key.line, "URI is \(PlaylistText.shown(uri))")
         }
-        // A URL that is there for each period, or in each line, is checked once.
+        // A URL that occurs in many lines is checked only once.
         if checkedAddresses.insert(uri).inserted { checkAddress(KeyAddress(text: uri), key.line) }
     }
 
@@ -138,7 +139,7 @@ package struct PlaylistChecks {
         }
     }
 
-    /// One finding for a playlist, since one line mends it.
+    /// Adds at most one finding for a playlist, because changing one line corrects it.
     private mutating func checkVersion(of keys: [PlaylistKey]) {
         let needsVersion5 = { (key: PlaylistKey) in
             key.attributes["KEYFORMAT"] != nil || key.attributes["KEYFORMATVERSIONS"] != nil
@@ -177,9 +178,9 @@ package struct PlaylistChecks {
     private mutating func check(_ succession: KeySuccession, _ keys: [PlaylistKey]) {
         let (before, after) = (keys[succession.before], keys[succession.after])
         if after.method != EncryptionMethod.none, before.isSameKey(as: after) {
-            add(.keyRepeated, after.line, "the line says the same as line \(before.line)")
+            add(.keyRepeated, after.line, "the line names the same key as line \(before.line)")
         } else if !succession.hasSegments {
-            add(.keyUnused, before.line, "line \(after.line) takes its place before a segment comes")
+            add(.keyUnused, before.line, "line \(after.line) replaces the key before any segment follows")
         }
     }
 
@@ -209,7 +210,7 @@ package struct PlaylistChecks {
         var seen: [SessionKeyIdentity: Int] = [:]
         for key in multivariant.sessionKeys {
             if let first = seen.updateValue(key.line, forKey: SessionKeyIdentity(key)) {
-                add(.sessionKeyDuplicate, key.line, "the line says the same as line \(first)")
+                add(.sessionKeyDuplicate, key.line, "the line has the same attributes as line \(first)")
             }
         }
         let usesHDCP = multivariant.streams.contains { $0.attributes["HDCP-LEVEL"] != nil }
@@ -244,7 +245,7 @@ extension MediaPlaylist {
     }
 }
 
-/// What makes two `EXT-X-SESSION-KEY` the same (RFC 8216, section 4.3.4.5).
+/// The attributes that two `EXT-X-SESSION-KEY` may not have in common (RFC 8216, section 4.3.4.5).
 private struct SessionKeyIdentity: Hashable {
     private let parts: [[UInt8]]
 
@@ -253,14 +254,14 @@ private struct SessionKeyIdentity: Hashable {
             key.attributes["METHOD"]?.text ?? "", key.uri ?? "", key.attributes["IV"]?.text.lowercased() ?? "",
             key.keyFormat, key.keyFormatVersions,
         ]
-        // Bytes: Swift takes other spellings of a character for the same text.
+        // Bytes are compared, because Swift treats different encodings of a character as equal.
         parts = texts.map { Array($0.utf8) }
     }
 }
 
-/// The value of `ALLOWED-CPC` (the successor of RFC 8216, section 4.4.6.2).
+/// Checks the value of `ALLOWED-CPC` (the successor of RFC 8216, section 4.4.6.2).
 enum AllowedConfigurations {
-    /// Those of Apple's authoring specification. Other systems have capitals, digits and hyphens.
+    /// The labels of Apple's authoring specification. Labels of other systems have capitals, digits and hyphens.
     private static let labelsOfFairPlay = ["AppleBaseline", "AppleMain", "Baseline", "Main"]
 
     static func isValid(_ value: AttributeValue) -> Bool {
@@ -268,7 +269,7 @@ enum AllowedConfigurations {
         return value.text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy(isEntry)
     }
 
-    /// A key format may have colons itself, so that the last one counts.
+    /// Whether an entry is valid. Its last colon ends the key format, because a key format may have colons itself.
     private static func isEntry(_ entry: Substring) -> Bool {
         guard let colon = entry.lastIndex(of: ":"), colon > entry.startIndex else { return false }
         let labels = entry[colon...].dropFirst().split(separator: "/", omittingEmptySubsequences: false)

@@ -1,8 +1,8 @@
-/// How bad a finding is.
+/// The severity of a finding.
 package enum FindingSeverity: String, Hashable, Sendable, CaseIterable {
-    /// Players cannot play it, or play something else than is meant.
+    /// Players cannot play the stream, or do not play what is meant.
     case error
-    /// Some players cannot play it, or it may be a mistake.
+    /// Some players cannot play the stream, or the line may be a mistake.
     case warning
 }
 
@@ -11,20 +11,20 @@ package struct PlaylistFinding: Hashable, Sendable {
     package let rule: PlaylistRule
     /// The file or address of the playlist.
     package let source: String
-    /// Counted from 1; nil if the finding is about all of the playlist.
+    /// The line, counted from 1; nil if the finding is about the whole playlist.
     package let line: Int?
-    /// What is wrong there: one line of printable ASCII.
+    /// What is wrong in the line, as one line of printable ASCII.
     package let detail: String
 }
 
-/// Findings in the order in which they were made. Their number is bounded; those that are left out are counted.
+/// Findings in the order in which they were made. Their number is limited. Findings above the limit are only counted.
 package struct PlaylistFindings: Equatable, Sendable {
-    /// How many of one playlist are kept.
+    /// How many findings of one playlist are kept.
     package static let countMaximum = 500
 
     package private(set) var found: [PlaylistFinding] = []
     package private(set) var leftOutCount = 0
-    /// Those left out count too.
+    /// How many findings of each severity there are, those left out included.
     private var counts: [FindingSeverity: Int] = [:]
 
     package init() {}
@@ -42,7 +42,7 @@ package struct PlaylistFindings: Equatable, Sendable {
         found.append(PlaylistFinding(rule: rule, source: source, line: line, detail: detail()))
     }
 
-    /// Takes the findings of another playlist.
+    /// Adds the findings of another playlist.
     package mutating func add(_ other: PlaylistFindings) {
         found += other.found
         leftOutCount += other.leftOutCount
@@ -50,11 +50,11 @@ package struct PlaylistFindings: Equatable, Sendable {
     }
 }
 
-/// Texts of a playlist in messages.
+/// Makes texts of a playlist safe for messages.
 package enum PlaylistText {
     private static let countMaximum = 120
 
-    /// Printable ASCII; other characters are question marks, and the end of a long text is left out.
+    /// Returns printable ASCII: other characters become question marks, and a long text is cut off.
     package static func shown(_ text: some StringProtocol) -> String {
         let start = text.utf8.prefix(4 * countMaximum)
         let shown = String(decoding: start, as: UTF8.self).unicodeScalars.prefix(countMaximum).map { scalar in

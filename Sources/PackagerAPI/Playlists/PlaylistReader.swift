@@ -2,8 +2,8 @@ import ByteCoding
 
 /// Reads a playlist line by line (RFC 8216, section 4.1).
 ///
-/// Lines end with LF or CR LF. The text is UTF-8 without a byte order mark and without control characters but tabs.
-/// Each line is looked at once, and at most `PlaylistLimits.keyFormatCountMaximum` keys are looked at for a line.
+/// Lines end with LF or CR LF. The text is UTF-8 without a byte order mark, and has no control characters except tabs.
+/// Each line is read once, and for each line at most `PlaylistLimits.keyFormatCountMaximum` keys are compared.
 struct PlaylistReader {
     private var lineNumber = 0
     private var version: PlaylistVersion?
@@ -56,8 +56,10 @@ struct PlaylistReader {
         }
     }
 
-    /// The controls of Latin-1 are two bytes in UTF-8, C2 and 80 to 9F. RFC 8216 has no tab, but Apple's own segmenter
-    /// writes one behind the duration of a segment, and every player takes it.
+    /// Throws if the line has control characters or is not UTF-8.
+    ///
+    /// In UTF-8 the control characters of Latin-1 are two bytes: C2 and 80 to 9F. RFC 8216 forbids tabs too. But
+    /// Apple's own segmenter writes a tab after the duration of a segment, and every player accepts it.
     private func check(_ line: ArraySlice<UInt8>) throws(PlaylistError) {
         var previous: UInt8 = 0
         var isASCII = true
@@ -106,7 +108,7 @@ struct PlaylistReader {
         case "EXT-X-STREAM-INF":
             markMultivariant()
             closeStream()
-            // If they cannot be read, an address follows all the same, and is no segment.
+            // Even if the attributes cannot be read, the next address is that of a playlist, and not a segment.
             multivariant.openStream = (lineNumber, attributes(of: tag, value))
         case "EXT-X-I-FRAME-STREAM-INF":
             markMultivariant()
@@ -124,7 +126,7 @@ struct PlaylistReader {
         }
     }
 
-    /// Tags that only a media playlist has, beside those that are read.
+    /// Further tags that only a media playlist has. Their values are not read.
     private static let otherMediaTags: Set<String> = [
         "EXTINF", "EXT-X-TARGETDURATION", "EXT-X-MEDIA-SEQUENCE", "EXT-X-DISCONTINUITY-SEQUENCE",
         "EXT-X-I-FRAMES-ONLY", "EXT-X-BYTERANGE", "EXT-X-DISCONTINUITY", "EXT-X-PROGRAM-DATE-TIME", "EXT-X-GAP",
@@ -137,7 +139,7 @@ struct PlaylistReader {
 
     private mutating func markMultivariant() { multivariantLine = multivariantLine ?? lineNumber }
 
-    /// Nil for a list that cannot be read, which is a fault.
+    /// Reads the attributes of a tag. If they cannot be read, notes a fault and returns nil.
     private mutating func attributes(of tag: String, _ value: ArraySlice<UInt8>) -> AttributeList? {
         do throws(AttributeListError) {
             return try AttributeList(parsing: value)
@@ -164,7 +166,9 @@ struct PlaylistReader {
 
     // MARK: - The end
 
-    /// A playlist with keys alone is of the kind that its keys have, and one without any tag is a media playlist.
+    /// Decides which kind of playlist it is, and returns it.
+    ///
+    /// If the only tags are keys, their kind decides. A playlist without tags is a media playlist.
     private mutating func finish() throws(PlaylistError) -> Playlist {
         closeStream()
         if let mediaLine, let multivariantLine {
@@ -185,7 +189,7 @@ struct PlaylistReader {
     }
 }
 
-/// A media playlist of which a part has been read.
+/// The part of a media playlist that has been read so far.
 private struct MediaReading {
     private var keys: [PlaylistKey] = []
     private var firstOfFormat: [Int] = []
@@ -195,20 +199,20 @@ private struct MediaReading {
     private var successions: [KeySuccession] = []
     private var open: [OpenKey] = []
     private var hasMap = false
-    /// Whether keys and form are those of the last stretch.
+    /// Whether the keys and the form have not changed since the last segment.
     private var continuesStretch = false
-    /// For the faults of a playlist that turns out to be multivariant: the first segment of each stretch.
+    /// The lines of the first segment of each stretch, for the faults if the playlist turns out to be multivariant.
     var segmentLines: [Int] { stretches.map(\.line) }
     var isEnded = false
     var hasUnreadableKeys = false
 
-    /// A key that covers the segments to come.
+    /// A key that covers the segments that follow.
     private struct OpenKey {
         let index: Int
         var hasSegments = false
     }
 
-    /// False if too many formats would be open.
+    /// Adds a key. Returns false if the following segments would have keys of too many formats.
     mutating func add(_ key: PlaylistKey) -> Bool {
         let index = keys.count
         keys.append(key)
@@ -232,7 +236,8 @@ private struct MediaReading {
         successions.append(KeySuccession(before: old.index, after: index, hasSegments: old.hasSegments))
     }
 
-    /// Nil for a map whose attributes cannot be read. The header of a transport stream can be a map too.
+    /// Notes an `EXT-X-MAP`. `attributes` is nil if they cannot be read. A map can also be the header of transport
+    /// streams, which does not make the segments fragmented MP4.
     mutating func setMap(_ attributes: AttributeList?) {
         let path = (attributes?["URI"]?.text ?? "").prefix { $0 != "?" && $0 != "#" }
         let isFragmented = !path.lowercased().hasSuffix(".ts")
@@ -263,8 +268,8 @@ private struct MediaReading {
     }
 }
 
-/// Where texts were seen first. They are told apart by their bytes: Swift takes other spellings of a character for the
-/// same text.
+/// Remembers where each text occurred first. Bytes are compared, because Swift treats different encodings of a
+/// character as equal.
 private struct PlacesOfTexts {
     private var formats: [[UInt8]: Int] = [:]
     private var addresses: [[UInt8]: Int] = [:]
@@ -285,12 +290,12 @@ private struct PlacesOfTexts {
     }
 }
 
-/// A multivariant playlist of which a part has been read.
+/// The part of a multivariant playlist that has been read so far.
 private struct MultivariantReading {
     var sessionKeys: [PlaylistKey] = []
     var streams: [VariantStream] = []
     var renditions: [Rendition] = []
-    /// An `EXT-X-STREAM-INF` whose address is to come. Its attributes are nil if they cannot be read.
+    /// An `EXT-X-STREAM-INF` whose address must follow. Its attributes are nil if they cannot be read.
     var openStream: (line: Int, attributes: AttributeList?)?
 
     var playlist: MultivariantPlaylist {

@@ -1,4 +1,4 @@
-/// What must or should hold for the keys of playlists (packagers, section 5). The raw values are printed, and stay.
+/// The rules for the keys of playlists (packagers, section 5). The raw values are printed, and must not change.
 package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
     // The text.
     case document
@@ -67,10 +67,10 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
 
     package var severity: FindingSeverity { text.severity }
 
-    /// The rule in a sentence.
+    /// The rule as a sentence.
     package var statement: String { text.statement }
 
-    /// What to do if it is broken, in a sentence.
+    /// A sentence that says what to do if the rule is broken.
     package var advice: String { text.advice }
 
     private typealias Text = (severity: FindingSeverity, statement: String, advice: String)
@@ -148,7 +148,7 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
             )
         case .versionOfSessionKeys:
             (
-                .warning, "A multivariant playlist with KEYFORMAT says EXT-X-VERSION 5 or higher, if it says any.",
+                .warning, "If a multivariant playlist has KEYFORMAT and EXT-X-VERSION, the version is 5 or higher.",
                 "Write the version that the media playlists have."
             )
         case .fairPlayMethod:
@@ -237,13 +237,13 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
             )
         case .keyRepeated:
             (
-                .warning, "A further EXT-X-KEY of a KEYFORMAT brings another key.",
+                .warning, "Each further EXT-X-KEY of one KEYFORMAT names another key.",
                 "Remove the line; for key rotation give each period a key and a URL of its own."
             )
         default:
             (
-                .warning, "The first segments are encrypted, or can be seen without a licence.",
-                "With Shaka Packager, set --clear_lead 0; it leaves 5 seconds in the clear unless told otherwise."
+                .warning, "The first segments are encrypted; otherwise they play without a licence.",
+                "With Shaka Packager, set --clear_lead 0; by default it leaves 5 seconds in the clear."
             )
         }
     }
@@ -285,20 +285,20 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
                 .error,
                 "ALLOWED-CPC has KEYFORMAT:LABEL/LABEL with commas between them; the labels of FairPlay are "
                     + "AppleBaseline, AppleMain, Baseline and Main.",
-                "Correct the attribute; a player that knows no label leaves the stream out."
+                "Correct the attribute; a player that does not know the labels leaves the stream out."
             )
         case .sharedKey:
             (
-                .warning, "Audio, SD, HD and UHD have a key each: what one key demands holds for all that it opens.",
+                .warning, "Audio, SD, HD and UHD have separate keys: a key's demands hold for all that it opens.",
                 "Package each track with its own key and URL, unless one policy is meant for all of them."
             )
         case .nested:
             (.error, "A multivariant playlist names media playlists.", "Name the media playlists themselves.")
         case .notRead:
-            (.error, "Each playlist that is named can be read.", "Correct the address, or bring the file to its place.")
+            (.error, "Each playlist that is named can be read.", "Correct the address, or add the missing file.")
         default:
             (
-                .warning, "Playlists are read from the folder or the server of the first one, and only so many.",
+                .warning, "Playlists are read only from the folder or server of the first one, and only up to a limit.",
                 "Use --follow-others if they are trusted, or check them one by one."
             )
         }
@@ -314,7 +314,7 @@ package enum PlaylistRule: String, Hashable, Sendable, CaseIterable {
         case .keyWithdrawn:
             (
                 .error, "The key is live.",
-                "Give it back with `latchkey keys delete --restore`, or package with another key."
+                "Restore it with `latchkey keys delete --restore`, or package with another key."
             )
         case .keyAmbiguous:
             (

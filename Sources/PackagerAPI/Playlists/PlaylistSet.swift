@@ -3,7 +3,7 @@ package import ContentKeys
 
 /// A multivariant playlist, and the media playlists that it names.
 package struct PlaylistSet: Equatable, Sendable {
-    /// A media playlist, and what it is for.
+    /// A media playlist, and the content types for which it is used.
     package struct Member: Equatable, Sendable {
         package let source: String
         package let media: MediaPlaylist
@@ -18,9 +18,9 @@ package struct PlaylistSet: Equatable, Sendable {
 
     package let source: String
     package let multivariant: MultivariantPlaylist
-    /// Those that could be read.
+    /// The media playlists that could be read.
     package let members: [Member]
-    /// Whether these are all that are named.
+    /// Whether all media playlists that are named could be read.
     package let isComplete: Bool
 
     package init(source: String, multivariant: MultivariantPlaylist, members: [Member], isComplete: Bool) {
@@ -30,7 +30,7 @@ package struct PlaylistSet: Equatable, Sendable {
         self.isComplete = isComplete
     }
 
-    /// What the playlists tell together about the rules of keys.
+    /// Checks the rules that concern several playlists together.
     package var findings: PlaylistFindings {
         var findings = PlaylistFindings()
         let table = KeyTable(members)
@@ -67,7 +67,8 @@ package struct PlaylistSet: Equatable, Sendable {
         }
     }
 
-    /// Inside each playlist, its own check has compared the segments.
+    /// Compares the first encrypted segments of the playlists. `PlaylistChecks` compares the segments within a
+    /// playlist.
     private func checkSystems(_ findings: inout PlaylistFindings) {
         var first: (systems: Set<[UInt8]>, source: String)?
         for member in members where !member.media.hasUnreadableKeys {
@@ -116,18 +117,19 @@ package struct PlaylistSet: Equatable, Sendable {
 }
 
 extension PlaylistKey {
-    /// Whether a session key and a key of one URI have what must be the same (RFC 8216, section 4.3.4.5).
+    /// Whether a session key and a key of the same URI agree in the attributes that must be the same (RFC 8216, section
+    /// 4.3.4.5).
     fileprivate func agrees(with other: PlaylistKey) -> Bool {
         attributes["METHOD"]?.text == other.attributes["METHOD"]?.text && keyFormat == other.keyFormat
             && keyFormatVersions == other.keyFormatVersions
     }
 }
 
-/// The keys of media playlists by their addresses.
+/// The keys of media playlists, grouped by their addresses.
 private struct KeyTable {
     struct Use {
         let uri: [UInt8]
-        /// Where it stands first.
+        /// The index of the first playlist that has the address.
         let member: Int
         let line: Int
         private(set) var isFairPlay = false
@@ -146,7 +148,7 @@ private struct KeyTable {
             isFairPlay = isFairPlay || key.isFairPlay
             isInRecording = isInRecording || owner.media.isEnded
             contentTypes.formUnion(owner.contentTypes)
-            // One for each playlist is enough, and keeps the work in proportion.
+            // One key of each playlist is enough, and limits the work.
             if variants.last?.member != index { variants.append((index, key)) }
         }
     }

@@ -1,17 +1,17 @@
 package import ByteCoding
 package import ContentKeys
 
-/// A FairPlay key of a playlist, with what is known of the segments that it opens.
+/// A FairPlay key of a playlist, with the facts about the segments that it decrypts.
 package struct PlaylistKeyUse: Equatable, Sendable {
     package let source: String
     /// The first line that has the address.
     package let line: Int
     /// The address.
     package let uri: String
-    /// Each form that its segments have; empty for a key of a multivariant playlist.
+    /// The schemes that its segments need; empty for a key of a multivariant playlist.
     package private(set) var schemes: Set<EncryptionScheme> = []
     package let contentTypes: Set<ContentType>
-    /// `IV`, if it has the 32 digits that make it comparable.
+    /// `IV`; nil unless it has all 32 digits, which a comparison needs.
     package private(set) var iv: Bytes16?
 
     /// The FairPlay keys of a playlist, one for each address. Addresses with variables are left out.
@@ -56,9 +56,9 @@ package struct PlaylistKeyUse: Equatable, Sendable {
         return Bytes16(bytes)
     }
 
-    /// What is wrong with the key that a server has for the address.
+    /// Checks the key that a server has for the address.
     ///
-    /// `asked` names the asset id and who sends it, for the findings: "movie-1 (hls.js)".
+    /// `asked` names the asset id and the players that send it, for the findings: "movie-1 (hls.js)".
     package func findings(_ resolution: AssetResolution, asked: String) -> PlaylistFindings {
         var findings = PlaylistFindings()
         switch resolution {
@@ -101,7 +101,7 @@ package struct PlaylistKeyUse: Equatable, Sendable {
 }
 
 extension VariantStream {
-    /// Whether a stream says less than the key of its pictures demands.
+    /// Checks that the stream's `HDCP-LEVEL` is not lower than the key of its pictures demands.
     package func findings(_ source: String, key: ContentKeyAttributes, uri: String) -> PlaylistFindings {
         var findings = PlaylistFindings()
         let level = hdcpLevel ?? .notRequired

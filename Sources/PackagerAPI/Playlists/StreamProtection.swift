@@ -1,9 +1,9 @@
 package import ContentKeys
 
-// What a multivariant playlist says of the pictures of a stream and of what they demand.
+// The content types and HDCP levels in a multivariant playlist.
 
 extension VariantStream {
-    /// By `RESOLUTION`, or by `CODECS` if there is sound alone; nil if neither tells it.
+    /// The content type by `RESOLUTION`, or audio if all `CODECS` are for audio; nil if neither tells it.
     package var contentType: ContentType? {
         if let pixels = attributes["RESOLUTION"].flatMap({ Self.pixels($0.text) }) {
             return ContentType(pixels: pixels)
@@ -16,7 +16,7 @@ extension VariantStream {
         return isSound ? .audio : nil
     }
 
-    /// Nil if it is not there, or not one of the words.
+    /// The value of `HDCP-LEVEL`; nil if it is missing or not known.
     package var hdcpLevel: ContentKeyAttributes.HDCP? {
         attributes["HDCP-LEVEL"].flatMap { value in
             ContentKeyAttributes.HDCP.allCases.first { $0.playlistWord == value.text }
@@ -25,7 +25,7 @@ extension VariantStream {
 
     private static let soundCodecs: Set<String> = ["mp4a", "ac-3", "ec-3", "ac-4", "alac", "fLaC", "Opus", "opus"]
 
-    /// Nil unless the text is two numbers with an x between them, of at most five digits each.
+    /// The number of pixels; nil unless the text is two numbers of at most five digits with an x between them.
     private static func pixels(_ resolution: String) -> UInt64? {
         let sides = resolution.split(separator: "x", omittingEmptySubsequences: false)
         guard sides.count == 2, sides.allSatisfy({ (1...5).contains($0.utf8.count) }),
@@ -39,7 +39,7 @@ extension Rendition {
     /// The address of its playlist; nil if its samples are in the streams.
     package var address: String? { attributes["URI"]?.text }
 
-    /// Sound; nil for pictures, whose class the streams tell, and for subtitles.
+    /// Audio, or nil for video and subtitles. The streams tell the class of video.
     package var contentType: ContentType? { attributes["TYPE"]?.text == "AUDIO" ? .audio : nil }
 }
 
@@ -49,7 +49,7 @@ extension ContentType {
         self = pixels <= RangeFilter.pixelsOfSD ? .sd : pixels <= RangeFilter.pixelsOfHD ? .hd : .uhd
     }
 
-    /// What `HDCP-LEVEL` says for a class (packagers, section 5).
+    /// The usual `HDCP-LEVEL` of a class (packagers, section 5).
     var usualHDCP: ContentKeyAttributes.HDCP {
         switch self {
         case .audio, .sd: .notRequired

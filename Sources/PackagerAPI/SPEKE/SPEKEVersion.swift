@@ -22,7 +22,8 @@ package enum SPEKEVersion: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The version that a request's header field names; SPEKE v1 without one. Throws `unsupportedSPEKEVersion`.
+    /// The version that a request's header field names; without the field it is SPEKE v1. Throws
+    /// `unsupportedSPEKEVersion`.
     package init(headerValue: String?) throws(CPIXError) {
         guard let version = Self.allCases.first(where: { $0.headerValue == headerValue }) else {
             throw .unsupportedSPEKEVersion
@@ -33,15 +34,15 @@ package enum SPEKEVersion: Hashable, Sendable, CaseIterable {
 
 /// The routes of SPEKE (packagers, section 7.1).
 package enum SPEKERoute: Hashable, Sendable {
-    /// POST of a CPIX document. The version is nil for the route that serves all of them.
+    /// POST of a CPIX document. The version is nil for the route that serves all versions.
     case copyProtection(SPEKEVersion?)
-    /// GET, in SPEKE v1 alone.
+    /// GET, only in SPEKE v1.
     case heartbeat
 
     /// The body of the answer to a heartbeat, as text.
     package static let heartbeatText = "Latchkey serves SPEKE\n"
 
-    /// Nil for a path that is not SPEKE's.
+    /// Returns the route of a path; nil for a path that does not belong to SPEKE.
     package init?(path: String) {
         switch path {
         case "/speke": self = .copyProtection(nil)
@@ -53,10 +54,10 @@ package enum SPEKERoute: Hashable, Sendable {
         }
     }
 
-    /// The version of a request: that of `X-Speke-Version`, with which the path must agree.
+    /// The version of a request, as `X-Speke-Version` says it. The path must agree with it.
     ///
-    /// Throws `unsupportedSPEKEVersion`, also for a request of v2 that has lost its header field: it would be answered
-    /// as v1, and SPEKE forbids that (packagers, section 1.2).
+    /// Throws `unsupportedSPEKEVersion`, also for a request on a path of v2 without the header field. It would be
+    /// answered as v1 otherwise, and SPEKE forbids that (packagers, section 1.2).
     package func version(headerValue: String?) throws(CPIXError) -> SPEKEVersion {
         let version = try SPEKEVersion(headerValue: headerValue)
         switch self {
@@ -73,15 +74,15 @@ package enum SPEKERoute: Hashable, Sendable {
 
 /// The header fields of SPEKE requests and answers.
 package enum SPEKEHeader {
-    /// The request field, and in v2 also that of the answer.
+    /// The field with the version: in requests, and in v2 also in answers.
     package static let version = "X-Speke-Version"
-    /// What answers with keys have.
+    /// The `Content-Type` of answers with keys.
     package static let answerContentType = "application/xml"
 
-    /// Whether a request's `Content-Type` is one that is read: `application/xml` or `text/xml`, with no parameter but
+    /// Whether a request's `Content-Type` is accepted: `application/xml` or `text/xml`, with no parameter except
     /// `charset=utf-8`.
     package static func isReadable(contentType: String) -> Bool {
-        // What nearly every packager sends.
+        // Nearly every packager sends this value.
         if contentType == answerContentType { return true }
         let text = contentType.lowercased()
         let parts = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map(trimmed)

@@ -1,11 +1,11 @@
 import ByteCoding
 
-/// What a document or a playlist says of one key for one system.
+/// The signalling of one key for one DRM system, in documents and playlists.
 struct SystemSignalling {
     let keyLine: HLSKeyLine
-    /// A `pssh` box (ISO/IEC 23001-7, section 8.1); nil for FairPlay, which has none.
+    /// A `pssh` box (ISO/IEC 23001-7, section 8.1); nil for FairPlay, which has no box.
     let protectionBox: [UInt8]?
-    /// XML for DASH manifests, before its Base64; nil for FairPlay.
+    /// The XML for DASH manifests, not yet encoded in Base64; nil for FairPlay.
     let contentProtection: String?
     /// The PlayReady object for Smooth Streaming; nil for other systems.
     let smoothStreamingHeader: [UInt8]?
@@ -15,7 +15,8 @@ struct SystemSignalling {
             keyLine: .fairPlay(url: url), protectionBox: nil, contentProtection: nil, smoothStreamingHeader: nil)
     }
 
-    /// The box holds the key id and, for other schemes than `cenc`, the four characters of the scheme.
+    /// Makes the signalling for Widevine. The box holds the key id and, unless the scheme is `cenc`, the four
+    /// characters of the scheme.
     static func widevine(_ keyID: KeyID, _ scheme: CommonEncryptionScheme) -> SystemSignalling {
         let box = ProtectionBox.bytes(of: .widevine, data: WidevineHeader.bytes(keyID, scheme))
         let text = Base64.encode(box)
@@ -40,7 +41,7 @@ struct SystemSignalling {
     }
 }
 
-/// The attributes of an `EXT-X-KEY` and of the `EXT-X-SESSION-KEY` that goes with it (RFC 8216, sections 4.3.2.4 and
+/// The attributes that an `EXT-X-KEY` and its `EXT-X-SESSION-KEY` have in common (RFC 8216, sections 4.3.2.4 and
 /// 4.3.4.5). Neither has an IV: for FairPlay the licence brings it (packagers, section 5).
 package struct HLSKeyLine: Hashable, Sendable {
     /// The key format of FairPlay.
@@ -65,7 +66,7 @@ package struct HLSKeyLine: Hashable, Sendable {
     /// The line of a multivariant playlist.
     package var multivariantLine: String { "#EXT-X-SESSION-KEY:" + attributeList }
 
-    /// METHOD comes first: the public suite of SPEKE knows the line by it (packagers, section 1.7).
+    /// METHOD comes first, because the public suite of SPEKE demands it (packagers, section 1.7).
     private var attributeList: String {
         "METHOD=\(method),URI=\"\(uri)\",KEYFORMAT=\"\(keyFormat)\",KEYFORMATVERSIONS=\"\(keyFormatVersions)\""
     }
@@ -82,7 +83,7 @@ enum ProtectionBox {
     ///         32     N  data
     static func bytes(of system: DRMSystem, data: [UInt8]) -> [UInt8] {
         var writer = ByteWriter(capacity: 32 + data.count)
-        // The data of a key is some hundred bytes.
+        // The sizes cannot overflow: the data of a key has some hundred bytes.
         writer.write(UInt32(32 + data.count))
         writer.write(Array("pssh".utf8))
         writer.write(UInt32(0))
@@ -104,7 +105,8 @@ enum WidevineHeader {
         // Field 2, length-delimited, 16 bytes.
         var bytes: [UInt8] = [0x12, 0x10] + keyID.bytes
         guard scheme != .cenc else { return bytes }
-        // Field 9, a variable-length integer: the four characters, big-endian. Without it players expect `cenc`.
+        // Field 9, a variable-length integer of the four characters, big-endian. Without this field, players expect
+        // `cenc`.
         bytes.append(0x48)
         var value = scheme.fourCharacterCode.utf8.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         while value >= 0x80 {
@@ -126,7 +128,7 @@ enum PlayReadyHeader {
     ///         10     N  the header in UTF-16LE
     static func object(_ keyID: KeyID, _ scheme: CommonEncryptionScheme) -> [UInt8] {
         let text = header(keyID, scheme).utf16
-        // The header has some 300 characters.
+        // The sizes cannot overflow: the header has some 300 characters.
         let recordSize = 2 * text.count
         var bytes: [UInt8] = []
         bytes.reserveCapacity(10 + recordSize)
@@ -146,13 +148,13 @@ enum PlayReadyHeader {
             + "</WRMHEADER>"
     }
 
-    /// A GUID's first three fields are little-endian.
+    /// The key id as a GUID, whose first three fields are little-endian.
     private static func identifier(_ keyID: KeyID) -> [UInt8] {
         let bytes = keyID.bytes
         return [3, 2, 1, 0, 5, 4, 7, 6].map { bytes[$0] } + bytes[8...]
     }
 
-    /// Least significant byte first.
+    /// Appends an integer, least significant byte first.
     private static func append<Integer: FixedWidthInteger>(_ value: Integer, to bytes: inout [UInt8]) {
         for shift in stride(from: 0, to: Integer.bitWidth, by: 8) {
             bytes.append(UInt8(truncatingIfNeeded: value >> Integer(shift)))
@@ -161,7 +163,7 @@ enum PlayReadyHeader {
 }
 
 extension CommonEncryptionScheme {
-    /// The scheme of the samples in an MP4 file.
+    /// The four-character code of the scheme in an MP4 file.
     fileprivate var fourCharacterCode: String {
         switch self {
         case .cenc, .sampleAESCounter: "cenc"

@@ -1,21 +1,23 @@
-/// Whether the wall clock can be trusted, and the time that is settled. A value: readings of the clocks go in, events
-/// come out.
+/// Decides whether the wall clock can be trusted, and keeps the settled time. It is a value: it takes readings of the
+/// clocks and returns events.
 ///
-/// `settled` is for deleting and forgetting. It never goes back. While the wall clock is trusted, `settled` follows it,
+/// `settled` is the time for deleting data. It never goes back. While the wall clock is trusted, `settled` follows it,
 /// at most 0.1 % faster than the boot-time clock. Otherwise it advances with the boot-time clock alone, so that a step
-/// of the wall clock never moves it. When trust returns, it takes the wall clock's value if that is later.
+/// of the wall clock never changes it. When the clock is trusted again, `settled` takes the wall clock's value if that
+/// is later.
 ///
-/// `reference` is the time that the wall clock must not be behind. It is `settled`, except that it goes back to the
-/// wall clock if the clock is trusted again at an earlier time: then the time before was wrong.
+/// `reference` is the time that the wall clock must not be behind. It equals `settled`, with one exception: if the
+/// clock is trusted again at an earlier time, `reference` goes back to that time, because the time before was wrong.
 ///
-/// All times are nanoseconds: of the wall clock since 1970, of the boot-time clock since the machine was started.
+/// All times are in nanoseconds. Times of the wall clock count from 1970, times of the boot-time clock from the start
+/// of the machine.
 package struct ClockTrust: Equatable, Sendable {
     package struct Settings: Equatable, Sendable {
-        /// A larger step of the wall clock against the boot-time clock ends the trust.
+        /// The largest step of the wall clock against the boot-time clock after which it is still trusted.
         package var stepTolerance: Int64
-        /// After so long without a step the clock is trusted again.
+        /// The time without a step after which the clock is trusted again.
         package var settleTime: Int64
-        /// By so much the clock may be behind `reference` while new licences are still given.
+        /// How far the clock may be behind `reference` while new licences are still given.
         package var leeway: Int64
 
         package init(stepTolerance: Duration, settleTime: Duration, leeway: Duration) {
@@ -30,15 +32,15 @@ package struct ClockTrust: Equatable, Sendable {
             self.leeway = leeway
         }
 
-        /// So long the kernel must report the clock synchronised before it is trusted again.
+        /// How long the kernel must report the clock as synchronised before it is trusted again.
         static let synchronisedTime: Int64 = 60_000_000_000
-        /// A larger offset between the node's clock and the database's is worth a warning.
+        /// The largest offset between the node's clock and the database's that causes no warning.
         static let databaseWarning: Int64 = 2_000_000_000
-        /// Beyond a larger offset the node counts nothing.
+        /// The largest offset to the database's clock with which the node still counts.
         var databaseTolerance: Int64 { leeway + 5_000_000_000 }
     }
 
-    /// What a store keeps of the state over a restart.
+    /// The part of the state that a store keeps across a restart.
     package struct Memory: Equatable, Sendable {
         package var settled: Int64
         package var reference: Int64
@@ -49,17 +51,18 @@ package struct ClockTrust: Equatable, Sendable {
         }
     }
 
-    /// What the clock is worth now.
+    /// How far the clock can be trusted now.
     package enum Standing: String, Sendable, CaseIterable {
         case trusted
-        /// Since the start the clock is ahead of what the store knows, by more than a step may be. That is right if the
-        /// node was down for so long, so it is no fault. Nothing is deleted before the clock is proved.
+        /// Since the start, the clock is ahead of the time in the store by more than the tolerance for steps. That is
+        /// right if the node was down for this time, so it is not an error. Nothing is deleted before the clock is
+        /// trusted.
         case unproved
-        /// The clock was stepped, and is not behind. Licences are given, and nothing is deleted.
+        /// The clock was stepped, but is not behind. Licences are given, but nothing is deleted.
         case stepped
         /// The clock is behind `reference` by more than the leeway. Only renewals by session tokens are served.
         case behind
-        /// Node and database disagree about the time. The node counts nothing, and deletes nothing.
+        /// The clocks of the node and of the database differ too much. The node counts nothing and deletes nothing.
         case apart
     }
 
@@ -74,52 +77,52 @@ package struct ClockTrust: Equatable, Sendable {
     /// How well the node's clock agrees with the database's.
     package enum Agreement: Int64, Sendable {
         case good
-        /// Worth a warning.
+        /// The clocks differ enough for a warning.
         case warned
-        /// Too far for counting.
+        /// The clocks differ too much for counting.
         case apart
     }
 
     package enum Event: Equatable, Sendable {
-        /// The wall clock was stepped by so many nanoseconds against the boot-time clock. `wasTrusted` says whether it
-        /// was trusted before.
+        /// The wall clock was stepped by this many nanoseconds against the boot-time clock. `wasTrusted` says whether
+        /// it was trusted before.
         case stepped(by: Int64, wasTrusted: Bool)
-        /// At the start the wall clock differs by so much from what the store knows: ahead if positive, behind if
-        /// negative.
+        /// At the start, the wall clock differs by this many nanoseconds from the time in the store: it is ahead if
+        /// positive, behind if negative.
         case differsAtStart(by: Int64)
         case trusted(Cause)
-        /// The wall clock is behind `reference` by so many nanoseconds: more than the leeway.
+        /// The wall clock is behind `reference` by this many nanoseconds, which is more than the leeway.
         case fellBehind(by: Int64)
         case caughtUp
-        /// The agreement with the database has changed; the node's clock is ahead of the database's by so many
+        /// The agreement with the database has changed. The node's clock is ahead of the database's by this many
         /// nanoseconds.
         case databaseOffset(Agreement, by: Int64)
     }
 
-    /// A wall clock that must still prove itself.
+    /// What is known about a wall clock that is not trusted yet.
     private struct Proof: Equatable {
-        /// Of the wall clock against the boot-time clock, since it was stepped last.
+        /// The offset of the wall clock against the boot-time clock, since the last step.
         var offset: Int64
-        /// On the boot-time clock.
+        /// When the last step was seen, on the boot-time clock.
         var steadySince: Int64
-        /// On the boot-time clock; nil while the kernel reports nothing, or the clock as not synchronised.
+        /// Since when the kernel reports the clock as synchronised, on the boot-time clock; nil if it does not.
         var synchronisedSince: Int64?
     }
 
     private enum Phase: Equatable {
-        /// The offset of the wall clock against the boot-time clock, which follows at most 0.1 %: many small steps are
-        /// one large step.
+        /// The offset of the wall clock against the boot-time clock. It follows the wall clock by at most 0.1 % of the
+        /// elapsed time, so that many small steps add up to one large step.
         case trusted(offset: Int64)
-        /// Stepped away from this offset.
+        /// The clock was stepped; before that it had this offset.
         case stepped(from: Int64, Proof)
-        /// Not trusted since the start.
+        /// The clock has not been trusted since the start.
         case starting(Proof)
     }
 
     private struct DatabaseTime: Equatable {
-        /// Of the database's clock against the node's boot-time clock.
+        /// The offset of the database's clock against the node's boot-time clock.
         var offset: Int64
-        /// By how much `offset` may be wrong, because the answer was under way.
+        /// By how much `offset` may be wrong, because the question and the answer took some time.
         var uncertainty: Int64
     }
 
@@ -133,8 +136,8 @@ package struct ClockTrust: Equatable, Sendable {
     private var agreement = Agreement.good
     private var wasBehind = false
 
-    /// The state at the start. Without a memory the store is new: there is nothing to lose, and the wall clock is all
-    /// there is.
+    /// The state at the start. Without a memory the store is new: it has no data to lose, and the wall clock is the
+    /// only source of the time.
     package init(_ settings: Settings, memory: Memory?, at reading: ClockReading) {
         self.settings = settings
         last = reading
@@ -145,7 +148,7 @@ package struct ClockTrust: Equatable, Sendable {
 
     // MARK: What follows from it
 
-    /// What the clock is worth now.
+    /// How far the clock can be trusted now.
     package var standing: Standing {
         if agreement == .apart { return .apart }
         if isBehind { return .behind }
@@ -159,25 +162,25 @@ package struct ClockTrust: Equatable, Sendable {
     /// Whether new licences are refused.
     package var isBehind: Bool { last.wall < reference - settings.leeway }
 
-    /// Whether the node may count what all nodes share.
+    /// Whether the node may count in counters that all nodes share.
     package var mayCount: Bool { agreement != .apart }
 
-    /// By this time it is judged what has ended: never later than `settled`, and never later than the wall clock, by
-    /// which ends are set.
+    /// The time that decides what has ended. It is never later than `settled`, and never later than the wall clock,
+    /// with which end times are set.
     package var endTime: Int64 { min(settled, last.wall) }
 
-    /// What ended by this time may be deleted; nil while nothing may.
+    /// Everything that ended by this time may be deleted; nil while nothing may be deleted.
     package var deletionTime: Int64? {
         guard case .trusted = phase, mayCount else { return nil }
         return endTime
     }
 
-    /// The time for everything else: the wall clock's, and while that is behind the time that it should be.
+    /// The time for everything else: the wall clock's, or `reference` while the wall clock is behind.
     package var decisionTime: Int64 { isBehind ? reference : last.wall }
 
     package var memory: Memory { Memory(settled: settled, reference: reference) }
 
-    /// By how much the wall clock is ahead of where the boot-time clock puts it; 0 while it is trusted.
+    /// By how much the wall clock is ahead of the time that follows from the boot-time clock; 0 while it is trusted.
     package var wallOffset: Int64 {
         switch phase {
         case .trusted: 0
@@ -191,8 +194,8 @@ package struct ClockTrust: Equatable, Sendable {
 
     // MARK: Readings
 
-    /// Takes a reading of the clocks. `isSynchronised` is what the kernel says of the wall clock; nil if it was not
-    /// asked.
+    /// Takes a reading of the clocks. `isSynchronised` is what the kernel reports about the wall clock; nil if it was
+    /// not asked.
     package mutating func observe(_ reading: ClockReading, isSynchronised: Bool? = nil) -> [Event] {
         let elapsed = max(0, reading.boot - last.boot)
         last = reading
@@ -220,7 +223,7 @@ package struct ClockTrust: Equatable, Sendable {
         return events
     }
 
-    /// The events of the start, to be logged once.
+    /// Takes the first reading and returns the events of the start, which are to be logged once.
     package mutating func begin() -> [Event] {
         let difference = last.wall - reference
         let isLarge = abs(difference) > settings.stepTolerance
@@ -228,7 +231,7 @@ package struct ClockTrust: Equatable, Sendable {
         return isLarge ? [.differsAtStart(by: difference)] + events : events.filter { $0 != .trusted(.backInTolerance) }
     }
 
-    /// Takes what the database has answered when it was asked for its time. The other two are on the boot-time clock.
+    /// Takes the time that the database reported. `asked` and `answered` are on the boot-time clock.
     package mutating func noteDatabase(time: Int64, asked: Int64, answered: Int64) -> [Event] {
         let uncertainty = max(0, answered - asked) / 2
         database = DatabaseTime(offset: time - (asked + uncertainty), uncertainty: uncertainty)
@@ -237,13 +240,13 @@ package struct ClockTrust: Equatable, Sendable {
         return events
     }
 
-    /// Takes over what was measured before the start.
+    /// Takes over the database's time that was measured before the start.
     mutating func takeDatabase(of other: ClockTrust) {
         database = other.database
     }
 
-    /// An operator says that the wall clock is right, of which the offset against the boot-time clock was this. Nothing
-    /// happens if it was stepped since.
+    /// An operator confirms that the wall clock is right. `offset` is its offset against the boot-time clock at that
+    /// time; if the clock was stepped since then, nothing happens.
     package mutating func accept(offset: Int64) -> [Event] {
         guard abs(last.offset - offset) <= settings.stepTolerance else { return [] }
         var events: [Event] = []
@@ -264,7 +267,7 @@ package struct ClockTrust: Equatable, Sendable {
         }
         let correction = elapsed / 1000
         phase = .trusted(offset: offset + min(max(step, -correction), correction))
-        // A clock that is a little behind is waited for.
+        // If the wall clock is a little behind, both times stay as they are until it catches up.
         settled = max(settled, min(last.wall, settled + elapsed + correction))
         reference = max(reference, min(last.wall, reference + elapsed + correction))
     }
@@ -328,11 +331,11 @@ package struct ClockTrust: Equatable, Sendable {
 
 // MARK: - As words
 
-/// The whole state as 64-bit words, so that `PublishedWords` can hand it to looks that take no lock.
+/// The whole state as 64-bit words, so that `PublishedWords` can give it to readers that take no lock.
 extension ClockTrust {
     typealias Words = InlineArray<14, Int64>
 
-    /// Stands for a moment that is not there. No moment has this value, because all of them are cut to 2^62.
+    /// Stands for a missing moment. No moment has this value, because moments are limited to 2^62.
     private static let noMoment = Int64.min
 
     private enum PhaseWord: Int64 {
@@ -358,7 +361,7 @@ extension ClockTrust {
         ]
     }
 
-    /// The state that these words were made of; nil for words that no state has.
+    /// The state from which these words were made; nil for words that no state has.
     init?(words: Words) {
         guard let kind = PhaseWord(rawValue: words[7] >> 3), let agreement = Agreement(rawValue: words[7] >> 1 & 3)
         else { return nil }

@@ -1,37 +1,37 @@
 import Glibc
 
-/// A moment on a clock that never runs backwards, good for deadlines and differences only.
+/// A moment on a clock that never runs backwards. Use it only for deadlines and differences.
 package struct MonotonicTime: Hashable, Comparable, Sendable {
     /// Nanoseconds since the clock's arbitrary origin.
     package let nanoseconds: Int64
 
-    /// A moment so many nanoseconds after the clock's origin.
+    /// The moment this many nanoseconds after the clock's origin.
     package init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
-    /// The end of time: a deadline that never comes.
+    /// The last moment that can be expressed, for a deadline that never comes.
     package static let distantFuture = MonotonicTime(nanoseconds: .max)
 
-    /// Orders moments as they follow one another.
+    /// Orders moments by time.
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// The moment `duration` later (earlier if negative); out of range becomes the nearest moment there is.
+    /// The moment `duration` later (earlier if negative). A result out of range becomes the nearest possible moment.
     package static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
         let (sum, overflow) = time.nanoseconds.addingReportingOverflow(duration.clampedNanoseconds)
         return MonotonicTime(nanoseconds: overflow ? (duration < .zero ? .min : .max) : sum)
     }
 
-    /// The time from `right` to `left`, exactly.
+    /// The exact time from `right` to `left`.
     package static func - (left: MonotonicTime, right: MonotonicTime) -> Duration {
         .nanoseconds(left.nanoseconds) - .nanoseconds(right.nanoseconds)
     }
 }
 
 extension Duration {
-    /// The whole nanoseconds of a duration; 292 years at most in either direction.
+    /// The whole nanoseconds of a duration, limited to 292 years in either direction.
     package var clampedNanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -40,7 +40,7 @@ extension Duration {
     }
 }
 
-/// Where durations are measured, and timers and deadlines are taken from. Steps of the time of day do not move it.
+/// A clock for durations, timers and deadlines. Steps of the time of day do not change it.
 package protocol MonotonicClock: Sendable {
     /// The time now; from any thread.
     var monotonicTime: MonotonicTime { get }

@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-/// The wall clock of a node, watched by `ClockTrust`: each look at the time is a reading, so that no step is missed
-/// before a decision.
+/// The wall clock of a node, watched by `ClockTrust`. Each call that asks for the time takes a reading of the clocks,
+/// so that every step is noticed before a decision.
 ///
-/// A look waits for no lock. It takes its reading on a copy of the state, as the state was published last. If the
-/// reading brings an event, the look takes the lock and the reading again, so that each event is reported once. If it
-/// brings none, the copy is as good as the state itself, and is not stored: after 10 ms a later look stores its
-/// reading, if no other thread is doing that. So a look misses at most 10 ms by which `settled` and `reference` have
-/// advanced.
+/// Such a call normally waits for no lock. It applies its reading to a copy of the last published state. If the reading
+/// causes an event, the call takes the lock and a second reading, so that each event is reported once. If it causes no
+/// event, the copy is as good as the state itself and is not stored. When the stored reading is 10 ms old, the next
+/// call stores its own, unless another thread holds the lock. So a call misses at most 10 ms by which `settled` and
+/// `reference` have advanced.
 ///
 /// Before `start` the clock is the wall clock, and nothing may be deleted.
 package final class TrustedClock: WallClock {
@@ -23,9 +23,10 @@ package final class TrustedClock: WallClock {
     private let boot: any MonotonicClock
     private let report: Report
     private let state: Mutex<State>
-    /// The state after the last reading that was stored; written under the lock of `state`, from the start on.
+    /// The state after the last reading that was stored. It is written with the lock of `state` held, and only after
+    /// `start`.
     private let published = PublishedWords<14>()
-    /// A look stores its reading if the last one is so many nanoseconds old: 10 ms.
+    /// A call stores its reading if the stored one is at least this many nanoseconds old: 10 ms.
     private static let storePeriod: Int64 = 10_000_000
 
     /// `report` is called with each event, on the thread that made the reading.
@@ -40,7 +41,7 @@ package final class TrustedClock: WallClock {
         state = Mutex(State(trust: ClockTrust(settings, memory: nil, at: reading)))
     }
 
-    /// Begins to compare the clock with what the store has kept; without a memory the store is new.
+    /// Begins to compare the clock with the times that the store has kept. Without a memory the store is new.
     package func start(_ memory: ClockTrust.Memory?) {
         change { state in
             let old = state.trust
@@ -53,20 +54,20 @@ package final class TrustedClock: WallClock {
 
     // MARK: Times
 
-    /// The time for decisions: the wall clock's, and while that is behind the time that it should be.
+    /// The time for decisions: the wall clock's, or the reference time while the wall clock is behind.
     package var wallTime: WallTime { WallTime(nanosecondsSince1970: now(\.decisionTime)) }
 
-    /// By this time it is judged what has ended, in seconds since 1970.
+    /// The time that decides what has ended, in seconds since 1970.
     package var endTime: Int64 { WallTime(nanosecondsSince1970: now(\.endTime)).seconds }
 
-    /// What ended by this time may be deleted, in seconds since 1970; nil while nothing may.
+    /// Everything that ended by this time may be deleted, in seconds since 1970; nil while nothing may be deleted.
     package var deletionTime: Int64? {
         observe { state in state.hasStarted ? state.trust.deletionTime : nil }
             .map { WallTime(nanosecondsSince1970: $0).seconds }
     }
 
-    /// The time, in seconds since 1970, as far as it is certain: from the one by which things end to the one for
-    /// decisions. With a trusted clock both are the same, but for the leeway.
+    /// The range in which the true time lies, in seconds since 1970: from `endTime` to the time for decisions. With a
+    /// trusted clock both are the same, except for the leeway.
     package var possibleTimes: ClosedRange<Int64> {
         let trust = now(\.self)
         let end = WallTime(nanosecondsSince1970: trust.endTime).seconds
@@ -76,7 +77,7 @@ package final class TrustedClock: WallClock {
     /// Whether new licences are refused, because the clock is behind.
     package var isBehind: Bool { now(\.isBehind) }
 
-    /// Whether the node may count what all nodes share.
+    /// Whether the node may count in counters that all nodes share.
     package var mayCount: Bool { now(\.mayCount) }
 
     /// The state after a reading of the clocks.
@@ -84,13 +85,13 @@ package final class TrustedClock: WallClock {
 
     // MARK: Events
 
-    /// Takes what the kernel says of the wall clock; to be called about every second.
+    /// Takes what the kernel reports about the wall clock. To be called about every second.
     package func tick(isSynchronised: Bool) {
         change { $0.trust.observe(self.reading, isSynchronised: isSynchronised) }
     }
 
-    /// Takes the database's time, in nanoseconds since 1970, with the moments on the boot-time clock of question and
-    /// answer.
+    /// Takes the database's time, in nanoseconds since 1970. `asked` and `answered` are the moments of the question and
+    /// the answer on the boot-time clock.
     package func noteDatabase(time: Int64, asked: MonotonicTime, answered: MonotonicTime) {
         change { state in
             state.trust.observe(self.reading)
@@ -103,7 +104,7 @@ package final class TrustedClock: WallClock {
         change { state in state.trust.observe(self.reading) + state.trust.accept(offset: offset) }
     }
 
-    /// Takes another leeway, as a reload brings it.
+    /// Sets the leeway, which a reload of the configuration may change.
     package func setLeeway(_ leeway: Duration) {
         change { state in
             state.trust.settings.leeway = leeway.clampedNanoseconds
@@ -118,7 +119,7 @@ package final class TrustedClock: WallClock {
         return value(look)
     }
 
-    /// The state after a reading that brings no event; nil if it brings one, or if nothing is published.
+    /// The state after a reading that causes no event; nil if it causes one, or if no state is published.
     private func quietLook() -> ClockTrust? {
         let reading = reading
         guard let words = published.value, var trust = ClockTrust(words: words) else { return nil }
@@ -128,7 +129,7 @@ package final class TrustedClock: WallClock {
         return trust
     }
 
-    /// Takes a reading and stores it, unless another thread has the lock.
+    /// Takes a reading and stores it, unless another thread holds the lock.
     private func storeIfFree() {
         guard let events = state.withLockIfAvailable({ takeReading(&$0) }) else { return }
         for event in events { report(event) }
@@ -158,13 +159,13 @@ package final class TrustedClock: WallClock {
         for event in events { report(event) }
     }
 
-    /// Called with the lock held, so there is one writer at a time.
+    /// To be called with the lock held, so that there is only one writer at a time.
     private func publish(_ state: State) {
         if state.hasStarted { published.publish(state.trust.words) }
     }
 }
 
-/// The machine's boot-time clock (`CLOCK_BOOTTIME`): it is never set, and it goes on while the machine is suspended.
+/// The machine's boot-time clock (`CLOCK_BOOTTIME`). It is never set, and it continues while the machine is suspended.
 package struct SystemBootClock: MonotonicClock {
     /// The clock; it has no state.
     package init() {}
@@ -176,8 +177,8 @@ package struct SystemBootClock: MonotonicClock {
     }
 }
 
-/// The wall clock and the boot-time clock at one moment, in nanoseconds. Values beyond 146 years from their origin are
-/// cut to that.
+/// The wall clock and the boot-time clock at one moment, in nanoseconds. Values are limited to 146 years from the
+/// clock's origin.
 package struct ClockReading: Equatable, Sendable {
     /// Since 1970-01-01T00:00:00Z.
     package let wall: Int64
@@ -194,51 +195,52 @@ package struct ClockReading: Equatable, Sendable {
         boot = bootNanoseconds
     }
 
-    /// When the machine was started, as the wall clock tells it. Only a step of the wall clock changes it.
+    /// When the machine was started, according to the wall clock. It changes only when the wall clock is stepped or
+    /// adjusted.
     package var offset: Int64 { wall - boot }
 }
 
 extension WallTime {
-    /// A sum of two such numbers does not overflow.
+    /// The limit of nanoseconds in a reading, so that the sum of two such numbers does not overflow.
     fileprivate static let nanosecondsMaximum: Int64 = 1 << 62
 
-    /// Nanoseconds since 1970, at most 146 years in either direction.
+    /// Nanoseconds since 1970, limited to 146 years in either direction.
     package var clampedNanoseconds: Int64 {
         let limit = Self.nanosecondsMaximum / 1_000_000_000 - 1
         return min(max(seconds, -limit), limit) * 1_000_000_000 + Int64(nanoseconds)
     }
 
-    /// A moment so many nanoseconds after 1970-01-01T00:00:00Z, or before if negative.
+    /// The moment this many nanoseconds after 1970-01-01T00:00:00Z, or before if negative.
     package init(nanosecondsSince1970 nanoseconds: Int64) {
         let seconds = nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : -((-nanoseconds + 999_999_999) / 1_000_000_000)
         self.init(seconds: seconds, nanoseconds: UInt32(nanoseconds - seconds * 1_000_000_000))
     }
 }
 
-/// A value of a few 64-bit words that one thread at a time writes and any thread reads without a lock: a sequence lock.
+/// A sequence lock: a value of a few 64-bit words that one thread at a time writes and any thread reads without a lock.
 ///
-/// The sequence is odd while a value is written. A reader that sees an odd sequence, or another one after its copy than
-/// before, has read parts of two values: it throws the copy away and tries again. Each word is atomic, so no read is a
-/// data race.
+/// The sequence number is odd while a value is written. If a reader sees an odd number, or different numbers before and
+/// after its copy, the copy may have parts of two values: the reader drops it and tries again. Each word is atomic, so
+/// there is no data race.
 final class PublishedWords<let count: Int>: Sendable {
-    /// Odd before the first value too.
+    /// The sequence number; it is also odd before the first value.
     private let sequence = Atomic<UInt>(1)
     private let words = InlineArray<count, Atomic<Int64>> { _ in Atomic(0) }
 
-    /// A reader tries so often; then the writers are in its way, and it has to take their lock.
+    /// How often a reader tries. After that it must take the writers' lock.
     private static var readsMaximum: Int { 3 }
 
     /// Publishes a value. The caller makes sure that no other thread does so at the same time.
     func publish(_ value: InlineArray<count, Int64>) {
         let next = (sequence.load(ordering: .relaxed) | 1) &+ 1
         sequence.store(next &- 1, ordering: .relaxed)
-        // No reader sees one of the new words without seeing the odd sequence after that.
+        // A reader that sees one of the new words then also sees the odd sequence number.
         atomicMemoryFence(ordering: .releasing)
         for index in value.indices { words[index].store(value[index], ordering: .relaxed) }
         sequence.store(next, ordering: .releasing)
     }
 
-    /// The value that was published last; nil before the first one, or if writers were faster than several reads.
+    /// The value that was published last; nil before the first one, or if writers interrupted every attempt to read.
     var value: InlineArray<count, Int64>? {
         for _ in 0..<Self.readsMaximum {
             let before = sequence.load(ordering: .acquiring)

@@ -5,7 +5,7 @@ package struct WallTime: Hashable, Sendable {
     /// Seconds since the epoch, rounded down.
     package let seconds: Int64
 
-    /// What has passed of the next second, from 0 to 999,999,999.
+    /// The fraction of the second in nanoseconds, from 0 to 999,999,999.
     package let nanoseconds: UInt32
 
     /// A moment; nanoseconds beyond 999,999,999 count as 999,999,999.
@@ -15,7 +15,7 @@ package struct WallTime: Hashable, Sendable {
     }
 }
 
-/// Where the time of day comes from. It may step in both directions, so it measures nothing.
+/// A clock for the time of day. It may step in both directions, so it cannot measure durations.
 package protocol WallClock: Sendable {
     /// The time now; from any thread.
     var wallTime: WallTime { get }
@@ -36,7 +36,8 @@ package struct SystemWallClock: WallClock {
 extension timespec {
     static func now(of clock: clockid_t) -> timespec {
         var time = timespec()
-        // Cannot fail: every Linux has the clocks that are asked for here, and the pointer is a local variable.
+        // Safe: the pointer is a local variable. The call cannot fail, because every Linux has the clocks that are used
+        // here.
         _ = unsafe clock_gettime(clock, &time)
         return time
     }

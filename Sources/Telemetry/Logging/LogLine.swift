@@ -2,10 +2,11 @@ import Glibc
 
 /// One log line as bytes: a JSON object (RFC 8259) and a line feed.
 ///
-/// Written here and not by `ByteCoding`'s writer, because targets of one floor do not import one another. Control
-/// characters are escaped, those from U+007F to U+009F too, so that no value can steer a terminal or forge a line.
+/// It does not use the JSON writer of `ByteCoding`, because targets on the same level do not import one another.
+/// Control characters are escaped, including those from U+007F to U+009F, so that no value can control a terminal or
+/// forge a line.
 struct LogLine {
-    /// The most bytes of a text, so that no request can make a line longer than journald takes in one piece.
+    /// The most bytes of a text, so that no request can make a line that journald would split.
     private static let textSizeMaximum = 2048
 
     private(set) var bytes: [UInt8] = []
@@ -41,12 +42,12 @@ struct LogLine {
         }
     }
 
-    /// Appends a time as RFC 3339 in UTC with milliseconds; a year beyond four digits means a clock that is far off,
-    /// and shows as the last one.
+    /// Appends a time in the format of RFC 3339, in UTC with milliseconds. A time beyond the years 0000 to 9999, which
+    /// only a wrong clock has, is shown as the nearest time in them.
     private mutating func append(_ time: WallTime) {
         var seconds = time_t(min(max(time.seconds, -62_167_219_200), 253_402_300_799))
-        // Safe: both pointers are local variables, the year, which is all that could fail, is in range, and the only
-        // pointer among the parts is not read.
+        // Safe: both pointers are local variables, and the only pointer among the parts is not read. Only a year out of
+        // range could make the call fail, and the year is in range.
         var parts = unsafe tm()
         _ = unsafe gmtime_r(&seconds, &parts)
         unsafe appendDigits(Int(parts.tm_year) + 1900, count: 4, then: "-")
@@ -99,10 +100,11 @@ struct LogLine {
 
 /// A named value of a log line.
 ///
-/// Names are fixed snake_case words from the source, one per line, and none of `time`, `level` and `event`. Values
-/// never hold secrets: no key, no token, no part of one; identifiers of people and devices only as their HMAC.
+/// Names are fixed snake_case words from the source. A line has each name only once, and `time`, `level` and `event`
+/// are reserved. Values never contain secrets: no key, no token, and no part of them. Identifiers of people and devices
+/// appear only as an HMAC.
 package struct LogField: Sendable {
-    /// What a log line can say.
+    /// The kinds of values in a log line.
     package enum Value: Sendable {
         case string(String)
         case integer(Int64)
@@ -123,7 +125,7 @@ package struct LogField: Sendable {
         self.value = value
     }
 
-    /// A text; beyond 2,048 bytes it is cut and ends with "…".
+    /// A text. If it has more than 2,048 bytes, it is cut and ends with "…".
     package static func string(_ name: String, _ value: String) -> LogField { LogField(name, .string(value)) }
 
     /// A whole number.
@@ -139,19 +141,19 @@ package struct LogField: Sendable {
     package static func bool(_ name: String, _ value: Bool) -> LogField { LogField(name, .bool(value)) }
 }
 
-/// How much a log line matters; names and order are those of swift-log.
+/// How important a log line is. Names and order are the same as in swift-log.
 package enum LogLevel: String, CaseIterable, Comparable, Sendable {
-    /// Every step, for those who change the code.
+    /// Every step, for developers.
     case trace
-    /// What helps to find a fault, too much for every day.
+    /// Details that help to find an error, too many for normal operation.
     case debug
-    /// What operators want to be able to look up, such as a decision.
+    /// Something that operators may want to look up, such as a decision.
     case info
-    /// Not a fault, yet worth noticing, such as a start, a stop, a reload.
+    /// Not an error, but worth noticing, such as a start, a stop or a reload.
     case notice
-    /// Something that becomes a fault if it is not mended.
+    /// Something that will become an error if it is not corrected.
     case warning
-    /// Something failed that should not.
+    /// Something failed that should not fail.
     case error
     /// The service as a whole is in danger.
     case critical

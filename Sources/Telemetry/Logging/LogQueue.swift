@@ -1,11 +1,11 @@
-/// The lines between those who log and the thread that writes, bounded in bytes.
+/// The queue of lines between the threads that log and the thread that writes. Its size in bytes is limited.
 final class LogQueue: Sendable {
-    /// What the writer takes in one go.
+    /// The lines that the writer takes at once.
     struct Batch: Sendable {
         /// Whole lines, one after the other.
         let bytes: [UInt8]
         let lineCount: UInt64
-        /// Lines lost since the last batch, which a line of their own must report.
+        /// How many lines were lost since the last batch. An additional line must report them.
         let droppedCount: UInt64
     }
 
@@ -14,10 +14,10 @@ final class LogQueue: Sendable {
         var lineCount: UInt64 = 0
         var unreportedCount: UInt64 = 0
         var droppedCount: UInt64 = 0
-        /// Lines ever taken, and of them those that the writer is done with.
+        /// How many lines the queue has ever taken, and how many of them the writer has finished.
         var takenCount: UInt64 = 0
         var finishedCount: UInt64 = 0
-        /// Whether the writer is to be woken for the next line.
+        /// Whether the writer waits and must be woken for the next line.
         var isAwaited = false
         var isClosed = false
     }
@@ -31,7 +31,7 @@ final class LogQueue: Sendable {
 
     var droppedLineCount: UInt64 { state.withLock { $0.droppedCount } }
 
-    /// Takes a line, or counts it as lost. Precious lines may fill twice the size that others may.
+    /// Takes a line, or counts it as lost. Precious lines may fill the queue to twice the size that other lines may.
     func append(_ line: [UInt8], isPrecious: Bool = false) {
         state.change { state in
             guard line.count <= (isPrecious ? 2 : 1) * sizeMaximum - state.bytes.count else {
@@ -47,7 +47,7 @@ final class LogQueue: Sendable {
         }
     }
 
-    /// Waits for lines and takes all of them; nil when the queue is closed and empty.
+    /// Waits for lines and takes all of them; nil if the queue is closed and empty.
     func takeBatch() -> Batch? {
         let batch = state.wait { state -> Batch?? in
             guard !state.bytes.isEmpty else {
@@ -64,7 +64,8 @@ final class LogQueue: Sendable {
         return batch ?? nil
     }
 
-    /// The writer is done with a batch; `lostCount` of its lines, and its report if it had one, went nowhere.
+    /// Notes that the writer has finished a batch. `lostCount` of its lines could not be written. `isReported` says
+    /// whether the report of lost lines was written, or was not needed.
     func finish(_ batch: Batch, lostCount: UInt64, isReported: Bool) {
         state.update { state in
             state.finishedCount += batch.lineCount
@@ -73,13 +74,13 @@ final class LogQueue: Sendable {
         }
     }
 
-    /// Waits until what has been taken by now is finished; false past the deadline.
+    /// Waits until all lines taken so far are finished; false if the deadline has passed.
     func waitUntilWritten(deadline: MonotonicTime) -> Bool {
         let target = state.withLock { $0.takenCount }
         return state.wait(until: deadline) { state in state.finishedCount >= target ? true : nil } ?? false
     }
 
-    /// Lets the writer end once it has written what waits.
+    /// Lets the writer end after it has written the lines that wait.
     func close() {
         state.update { $0.isClosed = true }
     }

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// Lets so many lines of one event through in each second, and counts those that it leaves out.
+/// Lets a limited number of lines of each event pass per second, and counts the lines that it leaves out.
 ///
-/// Events are fixed words of the source, so the table stays small. The count of a second's omissions travels with the
-/// next line of the same event that is let through.
+/// Events are fixed words of the source, so the table stays small. The next line of an event that passes reports how
+/// many lines of this event were left out before it.
 final class LogSampler: Sendable {
-    /// What becomes of a line.
+    /// What to do with a line.
     enum Verdict: Equatable {
-        /// Write it; so many lines of this event were left out since the last one.
+        /// Write it. `leftOut` is the number of lines of this event that were left out since the last one.
         case write(leftOut: UInt64)
         case leaveOut
     }
@@ -26,14 +26,14 @@ final class LogSampler: Sendable {
         self.perSecond = Atomic(perSecond)
     }
 
-    /// All lines that were left out so far.
+    /// How many lines of all events were left out so far.
     var leftOutCount: UInt64 { leftOut.load(ordering: .relaxed) }
 
     func setRate(perSecond: Int) {
         self.perSecond.store(perSecond, ordering: .relaxed)
     }
 
-    /// Judges a line of this event now.
+    /// Decides about a line of this event at this time.
     func judge(_ name: String, at time: MonotonicTime) -> Verdict {
         let second = time.nanoseconds / 1_000_000_000
         let maximum = perSecond.load(ordering: .relaxed)
@@ -54,15 +54,17 @@ final class LogSampler: Sendable {
     }
 }
 
-/// What makes a line come, and so how it is kept when there are too many.
+/// What causes a log line. It decides which lines are dropped when there are too many.
 package enum LogCause: Sendable {
-    /// The service itself: its life, its stores, its operator. Such lines have room of their own.
+    /// The service itself: its start and stop, its stores, its operator. Extra room in the queue is reserved for such
+    /// lines.
     case service
-    /// A client with a right, such as a licence. Such lines are dropped when the reader of the log is too slow.
+    /// A client with a valid right, for instance to a licence. Such lines are dropped if the reader of the log is too
+    /// slow.
     case client
-    /// A client that does again what its line has said before. Such lines are sampled as those of strangers.
+    /// A client that repeats a request that was logged before. Such lines are sampled like those of strangers.
     case repetition
-    /// Any client that can connect. Such lines are sampled for each event, and dropped when the reader of the log is
-    /// too slow.
+    /// Any client that can connect. Such lines are sampled for each event, and dropped if the reader of the log is too
+    /// slow.
     case stranger
 }

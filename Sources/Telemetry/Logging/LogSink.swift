@@ -1,37 +1,38 @@
 import Glibc
 
-/// Where log lines go.
+/// A destination of log lines.
 package protocol LogSink: Sendable {
-    /// Takes one whole line, its line feed included; never blocks for longer than a copy takes.
+    /// Takes one whole line, with its line feed. It blocks for no longer than a copy takes.
     ///
-    /// A line that is `precious` has room of its own, which other lines cannot fill.
+    /// A line that is `isPrecious` has reserved room, which other lines cannot fill.
     func append(_ line: [UInt8], isPrecious: Bool)
 
     /// How many lines have been lost so far.
     var droppedLineCount: UInt64 { get }
 
-    /// Waits until every line taken so far has left the process, at most so long; false if the time was up.
+    /// Waits until every line taken so far has left the process; false if that took longer than `timeout`.
     @discardableResult
     func flush(timeout: Duration) -> Bool
 }
 
 /// Why a sink could not be made.
 package enum LogSinkError: Error, Equatable, Sendable {
-    /// The system gives no more threads; the number is its `errno`.
+    /// The system could not start the thread; the number is the `errno`.
     case threadNotStarted(Int32)
 }
 
-/// Writes lines to a descriptor by a thread of its own, so that a reader who is slow or gone never holds up a loop.
+/// Writes lines to a descriptor from a separate thread, so that a slow or missing reader never blocks a loop.
 ///
-/// Lines wait in a queue of bounded size. What does not fit is dropped and counted, and the next lines that go out are
-/// followed by one that says how many are missing: `log_lines_dropped` with `count`. A line is written whole or, when
-/// the descriptor fails, not at all or cut; it is never split over two others.
+/// Lines wait in a queue of limited size. Lines that do not fit are dropped and counted; after the next lines that are
+/// written, the line `log_lines_dropped` says in `count` how many are missing. Lines are never mixed with one another.
+/// If the descriptor fails, a line may be cut.
 package final class DescriptorLogSink: LogSink {
     private let queue: LogQueue
 
-    /// A sink for an open descriptor, which stays the caller's and must outlast the last `flush`.
+    /// A sink for an open descriptor. The caller keeps the descriptor and must not close it before the last `flush`.
     ///
-    /// `queueSizeMaximum` bounds the bytes that wait; up to as many again are on their way to the descriptor.
+    /// `queueSizeMaximum` limits the bytes that wait. Up to the same number of bytes may be in the process of being
+    /// written.
     package init(
         descriptor: Int32 = STDERR_FILENO, queueSizeMaximum: Int = 1 << 20, clock: any WallClock = SystemWallClock()
     ) throws(LogSinkError) {
@@ -46,22 +47,21 @@ package final class DescriptorLogSink: LogSink {
     /// How many lines have been lost so far, because the queue was full or the descriptor failed.
     package var droppedLineCount: UInt64 { queue.droppedLineCount }
 
-    /// Takes the line, or drops it if the queue is full. Precious lines may take as much room again as all lines
-    /// together.
+    /// Takes the line, or drops it if the queue is full. Precious lines may fill the queue to twice the normal size.
     package func append(_ line: [UInt8], isPrecious: Bool = false) {
         queue.append(line, isPrecious: isPrecious)
     }
 
-    /// Waits until every line taken so far is written or lost, at most so long; false if the time was up.
+    /// Waits until every line taken so far is written or lost; false if that took longer than `timeout`.
     package func flush(timeout: Duration) -> Bool {
         queue.waitUntilWritten(deadline: SystemMonotonicClock().monotonicTime + timeout)
     }
 }
 
-/// The thread that carries lines from the queue to the descriptor.
+/// The thread that writes lines from the queue to the descriptor.
 final class LogWriter: Sendable {
-    /// Between two batches, in microseconds. A line that comes alone is written at once. A thousand that come within a
-    /// millisecond cost two wake-ups and two writes.
+    /// The pause between two batches, in microseconds. A single line is written at once. A thousand lines within a
+    /// millisecond cause only two wake-ups and two writes.
     private static let pause: UInt32 = 1000
 
     private let queue: LogQueue
@@ -76,8 +76,8 @@ final class LogWriter: Sendable {
 
     /// Starts the thread, which keeps this object alive until the queue is closed and empty.
     func start() throws(LogSinkError) {
-        // A new thread inherits the mask. With every signal blocked, the process's signals go to the threads that wait
-        // for them, and a broken pipe is an error of `write` here and not the end of the process.
+        // A new thread inherits the signal mask. Because every signal is blocked, the process's signals go to the
+        // threads that wait for them, and a broken pipe makes `write` fail and does not end the process.
         var everySignal = sigset_t()
         var previousMask = sigset_t()
         unsafe sigfillset(&everySignal)
@@ -85,7 +85,7 @@ final class LogWriter: Sendable {
         defer { unsafe pthread_sigmask(SIG_SETMASK, &previousMask, nil) }
 
         var thread = pthread_t()
-        // Safe: the reference that is retained here is what `runLogWriter` takes back, exactly once.
+        // Safe: `runLogWriter` releases the reference that is retained here, exactly once.
         let reference = unsafe Unmanaged.passRetained(self)
         let status = unsafe pthread_create(&thread, nil, runLogWriter, reference.toOpaque())
         guard status == 0 else {
@@ -113,7 +113,7 @@ final class LogWriter: Sendable {
         ).bytes
     }
 
-    /// Writes all bytes and returns what could not be written because the descriptor failed.
+    /// Writes all bytes. Returns the bytes that could not be written because the descriptor failed.
     private func write(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -131,18 +131,19 @@ final class LogWriter: Sendable {
         return rest
     }
 
-    /// Standard error may be a non-blocking descriptor that the process shares with others.
+    /// Waits until the descriptor can be written. Standard error may be non-blocking, because other processes share it
+    /// and may have set it so.
     private func waitUntilWritable() {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        // Safe: the pointer is a local variable, and the count says that it is one.
+        // Safe: the pointer is a local variable, and the count is 1.
         _ = unsafe poll(&request, 1, -1)
     }
 }
 
-/// A free function, because a closure could inherit the isolation of the place where it is written.
+/// A free function, because a closure could inherit the actor isolation of its context.
 private func runLogWriter(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument = unsafe argument else { return nil }
-    // Safe: `LogWriter.start` passed this reference retained, and only to this call.
+    // Safe: `LogWriter.start` retained this reference and passed it to this call only.
     unsafe Unmanaged<LogWriter>.fromOpaque(argument).takeRetainedValue().run()
     return nil
 }

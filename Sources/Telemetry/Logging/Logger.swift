@@ -2,10 +2,11 @@ import Synchronization
 
 /// Writes one JSON object per line: `time` (RFC 3339, UTC, milliseconds), `level`, `event`, then the fields.
 ///
-/// The event is a fixed snake_case word by which lines are found; what varies stands in the fields. Both never hold
-/// a secret: the logger cannot tell one, so the caller must. Lines below the level cost one atomic read.
+/// The event is a fixed snake_case word by which lines can be found; everything that varies is in the fields. The
+/// caller must make sure that neither contains a secret, because the logger cannot recognise one. A line below the
+/// level costs one atomic read.
 package final class Logger: Sendable {
-    /// How many lines of one event strangers may cause in a second.
+    /// How many lines of one event strangers may cause per second.
     package static let linesPerEventDefault = 20
 
     private let sink: any LogSink
@@ -14,9 +15,9 @@ package final class Logger: Sendable {
     private let sampler: LogSampler
     private let sampleClock: any MonotonicClock
 
-    /// A logger that lets pass what has this level or a higher one.
+    /// A logger that writes lines of this level or a higher one.
     ///
-    /// Of lines that strangers cause, `linesPerEvent` of each event pass in one second.
+    /// Of the lines that strangers cause, `linesPerEvent` of each event are written per second.
     package init(
         level: LogLevel, sink: any LogSink, clock: any WallClock = SystemWallClock(),
         linesPerEvent: Int = linesPerEventDefault, sampleClock: any MonotonicClock = SystemMonotonicClock()
@@ -28,7 +29,7 @@ package final class Logger: Sendable {
         leastRank = Atomic(level.rank)
     }
 
-    /// Changes the level for all who hold this logger, as a reload does.
+    /// Changes the level for all users of this logger, for instance after a reload.
     package func setLevel(_ level: LogLevel) {
         leastRank.store(level.rank, ordering: .relaxed)
     }
@@ -38,19 +39,19 @@ package final class Logger: Sendable {
         level.rank >= leastRank.load(ordering: .relaxed)
     }
 
-    /// Changes how many lines of each event strangers may cause in a second, as a reload does.
+    /// Changes how many lines of each event strangers may cause per second, for instance after a reload.
     package func setLinesPerEvent(_ count: Int) {
         sampler.setRate(perSecond: count)
     }
 
-    /// Lines that were left out because strangers caused too many of their kind.
+    /// How many lines were left out because strangers caused too many of the same event.
     package var sampledLineCount: UInt64 { sampler.leftOutCount }
 
-    /// Lines that were lost because the reader of the log was too slow, or gone.
+    /// How many lines were lost because the reader of the log was too slow or missing.
     package var lostLineCount: UInt64 { sink.droppedLineCount }
 
-    /// Writes a line, if its level is enabled; the fields are not even made otherwise. If lines of the event were left
-    /// out before, the line says how many, as `left_out`.
+    /// Writes a line, if its level is enabled; otherwise the fields are not even evaluated. If lines of the event were
+    /// left out before, the field `left_out` says how many.
     package func log(
         _ level: LogLevel, _ event: String, from cause: LogCause = .service,
         _ fields: @autoclosure () -> [LogField] = []
@@ -68,14 +69,15 @@ package final class Logger: Sendable {
         sink.append(line.bytes, isPrecious: cause == .service)
     }
 
-    /// Waits until what was logged has left the process, at most so long; for the end of the process.
+    /// Waits until every line has left the process; false if that took longer than `timeout`. For the end of the
+    /// process.
     @discardableResult
     package func flush(timeout: Duration = .seconds(2)) -> Bool {
         sink.flush(timeout: timeout)
     }
 }
 
-/// The same for each level by its name.
+/// A method for each level.
 extension Logger {
     /// Writes a line of level trace.
     package func trace(_ event: String, _ fields: @autoclosure () -> [LogField] = []) { log(.trace, event, fields()) }

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A count that only grows, until the process ends.
+/// A count that only increases while the process runs.
 package final class Counter: Sendable {
     private let count = Atomic<UInt64>(0)
 
     /// Made by a `MetricsRegistry`, or by what counts before a registry shows it.
     package init() {}
 
-    /// Counts one or more; from any thread, for the price of one atomic addition.
+    /// Adds to the count; from any thread. It costs one atomic addition.
     package func increment(by amount: UInt64 = 1) {
         count.wrappingAdd(amount, ordering: .relaxed)
     }
@@ -28,12 +28,12 @@ package final class Gauge: Sendable {
         current.store(value, ordering: .relaxed)
     }
 
-    /// Adds to the number, or takes away from it; from any thread.
+    /// Adds to the number, or subtracts from it; from any thread.
     package func add(_ difference: Int64) {
         current.wrappingAdd(difference, ordering: .relaxed)
     }
 
-    /// The number now.
+    /// The current number.
     package var value: Int64 { current.load(ordering: .relaxed) }
 }
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How often a quantity fell under each of a few fixed bounds.
+/// Counts how many values of a quantity were within each of a few fixed bounds.
 package final class Histogram: Sendable {
     /// Bounds for the time of a request, in seconds: 0.5 ms to 2.5 s.
     package static let requestDurationBounds = [
@@ -12,7 +12,8 @@ package final class Histogram: Sendable {
         0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
     ]
 
-    /// What a scrape sees: for each bound how many values did not exceed it, all values, and their sum.
+    /// The values for a scrape: for each bound how many values did not exceed it, the number of all values, and their
+    /// sum.
     struct Snapshot: Equatable {
         let cumulativeCounts: [UInt64]
         let count: UInt64
@@ -20,12 +21,13 @@ package final class Histogram: Sendable {
     }
 
     let bounds: [Double]
-    /// One for each bound, and one for what exceeds them all.
+    /// A counter for each bound, and one for the values above all bounds.
     private let counts: [Counter]
-    /// The bits of a `Double`.
+    /// The sum, as the bits of a `Double`.
     private let sumBits = Atomic<UInt64>(0)
 
-    /// For what is counted before a registry shows it; the bounds are finite and grow.
+    /// Made by a `MetricsRegistry`, or by a part that a registry shows later. The bounds must be finite and in
+    /// increasing order.
     package init(bounds: [Double]) {
         precondition(!bounds.isEmpty && bounds.allSatisfy(\.isFinite), "a histogram has finite bounds")
         precondition(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }, "the bounds of a histogram grow")
@@ -33,7 +35,8 @@ package final class Histogram: Sendable {
         counts = (0...bounds.count).map { _ in Counter() }
     }
 
-    /// Counts a value in the unit of the bounds; from any thread. NaN is ignored, as it would spoil the sum for ever.
+    /// Counts a value in the unit of the bounds; from any thread. NaN is ignored, because it would make the sum NaN
+    /// permanently.
     package func observe(_ value: Double) {
         guard !value.isNaN else { return }
         counts[bounds.firstIndex { value <= $0 } ?? bounds.count].increment()
@@ -52,7 +55,8 @@ package final class Histogram: Sendable {
         observe(duration / .seconds(1))
     }
 
-    /// The count is the last cumulative one, so the two agree even while others observe.
+    /// The values for a scrape. `count` is the sum of the same counters, so it fits `cumulativeCounts` even while other
+    /// threads observe values.
     var snapshot: Snapshot {
         var total: UInt64 = 0
         let cumulative = counts.map { count in

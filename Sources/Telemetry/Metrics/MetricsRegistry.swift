@@ -3,7 +3,7 @@ import Synchronization
 /// All metrics of the process, in the order of their registration, and their text for a scrape.
 ///
 /// Names follow Prometheus' rules: a prefix of one word, base units, `_total` for counters. A name that breaks them, a
-/// name that is there already, and labels that do not fit are mistakes of the source and end the process at start-up.
+/// name that is already registered, and invalid labels are programming errors and end the process at start-up.
 package final class MetricsRegistry: Sendable {
     /// The `Content-Type` of `render()`.
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -13,7 +13,7 @@ package final class MetricsRegistry: Sendable {
     /// A registry without metrics.
     package init() {}
 
-    /// All metrics in Prometheus' text format 0.0.4; what is sampled is sampled now, on the caller's thread.
+    /// All metrics in Prometheus' text format 0.0.4. Samples are taken now, on the caller's thread.
     package func render() -> String {
         var text = PrometheusText()
         for entry in entries.withLock({ $0 }) { text.append(entry) }
@@ -48,7 +48,8 @@ package final class MetricsRegistry: Sendable {
         registerFamily(name, .gauge, help, makeMetric: Gauge.init) { .gauge($0) }
     }
 
-    /// Registers a gauge for each value of one label that only the configuration knows; returned in the same order.
+    /// Registers a gauge for each value of one label, whose values come from the configuration. Returns the gauges in
+    /// the same order.
     package func gauges(_ name: String, help: String, label: String, values: [String]) -> [Gauge] {
         let gauges = values.map { _ in Gauge() }
         let series = zip(values, gauges).map { MetricSeries(labels: [(label, $0)], source: .gauge($1)) }
@@ -56,7 +57,7 @@ package final class MetricsRegistry: Sendable {
         return gauges
     }
 
-    /// Registers a constant 1 whose labels say what there is to say, such as the version.
+    /// Registers a constant 1 whose labels carry the information, such as the version.
     package func information(_ name: String, help: String, labels: [(name: String, value: String)]) {
         register(name, .gauge, help, [MetricSeries(labels: labels, source: .sample { 1 })])
     }
@@ -84,15 +85,15 @@ package final class MetricsRegistry: Sendable {
 
     // MARK: Samples
 
-    /// Registers a number that is asked for at each scrape, and left out while it is nil.
+    /// Registers a number that is requested at each scrape, and left out while it is nil.
     package func sample(
         _ name: String, help: String, isCounter: Bool = false, _ sample: @escaping @Sendable () -> Double?
     ) {
         register(name, isCounter ? .counter : .gauge, help, [MetricSeries(labels: [], source: .sample(sample))])
     }
 
-    /// Registers numbers that are asked for at each scrape, one for each value of a label that only the configuration
-    /// knows.
+    /// Registers numbers that are requested at each scrape, one for each value of a label, whose values come from the
+    /// configuration.
     package func samples(
         _ name: String, help: String, isCounter: Bool = false, label: String,
         _ samples: [(value: String, sample: @Sendable () -> Double?)]
@@ -101,8 +102,8 @@ package final class MetricsRegistry: Sendable {
         register(name, isCounter ? .counter : .gauge, help, series)
     }
 
-    /// Registers numbers with labels whose values only the configuration knows, and a reload may change: each scrape
-    /// asks for all of them. The caller bounds their number. They are shown in the order of their labels.
+    /// Registers numbers with labels whose values come from the configuration, and which a reload may change. Each
+    /// scrape requests all of them. The caller limits how many there are. They are shown in the order of their labels.
     package func series(
         _ name: String, help: String, isCounter: Bool, labels: [String],
         _ samples: @escaping @Sendable () -> [(values: [String], number: Double)]
@@ -152,14 +153,14 @@ package final class MetricsRegistry: Sendable {
     }
 }
 
-/// What a metric's values mean, by Prometheus' names.
+/// The type of a metric, with Prometheus' names.
 enum MetricKind: String, Sendable {
     case counter
     case gauge
     case histogram
 }
 
-/// Where the value of a series comes from.
+/// The source of the value of a series.
 enum MetricSource: Sendable {
     case counter(Counter)
     case gauge(Gauge)
@@ -179,17 +180,17 @@ struct MetricEntry: Sendable {
     let kind: MetricKind
     let help: String
     let series: [MetricSeries]
-    /// Series that are only known when they are asked for, and the names of their labels.
+    /// Series that are only known at the time of a scrape, and the names of their labels.
     var laterSeries: (@Sendable () -> [MetricSeries])?
     var laterLabelNames: [String] = []
 
-    /// Stops the process at start-up if the source breaks the rules of Prometheus' data model.
+    /// Ends the process at start-up if the names break the rules of Prometheus' data model.
     func checkNames() {
-        precondition(Self.isName(name, with: ":"), "\(name) is no name of a metric")
+        precondition(Self.isName(name, with: ":"), "\(name) is not a valid name of a metric")
         precondition((kind == .counter) == name.hasSuffix("_total"), "\(name): _total ends the names of counters only")
         for label in series.flatMap({ $0.labels.map(\.name) }) + laterLabelNames {
             let isReserved = label.hasPrefix("__") || label == "le" || label == "quantile"
-            precondition(Self.isName(label) && !isReserved, "\(name): \(label) is no name of a label")
+            precondition(Self.isName(label) && !isReserved, "\(name): \(label) is not a valid name of a label")
         }
         let combinations = Set(series.map { $0.labels.map(\.value) })
         precondition(combinations.count == series.count, "\(name) has the same labels twice")
@@ -201,10 +202,10 @@ struct MetricEntry: Sendable {
     }
 }
 
-/// The labels of a family of metrics as a closed set: every combination is known when the family is registered.
+/// The labels of a family of metrics as a fixed set: every combination is known when the family is registered.
 ///
-/// An enum of the reasons of a refusal, for instance, or a struct of two enums that lists its combinations. Nothing
-/// from a request can become a label, so the number of series is fixed and no subject, asset or device shows in them.
+/// For instance an enum of the reasons for a refusal, or a struct of two enums that lists its combinations. Nothing
+/// from a request can become a label, so the number of series is fixed, and they show no subject, asset or device.
 package protocol MetricLabels: Hashable, Sendable, CaseIterable {
     /// The names of the labels, in the order of the values.
     static var labelNames: [String] { get }
@@ -226,7 +227,7 @@ package struct MetricFamily<Labels: MetricLabels, Metric: Sendable>: Sendable {
         metrics = Dictionary(Labels.allCases.map { ($0, makeMetric($0)) }) { first, _ in first }
     }
 
-    /// The metric of these labels. On a hot path keep it instead of asking each time.
+    /// The metric with these labels. Code that runs often should keep the metric and not look it up each time.
     package subscript(labels: Labels) -> Metric {
         guard let metric = metrics[labels] else { preconditionFailure("\(labels) is not among its own allCases") }
         return metric

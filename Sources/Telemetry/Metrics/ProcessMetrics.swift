@@ -1,6 +1,6 @@
 import Glibc
 
-/// The metrics that Prometheus' clients give every process, sampled from /proc/self at each scrape.
+/// The metrics that Prometheus' client libraries have for every process, read from /proc/self at each scrape.
 package enum ProcessMetrics {
     /// Registers `process_cpu_seconds_total`, `process_open_fds`, `process_max_fds`, `process_virtual_memory_bytes`,
     /// `process_resident_memory_bytes` and `process_start_time_seconds`.
@@ -25,13 +25,13 @@ package enum ProcessMetrics {
         ) { startTime }
     }
 
-    /// Resident memory in bytes; nil if /proc is not there.
+    /// Resident memory in bytes; nil if /proc is missing.
     package static var residentSize: Int? {
         ProcessStatus.current().map { Int(clamping: $0.residentPages) * sysconf(Int32(_SC_PAGESIZE)) }
     }
 
-    /// The start in Unix time. /proc/stat has the time of boot, but a hardened service does not see it; the clock that
-    /// counts since boot is always there.
+    /// The start of the process in Unix time. /proc/stat has the time of boot, but a hardened service cannot read it;
+    /// the boot-time clock is always available.
     private static func startTime(ticksPerSecond: Double) -> Double? {
         guard let status = ProcessStatus.current() else { return nil }
         let age = seconds(timespec.now(of: CLOCK_BOOTTIME)) - Double(status.startTicks) / ticksPerSecond
@@ -55,12 +55,12 @@ package enum ProcessMetrics {
         defer { unsafe closedir(directory) }
         var count = 0
         while unsafe readdir(directory) != nil { count += 1 }
-        // Without ".", ".." and the descriptor of this very look.
+        // Without ".", ".." and the descriptor with which this function reads the folder.
         return Double(count - 3)
     }
 }
 
-/// What the kernel says about a process in /proc/PID/stat (proc(5)).
+/// The kernel's data about a process in /proc/PID/stat (proc(5)).
 struct ProcessStatus: Equatable {
     /// User and system time in ticks.
     let processorTicks: UInt64
@@ -73,10 +73,10 @@ struct ProcessStatus: Equatable {
 
     /// Nil if the line does not have the fields of proc(5).
     init?(line: String) {
-        // The second field is the program's name in parentheses, which may hold blanks and parentheses itself.
+        // The second field is the program's name in parentheses. The name itself may contain spaces and parentheses.
         guard let nameEnd = line.lastIndex(of: ")") else { return nil }
         let fields = line[nameEnd...].dropFirst().split { $0 == " " || $0 == "\n" }
-        // What is left begins with field 3, the state.
+        // The rest begins with field 3, the state.
         let number = { (field: Int) in field - 3 < fields.count ? UInt64(fields[field - 3]) : nil }
         guard let user = number(14), let system = number(15), let start = number(22), let size = number(23),
             let resident = number(24)
@@ -87,14 +87,14 @@ struct ProcessStatus: Equatable {
         residentPages = resident
     }
 
-    /// This process now; nil if /proc is not there.
+    /// The current data of this process; nil if /proc is missing.
     static func current() -> ProcessStatus? {
         // Safe: the path is a literal.
         let descriptor = unsafe open("/proc/self/stat", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 1024)
-        // Safe: the pointer is used within the closure only, together with its own count. One read gets the whole line.
+        // Safe: the pointer is used within the closure only, with its own count. One call reads the whole line.
         let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
         guard count > 0 else { return nil }
         return ProcessStatus(line: String(decoding: bytes.prefix(count), as: UTF8.self))

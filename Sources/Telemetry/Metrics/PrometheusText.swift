@@ -53,7 +53,7 @@ struct PrometheusText {
         return String(escaped)
     }
 
-    /// A number as Go reads it; whole numbers without a fraction, as everybody else prints them.
+    /// A number in the format that Go reads. Whole numbers have no fraction, as in other clients of Prometheus.
     private static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

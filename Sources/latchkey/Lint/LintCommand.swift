@@ -12,12 +12,12 @@ extension Command {
         "lint",
         summary: "Check the keys of a playlist, before players do",
         details: """
-            Reads a media playlist, or a multivariant playlist and the media playlists that it names, and prints what is
-            wrong with their keys: the line, the rule, and what to do. Other faults of playlists are not looked for.
+            Reads a media playlist, or a multivariant playlist and the media playlists that it names. Prints the faults of
+            their keys: the line, the rule, and what to do. It does not search for other faults of playlists.
 
-            With --config, each skd: address is looked up as the daemon does it for an SPC: it must name a live key,
-            with the scheme that the segments have and for the track that the playlist is for. --as prints the asset id
-            that each of these players makes of the address, and looks that up.
+            With --config, it looks up each skd: address as the daemon does it for an SPC. The address must name a live key
+            with the scheme of the segments and for the track of the playlist. --as prints the asset id that each of these
+            players makes from the address, and looks that up.
 
             Playlists are read from the folder of the first one, or from its server, unless --follow-others is given;
             100 at most. The exit status is 0 without errors, 1 with errors, and 2 for a wrong command line.
@@ -44,17 +44,17 @@ struct LintArguments {
     static let players = CommandOption(
         "--as", .value("PLAYER,PLAYER|all"), help: "print the asset ids that these players send, and look them up")
     static let followOthers = CommandOption(
-        "--follow-others", .flag, help: "read playlists of other folders and other servers too")
-    static let strict = CommandOption("--strict", .flag, help: "warnings are errors")
-    /// `PlayerNetwork` reads these.
+        "--follow-others", .flag, help: "read playlists in other folders and on other servers too")
+    static let strict = CommandOption("--strict", .flag, help: "treat warnings as errors")
+    /// The options of the network, which `PlayerNetwork` reads.
     static let network = [
         CommandOption(
             PlayerNetwork.authorities.name, .value("FILE"),
-            help: "authorities in PEM that alone may vouch for a server; the system's unless given"),
+            help: "the only certificate authorities to trust, in PEM; the system's unless given"),
         CommandOption(
             PlayerNetwork.proxy.name, .value("URL"),
             help: "the proxy for every address, http://HOST:PORT; those of https_proxy and no_proxy unless given"),
-        CommandOption(PlayerNetwork.http1.name, .flag, help: "offer HTTP/1.1 alone"),
+        CommandOption(PlayerNetwork.http1.name, .flag, help: "offer only HTTP/1.1"),
         CommandOption(
             PlayerNetwork.timeout.name, .value("SECONDS"), help: "the time for one answer, 1 to 120; 30 unless given"),
     ]
@@ -102,7 +102,7 @@ struct PlaylistFetcher {
         self.context = context
     }
 
-    /// Throws, in words, why there is no text.
+    /// Returns the text of a playlist. Throws the reason in words if it cannot be read.
     func read(_ place: PlaylistPlace) throws(CommandError) -> [UInt8] {
         switch place {
         case .standardInput:

@@ -3,12 +3,12 @@ import ContentKeys
 import OperatorCommands
 import PackagerAPI
 
-/// What was read, and what is wrong with it.
+/// The playlists that were read, and the findings about them.
 struct LintReport: Sendable {
     var playlists: [LintedPlaylist] = []
     var assetIDs: [SentAssetID] = []
     var findings = PlaylistFindings()
-    /// Addresses whose host alone names the same key.
+    /// The addresses whose host by itself names the same key as the whole address.
     var namedByHost: Set<String> = []
     /// Whether warnings count as errors.
     var isStrict = false
@@ -19,7 +19,7 @@ struct LintReport: Sendable {
 
     var warningCount: Int { isStrict ? 0 : findings.count(.warning) }
 
-    /// "2 errors and 1 warning"
+    /// The counts in words, such as "2 errors and 1 warning".
     var counts: String {
         let errors = Self.counted(errorCount, "error")
         return isStrict ? errors : errors + " and " + Self.counted(warningCount, "warning")
@@ -33,7 +33,7 @@ struct LintReport: Sendable {
         isStrict ? .error : finding.rule.severity
     }
 
-    /// In the order of the playlists and of their lines.
+    /// The findings in the order of the playlists and of their lines.
     private var inOrder: [PlaylistFinding] {
         let names = playlists.map(\.name)
         let keyed = findings.found.enumerated().map { index, finding in
@@ -44,7 +44,7 @@ struct LintReport: Sendable {
 
     // MARK: - Text
 
-    /// The rule and the advice stand behind the first finding of each rule.
+    /// The report as text. The rule and the advice follow the first finding of each rule.
     var text: String {
         var lines: [String] = []
         var explained: Set<PlaylistRule> = []

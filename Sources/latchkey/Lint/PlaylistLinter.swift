@@ -4,22 +4,23 @@ import ContentKeys
 import OperatorCommands
 import PackagerAPI
 
-/// Reads a playlist and those that it names, and collects what is wrong with their keys.
+/// Reads a playlist and those that it names, and collects findings about their keys.
 struct PlaylistLinter {
-    /// How many playlists one multivariant playlist makes the tool read, and how many bytes they may have together.
+    /// The most playlists that are read for one multivariant playlist.
     static let playlistCountMaximum = 100
+    /// The size in bytes of all playlists together, after which no further one is read.
     static let sizeSumMaximum = 64 << 20
-    /// How many addresses of keys are looked up.
+    /// The most addresses of keys that are looked up.
     static let addressCountMaximum = 1000
 
     let fetcher: PlaylistFetcher
     let followsOthers: Bool
-    /// Nil without a configuration.
+    /// The keys to look addresses up in; nil without `--config`.
     let keys: ConfiguredKeys?
-    /// Empty unless some are named.
+    /// The players of `--as`; empty without it.
     let players: [Player]
 
-    /// Throws if the first playlist cannot be read at all, or the store fails.
+    /// Reads the playlists, and returns the report. Throws if the first playlist cannot be read, or if the store fails.
     func run(_ place: PlaylistPlace) async throws(CommandError) -> LintReport {
         var report = LintReport()
         let text = try fetcher.read(place)
@@ -45,7 +46,7 @@ struct PlaylistLinter {
         return report
     }
 
-    /// Nil, with a finding, for a text that is not a playlist.
+    /// Parses a playlist. For a text that is not a playlist, adds a finding and returns nil.
     private func parse(
         _ text: [UInt8], _ place: PlaylistPlace, contentTypes: Set<ContentType>, _ report: inout LintReport
     ) -> LintedPlaylist? {
@@ -58,14 +59,14 @@ struct PlaylistLinter {
         }
     }
 
-    /// Whether all could be read.
+    /// Reads the media playlists of a multivariant playlist. Returns whether all could be read.
     private func readMembers(
         of multivariant: MultivariantPlaylist, _ place: PlaylistPlace, _ size: Int,
         _ members: inout [LintedPlaylist], _ report: inout LintReport
     ) -> Bool {
         var isComplete = true
         var sizeSum = size
-        /// The places that were tried, with those of the playlists that could be read.
+        /// The places that were tried, each with the index of its playlist in `members`, or nil if it was not read.
         var seen: [PlaylistPlace: Int?] = [:]
         for reference in multivariant.references {
             let shown = PlaylistText.shown(reference.address)
@@ -81,7 +82,7 @@ struct PlaylistLinter {
                     isComplete = false
                     report.findings.add(
                         .notFollowed, place.name, line: reference.line,
-                        "no more than \(seen.count) playlists are read; \(shown) is the first that is left out")
+                        "only \(seen.count) playlists are read; \(shown) is the first that is left out")
                     break
                 }
                 guard let (member, size) = read(reference, target, place, &report) else {
@@ -97,7 +98,7 @@ struct PlaylistLinter {
                 switch error {
                 case .notAReference:
                     report.findings.add(
-                        .notRead, place.name, line: reference.line, "\(shown) is no address of a playlist")
+                        .notRead, place.name, line: reference.line, "\(shown) is not the address of a playlist")
                 case .otherPlace:
                     report.findings.add(
                         .notFollowed, place.name, line: reference.line,
@@ -129,7 +130,7 @@ struct PlaylistLinter {
         guard case .media = linted.playlist.content else {
             report.findings.add(
                 .nested, place.name, line: reference.line,
-                "\(PlaylistText.shown(reference.address)) is a multivariant playlist itself")
+                "\(PlaylistText.shown(reference.address)) is itself a multivariant playlist")
             return nil
         }
         linted.addresses = [reference.address]
@@ -138,7 +139,7 @@ struct PlaylistLinter {
 
     // MARK: - Keys
 
-    /// Finds the asset ids that players send, and what they name.
+    /// Finds the asset ids that players send, and the keys that they name.
     private func checkKeys(_ report: inout LintReport) async throws(CommandError) {
         guard keys != nil || !players.isEmpty else { return }
         let groups = AssetIDForm.groups(of: players)
@@ -150,7 +151,7 @@ struct PlaylistLinter {
                     guard table.count < Self.addressCountMaximum else {
                         report.findings.add(
                             .notFollowed, use.source, line: use.line,
-                            "no more than \(Self.addressCountMaximum) addresses of keys are looked up")
+                            "only \(Self.addressCountMaximum) addresses of keys are looked up")
                         report.assetIDs = table.all
                         return
                     }
@@ -165,7 +166,7 @@ struct PlaylistLinter {
         if keys != nil { checkOutputs(table, &report) }
     }
 
-    /// One finding for each fault, however many forms lead to it.
+    /// Adds a finding for each fault. A fault that several forms of asset ids have is added once.
     private static func add(
         _ sent: SentAssetID, of use: PlaylistKeyUse, _ seen: inout Set<PlaylistFinding>,
         _ findings: inout PlaylistFindings
@@ -173,7 +174,7 @@ struct PlaylistLinter {
         guard let resolution = sent.resolution else {
             return findings.add(
                 .assetIDMissing, use.source, line: use.line,
-                "\(sent.description) cannot be told from \(PlaylistText.shown(use.uri)): "
+                "\(sent.description) cannot be derived from \(PlaylistText.shown(use.uri)): "
                     + sent.form.explanationOfMissing)
         }
         for finding in use.findings(resolution, asked: sent.description).found where seen.insert(finding).inserted {
@@ -181,7 +182,7 @@ struct PlaylistLinter {
         }
     }
 
-    /// Compares what streams say of digital outputs with what their keys demand.
+    /// Compares the streams' statements about digital outputs with the demands of their keys.
     private func checkOutputs(_ table: KeyLookups, _ report: inout LintReport) {
         guard let first = report.playlists.first, case .multivariant(let multivariant) = first.playlist.content else {
             return
@@ -208,7 +209,7 @@ struct PlaylistLinter {
 struct LintedPlaylist: Sendable {
     let name: String
     let playlist: Playlist
-    /// What it is for.
+    /// The types of content for which it is used.
     var contentTypes: Set<ContentType>
     /// The spellings by which a multivariant playlist names it.
     var addresses: Set<String> = []

@@ -1,7 +1,7 @@
 import CommandLineKit
 import Foundation
 
-/// Where a playlist is read from.
+/// The place from which a playlist is read.
 enum PlaylistPlace: Hashable, Sendable {
     case standardInput
     /// An absolute path.
@@ -26,10 +26,10 @@ enum PlaylistPlace: Hashable, Sendable {
         }
     }
 
-    /// The place that a reference of a playlist means (RFC 3986, section 5). References of a playlist from standard
-    /// input are relative to the working folder.
+    /// The place of a reference in this playlist (RFC 3986, section 5).
     ///
-    /// Without `followsOthers` it lies in the folder of this playlist, or on its server. A server names no file.
+    /// References in a playlist from standard input are relative to the working folder. Without `followsOthers`, throws
+    /// if the place is in another folder or on another server. A playlist from a server must not refer to a file.
     func resolve(_ reference: String, followsOthers: Bool) throws(PlaylistPlaceError) -> PlaylistPlace {
         guard let url = URL(string: reference, relativeTo: base)?.absoluteURL,
             let components = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -49,7 +49,7 @@ enum PlaylistPlace: Hashable, Sendable {
     ) throws(PlaylistPlaceError) -> PlaylistPlace {
         let host = components.host ?? ""
         guard let folder, host.isEmpty || host == "localhost" else { throw .otherPlace }
-        // Decoded once: what has been an escape can be a step, so that steps are looked for afterwards.
+        // `path` is decoded once. An escape can hide a "..", so the path is checked after decoding.
         let path = components.path
         guard !path.utf8.contains(0) else { throw .notAReference }
         let isInside = path.hasPrefix(folder) && !path.split(separator: "/").contains("..")
@@ -96,14 +96,14 @@ enum PlaylistPlace: Hashable, Sendable {
         return Self.origin(own) == Self.origin(other)
     }
 
-    /// Scheme, host and port (RFC 6454, section 4).
+    /// The origin: scheme, host and port (RFC 6454, section 4).
     private static func origin(_ components: URLComponents) -> [String] {
         let scheme = components.scheme?.lowercased() ?? ""
         let port = components.port ?? (scheme == "https" ? 443 : 80)
         return [scheme, components.host?.lowercased() ?? "", String(port)]
     }
 
-    /// For messages: a path below the working folder is shown from there.
+    /// The name for messages. A path below the working folder is relative to it.
     var name: String {
         switch self {
         case .standardInput: return "standard input"
@@ -117,10 +117,10 @@ enum PlaylistPlace: Hashable, Sendable {
     }
 }
 
-/// Why a reference leads to no place that is read.
+/// Why a reference is not followed.
 enum PlaylistPlaceError: Error, Equatable, Sendable {
     /// Not a reference to a file, or to an address of `http` or `https`.
     case notAReference
-    /// In another folder or on another server.
+    /// A reference to another folder or another server.
     case otherPlace
 }

@@ -3,15 +3,15 @@ import ContentKeys
 import OperatorCommands
 import PackagerAPI
 
-/// The asset id that players make of a key's address, and the key that it names.
+/// The asset id that players make from a key's address, and the key that it names.
 struct SentAssetID: Sendable {
     let uri: String
     let form: AssetIDForm
-    /// Those that send it; empty if no player was named.
+    /// The players that send it; empty if no player was named.
     let players: [Player]
-    /// Nil if the address gives none, or if the player takes it from the media.
+    /// Nil if no asset id can be made from the address, or if the player takes it from the media.
     let assetID: AssetID?
-    /// Nil without a configuration.
+    /// The result of the look-up; nil without a configuration.
     var resolution: AssetResolution?
 
     init(uri: String, form: AssetIDForm, players: [Player]) {
@@ -21,7 +21,7 @@ struct SentAssetID: Sendable {
         assetID = form.assetID(of: uri).flatMap { try? AssetID(bytes: $0) }
     }
 
-    /// "the asset id movie-1 of hls.js"
+    /// A description such as "the asset id movie-1 of hls.js".
     var description: String {
         let name = assetID.map { "asset id \(PlaylistText.shown(AssetIDText.text(of: $0)))" } ?? "asset id"
         guard let first = players.first else { return "the \(name)" }
@@ -30,7 +30,7 @@ struct SentAssetID: Sendable {
             + (others == 0 ? "" : others == 1 ? " and 1 other player" : " and \(others) other players")
     }
 
-    /// The players, what they send, and what it names.
+    /// A line with the players, their asset id, and the key that it names.
     var line: String {
         let names = players.isEmpty ? "most players" : players.map(\.rawValue).joined(separator: ", ")
         guard let assetID else { return "\(names): no asset id: \(form.explanationOfMissing)" }
@@ -38,7 +38,7 @@ struct SentAssetID: Sendable {
         return "\(names): asset id \(shown)" + (outcome.map { ", \($0)" } ?? "")
     }
 
-    /// What it names, in words; nil without a configuration.
+    /// The result of the look-up in words; nil without a configuration.
     private var outcome: String? {
         switch resolution {
         case nil: nil
@@ -51,7 +51,7 @@ struct SentAssetID: Sendable {
 }
 
 extension AssetIDForm {
-    /// The forms that some players send, with the players of each, in the order of the players.
+    /// The forms of asset ids that these players send, each with its players, in the order of the players.
     static func groups(of players: [Player]) -> [(form: AssetIDForm, players: [Player])] {
         guard !players.isEmpty else { return [(.wholeURI, [])] }
         var groups: [(form: AssetIDForm, players: [Player])] = []
@@ -66,8 +66,9 @@ extension AssetIDForm {
         return groups
     }
 
-    /// The bytes for an address, also for one that only begins with `skd:`, which apps leave as it is. Nil if there are
-    /// none of a legal size.
+    /// The bytes of the asset id for an address. Nil if there are none of a legal size.
+    ///
+    /// An address that begins with `skd:` without the slashes is accepted too, because apps pass it on unchanged.
     func assetID(of text: String) -> [UInt8]? {
         if let uri = KeyURI(text) { return uri.assetID(self) }
         switch self {
@@ -77,7 +78,7 @@ extension AssetIDForm {
         }
     }
 
-    /// For JSON.
+    /// The name of the form in JSON.
     var word: String {
         switch self {
         case .wholeURI: "wholeURI"
@@ -87,12 +88,12 @@ extension AssetIDForm {
         }
     }
 
-    /// Why there are no bytes.
+    /// Why there is no asset id.
     var explanationOfMissing: String {
         switch self {
         case .keyID: "the key id is in the media, and not in the address"
         case .host: "the address has no host of 2 to 1,024 bytes"
-        case .wholeURI, .withoutScheme: "the address has not 2 to 1,024 bytes"
+        case .wholeURI, .withoutScheme: "the address does not have 2 to 1,024 bytes"
         }
     }
 }

@@ -1,15 +1,17 @@
 import ByteCoding
 import Foundation
 
-/// What a player makes of the answer for one key.
+/// The result for one key that a player reads from an answer.
 enum KeyAnswer: Equatable, Sendable {
-    /// What it hands to the device.
+    /// The bytes that the player passes to the device.
     case ckc([UInt8])
-    /// What the answer says in the place of a CKC.
+    /// The error in place of a CKC, as the answer has it.
     case denied(String)
 }
 
-/// Why a player cannot find a CKC in an answer: the rest of a sentence that begins with "the player".
+/// Why a player cannot find a CKC in an answer.
+///
+/// The reason is the end of a sentence that begins with "the player".
 struct AnswerNotUnderstood: Error, Equatable, Sendable {
     let reason: String
 
@@ -18,11 +20,12 @@ struct AnswerNotUnderstood: Error, Equatable, Sendable {
     }
 }
 
-/// The code of the players, as clients, sections 0, 1 and 3, has it.
+/// Reads answers as the code of the players does (clients, sections 0, 1 and 3).
 extension AnswerForm {
-    /// One result for each label, in their order. Forms with one CKC give it for the first key.
+    /// Returns one result for each label, in the order of the labels. Forms with a single CKC return it for the first
+    /// key.
     ///
-    /// `isOffline` is whether the player wants to keep the keys.
+    /// `isOffline` says whether the player wants to store the keys.
     func read(
         _ body: [UInt8], labels: [String], isOffline: Bool
     ) throws(AnswerNotUnderstood) -> [KeyAnswer] {
@@ -32,7 +35,7 @@ extension AnswerForm {
             return [.ckc(body)]
         case .shaka: return [.ckc(try Self.unwrapAsShaka(body))]
         case .tagsOrBase64(let trims): return [.ckc(try Self.readTagsOrBase64(body, trims: trims))]
-        case .strictBase64: return [.ckc(try Self.strictBase64(Self.text(body), "takes the body for Base64"))]
+        case .strictBase64: return [.ckc(try Self.strictBase64(Self.text(body), "reads the body as Base64"))]
         case .kaltura: return [.ckc(try Self.readKaltura(body, isOffline: isOffline))]
         case .member(let name): return [.ckc(try Self.member(name, of: Self.object(body)))]
         case .getFairplayLicense:
@@ -51,10 +54,10 @@ extension AnswerForm {
         guard let text = String(validating: body, as: UTF8.self)?.trimmingCharacters(in: .whitespacesAndNewlines)
         else { return body }
         if text.hasPrefix("<ckc>"), text.hasSuffix("</ckc>"), text.count >= 11 {
-            return try browserBase64(String(text.dropFirst(5).dropLast(6)), "what is between the tags")
+            return try browserBase64(String(text.dropFirst(5).dropLast(6)), "the text between the tags")
         }
         guard let object = (try? JSONReader.parse(Array(text.utf8)))?.object else { return body }
-        // The last of these that is there counts.
+        // Shaka checks these members in the reverse order, and a later one replaces an earlier one.
         for name in ["License", "CkcMessage", "ckc"] {
             guard let value = object[name]?.string, !value.isEmpty else { continue }
             return try browserBase64(value, "the member \(name)")
@@ -66,7 +69,7 @@ extension AnswerForm {
         var text = try text(body)
         if trims { text = text.trimmingCharacters(in: .whitespacesAndNewlines) }
         text = text.replacing("<ckc>", with: "").replacing("</ckc>", with: "")
-        return try strictBase64(text, "takes what is between <ckc> and </ckc>, or all of the body, for Base64")
+        return try strictBase64(text, "reads the text between <ckc> and </ckc>, or the whole body, as Base64")
     }
 
     private static func readKaltura(_ body: [UInt8], isOffline: Bool) throws(AnswerNotUnderstood) -> [UInt8] {
@@ -75,7 +78,7 @@ extension AnswerForm {
         guard isOffline else { return ckc }
         let seconds = object["persistence_duration"]?.number.flatMap { Double($0.text) }
         guard let seconds, seconds > 0 else {
-            throw AnswerNotUnderstood("keeps no key without a persistence_duration of more than 0 seconds")
+            throw AnswerNotUnderstood("stores no key without a persistence_duration of more than 0 seconds")
         }
         return ckc
     }
@@ -91,7 +94,7 @@ extension AnswerForm {
                 throw AnswerNotUnderstood("looks for an entry with the keyID \(label)")
             }
             switch (entry["payload"]?.string, entry["error"]?.number?.text) {
-            case (.some(let payload), nil): return .ckc(try strictBase64(payload, "takes each payload for Base64"))
+            case (.some(let payload), nil): return .ckc(try strictBase64(payload, "reads each payload as Base64"))
             case (nil, .some(let error)): return .denied("error \(error)")
             case (.some, .some), (nil, nil):
                 throw AnswerNotUnderstood("needs either a payload or an error number for each key")
@@ -106,7 +109,7 @@ extension AnswerForm {
             throw AnswerNotUnderstood("looks for fairplay-streaming-response with streaming-keys in it")
         }
         return try labels.map { (label) throws(AnswerNotUnderstood) in
-            // The ids were sent as numbers, and come back as such.
+            // The ids were sent as numbers, and the answer repeats them as numbers.
             guard let entry = entries.lazy.compactMap(\.object).first(where: { $0["id"]?.number?.text == label }) else {
                 throw AnswerNotUnderstood("looks for an entry with the id \(label)")
             }
@@ -127,29 +130,30 @@ extension AnswerForm {
 
     private static func member(_ name: String, of object: JSONObject) throws(AnswerNotUnderstood) -> [UInt8] {
         guard let text = object[name]?.string else { throw AnswerNotUnderstood("looks for the member \(name)") }
-        return try strictBase64(text, "takes the member \(name) for Base64")
+        return try strictBase64(text, "reads the member \(name) as Base64")
     }
 
     private static func text(_ body: [UInt8]) throws(AnswerNotUnderstood) -> String {
         guard let text = String(validating: body, as: UTF8.self) else {
-            throw AnswerNotUnderstood("takes the body for text, and it is not")
+            throw AnswerNotUnderstood("reads the body as text, but it is not")
         }
         return text
     }
 
-    /// `Data(base64Encoded:)`, which the apps call: no white space, all padding.
+    /// Decodes like `Data(base64Encoded:)`, which the apps call: without white space and with all padding.
     private static func strictBase64(_ text: String, _ use: String) throws(AnswerNotUnderstood) -> [UInt8] {
         guard let data = Data(base64Encoded: text), !data.isEmpty else {
-            throw AnswerNotUnderstood("\(use), and it is not")
+            throw AnswerNotUnderstood("\(use), but it is not")
         }
         return Array(data)
     }
 
-    /// `atob` behind Shaka's replacement of the URL-safe characters: white space is skipped, padding may be missing.
+    /// Decodes like Shaka, which replaces the URL-safe characters and calls `atob`: white space is skipped, and padding
+    /// may be missing.
     private static func browserBase64(_ text: String, _ place: String) throws(AnswerNotUnderstood) -> [UInt8] {
         var digits = text.filter { !$0.isWhitespace }.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
         while digits.last == "=" { digits.removeLast() }
         let padding = String(repeating: "=", count: (4 - digits.count % 4) % 4)
-        return try strictBase64(String(digits) + padding, "takes \(place) for Base64")
+        return try strictBase64(String(digits) + padding, "reads \(place) as Base64")
     }
 }

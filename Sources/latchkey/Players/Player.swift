@@ -1,6 +1,6 @@
 import PlayerMessages
 
-/// The players whose requests the tool can send; the raw values are the words of `--as`.
+/// The players whose requests the tool can send. The raw values are the words of `--as`.
 enum Player: String, CaseIterable, Sendable {
     case hlsJS = "hls.js"
     case hlsJSSinf = "hls.js-sinf"
@@ -33,15 +33,17 @@ extension Player {
     private static let octets = "application/octet-stream"
     private static let form = "application/x-www-form-urlencoded"
     private static let json = "application/json"
-    /// What a browser says of a text that a page sends without a type.
+    /// The type that a browser sends for a text if the page sets no type.
     private static let text = "text/plain;charset=UTF-8"
 
-    /// hls.js: eight more copies without delay after a 5xx (clients, section 0, fact 8).
+    /// hls.js sends eight more copies without delay after a 5xx (clients, section 0, fact 8).
     private static let hlsJSRetries = RetryRule.afterServerErrors(count: 8)
-    /// Shaka: two attempts in all (the same).
+    /// Shaka makes two attempts in all (clients, section 0, fact 8).
     private static let shakaRetries = RetryRule.afterAnyFailure(count: 1)
 
-    /// The table. URLSession says "form" of a body without a type, which is why raw SPCs of apps come under it.
+    /// The profile of each player.
+    ///
+    /// URLSession gives a body without a type the type of a form. So apps send raw SPCs with that type.
     var profile: PlayerProfile {
         switch self {
         case .hlsJS:

@@ -4,15 +4,15 @@ import PlayerMessages
 /// One key that a player asks for.
 struct AskedKey: Sendable {
     let uri: KeyURI
-    /// What the SPC says.
+    /// The asset id in the SPC.
     let assetID: [UInt8]
     let spc: [UInt8]
 }
 
 extension PlayerBody {
-    /// The body of one request. Forms with one SPC take the first key.
+    /// The body of one request. Forms with a single SPC use the first key.
     ///
-    /// `isOffline` is said in the body by the shape that has a word for it; all others say it in the address.
+    /// Only `streamingKeys` has a member for `isOffline`. For all other shapes the address says it.
     func encode(_ keys: [AskedKey], isOffline: Bool) -> [UInt8] {
         guard let first = keys.first else { return [] }
         let base64 = Base64.encode(first.spc)
@@ -35,7 +35,7 @@ extension PlayerBody {
         }
     }
 
-    /// The name by which the answer of a form with many keys tells one from the others.
+    /// The name of a key in the answer, for forms with many keys.
     static func label(of key: AskedKey, at index: Int, in body: PlayerBody) -> String {
         body == .keyArray ? Base64.encode(key.assetID) : "\(index + 1)"
     }
@@ -92,14 +92,14 @@ extension PlayerBody {
         String(Base64.encode(bytes).map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
     }
 
-    /// Its `addingPercentEncoding` with all characters but `?=&+` allowed.
+    /// Escapes like react-native-video, whose `addingPercentEncoding` allows all characters except `?=&+`.
     private static func escapeForReactNative(_ text: String) -> String {
         text.replacing("+", with: "%2B").replacing("=", with: "%3D")
     }
 }
 
 extension PercentEncoding {
-    /// What `encodeURIComponent` makes of a text: all but letters, digits and `-_.!~*'()` is escaped.
+    /// Escapes like `encodeURIComponent`: everything except letters, digits and `-_.!~*'()`.
     static func encodeComponent(_ bytes: [UInt8]) -> String {
         var text = ""
         for byte in bytes {

@@ -5,11 +5,11 @@ import Foundation
 import KeyCrypto
 import OperatorCommands
 
-/// `latchkey device request --as`
+/// The work of `latchkey device request --as`.
 struct PlayerCommand {
     static let players = CommandOption(
         "--as", .value("PLAYER,PLAYER|all"),
-        help: "send what these players send, read the answers as they do, and print a table")
+        help: "send the requests of these players, read the answers as they do, and print a table")
     static let keyAddresses = CommandOption(
         "--skd", .value("URL"),
         help: "with --as: the key's address in the playlist, as skd://movie-1; one for each key",
@@ -72,16 +72,16 @@ struct PlayerCommand {
         guard failed.isEmpty else {
             throw .failed("\(failed.count) of \(chosen.count) players would not play: \(Self.list(failed))")
         }
-        guard outcomes.contains(where: { $0.verdict.isGood }) else { throw .failed("no player was asked") }
+        guard outcomes.contains(where: { $0.verdict.isGood }) else { throw .failed("no player was tried") }
     }
 
-    /// Reads the words of `--as`; each player once.
+    /// Parses the value of `--as`. Returns each player once.
     static func players(_ words: String) throws(CommandError) -> [Player] {
         if words == "all" { return Player.allCases }
         var players: [Player] = []
         for word in words.split(separator: ",", omittingEmptySubsequences: false) {
             guard let player = Player(rawValue: String(word)) else {
-                throw .usage("--as takes \"all\", or with commas between them: \(list(Player.allCases))")
+                throw .usage("--as takes \"all\", or names with commas between them: \(list(Player.allCases))")
             }
             if !players.contains(player) { players.append(player) }
         }
@@ -100,7 +100,7 @@ struct PlayerCommand {
             return id
         }
         guard ids.isEmpty || ids.count == texts.count else {
-            throw .usage("--key-id is given for some --skd and not for all of them")
+            throw .usage("--key-id must be given once for each --skd, or not at all")
         }
         return try texts.indices.map { (index) throws(CommandError) in
             guard let uri = KeyURI(texts[index], keyID: ids.isEmpty ? nil : ids[index]) else {

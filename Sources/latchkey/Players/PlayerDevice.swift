@@ -4,7 +4,8 @@ import DeviceSimulation
 import FairPlay
 import KeyCrypto
 
-/// The simulated device of one run: the same device and secrets for each player, and a playback session for each.
+/// The simulated device of one run. Device and secrets are the same for all players, and each has its own playback
+/// session.
 struct PlayerDevice {
     private let arguments: Arguments
     private let context: CommandContext
@@ -25,16 +26,17 @@ struct PlayerDevice {
                 try wrap(CommandError.cryptography, try RandomBytes.generate(count: DeviceID.size)))
         }
         crypto = try wrap(CommandError.cryptography, try CryptoContext())
-        // What is wrong with the statements is said before anything is sent.
+        // Throws errors in the options before anything is sent.
         _ = try options()
     }
 
-    /// A certificate for SPCs of the run's version, out of what a server or a file gave. `place` is for messages.
+    /// The certificate for SPCs of the run's version, from the bytes of a server's answer or a file. `place` is only
+    /// for messages.
     func certificate(in bytes: [UInt8], _ place: String) throws(CommandError) -> Certificate {
         try CertificateFile.certificate(for: version, in: bytes, place)
     }
 
-    /// One SPC for each asset id, all of one playback session.
+    /// Makes one SPC for each asset id, all in one playback session.
     func makeRequests(
         _ assetIDs: [[UInt8]], _ certificate: Certificate
     ) throws(CommandError) -> [DeviceRequest] {
@@ -46,12 +48,12 @@ struct PlayerDevice {
         }
     }
 
-    /// What the device finds in a CKC.
+    /// Opens a CKC as the device does, and returns its terms.
     func open(_ ckc: [UInt8], _ request: DeviceRequest) throws(CKCFault) -> LicenseTerms {
         try CKCOpener(secrets: request.secrets, using: crypto).open(ckc).terms
     }
 
-    /// With an asset id that is still to be set.
+    /// The options of a request, in which the asset id is not set yet.
     private func options() throws(CommandError) -> DeviceOptions {
         var options = DeviceOptions(version: version, assetID: [])
         try DeviceStatements.add(to: &options, arguments, context)

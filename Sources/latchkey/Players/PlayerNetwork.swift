@@ -4,17 +4,17 @@ import HTTPCalls
 import KeyCrypto
 import OperatorCommands
 
-/// How the requests of players reach the server, and what goes wrong on the way, in words.
+/// Sends the requests of players to the server, and explains network errors in words.
 struct PlayerNetwork {
     static let authorities = CommandOption(
         "--ca", .value("FILE"),
-        help: "with --as: authorities in PEM that alone may vouch for the server; the system's unless given")
+        help: "with --as: the only certificate authorities to trust, in PEM; the system's unless given")
     static let proxy = CommandOption(
         "--proxy", .value("URL"),
         help: "with --as: the proxy for every request, http://HOST:PORT; those of https_proxy and no_proxy unless given"
     )
     static let http1 = CommandOption(
-        "--http1", .flag, help: "with --as: offer HTTP/1.1 alone; HTTP/2 is taken over TLS if the server has it")
+        "--http1", .flag, help: "with --as: offer only HTTP/1.1; unless given, HTTP/2 is used over TLS if possible")
     static let timeout = CommandOption(
         "--timeout", .value("SECONDS"), help: "with --as: the time for one answer, 1 to 120; 30 unless given")
 
@@ -22,10 +22,10 @@ struct PlayerNetwork {
 
     private let settings: HTTPRoundTripSettings
     private let timeoutSeconds: Int64
-    /// Ends the sentence about an answer that is too large.
+    /// The end of the message about an answer that is too large.
     private let sizeRemark: String
 
-    /// `answerSizeMaximum` is in bytes.
+    /// Reads the options. `answerSizeMaximum` is in bytes.
     init(
         _ arguments: Arguments, answerSizeMaximum: Int = HTTPRoundTripSettings().answerSizeMaximum,
         sizeRemark: String = "no licence is"
@@ -48,10 +48,10 @@ struct PlayerNetwork {
         self.settings = settings
     }
 
-    /// Sends one request. Throws, in words, why there is no answer.
+    /// Sends one request. Throws the reason in words if there is no answer.
     func perform(_ request: HTTPRoundTripRequest, _ address: URL) throws(PlayerNetworkError) -> HTTPRoundTripAnswer {
         var settings = settings
-        // Proxies are for other machines, unless one is named for this run.
+        // Addresses of this machine need no proxy, unless --proxy names one.
         if settings.proxy == .environment, LicenseURL.isLoopback(address) { settings.proxy = .none }
         do throws(HTTPRoundTripError) {
             return try HTTPRoundTrip.perform(request, settings)
@@ -63,14 +63,14 @@ struct PlayerNetwork {
     private func text(of error: HTTPRoundTripError, _ address: URL) -> String {
         let server = LicenseURL.hostAndPort(address)
         return switch error {
-        case .hostUnknown: "there is no host of the name \(address.host ?? "")"
-        case .proxyUnknown: "there is no host of the proxy's name"
+        case .hostUnknown: "there is no host with the name \(address.host ?? "")"
+        case .proxyUnknown: "there is no host with the proxy's name"
         case .notConnected(let text):
             settings.proxy == .environment
                 ? "nothing answers at \(server) (\(text))" : "neither \(server) nor the proxy answers (\(text))"
         case .timedOut: "\(server) did not answer within \(timeoutSeconds) s"
         case .certificateRefused(let text):
-            "the certificate of \(server) is not trusted (\(text)); --ca names the authority of a private one"
+            "the certificate of \(server) is not trusted (\(text)); name a private authority by --ca"
         case .authoritiesUnusable: "the file of --ca has no certificates in PEM"
         case .proxyRefused(let status): "the proxy does not connect to \(server): status \(status)"
         case .answerTooLarge:
@@ -81,7 +81,7 @@ struct PlayerNetwork {
     }
 }
 
-/// Why there is no answer, in words.
+/// The reason in words why there is no answer.
 struct PlayerNetworkError: Error, Equatable, Sendable {
     let text: String
 }

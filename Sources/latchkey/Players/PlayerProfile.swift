@@ -1,25 +1,25 @@
 import Foundation
 import PlayerMessages
 
-/// What a player sends and what it understands, as far as a licence server can see it.
+/// The requests that a player sends, and the answers that it understands, as far as a licence server can see them.
 ///
-/// The rules are those of clients, sections 0 to 3; `source` names the row.
+/// The rules are those of clients, sections 0 to 3. `source` names the row.
 struct PlayerProfile: Sendable {
-    /// What it is, with the version that was read or measured.
+    /// The name of the player, with the version whose code was read or that was measured.
     let name: String
-    /// The section of the article that is cited, and the row in it.
+    /// The section of the cited article, and the row in it.
     let source: String
     var body: PlayerBody = .raw
-    /// Whether one request carries all keys; else the player sends one request for each.
+    /// Whether one request has all keys. Otherwise the player sends one request for each key.
     var sendsKeysTogether = false
-    /// Nil: it sends none.
+    /// The field `Content-Type`; nil if the player sends none.
     var contentType: String?
     var accept = "*/*"
     var token: TokenPlace = .bearer
     var assetID: AssetIDForm = .wholeURI
     var address: PlayerAddress = .license
-    /// What the addresses of licences and certificates must say besides, so that the answers have the form that it
-    /// reads.
+    /// The value of `format` that the addresses of licences and certificates need, so that the player can read the
+    /// answers. Nil if they need none.
     var format: String?
     var statuses: AcceptedStatuses = .only200
     var answer: AnswerForm = .raw
@@ -27,23 +27,23 @@ struct PlayerProfile: Sendable {
     var retries: RetryRule = .none
 }
 
-/// How the body carries SPCs.
+/// The form in which the body has SPCs.
 enum PlayerBody: Equatable, Sendable {
     /// The bytes of the SPC.
     case raw
-    /// Its Base64, and nothing else.
+    /// Base64 of the SPC, without anything else.
     case base64
     /// `spc=` and Base64.
     case form(FormSpelling, FormAsset)
-    /// The same with everything escaped once more: `spc%3D…`.
+    /// `spc=` and Base64, and then everything escaped: `spc%3D…`.
     case escapedForm
     /// `{"<member>": "<Base64>"}`.
     case object(RequestShape.ObjectMember, Base64Alphabet)
     /// `{"getFairplayLicense": {"spcMessage": …}}`.
     case getFairplayLicense
-    /// `[{"keyID": …, "payload": …}]`, all keys at once.
+    /// `[{"keyID": …, "payload": …}]`, with all keys in one request.
     case keyArray
-    /// `{"fairplay-streaming-request": {"streaming-keys": […]}}`, all keys at once.
+    /// `{"fairplay-streaming-request": {"streaming-keys": […]}}`, with all keys in one request.
     case streamingKeys
 
     enum Base64Alphabet: Equatable, Sendable {
@@ -54,16 +54,17 @@ enum PlayerBody: Equatable, Sendable {
 
     /// How the value `spc` is written.
     enum FormSpelling: Equatable, Sendable {
-        /// Standard Base64 as it is: a plus stays a plus.
+        /// Standard Base64 without escapes, so that a plus stays a plus.
         case plain
-        /// Standard Base64 by `encodeURIComponent`.
+        /// Standard Base64, escaped by `encodeURIComponent`.
         case escaped
+        /// URL-safe Base64.
         case urlSafe
         /// Standard Base64 with only `?=&+` escaped.
         case reactNative
     }
 
-    /// What follows the SPC in a form.
+    /// How the asset id follows the SPC in a form.
     enum FormAsset: Equatable, Sendable {
         case none
         /// `&assetId=` and the asset id, escaped.
@@ -72,7 +73,7 @@ enum PlayerBody: Equatable, Sendable {
         case bare
     }
 
-    /// The daemon's own name of the shape, which its log and metrics have too.
+    /// The daemon's name for the shape, as in its log and metrics.
     var shape: RequestShape {
         switch self {
         case .raw: .raw
@@ -86,32 +87,32 @@ enum PlayerBody: Equatable, Sendable {
     }
 }
 
-/// Where the token goes (entitlement, section 4.1).
+/// The place of the token in the request (entitlement, section 4.1).
 enum TokenPlace: Equatable, Sendable {
-    /// `Authorization: Bearer`, by a filter or a setting of the app.
+    /// `Authorization: Bearer`, set by a filter or a setting of the app.
     case bearer
     /// The whole value of this header field.
     case header(String)
-    /// This name in the query.
+    /// The parameter of the query with this name.
     case query(String)
 }
 
-/// Where the request goes.
+/// The address to which the request is sent.
 enum PlayerAddress: Equatable, Sendable {
-    /// The address that --url gives.
+    /// The address of `--url`.
     case license
-    /// `/hms/fp/rights/` beside it; or the key's own address with `https` for `skd`, if that carries a token.
+    /// `/hms/fp/rights/` beside it, or the key's own address with `https` in place of `skd`, if that has a token.
     case redemption
 }
 
-/// The statuses with which a player takes an answer for a licence.
+/// The statuses with which a player accepts an answer as a licence.
 enum AcceptedStatuses: Equatable, Sendable {
     case only200
     /// Those from 200 to 299 except 202.
     case shaka
     /// Those from 200 to 299.
     case successful
-    /// It does not look.
+    /// All: the player ignores the status.
     case all
 
     func contains(_ status: Int) -> Bool {
@@ -124,16 +125,16 @@ enum AcceptedStatuses: Equatable, Sendable {
     }
 }
 
-/// How a player gets the CKC out of an answer.
+/// The form in which a player reads the CKC from an answer.
 enum AnswerForm: Equatable, Sendable {
-    /// The body as it is; it must not be empty.
+    /// The bytes of the body, which must not be empty.
     case raw
-    /// Shaka's `commonFairPlayResponse`: `<ckc>`, or JSON with `ckc`, `CkcMessage` or `License`, or else the body as it
-    /// is.
+    /// Shaka's `commonFairPlayResponse`: `<ckc>`, or JSON with `ckc`, `CkcMessage` or `License`, or otherwise the bytes
+    /// of the body.
     case shaka
-    /// Text without the tags `<ckc>`, then Base64. `trims`: white space around it is taken off first.
+    /// Base64 after the tags `<ckc>` are removed. With `trims`, the player first removes white space at both ends.
     case tagsOrBase64(trims: Bool)
-    /// Base64 that begins at the first byte and ends at the last.
+    /// Base64 from the first byte to the last, without white space.
     case strictBase64
     /// `{"ckc": Base64, "persistence_duration": seconds}`; a download needs more than 0 seconds.
     case kaltura
@@ -141,20 +142,20 @@ enum AnswerForm: Equatable, Sendable {
     case member(String)
     /// `{"getFairplayLicenseResponse": {"ckcResponse": Base64}}`.
     case getFairplayLicense
-    /// `[{"keyID": …, "payload": Base64}]` with `error` in the place of `payload` for a key that is denied.
+    /// `[{"keyID": …, "payload": Base64}]`, with `error` in place of `payload` for a refused key.
     case keyArray
     /// `{"fairplay-streaming-response": {"streaming-keys": [{"id", "status", "ckc"}]}}`.
     case streamingKeys
 }
 
-/// The form in which a player takes the application certificate.
+/// The form in which a player reads the application certificate.
 enum CertificateForm: Equatable, Sendable {
-    /// The bytes of one or two certificates in DER, which it hands to the device as they are.
+    /// The bytes of one or two certificates in DER, which the player passes to the device unchanged.
     case der
-    /// Base64 text of them, which it decodes.
+    /// Base64 text of these bytes, which the player decodes.
     case base64
 
-    /// In words.
+    /// The name of the form, for messages.
     var name: String {
         switch self {
         case .der: "DER"
@@ -162,7 +163,7 @@ enum CertificateForm: Equatable, Sendable {
         }
     }
 
-    /// What the device gets of a body; nil if the body has another form.
+    /// The bytes for the device from the body of an answer; nil if the body has another form.
     func read(_ body: [UInt8]) -> [UInt8]? {
         let certificates: [UInt8]? =
             switch self {
@@ -173,15 +174,17 @@ enum CertificateForm: Equatable, Sendable {
     }
 }
 
-/// How often a player sends a failed request again, with the same SPC. The tool sends each once, and only says so.
+/// How often a player sends a failed request again with the same SPC.
+///
+/// The tool itself sends each request once, and only reports the number.
 enum RetryRule: Equatable, Sendable {
     case none
-    /// At once, so many times, if the status is 500 or more or no answer came.
+    /// Sends `count` copies without a pause if the status is 500 or more, or if there is no answer.
     case afterServerErrors(count: Int)
-    /// So many times, about a second apart, after every failure.
+    /// Sends `count` copies, about a second apart, after every failure.
     case afterAnyFailure(count: Int)
 
-    /// How many copies follow an answer with this status; nil stands for no answer.
+    /// The number of copies that follow an answer with this status. Nil stands for no answer.
     func copies(after status: Int?) -> Int {
         switch self {
         case .none: 0

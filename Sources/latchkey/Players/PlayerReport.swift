@@ -3,12 +3,12 @@ import FairPlay
 import HTTPCalls
 import PlayerMessages
 
-/// One request of a player and the outer side of its answer.
+/// The facts about one request of a player and its answer, without their bodies.
 struct PlayerExchange: Sendable {
     let status: Int
-    /// Of HTTP: "1.1" or "2".
+    /// The version of HTTP: "1.1" or "2".
     let version: String
-    /// From the beginning of the connection to the whole answer.
+    /// The time from the beginning of the connection to the end of the answer.
     let milliseconds: Int
     let requestID: String?
 
@@ -20,14 +20,14 @@ struct PlayerExchange: Sendable {
     }
 }
 
-/// What happened to one player.
+/// The result of one player.
 struct PlayerOutcome: Sendable {
     let player: Player
     var exchanges: [PlayerExchange] = []
-    /// Of the CKCs that the device could open.
+    /// The terms of the CKCs that the device could open.
     var terms: [LicenseTerms] = []
     var verdict = PlayerVerdict.plays
-    /// How many more copies of the request the player would send after this.
+    /// The number of copies of the request that the player would send after this one.
     var copies = 0
 }
 
@@ -49,7 +49,7 @@ extension PlayerOutcome {
         return "\(verdict.text) (this player would send it \(times))"
     }
 
-    /// Each different text once.
+    /// The texts, each once.
     private static func list(_ texts: [String]) -> String {
         var seen: [String] = []
         for text in texts where !seen.contains(text) { seen.append(text) }
@@ -87,8 +87,9 @@ extension PlayerOutcome {
 struct PlayerReport {
     let outcomes: [PlayerOutcome]
 
-    /// The players that would not play. One that was not asked counts only if it was named: `all` has players that need
-    /// a key id.
+    /// The players that would not play.
+    ///
+    /// A player that was not tried counts only if `--as` names it, because `all` has players that need a key id.
     func failed(named: Bool) -> [Player] {
         outcomes.filter { !$0.verdict.isGood && (named || !$0.verdict.isNotAsked) }.map(\.player)
     }
@@ -111,7 +112,7 @@ struct PlayerReport {
 }
 
 extension PlayerVerdict {
-    /// The server's code of a refusal.
+    /// The server's code for a refusal; nil if it has none.
     var code: String? {
         if case .refused(_, let code, _) = self { code } else { nil }
     }

@@ -6,7 +6,7 @@ import Foundation
 import HTTPCalls
 import KeyCrypto
 
-/// Lets one player after the other ask for the same keys.
+/// Sends requests for the same keys as one player after the other.
 struct PlayerTrial {
     let device: PlayerDevice
     let network: PlayerNetwork
@@ -14,13 +14,13 @@ struct PlayerTrial {
     let address: URL
     let token: String
     let uris: [KeyURI]
-    /// The certificate that is given; nil: each player fetches its own.
+    /// The certificate of `--certificate`; nil if each player fetches its own.
     let certificate: Certificate?
-    /// The address at which players fetch it.
+    /// The address at which players fetch the certificate.
     let certificateAddress: URL
     let isOffline: Bool
 
-    /// What happens to a player. Throws what would happen to every other player too.
+    /// Sends the requests of one player, and returns the result. Throws only errors that every player would meet.
     func run(_ player: Player) throws(CommandError) -> PlayerOutcome {
         var outcome = PlayerOutcome(player: player)
         let profile = player.profile
@@ -77,7 +77,7 @@ struct PlayerTrial {
         var target = address
         var carriesToken = false
         if profile.address == .redemption {
-            // The app swaps `skd` for `https` in the playlist's own address if that is a token URL.
+            // If the playlist's address is a token URL, the app replaces `skd` by `https` in it.
             if let uri = keys.first?.uri, uri.hasQueryItem("ExpressPlayToken"),
                 let own = URL(string: "\(address.scheme ?? "https")://\(uri.rest)")
             {
@@ -103,7 +103,7 @@ struct PlayerTrial {
         }
         guard let bytes = profile.certificate.read(answer.body) else {
             let kind = LicenseProblem.printable(FileKind(answer.body).name)
-            throw PlayerNetworkError(text: "it needs \(profile.certificate.name), and \(target.path) gives \(kind)")
+            throw PlayerNetworkError(text: "it needs \(profile.certificate.name), but \(target.path) gives \(kind)")
         }
         do throws(CommandError) {
             return try device.certificate(in: bytes, target.path)
@@ -116,15 +116,15 @@ struct PlayerTrial {
 
     private static func explanation(ofMissing form: AssetIDForm) -> String {
         switch form {
-        case .keyID: "this player names the key by its key id: give --key-id, or a --skd that has one"
-        case .host: "this player names the key by the host of the address, and it has none of 2 bytes or more"
+        case .keyID: "this player names the key by its key id: give --key-id, or a --skd with a key id"
+        case .host: "this player names the key by the host of the address, but it has no host of 2 bytes or more"
         case .wholeURI, .withoutScheme: "this address gives no asset id of 2 to 1,024 bytes"
         }
     }
 }
 
 extension PlayerProfile {
-    /// The tool says who it is: what stands here decides nothing for a licence.
+    /// The tool's own name, not the player's: no server decides about a licence by this field.
     static let userAgent = "User-Agent: latchkey/\(LatchkeyVersion.current)"
 
     /// The header fields of a licence request, as lines.

@@ -1,25 +1,25 @@
 import DeviceSimulation
 import FairPlay
 
-/// What would become of a player after an answer, or why it got none.
+/// Whether a player would play after an answer, and if not, why.
 enum PlayerVerdict: Equatable, Sendable {
     case plays
-    /// The device would play, and may not keep the key that the player wants to keep.
+    /// The device would play, but may not store the key that the player wants to store.
     case notKept
-    /// The status is not one of a licence. `code` and `advice` are the server's.
+    /// The status does not mean a licence. `code` and `advice` are the server's.
     case refused(status: Int, code: String?, advice: String)
-    /// The status is good, and a result within the answer is a refusal.
+    /// The status means a licence, but a result within the answer is a refusal.
     case keyDenied(String)
-    /// The player cannot find a CKC in the answer; the rest of a sentence that begins with "the player".
+    /// The player cannot find a CKC in the answer. The text ends a sentence that begins with "the player".
     case notUnderstood(String)
     /// The device refuses the CKC.
     case notOpened(String)
     case noAnswer(String)
     case noCertificate(String)
-    /// The request could not be made as this player makes it.
+    /// This player's request could not be made from the arguments.
     case notAsked(String)
 
-    /// Whether this player shows the film.
+    /// Whether this player would show the film.
     var isGood: Bool { self == .plays }
 
     /// The word in JSON.
@@ -40,7 +40,7 @@ enum PlayerVerdict: Equatable, Sendable {
     var text: String {
         switch self {
         case .plays: "plays"
-        case .notKept: "plays, but the device may not keep the key"
+        case .notKept: "plays, but the device may not store the key"
         case .refused(let status, nil, let advice): Self.joined("refused with status \(status)", advice)
         case .refused(_, .some(let code), let advice): Self.joined("refused: \(code)", advice)
         case .keyDenied(let what): "refused within the answer: \(what)"
@@ -48,7 +48,7 @@ enum PlayerVerdict: Equatable, Sendable {
         case .notOpened(let why): "the device would refuse this CKC: \(why)"
         case .noAnswer(let why): "no answer: \(why)"
         case .noCertificate(let why): "the player gets no certificate: \(why)"
-        case .notAsked(let why): "not asked: \(why)"
+        case .notAsked(let why): "not tried: \(why)"
         }
     }
 
@@ -57,18 +57,20 @@ enum PlayerVerdict: Equatable, Sendable {
     }
 }
 
-/// Judges the answer to one request as a player and its device would. What the server wrote is in a verdict without
-/// what a terminal would obey.
+/// Judges the answer to one request as a player and its device would.
+///
+/// Texts from the server are in a verdict without control characters.
 struct PlayerJudge {
     let profile: PlayerProfile
-    /// Whether the player wants to keep the keys.
+    /// Whether the player wants to store the keys.
     let isOffline: Bool
-    /// Opens a CKC for the SPC at a place in the request.
+    /// Opens the CKC for the SPC with this index in the request.
     let open: (_ ckc: [UInt8], _ index: Int) throws(CKCFault) -> LicenseTerms
 
-    /// The verdict, and the terms of the CKCs that could be opened. `labels` are those of the keys of the request.
+    /// Returns the verdict, and the terms of the CKCs that could be opened. `labels` are the labels of the request's
+    /// keys.
     func judge(_ answer: ReceivedLicense, labels: [String]) -> (verdict: PlayerVerdict, terms: [LicenseTerms]) {
-        // No player shows a film after an error or a redirect that was not followed, even if it ignores the status.
+        // Even a player that ignores the status shows no film after an error, or a redirect that was not followed.
         guard profile.statuses.contains(answer.status), answer.status < 300 else {
             let problem = LicenseProblem(answer)
             return (.refused(status: answer.status, code: problem.code, advice: problem.advice), [])

@@ -48,7 +48,7 @@ import Testing
     @Test func givesGraceForOneLeaseAtMost() throws {
         var memory = CallbackMemory(Self.limits)
         memory.noteAnswer(try Self.claims(), for: Self.subject(1), lease: 60, now: 0)
-        // A licence by grace is noted nowhere, so that however many come, the last of them begins before this second.
+        // A licence by grace does not extend the grace, so the last one must begin before this second.
         #expect(memory.grace(for: Self.subject(1), now: 59) != nil)
         #expect(memory.grace(for: Self.subject(1), now: 60) == nil)
         #expect(memory.grace(for: Self.subject(2), now: 1) == nil)
@@ -72,14 +72,14 @@ import Testing
         var memory = CallbackMemory(Self.limits)
         memory.noteDenial(of: Self.subject(1), now: 0)
         #expect(!memory.isDenied(Self.subject(1), now: 0))
-        // Another device and another use are the same content and track.
+        // A denial for another device and use is for the same content and track.
         memory.noteDenial(of: Self.subject(1, device: nil, use: .offline), now: 1)
         #expect(memory.isDenied(Self.subject(1), now: 10))
         #expect(!memory.isDenied(Self.subject(1), now: 11))
         #expect(!memory.isDenied(Self.subject(2), now: 1))
     }
 
-    /// UHD and HD denied say nothing of SD.
+    /// Denials of UHD and HD do not affect SD.
     @Test func keepsDenialsOfTracksAndContentsApart() throws {
         var memory = CallbackMemory(Self.limits)
         for track in ["UHD", "HD"] {
@@ -98,8 +98,8 @@ import Testing
         #expect(!memory.isDenied(Self.subject(1), now: 1))
     }
 
-    /// What the service has said of one device, if only an external module can tell devices apart, holds for no other
-    /// one.
+    /// If only an external module can tell devices apart, the service's answer about one device is not used for
+    /// another.
     @Test func believesNoAnswerAboutADeviceThatIsNotKnown() throws {
         var memory = CallbackMemory(Self.limits)
         memory.noteAnswer(try Self.claims(), for: Self.subject(1, device: nil), lease: 60, now: 0)

@@ -4,9 +4,10 @@ package import FuzzTargets
 import Glibc
 import TestSupport
 
-/// Connects a target with libFuzzer, which knows functions of C and calls them on one thread.
+/// Connects a target to libFuzzer, which calls C functions on one thread.
 package enum FuzzDriver {
-    // libFuzzer's functions carry no context. One thread sets it before libFuzzer starts, and the same one reads it.
+    // libFuzzer's functions have no context argument. One thread sets this before libFuzzer starts, and the same thread
+    // reads it.
     private nonisolated(unsafe) static var running: Running?
 
     private struct Running {
@@ -14,8 +15,8 @@ package enum FuzzDriver {
         var counts: (accepted: Int, refused: Int) = (0, 0)
     }
 
-    /// Runs a target with the options of the command line, which are libFuzzer's. `--seeds FOLDER` writes the target's
-    /// seeds and ends.
+    /// Runs a target with the command line's options, which are libFuzzer's. `--seeds FOLDER` writes the target's seeds
+    /// and ends.
     package static func run(_ kind: FuzzTargetKind) -> Never {
         do {
             let target = try lasting { try kind.makeTarget() }
@@ -32,24 +33,24 @@ package enum FuzzDriver {
         atexit { FuzzDriver.printCounts() }
         var count = CommandLine.argc
         var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
-        // The arguments live as long as the process.
+        // Safe: the arguments stay valid as long as the process.
         exit(unsafe LLVMFuzzerRunDriver(&count, &arguments, { unsafe FuzzDriver.check($0, $1) }))
     }
 
-    /// Makes what lives as long as the process.
+    /// Makes a value that exists until the process ends.
     ///
-    /// The leak checker takes some of it for lost: in an enumeration of classes, as the one in `VerificationKey`, Swift
-    /// keeps the case in unused bits of the pointer, and what is no plain address is no pointer for the checker. Of
-    /// such keys it reports those of the second case and later ones, whose bits are not zero, and none of the first.
+    /// The leak checker would report parts of it as leaks. In an enum of classes, such as the one in `VerificationKey`,
+    /// Swift stores the case in unused bits of the pointer. The checker does not recognise such a value as a pointer.
+    /// It reports keys of the second and later cases, whose bits are not zero, but not of the first.
     private static func lasting<Value>(_ make: () throws -> Value) rethrows -> Value {
         __lsan_disable()
         defer { __lsan_enable() }
         return try make()
     }
 
-    /// Runs one input of libFuzzer's; ends the process if a property does not hold.
+    /// Runs one input of libFuzzer. Ends the process if a property does not hold.
     private static func check(_ start: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
-        // libFuzzer lends `size` bytes for this call.
+        // Safe: libFuzzer's buffer has `size` bytes during this call.
         let input = unsafe [UInt8](UnsafeBufferPointer(start: start, count: size))
         do {
             switch try unsafe running?.target.check(input) {
@@ -58,7 +59,7 @@ package enum FuzzDriver {
             }
             return 0
         } catch {
-            // Standard output would be lost with the process.
+            // Standard output could be lost when the process ends.
             FileHandle.standardError.write(Data("A property does not hold: \(error)\n".utf8))
             abort()
         }
@@ -69,7 +70,8 @@ package enum FuzzDriver {
         print("accepted \(counts.accepted), refused \(counts.refused)")
     }
 
-    /// Changes an input in place, as the target knows it or as libFuzzer does; the body of `LLVMFuzzerCustomMutator`.
+    /// Changes an input in place by the target's own mutation or by libFuzzer's. This is the body of
+    /// `LLVMFuzzerCustomMutator`.
     package static func mutate(
         _ bytes: UnsafeMutablePointer<UInt8>?, size: Int, maximum: Int, seed: UInt32
     ) -> Int {
@@ -79,7 +81,7 @@ package enum FuzzDriver {
         else {
             return unsafe LLVMFuzzerMutate(bytes, size, maximum)
         }
-        // libFuzzer lends `maximum` bytes, of which `size` are set.
+        // Safe: libFuzzer's buffer has `maximum` bytes, of which `size` are set.
         let input = unsafe [UInt8](UnsafeBufferPointer(start: bytes, count: size))
         let output = target.mutate(input, using: &generator).prefix(maximum)
         _ = unsafe UnsafeMutableBufferPointer(start: bytes, count: maximum).update(fromContentsOf: output)
@@ -89,7 +91,7 @@ package enum FuzzDriver {
 
 /// A folder of inputs to start from.
 enum SeedFolder {
-    /// Writes each seed to a file of its own.
+    /// Writes each seed to its own file.
     static func write(_ seeds: [[UInt8]], to path: String) throws {
         let folder = URL(filePath: path)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,14 +1,14 @@
 import TestSupport
 
-/// Changes of bytes that know nothing of their meaning.
+/// Changes of bytes without regard to their meaning.
 enum ByteMutation {
-    /// Bytes and words at which code tends to go wrong.
+    /// Bytes and words that often cause faults.
     private static let oddBytes: [UInt8] = [0, 1, 15, 16, 17, 0x7F, 0x80, 0xFF]
     private static let oddWords: [UInt32] = [
         0, 1, 15, 16, 17, 0x7FFF_FFF0, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFF0, 0xFFFF_FFFF,
     ]
 
-    /// One to four changes.
+    /// Makes one to four changes.
     static func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var bytes = input
         for _ in 0..<Int.random(in: 1...4, using: &generator) { change(&bytes, using: &generator) }

@@ -4,12 +4,13 @@ import FairPlay
 import KeyCrypto
 import TestSupport
 
-/// A CKC as a device reads it. Input: a byte of plan, then a plain payload or a whole message.
+/// A CKC as a device reads it. The input is one byte of plan, then a plain payload or a whole message.
 ///
-///     bits of the plan: 0 a whole message follows, 1 version 2, 2 the payload as it is, 3 a block was asked back
+///     bits of the plan: 0 a whole message follows, 1 version 2, 2 the payload is not repaired, 3 an echo was
+///                       requested
 ///
-/// A payload is sealed under the key of a known session and its R1 put right. What opens holds a key, a vector and
-/// terms that are those of its blocks.
+/// A payload is encrypted under the key of a known session, and its R1 is corrected. A CKC that opens has a key, an IV
+/// and terms that match its blocks.
 struct CKCTarget: FuzzTarget {
     private let crypto: CryptoContext
     private let openers: (expectingNothing: CKCOpener, expectingEcho: CKCOpener)
@@ -58,7 +59,7 @@ struct CKCTarget: FuzzTarget {
         return .accepted
     }
 
-    /// The envelope, whose parts make up the message again; nil if it cannot be parsed.
+    /// Parses the envelope and checks that its parts make up the message again. Returns nil if it cannot be parsed.
     private func parse(_ message: [UInt8]) throws -> CKCEnvelope? {
         let envelope: CKCEnvelope
         do throws(CKCFault) {
@@ -66,29 +67,29 @@ struct CKCTarget: FuzzTarget {
         } catch {
             switch error {
             case .truncated, .payloadLength, .payloadUnaligned: return nil
-            case _: throw PropertyViolation(description: "an envelope needs no key: \(error)")
+            case _: throw PropertyViolation(description: "parsing an envelope needs no key: \(error)")
             }
         }
         let rewritten = Self.message(envelope.version, envelope.reserved, envelope.iv, Array(message[envelope.payload]))
-        try require(rewritten == message, "the parts make up the message")
+        try require(rewritten == message, "the parts of an envelope make up the message")
         return envelope
     }
 
-    /// The key, the vector and the terms are those of the blocks.
+    /// Checks that the key, the IV and the terms match the blocks.
     private func check(_ license: OpenedLicense, of envelope: CKCEnvelope) throws {
         let payload = try crypto.decryptCBC(
             envelope.message, in: envelope.payload, key: payloadKey.bytes, iv: envelope.iv)
-        let blocks = try require(RawTLLV.parse(payload), "what opens is a row of blocks")
+        let blocks = try require(RawTLLV.parse(payload), "an opened payload is a sequence of blocks")
         let values = Dictionary(uniqueKeysWithValues: blocks.map { ($0.tag, $0.value) })
-        let key = try require(values[TLLVTag.contentKey], "what opens has a key")
+        let key = try require(values[TLLVTag.contentKey], "an opened payload has a key")
         let wrapped = try crypto.encryptBlock(secret: license.contentKey.bytes, key: session.bytes)
-        try require(key == license.contentIV.bytes + wrapped.bytes, "the key is its block's value")
-        try require(values[TLLVTag.r1] == FixedSession.r1, "R1 is the session's")
-        try require(license.version == envelope.version, "the version is the envelope's")
+        try require(key == license.contentIV.bytes + wrapped.bytes, "the key equals its block's value")
+        try require(values[TLLVTag.r1] == FixedSession.r1, "R1 is the R1 of the session")
+        try require(license.version == envelope.version, "the version is the version of the envelope")
         let terms = license.terms
-        try require((terms.hdcp != nil) == (values[TLLVTag.hdcpEnforcement] != nil), "HDCP is said by its block")
+        try require((terms.hdcp != nil) == (values[TLLVTag.hdcpEnforcement] != nil), "HDCP comes from its block")
         let hasLevel = values[TLLVTag.requiredSecurityLevel] != nil
-        try require((terms.securityLevel != nil) == hasLevel, "a level is said by its block")
+        try require((terms.securityLevel != nil) == hasLevel, "a level comes from its block")
         try check(terms.validity, values)
     }
 
@@ -96,15 +97,15 @@ struct CKCTarget: FuzzTarget {
         let duration = values[TLLVTag.contentKeyDuration]
         let offlineKey = values[TLLVTag.offlineKey]
         switch validity {
-        case .session: try require(duration == nil && offlineKey == nil, "without a block a key is for the session")
+        case .session: try require(duration == nil && offlineKey == nil, "without a block, a key is for the session")
         case .duration(let limits):
             let words = [limits.lease?.value ?? 0, limits.rental?.value ?? 0, limits.keyType]
             let said = duration.map { Array($0.prefix(12)) }
-            try require(said == words.flatMap { bigEndianBytes($0) }, "a duration is its block's value")
+            try require(said == words.flatMap { bigEndianBytes($0) }, "a duration equals its block's value")
         case .offlineKey(let key):
             let words = [key.storage?.value ?? 0, key.playback?.value ?? 0]
             let said = offlineKey.map { Array($0[24..<32]) }
-            try require(said == words.flatMap { bigEndianBytes($0) }, "an offline key's limits are its block's values")
+            try require(said == words.flatMap { bigEndianBytes($0) }, "an offline key's limits equal its block")
         }
     }
 
@@ -154,9 +155,10 @@ struct CKCTarget: FuzzTarget {
     }
 }
 
-/// Plain payloads of CKCs, written from the format's description (protocol, section 2.2) and not by the server's code.
+/// Plain payloads of CKCs. They were written from the format's description (protocol, section 2.2), not by the server's
+/// code.
 enum SeedLicenses {
-    /// The blocks of each kind of terms: duration or offline key, HDCP, security level.
+    /// The blocks for each kind of terms: duration or offline key, HDCP, security level.
     static let terms: [[RawTLLV]] = [
         [],
         [duration(lease: 60, rental: 0, keyType: 0x1A4B_DE7E), hdcp(.type1)],
@@ -168,7 +170,7 @@ enum SeedLicenses {
         [offlineKey(version: 2), level(.audio)],
     ]
 
-    /// Says that the session key for video was used.
+    /// The block that says that the session key for video was used.
     static let videoKeyUsed = RawTLLV(
         tag: TLLVTag.sessionKeyVersionUsed,
         value: [0, 0, 0, 1, 0, 0, 0, 0] + bigEndianBytes(SessionKeyVersion.video.rawValue), padding: []

@@ -5,19 +5,19 @@ import TestSupport
 
 @testable import PackagerAPI
 
-/// CPIX documents of packagers, from their bytes to the answer. Input: one byte of plan, then the document.
+/// CPIX documents of packagers, from their bytes to the answer. The input is one byte of plan, then the document.
 ///
 ///     offset  size  field
-///          0     1  the version of SPEKE, by its place in `SPEKEVersion.allCases`
+///          0     1  the version of SPEKE, as an index into `SPEKEVersion.allCases`
 ///
-/// A document has one meaning or one error. What is accepted is within the limits. Its answer is well-formed, keeps
-/// each element and attribute of the usage rules and periods, and has each key once, in its place. Without recipients
-/// it has the same bytes each time. No answer is a request: it carries keys.
+/// A document has one meaning or one error. An accepted document is within the limits. Its answer is well-formed, keeps
+/// each element and attribute of the usage rules and periods, and has each key once, in its element. Without
+/// recipients, the answer has the same bytes each time. An answer is not accepted as a request, because it has keys.
 struct CPIXTarget: FuzzTarget {
     private static let key: [UInt8] = Array("sixteen byte key".utf8)
 
-    /// Encryption draws random bytes. The generators of OpenSSL are made before the first input, because libFuzzer
-    /// would take them for a leak of that input.
+    /// Makes OpenSSL's random generators before the first input. Encryption uses them, and libFuzzer would report them
+    /// as a leak of that input.
     init() throws {
         _ = try RandomBytes.generate(count: 1)
         _ = try SecretBytes.random(count: 1)
@@ -32,7 +32,7 @@ struct CPIXTarget: FuzzTarget {
         switch (outcome, again) {
         case (.failure(let error), .failure(let other)):
             try require(error == other, "a document has one error")
-            try require(error.status == 422, "reading finds the packager's faults only: \(error)")
+            try require(error.status == 422, "reading finds only faults of the packager: \(error)")
             try require(error.text.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "an error is one line of ASCII")
             return .refused
         case (.success(let request), .success(let other)):
@@ -56,8 +56,8 @@ struct CPIXTarget: FuzzTarget {
         try require(body.count <= MarkupLimits.sizeMaximum, "an accepted document is within its size")
         let keyIDs = Set(request.keys.map(\.keyID))
         try require((1...CPIXRequest.keyCountMaximum).contains(keyIDs.count), "there are 1 to 64 keys")
-        try require(keyIDs.count == request.keys.count, "no key is asked for twice")
-        try require(!request.systems.isEmpty, "signalling is asked for")
+        try require(keyIDs.count == request.keys.count, "no key is requested twice")
+        try require(!request.systems.isEmpty, "signalling is requested")
         let keys = try request.keys.map { requested in
             try PackagedKey(
                 keyID: requested.keyID, key: ContentKey(SecretBytes(copying: Self.key)),
@@ -68,7 +68,7 @@ struct CPIXTarget: FuzzTarget {
         do throws(MarkupError) {
             root = try MarkupReader.read(answer.bytes)
         } catch .tooLarge, .tooManyElements, .tooManyAttributes {
-            // What is filled in may go beyond what a request may have.
+            // With the inserted data, the answer may exceed the limits of a request.
             return
         } catch {
             throw PropertyViolation(description: "an answer is well-formed: \(error)")
@@ -92,7 +92,7 @@ struct CPIXTarget: FuzzTarget {
         for name in ["ContentKeyUsageRuleList", "ContentKeyPeriodList"] {
             let before = request.elements(name, in: CPIXNamespace.cpix)
             let after = answer.elements(name, in: CPIXNamespace.cpix)
-            try require(before == after, "\(name) stays as it is")
+            try require(before == after, "\(name) is unchanged")
         }
         for attribute in request.attributes where attribute.name != "id" {
             try require(answer.attribute(attribute.name) == attribute.value, "the root keeps its attributes")
@@ -104,10 +104,10 @@ struct CPIXTarget: FuzzTarget {
             .flatMap { $0.elements("ContentKey", in: CPIXNamespace.cpix) }
         try require(elements.count == request.keys.count, "each key has its element")
         for (element, key) in zip(elements, request.keys) {
-            try require(element.attribute("kid") == key.writtenKeyID, "a key id comes back as it was written")
+            try require(element.attribute("kid") == key.writtenKeyID, "a key id is returned as it was written")
             let secrets = element.elements("Data", in: CPIXNamespace.cpix)
                 .flatMap { $0.elements("Secret", in: CPIXNamespace.pskc) }
-            try require(secrets.count == 1, "a key is there once")
+            try require(secrets.count == 1, "a key occurs once")
             let plain = secrets[0].elements("PlainValue", in: CPIXNamespace.pskc)
             let encrypted = secrets[0].elements("EncryptedValue", in: CPIXNamespace.pskc)
             if request.recipients.isEmpty {
@@ -126,7 +126,7 @@ struct CPIXTarget: FuzzTarget {
         }
     }
 
-    /// Most changes are of the tree, so that what lies behind the parser is reached.
+    /// Most changes are of the tree, so that the code after the parser is reached.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard var plan = input.first else { return ByteMutation.mutate(input, using: &generator) }
         let body = Array(input.dropFirst())
@@ -139,7 +139,7 @@ struct CPIXTarget: FuzzTarget {
     }
 }
 
-/// Requests that are accepted, of each version and form.
+/// Accepted requests of each version and form.
 private enum SeedDocuments {
     private static let head = """
         xmlns:cpix="urn:dashif:org:cpix" xmlns:pskc="urn:ietf:params:xml:ns:keyprov:pskc" \
@@ -211,7 +211,7 @@ private enum SeedDocuments {
     private static func keyID(_ index: Int) -> String { "7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e1\(index)" }
 }
 
-/// Changes of a tree that leave it well-formed.
+/// Changes of a tree that keep it well-formed.
 private enum MarkupMutation {
     private static let names = [
         "PSSH", "ContentProtectionData", "HLSSignalingData", "VideoFilter", "AudioFilter", "KeyPeriodFilter", "Data",
@@ -227,7 +227,7 @@ private enum MarkupMutation {
         "2026-11-20T22:00:00Z", "movie-001",
     ]
 
-    /// One change, of the element itself or of one in it.
+    /// Makes one change, in the element itself or in one of its descendants.
     static func change(_ element: inout MarkupElement, using generator: inout SeededGenerator) {
         let places = element.children.indices.filter { index in
             if case .element = element.children[index] { true } else { false }

@@ -4,14 +4,14 @@ import TestSupport
 
 @testable import Entitlements
 
-/// A verifier with one issuer of each dialect, session tokens and sealed ones, and what signs for them. All keys are
-/// fixed and good for nothing.
+/// A verifier with one issuer of each dialect, session tokens and sealed tokens, and the keys that sign for them. All
+/// keys are fixed, and used nowhere else.
 struct FixedIssuers {
     static let now: Int64 = 1_750_000_000
     static let audience = "latchkey"
     static let sealingKeyID: UInt32 = 1
 
-    /// The key that a compact token is signed with, and the issuer that it belongs to.
+    /// The key that signs a compact token, and the issuer to which it belongs.
     enum Signer: String, CaseIterable {
         case native = "hs"
         case nagra = "na"
@@ -19,7 +19,7 @@ struct FixedIssuers {
         case es256 = "es"
         case edDSA = "ed"
 
-        /// A key id of 200 bytes at most names the key.
+        /// The id of the key, at most 200 bytes.
         var keyID: String { rawValue }
 
         var algorithm: SigningAlgorithm {
@@ -73,7 +73,7 @@ struct FixedIssuers {
 
     // MARK: Signing
 
-    /// A compact token. The header is one that the signer's key fits, unless another is given.
+    /// A compact token. Unless a header is given, it has one that fits the signer's key.
     func token(_ payload: [UInt8], header: [UInt8]? = nil, by signer: Signer) throws -> [UInt8] {
         let signed = Self.signedPart(
             header ?? Array(#"{"alg":"\#(signer.algorithm.rawValue)","kid":"\#(signer.keyID)"}"#.utf8), payload)
@@ -91,7 +91,7 @@ struct FixedIssuers {
         return signed + Array(".".utf8) + Array(Base64URL.encode(try sessionKey.code.code(for: signed[...])).utf8)
     }
 
-    /// A sealed token with these fields. Its nonce is by chance, and nothing follows from it.
+    /// A sealed token with these fields. Its nonce is random, which affects no property.
     func sealedToken(_ fields: [UInt8]) throws -> [UInt8] {
         var header = ByteWriter(capacity: 6)
         header.write(SealedToken.version)

@@ -2,10 +2,10 @@ import ByteCoding
 import FairPlay
 import KeyCrypto
 
-/// One SK..R1 block that never changes, with what stands beside it in a payload.
+/// One SK..R1 block that never changes, and the blocks of a payload that belong to it.
 ///
-/// A payload that was changed by chance hardly ever holds a block whose integrity is right. So the blocks of a changed
-/// payload are replaced by these if their sizes allow it, and what comes after the integrity check is reached.
+/// A random change hardly ever leaves a block with correct integrity bytes. So the blocks of a changed payload are
+/// replaced by these if their sizes allow it, and the code after the integrity check is reached.
 struct FixedSession: Sendable {
     /// SK 16, HU 20, R1 44, integrity 16.
     static let plain = [UInt8](0..<96)
@@ -16,7 +16,7 @@ struct FixedSession: Sendable {
     private static let applicationSecret = [UInt8](0x10...0x1F)
     private static let iv = Bytes16(high: 0x1111_2222_3333_4444, low: 0x5555_6666_7777_8888)
 
-    /// The SK..R1 value: a vector and six encrypted blocks.
+    /// The SK..R1 value: an IV and six encrypted blocks.
     let sessionKeyBlock: [UInt8]
 
     init(using crypto: CryptoContext) throws {
@@ -28,7 +28,7 @@ struct FixedSession: Sendable {
         try ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(copying: applicationSecret))
     }
 
-    /// Puts the session's values in place of those in an SPC's payload that have their sizes.
+    /// Replaces the values in an SPC's payload that have the right sizes by the session's values.
     func repair(_ payload: inout [UInt8]) {
         Self.replace(
             [
@@ -37,7 +37,7 @@ struct FixedSession: Sendable {
             ], in: &payload)
     }
 
-    /// The same for R1 in a CKC's payload.
+    /// Replaces R1 in a CKC's payload in the same way.
     static func repairR1(_ payload: inout [UInt8]) {
         replace([TLLVTag.r1: r1], in: &payload)
     }

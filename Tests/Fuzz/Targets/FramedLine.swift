@@ -2,12 +2,12 @@ import FairPlay
 
 @testable import LadderWorkers
 
-/// A `LadderFrameAssembler` with those who read from it, and a count of what it should hold.
+/// A `LadderFrameAssembler` with its readers, and a count of the bytes that it must hold.
 final class FramedLine {
     private var assembler: LadderFrameAssembler
-    /// How many bytes have come whose message was not taken.
+    /// The number of received bytes whose message was not taken yet.
     private var heldCount = 0
-    /// How far the memory was ever written.
+    /// The size of the memory that was ever written.
     private var writtenCount = 0
     private var faults: [String] = []
 
@@ -15,17 +15,17 @@ final class FramedLine {
         self.assembler = assembler
     }
 
-    /// Forgets what has come, all of it.
+    /// Discards everything that was received.
     func begin() throws(PropertyViolation) {
         assembler.wipe()
         let isWiped = assembler.bytes[..<writtenCount].allSatisfy { $0 == 0 }
-        try require(isWiped && assembler.isEmpty, "all is wiped at the end of a stream")
+        try require(isWiped && assembler.isEmpty, "everything is wiped at the end of a stream")
         heldCount = 0
         writtenCount = 0
         faults = []
     }
 
-    /// Takes as much of a piece as there is room for, and says how much.
+    /// Receives as much of a piece as there is room for, and returns that number of bytes.
     func receive(_ piece: ArraySlice<UInt8>) throws(PropertyViolation) -> Int {
         let taken = assembler.fill { bytes, offset in
             let part = piece.prefix(bytes.count - offset)
@@ -38,7 +38,8 @@ final class FramedLine {
         return taken
     }
 
-    /// Reads the next message and writes it again; false when more must come first. Throws what the readers throw.
+    /// Reads the next message and writes it again. Returns false if the message is not complete yet. Throws the
+    /// readers' errors.
     func takeMessage() throws(LadderFrameError) -> Bool {
         guard let (head, body) = try assembler.next() else { return false }
         heldCount -= LadderFrameHead.size + body.count
@@ -46,12 +47,12 @@ final class FramedLine {
         do throws(LadderFrameError) {
             rewritten = try Self.rewrite(head, assembler.bytes, in: body)
         } catch {
-            if case .notExpressible = error { faults.append("what was read can be written: \(error)") }
+            if case .notExpressible = error { faults.append("a value that was read can be written: \(error)") }
             throw error
         }
         let start = body.lowerBound - LadderFrameHead.size
         if !rewritten.elementsEqual(assembler.bytes[start..<body.upperBound]) {
-            faults.append("a value has one form: \(head.kind), \(head.number)")
+            faults.append("a value has one encoding: \(head.kind), \(head.number)")
         }
         return true
     }
@@ -69,14 +70,15 @@ final class FramedLine {
         }
     }
 
-    /// After the messages of a piece: no property was broken, and nothing of what was taken is left.
+    /// Checks after the messages of a piece that no property was broken, and that nothing of the taken messages is
+    /// left.
     func checkTaken() throws(PropertyViolation) {
         try require(faults.isEmpty, faults.joined(separator: "; "))
         assembler.wipeTaken()
         let held = assembler.held
-        try require(held.count == heldCount, "what was not read is kept")
+        try require(held.count == heldCount, "unread bytes are kept")
         let isWiped = (0..<writtenCount).allSatisfy { held.contains($0) || assembler.bytes[$0] == 0 }
-        try require(isWiped, "what was read is wiped")
+        try require(isWiped, "read bytes are wiped")
     }
 }
 

@@ -1,22 +1,22 @@
 package import TestSupport
 
-/// One format from outside, and what must hold for any bytes that claim to be in it.
+/// One format from outside, and the properties that must hold for any bytes that claim to be in it.
 ///
-/// A target is driven by libFuzzer (`Scripts/fuzz`), and by the tests with saved failures and seeded mutations. It
-/// depends on its input alone: keys and secrets never change, so that a saved input means the same in every run.
+/// libFuzzer runs a target (`Scripts/fuzz`), and so do the tests, with saved failures and seeded mutations. A target
+/// depends only on its input: keys and secrets never change, so that a saved input means the same in every run.
 package protocol FuzzTarget {
-    /// Runs the code under test on `input`. Throws `PropertyViolation` if a property does not hold; any other error
-    /// is a finding too.
+    /// Runs the code under test on `input`. Throws `PropertyViolation` if a property does not hold. Any other error is
+    /// a finding too.
     func check(_ input: [UInt8]) throws -> Verdict
 
-    /// Inputs to start from: at least one that is accepted for every way through the code.
+    /// The first inputs: at least one accepted input for every path through the code.
     func seeds() throws -> [[UInt8]]
 
-    /// A change that keeps the outer form of an input, so that more than its outermost check is reached.
+    /// Changes an input but keeps its outer form, so that the code after the outermost check is reached.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8]
 }
 
-/// What the code under test said to an input.
+/// The result of the code under test for an input.
 package enum Verdict: Sendable {
     case accepted
     case refused
@@ -38,7 +38,7 @@ func require<Value>(_ value: Value?, _ property: @autoclosure () -> String) thro
     return value
 }
 
-/// Every target there is; the raw value is the name of its program and of its folder in `FailCases`.
+/// Every target. The raw value is the name of its program and of its folder in `FailCases`.
 package enum FuzzTargetKind: String, Sendable, CaseIterable {
     case spcContainer = "fuzz-spc-container"
     case spcPayload = "fuzz-spc-payload"

@@ -1,20 +1,19 @@
 import HTTPMessages
 import TestSupport
 
-/// Requests of HTTP/1.1 on one connection, heads and bodies. Input: one byte of plan, then what the client sends.
+/// HTTP/1.1 requests on one connection, heads and bodies. The input is one byte of plan, then the client's bytes.
 ///
 ///     offset  size  field
 ///          0     1  the size of the pieces in which the bytes arrive, less 1; there are at most about a hundred
 ///
-/// The same requests come out of any pieces, and the same refusal ends them; only of input that is
-/// malformed and too large as well, the pieces decide which of the two is found first. No request goes beyond the
-/// limits.
+/// The requests, and the refusal that ends them, do not depend on the pieces. There is one exception: if input is both
+/// malformed and too large, the pieces decide which fault is found first. No request exceeds the limits.
 struct HTTP1HeadTarget: FuzzTarget {
     private let limits: HTTPLimits
 
     init() {
         var limits = HTTPLimits()
-        // So that inputs of a useful size reach them.
+        // The limits are small, so that inputs of a useful size reach them.
         (limits.headSizeMaximum, limits.fieldCountMaximum, limits.targetSizeMaximum) = (1024, 20, 256)
         (limits.bodySizeMaximum, limits.trailerSizeMaximum, limits.chunkExtensionsSizeMaximum) = (1024, 128, 64)
         self.limits = limits
@@ -25,18 +24,18 @@ struct HTTP1HeadTarget: FuzzTarget {
         let bytes = Array(input.dropFirst())
         let whole = read(bytes, pieceSize: max(1, bytes.count))
         let inPieces = read(bytes, pieceSize: max(Int(plan) + 1, bytes.count / 100))
-        try require(whole.requests == inPieces.requests, "the pieces in which requests arrive decide nothing")
+        try require(whole.requests == inPieces.requests, "requests do not depend on the pieces")
         let isRefusedAlike = whole.problem == inPieces.problem || whole.isTooLarge || inPieces.isTooLarge
-        try require(isRefusedAlike, "the pieces decide nothing about a refusal")
+        try require(isRefusedAlike, "the cause of a refusal does not depend on the pieces")
         try require(
-            (whole.problem == nil) == (inPieces.problem == nil), "the pieces do not decide whether it is refused")
+            (whole.problem == nil) == (inPieces.problem == nil), "a refusal does not depend on the pieces")
         for request in whole.requests { try check(request) }
         return whole.problem == nil && !whole.requests.isEmpty ? .accepted : .refused
     }
 
     private func check(_ request: HTTPRequestMessage) throws {
         try require(request.body.count <= limits.bodySizeMaximum, "a body is within its limit")
-        try require(request.head.fields.count <= limits.fieldCountMaximum, "there are no more fields than may be")
+        try require(request.head.fields.count <= limits.fieldCountMaximum, "the number of fields is within its limit")
         let path = request.head.target.path
         try require(path.hasPrefix("/") || path == "*" && request.head.method == .options, "a path begins with a slash")
         let hosts = request.head.fields.count(of: "host")
@@ -48,7 +47,7 @@ struct HTTP1HeadTarget: FuzzTarget {
         var outcome = Outcome()
         for start in stride(from: 0, to: bytes.count, by: pieceSize) {
             var action = connection.received(Array(bytes[start..<min(start + pieceSize, bytes.count)]).span)
-            // Early input is looked at after each answer, as its owner does.
+            // Early input is read after each answer, as the connection's owner does.
             while outcome.take(action, &connection) { action = connection.resume() }
             if connection.phase == .closed { break }
         }
@@ -68,7 +67,7 @@ struct HTTP1HeadTarget: FuzzTarget {
             }
         }
 
-        /// Does what the connection asks for; whether it may have more to say.
+        /// Carries out an action of the connection. Returns whether the connection may have another action.
         mutating func take(_ action: HTTP1Connection.Action, _ connection: inout HTTP1Connection) -> Bool {
             switch action {
             case .dispatch(let request): requests.append(request)
@@ -95,14 +94,15 @@ struct HTTP1HeadTarget: FuzzTarget {
         }
     }
 
-    /// Lines that a request may have, and some that it may not.
+    /// Valid lines of a request, and some invalid ones.
     private static let lines = [
         "X: y", "Connection: close", "Content-Length: 5", "Transfer-Encoding: chunked", "Expect: 100-continue",
         "Host: b",
         "Host:", "5;a", "0", "hello", "", "GET /c HTTP/1.1", "Cookie: a=b; c",
     ]
 
-    /// Half of the changes keep the form of lines and characters, so that more than the strictest check is reached.
+    /// Half of the changes keep the form of lines and characters, so that the code after the strictest check is
+    /// reached.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var bytes = input
         guard Bool.random(using: &generator), let index = bytes.indices.dropFirst().randomElement(using: &generator)
@@ -121,13 +121,13 @@ struct HTTP1HeadTarget: FuzzTarget {
         return Array(bytes.prefix(8192))
     }
 
-    /// A letter for a letter, a digit for a digit; every other byte as it is.
+    /// Replaces a letter by a letter and a digit by a digit, and keeps every other byte.
     private static func similar(_ byte: UInt8, using generator: inout SeededGenerator) -> UInt8 {
         switch byte {
         case 0x30...0x39: UInt8.random(in: 0x30...0x39, using: &generator)
         case 0x41...0x5A: UInt8.random(in: 0x41...0x5A, using: &generator)
         case 0x61...0x7A: UInt8.random(in: 0x61...0x7A, using: &generator)
-        default: byte  // What separates the parts of a message.
+        default: byte  // The bytes that separate the parts of a message.
         }
     }
 }

@@ -4,15 +4,15 @@ import TestSupport
 
 @testable import HTTPServing
 
-/// A session of HTTP/2. Input: two bytes of plan, then what the client sends behind its preface and SETTINGS.
+/// An HTTP/2 session. The input is two bytes of plan, then the client's bytes after its preface and SETTINGS.
 ///
 ///     offset  size  field
 ///          0     1  the size of the pieces in which the bytes arrive, less 1; there are at most about a hundred
 ///          1     1  bit 0: whether the output is taken only at the end; bit 1: whether requests are answered only at
 ///                   the end
 ///
-/// The session never holds more streams, requests or frames than it may. What it sends is whole frames. A request is
-/// dispatched once, and none after the end.
+/// The session never holds more streams, requests or frames than its limits allow. It sends only whole frames. A
+/// request is dispatched once, and never after the end.
 struct HTTP2SessionTarget: FuzzTarget {
     private static let planSize = 2
     private static let date = Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
@@ -59,14 +59,14 @@ struct HTTP2SessionTarget: FuzzTarget {
             let hadEnded = session.endReason != .none
             var start = 0
             repeat {
-                // All turns that the bytes take.
+                // The bytes may need several turns.
                 start += session.receive(bytes.span.extracting(start..<bytes.count), now: now)
                 try takeEvents(hadEnded: hadEnded)
             } while start < bytes.count
             if !answersLate { try answer() }
             if !takesOutputLate { takeOutput() }
-            try require(session.streams.count <= limits.http2.streamsMaximum, "there are no more streams than may be")
-            try require(session.inFlightCount <= 2 * limits.http2.streamsMaximum, "no more requests wait than may")
+            try require(session.streams.count <= limits.http2.streamsMaximum, "streams are within their limit")
+            try require(session.inFlightCount <= 2 * limits.http2.streamsMaximum, "requests are within their limit")
         }
 
         mutating func finish() throws {
@@ -74,7 +74,7 @@ struct HTTP2SessionTarget: FuzzTarget {
             takeOutput()
             let frames = HTTP2Frame.parse(output)
             try require(frames.reduce(0) { $0 + 9 + $1.payload.count } == output.count, "output is whole frames")
-            try require(session.reservedSize >= 0, "no more is given back than was reserved")
+            try require(session.reservedSize >= 0, "no more memory is returned than was reserved")
         }
 
         private mutating func takeEvents(hadEnded: Bool) throws {
@@ -92,7 +92,7 @@ struct HTTP2SessionTarget: FuzzTarget {
             }
         }
 
-        /// Every decision is made, by the number of the stream.
+        /// Makes every decision, depending on the number of the stream.
         private func decide(_ id: Int32) {
             let decision: HTTPBodyDecision =
                 switch id % 6 {
@@ -141,7 +141,7 @@ struct HTTP2SessionTarget: FuzzTarget {
         }
     }
 
-    /// Changes the frames, and now and then the plan.
+    /// Changes the frames, and sometimes the plan.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard input.count > Self.planSize else { return ByteMutation.mutate(input, using: &generator) }
         var plan = Array(input.prefix(Self.planSize))

@@ -1,12 +1,12 @@
 import ByteCoding
 import TestSupport
 
-/// Changes of a JSON text that leave it one: values are replaced, doubled, moved and left out.
+/// Changes of a JSON text that keep it valid: values are replaced, doubled, moved and left out.
 struct JSONMutation {
-    /// Values, as JSON texts, that take the place of others.
+    /// JSON texts of values that replace other values.
     let values: [String]
 
-    /// Values at which code tends to go wrong, with any meaning.
+    /// Values that often cause faults, without regard to their meaning.
     static let oddValues = [
         "null", "true", "false", "0", "-0", "1", "-1", "1.5", "1e3", "1e-3", "0.1e1", "18446744073709551615",
         "18446744073709551616", "-9223372036854775808", "-9223372036854775809", "9007199254740993", "1e308", "1e999",
@@ -14,7 +14,7 @@ struct JSONMutation {
         "[[]]", #"{"":{}}"#, #"["a",1,{"b":null}]"#,
     ]
 
-    /// One change of the text, or of its bytes if it is not JSON.
+    /// Makes one change of the text, or of its bytes if it is not JSON.
     func mutate(_ text: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         let limits = JSONLimits(sizeMaximum: 1 << 20, depthMaximum: 128)
         guard let node = try? JSONReader.parse(text, dialect: .json5, limits: limits),
@@ -29,7 +29,7 @@ struct JSONMutation {
         return writer.bytes
     }
 
-    /// How many values there are, the outermost one included.
+    /// The number of values, including the outermost one.
     private static func count(_ node: JSONNode) -> Int {
         switch node.value {
         case .null, .bool, .number, .string: 1
@@ -38,9 +38,9 @@ struct JSONMutation {
         }
     }
 
-    /// Writes a value again but for one change on the way.
+    /// Writes a value again with one change.
     private struct Change {
-        /// How many values come before the one that changes.
+        /// The number of values before the one that changes.
         var index: Int
         let values: [String]
         let all: JSONNode
@@ -62,7 +62,8 @@ struct JSONMutation {
             }
         }
 
-        /// A member whose value is to change may go instead, be there twice, or get another name.
+        /// Writes a member. If its value is to change, the member may instead be left out, be doubled or get another
+        /// name.
         private mutating func write(_ member: JSONMember, to writer: inout JSONWriter) {
             guard index == 0 else {
                 writer.name(member.name)
@@ -104,7 +105,7 @@ struct JSONMutation {
             if let node = try? JSONReader.parse(Array(text.utf8)) { writer.node(node) } else { writer.null() }
         }
 
-        /// A value of the same kind that differs little.
+        /// Writes a slightly different value of the same kind.
         private mutating func writeNear(_ node: JSONNode, to writer: inout JSONWriter) {
             if let number = node.number?.signed {
                 writer.integer(number &+ Int64.random(in: -2...2, using: &generator))

@@ -1,18 +1,18 @@
 import ByteCoding
 import TestSupport
 
-/// The strict reader of JSON and its dialect for configurations. Input: one byte of plan, then the text.
+/// The strict JSON reader and its dialect for configurations. The input is one byte of plan, then the text.
 ///
 ///     offset  size  field
 ///          0     1  the dialect (bit 0: 0 strict, 1 JSON5), and how deep values may nest, less 1 (the next four bits)
 ///
-/// A text has one meaning or one error. What is accepted lies within the limits, has no name twice, and is the same
-/// value when it is written and read again; its written form is one line without control characters, and does not
-/// change any more. A strict text means the same in the other dialect.
+/// A text has one meaning or one error. An accepted text is within the limits and has no name twice. If it is written
+/// and read again, it has the same value. Its written form is one line without control characters, and does not change
+/// if it is written again. A strict text means the same in the other dialect.
 struct JSONTarget: FuzzTarget {
     private static let sizeMaximum = 4096
     private static let numberSizeMaximum = 128
-    /// Each byte may become an escape of six, and JSON5 may leave out a zero.
+    /// The limits of a rewritten text: each byte may become an escape of six bytes, and JSON5 may leave out a zero.
     private static let rewrittenLimits = JSONLimits(sizeMaximum: 7 * sizeMaximum, depthMaximum: 16)
     private static let mutation = JSONMutation(values: JSONMutation.oddValues)
 
@@ -26,14 +26,14 @@ struct JSONTarget: FuzzTarget {
         switch outcome {
         case .failure(let error):
             if let offset = error.byteOffset {
-                try require(offset <= text.count, "an error lies within the text")
+                try require(offset <= text.count, "an error's position is within the text")
             }
             return .refused
         case .success(let node):
             try require(text.count <= limits.sizeMaximum, "an accepted text is within its size")
             var count = 0
             try check(node, text, depthMaximum: limits.depthMaximum, count: &count)
-            try require(count <= text.count, "each value takes a byte at least")
+            try require(count <= text.count, "each value takes at least one byte")
             try checkRewriting(of: node)
             if case .strict = dialect { try checkOtherDialect(of: text, node, limits) }
             return .accepted
@@ -56,7 +56,7 @@ struct JSONTarget: FuzzTarget {
         switch node.value {
         case .null, .bool: return
         case .number(let number): try check(number)
-        case .string(let string): try require(string.utf8.count <= text.count, "no string grows as it is read")
+        case .string(let string): try require(string.utf8.count <= text.count, "no string is larger than the text")
         case .array(let elements):
             try require(depthMaximum > 0, "values nest no deeper than they may")
             for element in elements { try check(element, text, depthMaximum: depthMaximum - 1, count: &count) }
@@ -66,15 +66,15 @@ struct JSONTarget: FuzzTarget {
             try require(names.count == object.members.count, "no name occurs twice")
             for member in object.members {
                 let found = try require(object[member.name], "each member is found by its name")
-                try require(found.position == member.node.position, "a name leads to its own value")
+                try require(found.position == member.node.position, "a name finds its own value")
                 try check(member.node, text, depthMaximum: depthMaximum - 1, count: &count)
             }
         }
     }
 
-    /// The conversions agree with one another, and the text is a number of RFC 8259.
+    /// Checks that the conversions agree with one another, and that the text is a number of RFC 8259.
     private func check(_ number: JSONNumber) throws {
-        try require(number.text.utf8.count <= Self.numberSizeMaximum + 1, "no number is longer than it may be")
+        try require(number.text.utf8.count <= Self.numberSizeMaximum + 1, "a number is within its size")
         if let unsigned = number.unsigned {
             try require(number.double == Double(unsigned), "a whole number is the same as a fraction: \(number.text)")
             try require(number.signed == Int64(exactly: unsigned), "a number has one value: \(number.text)")
@@ -91,10 +91,10 @@ struct JSONTarget: FuzzTarget {
         do throws(JSONError) {
             again = try JSONReader.parse(written, limits: Self.rewrittenLimits)
         } catch {
-            throw PropertyViolation(description: "what was read can be written: \(error)")
+            throw PropertyViolation(description: "a value that was read can be written: \(error)")
         }
-        try require(Self.isSame(node, again, withPositions: false), "what is written means what was read")
-        try require(Self.written(again) == written, "a written text stays as it is")
+        try require(Self.isSame(node, again, withPositions: false), "a written value means the same")
+        try require(Self.written(again) == written, "a written text does not change when it is written again")
     }
 
     private static func written(_ node: JSONNode) -> [UInt8] {
@@ -118,7 +118,7 @@ struct JSONTarget: FuzzTarget {
         }
     }
 
-    /// Texts are compared byte by byte: Swift's own comparison takes other spellings of a character for the same.
+    /// Compares strings byte by byte, because Swift's own comparison treats equivalent spellings as equal.
     private static func isSame(_ one: JSONNode, _ other: JSONNode, withPositions: Bool) -> Bool {
         guard !withPositions || one.position == other.position else { return false }
         switch (one.value, other.value) {
@@ -150,7 +150,7 @@ struct JSONTarget: FuzzTarget {
         return strict.map { [0x1E] + Array($0.utf8) } + json5.map { [0x1F] + Array($0.utf8) }
     }
 
-    /// Half of the changes are of values, the others of bytes; now and then the plan changes.
+    /// Half of the changes are of values, the others of bytes. Sometimes the plan changes.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard var plan = input.first else { return ByteMutation.mutate(input, using: &generator) }
         let text = Array(input.dropFirst())
@@ -161,7 +161,7 @@ struct JSONTarget: FuzzTarget {
 }
 
 extension JSONError {
-    /// Where in the text the error is; nil if it is about all of it.
+    /// The position of the error in the text, or nil if it concerns the whole text.
     fileprivate var byteOffset: Int? {
         switch self {
         case .tooLarge: nil

@@ -2,7 +2,7 @@ import ByteCoding
 import DeviceSimulation
 import FairPlay
 
-/// What an SPC that was opened promises to those who use it.
+/// Checks the properties that an opened SPC guarantees to its users.
 struct OpenedSPCCheck {
     let spc: SPC
     let payload: [UInt8]
@@ -18,16 +18,15 @@ struct OpenedSPCCheck {
     }
 
     private func checkRequiredBlocks() throws(PropertyViolation) {
-        try require(spc.version == plan.version, "the version is the container's")
+        try require(spc.version == plan.version, "the version is the version of the container")
         try require((2...1024).contains(spc.assetID.count), "an asset id has 2 to 1,024 bytes")
-        try require(try value(TLLVTag.assetID).elementsEqual(spc.assetID), "the asset id is its block's value")
-        try require(try number(TLLVTag.transactionID) == spc.transactionID, "the transaction id is its block's value")
+        try require(try value(TLLVTag.assetID).elementsEqual(spc.assetID), "the asset id equals its block's value")
+        try require(try number(TLLVTag.transactionID) == spc.transactionID, "the transaction id equals its block")
         let seed = try value(TLLVTag.antiReplaySeed)
-        try require(seed.elementsEqual(spc.antiReplaySeed.bytes), "the seed is its block's value")
+        try require(seed.elementsEqual(spc.antiReplaySeed.bytes), "the seed equals its block's value")
     }
 
-    /// The blocks that go back are whole blocks of the payload, as they came, each once and in the order of the
-    /// request.
+    /// Checks that the echoes are whole blocks of the payload, unchanged, each once and in the order of the request.
     private func checkReturnedBlocks() throws(PropertyViolation) {
         let request = try value(TLLVTag.tagReturnRequest)
         var wanted: [UInt64] = []
@@ -36,33 +35,33 @@ struct OpenedSPCCheck {
             if !wanted.contains(tag) { wanted.append(tag) }
         }
         let own = TLLVTag.carriedByCKC + [TLLVTag.tagReturnRequest, TLLVTag.sessionKeyBlock]
-        try require(wanted.count <= 64 && !wanted.contains(where: own.contains), "what is asked back may leave")
+        try require(wanted.count <= 64 && !wanted.contains(where: own.contains), "no forbidden tag is named")
         let returned = spc.returnedBlocks
-        try require(returned.count == wanted.count, "what is asked back goes back once")
+        try require(returned.count == wanted.count, "each requested block is returned once")
         for (bytes, tag) in zip(returned, wanted) {
             let block = try block(tag)
-            try require(bytes.elementsEqual(payload[block.range]), "a block goes back as it came")
+            try require(bytes.elementsEqual(payload[block.range]), "a block is returned unchanged")
         }
     }
 
     private func checkDevice() throws(PropertyViolation) {
         let device = spc.device
         let served: Set<UInt32> = plan.servesProtocolVersion2 ? [1, 2] : [1]
-        try require(device.protocolVersionsSupported.contains(device.protocolVersionUsed), "a device uses what it can")
-        try require(served.contains(device.protocolVersionUsed), "a device uses what is served")
-        try require((1...99).contains(device.protocolVersionsSupported.count), "it can do 1 to 99 versions")
-        try require((1...64).contains(device.keyFormats.count), "it can do 1 to 64 key formats")
+        try require(device.protocolVersionsSupported.contains(device.protocolVersionUsed), "a version is supported")
+        try require(served.contains(device.protocolVersionUsed), "a device uses a served version")
+        try require((1...99).contains(device.protocolVersionsSupported.count), "a device supports 1 to 99 versions")
+        try require((1...64).contains(device.keyFormats.count), "a device supports 1 to 64 key formats")
         try require(device.hasCapabilities || device.capabilities.isEmpty, "a device that does not say can do nothing")
-        if device.hasOldDenyList { try require(device.falls(below: .main), "an old deny list is Baseline at most") }
+        if device.hasOldDenyList { try require(device.falls(below: .main), "an old deny list means Baseline") }
         for level in SecurityLevel.allCases {
             let isReached = device.securityLevel.map { $0 >= level } ?? false
-            try require(!(isReached && device.falls(below: level)), "a device is not below what it reaches")
+            try require(!(isReached && device.falls(below: level)), "a device is not below a level that it reaches")
         }
         _ = device.identity?.operatingSystem.description
         _ = device.info?.type
     }
 
-    /// What a device said, written again by the device's side, is what it said.
+    /// Checks that the device facts, written again by the device's code, give the original values.
     private func checkStatements() throws(PropertyViolation) {
         let device = spc.device
         try check(TLLVTag.deviceIdentity, says: device.identity?.blockValue)
@@ -76,12 +75,13 @@ struct OpenedSPCCheck {
             if state.state != .readyToStart { try check(TLLVTag.mediaPlaybackState, says: state.blockValue) }
         }
         if let report = spc.syncReport {
-            // The second word says nothing in version 2.
+            // In version 2, the second word has no meaning.
             try check(TLLVTag.sync, from: 8, says: report.blockValue)
         }
     }
 
-    /// The block's value begins with `bytes`, but for what lies before `offset`; nil is not looked at.
+    /// Checks that the block's value begins with `bytes`, ignoring what is before `offset`. If `bytes` is nil, checks
+    /// nothing.
     private func check(
         _ tag: UInt64, from offset: Int = 0, says bytes: [UInt8]?
     ) throws(PropertyViolation) {
@@ -92,20 +92,20 @@ struct OpenedSPCCheck {
 
     private func checkSyncReport() throws(PropertyViolation) {
         guard case .version2(let details) = spc.syncReport?.subject else { return }
-        try require(!details.flags.isEmpty, "a report says what it reports")
+        try require(!details.flags.isEmpty, "a report has a flag")
         try require(details.streamIDs.count <= 250, "a report has at most 250 records")
         _ = spc.syncReport?.challenge
     }
 
-    /// What was put right is what comes out; behind a module nothing does.
+    /// Checks that a repaired session opens with its own values. With a module, the session stays closed.
     private func checkSession() throws(PropertyViolation) {
         switch plan.ladder {
-        case .module: try require(spc.sessionKeys == nil, "behind a module the session stays closed")
+        case .module: try require(spc.sessionKeys == nil, "with a module, the session stays closed")
         case .applicationSecret:
             let keys = try require(spc.sessionKeys, "an application secret opens the session")
             guard plan.isRepaired else { return }
-            try require(keys.deviceID == FixedSession.deviceID, "HU is the session's")
-            try require(keys.r1 == FixedSession.r1, "R1 is the session's")
+            try require(keys.deviceID == FixedSession.deviceID, "HU is the HU of the session")
+            try require(keys.r1 == FixedSession.r1, "R1 is the R1 of the session")
         }
     }
 

@@ -1,10 +1,10 @@
 import ByteCoding
 import FairPlay
 
-/// How a payload is sealed, opened and answered: the first four bytes of an input.
+/// The first four bytes of an input, which choose how a payload is encrypted, opened and answered.
 ///
 ///     offset  size  field
-///          0     1  bits 0-1 version (3 is version 1), 2 module, 3 payload as it is, 4 foreign key, 5 altered tag,
+///          0     1  bits 0-1 version (3 is version 1), 2 module, 3 not repaired, 4 foreign key, 5 altered tag,
 ///                   6 protocol 2 served
 ///          1     1  bits 0-2 validity, 3-4 HDCP, 5-6 security level
 ///          2     1  a duration in seconds
@@ -44,10 +44,10 @@ struct PayloadPlan {
 
     var ladder: SPCSealer.Ladder { bit(2) ? .module : .applicationSecret }
 
-    /// Whether the blocks of the session are put right before the payload is sealed.
+    /// Whether the session's blocks are repaired before the payload is encrypted.
     var isRepaired: Bool { !bit(3) }
 
-    /// Whether RSA gave the key under which the payload is sealed.
+    /// Whether the payload is encrypted under the key that RSA unwraps.
     var isKeyGenuine: Bool { !bit(4) }
 
     /// Whether the authentication tag is altered, if there is one.

@@ -4,22 +4,23 @@ import TestSupport
 
 @testable import PlayerMessages
 
-/// What players post to the licence route. Input: one byte of plan, then the body.
+/// Bodies that players POST to the licence route. The input is one byte of plan, then the body.
 ///
 ///     offset  size  field
-///          0     1  the content type (an index into `contentTypes`; the last one stands before the body, with a line
-///                   feed behind it)
+///          0     1  the content type (an index into `contentTypes`; the last one comes before the body, with a line
+///                   feed after it)
 ///
-/// A body has one meaning or one error. No request has more SPCs than it may, and none is larger than its body. What is
-/// read has the same meaning when it is written again in its shape. The content type matters for multipart bodies
-/// alone. The sentences of every error are printable, short, and hold no part of the body. A property list that is
-/// within its bounds is read by Foundation, and has no more objects, levels and text than the bounds say.
+/// A body has one meaning or one error. No request has more SPCs than the limit, and the SPCs are not larger than the
+/// body. If a request is written again in its shape, it has the same meaning. The content type matters only for
+/// multipart bodies. The sentences of every error are printable and short, and contain no part of the body. Foundation
+/// reads every property list that is within the bounds, and finds no more objects, levels and text than the bounds
+/// allow.
 struct PlayerMessageTarget: FuzzTarget {
     static let contentTypes: [String?] = [
         nil, "application/octet-stream", "application/x-www-form-urlencoded", "application/json", "text/plain",
         "multipart/form-data; boundary=----WebKitFormBoundary7MA4YWxk", #"multipart/form-data; boundary="X""#,
     ]
-    /// As the listener bounds a body, in bytes.
+    /// The listener's limit for a body, in bytes.
     private static let bodySizeMaximum = 65_536
     private static let sentenceSizeMaximum = 200
 
@@ -29,7 +30,7 @@ struct PlayerMessageTarget: FuzzTarget {
         let outcome = Self.read(body, contentType)
         try require(Self.isSame(outcome, Self.read(body, contentType)), "a body has one meaning")
         if !Self.beginsAsMultipart(body) {
-            try require(Self.isSame(outcome, Self.read(body, nil)), "a content type decides nothing but multipart")
+            try require(Self.isSame(outcome, Self.read(body, nil)), "a content type matters for multipart only")
         }
         switch outcome {
         case .failure(let error):
@@ -82,13 +83,13 @@ struct PlayerMessageTarget: FuzzTarget {
 
     private func check(_ request: PlayerRequest, _ body: [UInt8]) throws {
         let count = request.keys.count
-        try require((1...PlayerRequest.keyCountMaximum).contains(count), "a request has as many SPCs as it may")
+        try require((1...PlayerRequest.keyCountMaximum).contains(count), "the number of SPCs is within its limit")
         try require(count == 1 || Self.hasSeveral(request.shape), "a shape with one result has one SPC")
-        try require(RequestShape.names.contains(request.shape.name), "each shape is among those that metrics know")
+        try require(RequestShape.names.contains(request.shape.name), "metrics know each shape")
         let size = request.keys.reduce(0) { $0 + $1.spc.count }
         try require(size <= body.count, "the SPCs are no larger than the body")
         try require(request.keys.allSatisfy { !$0.spc.isEmpty }, "no SPC is empty")
-        // A byte that is not UTF-8 becomes a character of three.
+        // A byte that is not UTF-8 becomes a character of three bytes.
         for text in (request.keys.map(\.assetHint) + [request.token]).compactMap({ $0 }) {
             try require(text.utf8.count <= 3 * body.count, "no text grows beyond its body")
         }
@@ -130,7 +131,7 @@ struct PlayerMessageTarget: FuzzTarget {
             }
     }
 
-    /// Swift's own comparison takes other spellings of a character for the same.
+    /// The UTF-8 bytes of a text, because Swift's own comparison treats equivalent spellings as equal.
     private static func bytes(_ text: String?) -> [UInt8]? { text.map { Array($0.utf8) } }
 
     // MARK: - Inputs
@@ -158,13 +159,13 @@ struct PlayerMessageTarget: FuzzTarget {
 
     private static let mutation = JSONMutation(values: JSONMutation.oddValues + pieces.map { "\"\($0)\"" })
     private static let text = Base64.encode(PlayerCorpus.sampleSPC("movie"))
-    /// What may stand where an SPC or a part of a form stands.
+    /// Pieces that replace an SPC or a part of a form.
     private static let pieces = [
         text, text.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: ""), "AAAAAQAAAAA=", "MIID",
         Base64.encode(text.utf8), "&spc=", "&token=a.b.c", "&assetId=movie", "%26", "%3D", "spc%3D", "=", "&",
     ]
 
-    /// A piece in the place of some bytes, or between two.
+    /// Replaces some bytes by a piece, or inserts a piece.
     private static func withAnotherPiece(_ body: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         let start = Int.random(in: 0...body.count, using: &generator)
         let end = Int.random(in: start...min(body.count, start + 8), using: &generator)
@@ -215,7 +216,7 @@ private enum PlayerRequestWriter {
             + [("assetId", request.keys[0].assetHint), ("token", request.token)].compactMap { name, text in
                 text.map { (name, Array($0.utf8)) }
             }
-        // A line of this boundary must not be in a value.
+        // No value may contain the boundary.
         var boundary = "--boundary"
         while values.contains(where: { $0.1.contains(boundary.utf8) }) { boundary += "x" }
         let parts = values.flatMap { name, value in

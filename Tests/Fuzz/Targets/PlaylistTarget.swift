@@ -4,15 +4,16 @@ import TestSupport
 
 @testable import PackagerAPI
 
-/// Playlists and what is found in them. Input: playlists with a zero byte between them, which none of them can have. If
-/// the first is a multivariant playlist, the others are its media playlists.
+/// Playlists and the findings in them. The input is playlists with a zero byte between them, which no playlist can
+/// contain. If the first is a multivariant playlist, the others are its media playlists.
 ///
-/// A document has one meaning or one error, and the same meaning with the other end of lines. What is kept lies within
-/// the document and its limits: each segment is counted once, and no stretch of them has two keys of a format. Lists of
-/// attributes can be written and read again. Findings are bounded, the same each time, and one line of ASCII each.
+/// A document has one meaning or one error, and the same meaning with other line ends. The result is within the
+/// document and the limits: each segment is counted once, and no stretch of segments has two keys of one format.
+/// Attribute lists can be written and read again. The number of findings is limited. They are the same each time, and
+/// each is one line of ASCII.
 struct PlaylistTarget: FuzzTarget {
     private static let documentCountMaximum = 8
-    /// What a finding quotes is cut off long before.
+    /// Quotations in a finding are cut off far below this size.
     private static let detailSizeMaximum = 1024
 
     func check(_ input: [UInt8]) throws -> Verdict {
@@ -35,21 +36,21 @@ struct PlaylistTarget: FuzzTarget {
         }
     }
 
-    /// Nil for a document that is refused.
+    /// Reads a document. Returns nil if it is refused.
     private func read(_ document: [UInt8]) throws -> Playlist? {
         let outcome = Self.outcome(document)
         try require(outcome == Self.outcome(document), "a document has one meaning or one error")
         let lines = document.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         switch outcome {
         case .failure(let error):
-            try require((1...lines.count).contains(error.line), "an error lies within the document")
+            try require((1...lines.count).contains(error.line), "an error's line is within the document")
             let findings = PlaylistChecks.findings(of: error, "a.m3u8")
             try check(findings, lineCount: lines.count)
             try require(findings.count(.error) == 1, "a document that is refused has one finding")
             return nil
         case .success(let playlist):
             try require(document.count <= PlaylistLimits.sizeMaximum, "an accepted document is within its size")
-            try require(lines.count <= PlaylistLimits.lineCountMaximum + 1, "and so are its lines")
+            try require(lines.count <= PlaylistLimits.lineCountMaximum + 1, "the number of lines is within its limit")
             try checkOtherEnds(of: document, playlist)
             try check(playlist, lines)
             return playlist
@@ -71,7 +72,7 @@ struct PlaylistTarget: FuzzTarget {
         let keyLines = playlist.keys.map(\.line)
         try require(keyLines == keyLines.sorted() && Set(keyLines).count == keyLines.count, "each key has its own line")
         for line in keyLines + playlist.faults.map(\.line) {
-            try require((1...lines.count).contains(line), "what is kept lies within the document")
+            try require((1...lines.count).contains(line), "each line number is within the document")
         }
         for key in playlist.keys { try checkRewriting(of: key.attributes) }
         switch playlist.content {
@@ -88,7 +89,7 @@ struct PlaylistTarget: FuzzTarget {
         try checkUses(of: playlist, lineCount: lines.count)
     }
 
-    /// Lines that are no tag, no comment and not empty.
+    /// The number of lines that are not a tag, not a comment and not empty.
     private static func addressCount(_ lines: [ArraySlice<UInt8>]) -> Int {
         lines.count { line in
             let text = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
@@ -104,7 +105,7 @@ struct PlaylistTarget: FuzzTarget {
             try require(stretch.keys.allSatisfy(media.keys.indices.contains), "a stretch has keys of the playlist")
             let formats = stretch.keys.map { Array(media.keys[$0].keyFormat.utf8) }
             try require(Set(formats).count == formats.count, "a segment has one key of a format")
-            try require(formats.count <= PlaylistLimits.keyFormatCountMaximum, "and not too many of them")
+            try require(formats.count <= PlaylistLimits.keyFormatCountMaximum, "formats are in their limit")
             if let last {
                 try require(last.line < stretch.line, "stretches are in order")
                 try require(
@@ -132,14 +133,14 @@ struct PlaylistTarget: FuzzTarget {
     // MARK: - Findings
 
     private func check(_ findings: PlaylistFindings, lineCount: Int) throws {
-        try require(findings.found.count <= PlaylistFindings.countMaximum, "the number of findings is bounded")
+        try require(findings.found.count <= PlaylistFindings.countMaximum, "the number of findings is within its limit")
         try require(
             findings.count(.error) + findings.count(.warning) == findings.found.count + findings.leftOutCount,
             "each finding counts")
         for finding in findings.found {
             try require(finding.detail.utf8.allSatisfy { (0x20...0x7E).contains($0) }, "a finding is one line of ASCII")
             try require(finding.detail.utf8.count <= Self.detailSizeMaximum, "a finding is short")
-            if let line = finding.line { try require((1...lineCount).contains(line), "it names a line") }
+            if let line = finding.line { try require((1...lineCount).contains(line), "a line exists") }
         }
     }
 
@@ -183,7 +184,7 @@ struct PlaylistTarget: FuzzTarget {
         ].map { Array($0.utf8) }
     }
 
-    /// Most changes are of lines, so that what lies behind the attributes is reached.
+    /// Most changes are of lines, so that the code after the attribute reader is reached.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard Int.random(in: 0..<4, using: &generator) > 0 else {
             return ByteMutation.mutate(input, using: &generator)
@@ -192,7 +193,7 @@ struct PlaylistTarget: FuzzTarget {
     }
 }
 
-/// Playlists that are accepted, of each kind.
+/// Accepted playlists of each kind.
 private enum SeedPlaylists {
     private static let fairPlay =
         "METHOD=SAMPLE-AES,URI=\"skd://2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11\","
@@ -286,7 +287,7 @@ private enum PlaylistMutation {
         return Array(lines.joined(separator: [newline]))
     }
 
-    /// Another value for an attribute.
+    /// Replaces the value of an attribute.
     private static func changed(_ line: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         let signs = line.indices.filter { line[$0] == UInt8(ascii: "=") }
         guard let sign = signs.randomElement(using: &generator) else { return line }

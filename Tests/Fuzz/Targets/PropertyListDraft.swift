@@ -1,10 +1,10 @@
 import ByteCoding
 import TestSupport
 
-/// Property lists for the fuzzer: nearly right ones, which mutations of bytes rarely are.
+/// Property lists for the fuzzer that are nearly valid. Mutations of bytes rarely make such lists.
 enum PropertyListDraft {
-    /// Lists that look small and are read as more: one text many times, a level that a reader does not see, another
-    /// encoding.
+    /// Lists that look small but expand when they are read: one text many times, a level that a reader does not see,
+    /// another encoding.
     static let samples: [[UInt8]] = [
         binary([[0xD1, 1, 2], [0x51, 0x4B], [0xA3, 3, 3, 4], [0x44, 1, 2, 3, 4], [0x62, 0, 0x41, 0, 0x42]]),
         binary([[0xA1, 0]]),
@@ -14,7 +14,7 @@ enum PropertyListDraft {
         Array(#"<?xml version="1.0" encoding="UTF-7"?>\#(utf7(nested(20)))"#.utf8),
     ]
 
-    /// A list of up to twelve objects, mostly whole, whose containers name any of them.
+    /// A random list of up to twelve objects, usually complete. Its containers may refer to any of the objects.
     static func random(using generator: inout SeededGenerator) -> [UInt8] {
         let count = UInt8.random(in: 1...12, using: &generator)
         return binary((0..<count).map { _ in object(of: count, using: &generator) })

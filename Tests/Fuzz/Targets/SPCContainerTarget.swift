@@ -2,10 +2,10 @@ import ByteCoding
 import FairPlay
 import TestSupport
 
-/// The container of an SPC, by all its versions: the input is the message.
+/// The container of an SPC in all versions. The input is the message.
 ///
-/// What parses is cut into parts that make up the message again, byte for byte; what does not is refused for the same
-/// reason with any versions served.
+/// If a message parses, its parts make up the message again, byte for byte. If not, it is refused for the same reason
+/// with any set of served versions.
 struct SPCContainerTarget: FuzzTarget {
     private let sealer: SPCSealer
 
@@ -47,10 +47,10 @@ struct SPCContainerTarget: FuzzTarget {
         }
     }
 
-    /// The parts lie one behind another from the first byte to the last, and say what the message says.
+    /// Checks that the parts follow one another from the first byte to the last, and have the message's values.
     private func checkParts(of envelope: SPCEnvelope, in input: [UInt8]) throws(PropertyViolation) {
         let version = envelope.version
-        try require(input.count <= SPCEnvelope.sizeMaximum, "what is too long is refused")
+        try require(input.count <= SPCEnvelope.sizeMaximum, "a message that is too long is refused")
         try require(envelope.message == input, "the envelope keeps the message")
         try require(envelope.wrappedKey == 24..<24 + version.wrappedKeySize, "the wrapped key follows the header")
         try require(envelope.payload.upperBound + version.authenticationTagSize == input.count, "nothing is left over")
@@ -68,7 +68,7 @@ struct SPCContainerTarget: FuzzTarget {
         try require(!envelope.payload.isEmpty && envelope.payload.count % 16 == 0, "the payload is whole blocks")
     }
 
-    /// The 16 bytes behind the reserved word.
+    /// The 16 bytes after the reserved word.
     private func block(of envelope: SPCEnvelope) -> Bytes16 {
         switch envelope.protection {
         case .none(let iv): iv
@@ -76,7 +76,7 @@ struct SPCContainerTarget: FuzzTarget {
         }
     }
 
-    /// A message is an SPC for one length alone.
+    /// Checks that a message is valid with only one length.
     private func checkNeighbours(of input: [UInt8]) throws(PropertyViolation) {
         for neighbour in [input + [0], Array(input.dropLast()), input + [UInt8](repeating: 0, count: 16)] {
             guard case .refused(.malformed) = Outcome(neighbour, served: Set(SPCVersion.allCases)) else {
@@ -85,7 +85,7 @@ struct SPCContainerTarget: FuzzTarget {
         }
     }
 
-    /// What the first bytes decide is decided by them alone; no error speaks of keys.
+    /// Checks that the first bytes alone decide what they should decide, and that no error depends on keys.
     private func checkCause(_ error: SPCError, of input: [UInt8]) throws(PropertyViolation) {
         let isCertificate = input.starts(with: [0x30, 0x82])
         let number = input.count < 4 ? nil : input[..<4].reduce(0) { $0 << 8 | UInt32($1) }
@@ -96,14 +96,14 @@ struct SPCContainerTarget: FuzzTarget {
         case .unsupportedVersion(let said):
             try require(!isCertificate && !isKnown && said == number, "version \(said) is not a known one")
         case .malformed:
-            try require(!input.isEmpty && !isCertificate, "malformed is what has a beginning")
-            try require(number == nil || isKnown, "an unknown version is not looked into")
+            try require(!input.isEmpty && !isCertificate, "a malformed message is not empty and no certificate")
+            try require(number == nil || isKnown, "a message of an unknown version is not parsed")
         case .unknownCertificate, .rejected, .internalFailure:
             throw PropertyViolation(description: "a container is refused before any key is used: \(error)")
         }
     }
 
-    /// Serving fewer versions refuses those of the others as unsupported, and changes nothing else.
+    /// Checks that serving fewer versions makes the others unsupported, and changes nothing else.
     private func checkServing(
         only served: Set<SPCVersion>, _ input: [UInt8], _ outcome: Outcome
     ) throws(PropertyViolation) {
@@ -112,16 +112,16 @@ struct SPCContainerTarget: FuzzTarget {
         let narrow = Outcome(input, served: served)
         if let version, !served.contains(version) {
             guard case .refused(.unsupportedVersion(version.rawValue)) = narrow else {
-                throw PropertyViolation(description: "\(version) is unsupported where \(served) are served")
+                throw PropertyViolation(description: "\(version) is unsupported if \(served) are served")
             }
             return
         }
         switch (outcome, narrow) {
         case (.parsed(let one), .parsed(let other)):
-            try require(one.payload == other.payload, "what is served besides changes nothing")
+            try require(one.payload == other.payload, "other served versions change nothing")
         case (.refused(let one), .refused(let other)): try require(one == other, "\(other) was \(one)")
         case (.parsed, .refused), (.refused, .parsed):
-            throw PropertyViolation(description: "what is served besides decides over \(String(describing: version))")
+            throw PropertyViolation(description: "other served versions affect \(String(describing: version))")
         }
     }
 
@@ -134,7 +134,7 @@ struct SPCContainerTarget: FuzzTarget {
         return genuine + [[], [0x30, 0x82, 0x03, 0x1C], [0, 0, 0, 4], longest]
     }
 
-    /// Changes the message, and at times brings its length in line again.
+    /// Changes the message, and sometimes corrects its length.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var message = ByteMutation.mutate(input, using: &generator)
         if Bool.random(using: &generator) { sealer.writeLength(of: &message) }

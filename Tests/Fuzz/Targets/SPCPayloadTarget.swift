@@ -4,18 +4,18 @@ import KeyCrypto
 import Synchronization
 import TestSupport
 
-/// The payload of an SPC and what is made of it: four bytes of plan (`PayloadPlan`), then the plain payload.
+/// The payload of an SPC and the answer to it. The input is four bytes of plan (`PayloadPlan`), then the plain payload.
 ///
-/// The payload is sealed under known keys and goes the way of every request: container, opener, device facts, terms,
-/// ladder, CKC. What is refused is refused for a cause that fits; what is accepted keeps every promise of its types;
-/// and its licence is read back.
+/// The payload is encrypted under known keys, and handled like every request: container, opener, device facts, terms,
+/// ladder, CKC. A refusal has a cause that fits. An accepted SPC keeps every guarantee of its types, and its licence is
+/// opened again.
 struct SPCPayloadTarget: FuzzTarget {
     private let sealer: SPCSealer
     private let opener: SPCOpener
     private let jobs: [SPCVersion: KeyJobs]
     private let contentKey = SharedSecret(SecretBytes(copying: [UInt8](repeating: 0x3C, count: 16)))
 
-    /// The RSA results for one version: of the key that seals, and of no key.
+    /// The RSA results for one version: for the key that encrypts the payload, and for no key.
     private struct KeyJobs {
         let genuine: RSAUnwrapJob
         let foreign: RSAUnwrapJob
@@ -45,7 +45,7 @@ struct SPCPayloadTarget: FuzzTarget {
     func check(_ input: [UInt8]) throws -> Verdict {
         var payload = Array(input.dropFirst(PayloadPlan.size))
         try TLLVFraming(payload).check(payload)
-        // The containers hold whole blocks alone.
+        // Containers can only have whole blocks.
         payload.removeLast(payload.count % 16)
         guard !payload.isEmpty else { return .refused }
         let plan = PayloadPlan(Array(input.prefix(PayloadPlan.size)))
@@ -58,7 +58,7 @@ struct SPCPayloadTarget: FuzzTarget {
         return .accepted
     }
 
-    /// Opens the payload as the server does; nil if it is rejected for a cause that fits.
+    /// Opens the payload as the server does. Returns nil if it is rejected for a cause that fits.
     private func open(_ payload: [UInt8], _ plan: PayloadPlan, _ framing: TLLVFraming) throws -> SPC? {
         var message = try sealer.seal(payload, version: plan.version)
         guard message.count <= SPCEnvelope.sizeMaximum else { return nil }
@@ -76,13 +76,13 @@ struct SPCPayloadTarget: FuzzTarget {
             try check(error, plan, framing)
             return nil
         }
-        try require(plan.isKeyGenuine && !plan.isTagAltered, "what is not authentic is rejected")
+        try require(plan.isKeyGenuine && !plan.isTagAltered, "a payload that is not authentic is rejected")
         return spc
     }
 
     private func check(_ error: SPCError, _ plan: PayloadPlan, _ framing: TLLVFraming) throws(PropertyViolation) {
         guard case .rejected(let rejection) = error else {
-            throw PropertyViolation(description: "behind the hash there is one error: \(error)")
+            throw PropertyViolation(description: "after the hash there is one error: \(error)")
         }
         _ = rejection.logged
         if !plan.isKeyGenuine { return try require(rejection == .sessionKey, "the key comes first: \(rejection)") }
@@ -92,10 +92,10 @@ struct SPCPayloadTarget: FuzzTarget {
         }
         switch rejection {
         case .sessionKey, .authenticationTag, .framing, .moduleRefused:
-            throw PropertyViolation(description: "nothing is wrong with that: \(rejection)")
+            throw PropertyViolation(description: "the rejection has no cause: \(rejection)")
         case .integrity:
             try require(plan.ladder == .applicationSecret, "a module's integrity is not checked here")
-            try require(!plan.isRepaired, "a session that was put right is intact")
+            try require(!plan.isRepaired, "a repaired session is intact")
         case .missingTag, .wrongSize, .returnRequestTooLong, .returnRequestForbidden, .returnRequestMissing,
             .protocolVersion, .reservedWord, .syncContradictory:
             break
@@ -121,9 +121,9 @@ struct SPCPayloadTarget: FuzzTarget {
         ).run(message)
     }
 
-    /// The content key as the ladder wraps it; nil if the module refuses a session that was not put right.
+    /// Wraps the content key with the ladder. Returns nil if the module refuses a session that was not repaired.
     private func wrap(for spc: SPC, _ plan: PayloadPlan) throws -> WrappedContentKey? {
-        // The context stays on this thread, on which everything runs.
+        // Safe: the context stays on this thread, and everything runs on it.
         nonisolated(unsafe) let crypto = sealer.crypto
         let result = try InlineExecutor.run { [contentKey] () async throws(LadderError) in
             unsafe try await spc.wrap(contentKey.bytes, iv: Self.contentIV, for: plan.contentKeyUse, using: crypto)
@@ -131,10 +131,10 @@ struct SPCPayloadTarget: FuzzTarget {
         switch result {
         case .success(let wrapped): return wrapped
         case .failure(.module(.refused)) where !plan.isRepaired: return nil
-        // The module answers in the format that comes last, although no such one may exist.
+        // The module answers in the last format of the list, even if that is no format.
         case .failure(.module(.answerMalformed)) where spc.device.keyFormats.last.map(Self.isOwnTag) ?? false:
             return nil
-        case .failure(let error): throw PropertyViolation(description: "a sound session is wrapped for: \(error)")
+        case .failure(let error): throw PropertyViolation(description: "an intact session gets a key: \(error)")
         }
     }
 
@@ -160,7 +160,7 @@ struct SPCPayloadTarget: FuzzTarget {
         return seeds
     }
 
-    /// Changes the plan now and then, and the payload's blocks otherwise.
+    /// Sometimes changes the plan, otherwise the payload's blocks.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard input.count > PayloadPlan.size else { return ByteMutation.mutate(input, using: &generator) }
         var plan = Array(input.prefix(PayloadPlan.size))
@@ -173,9 +173,9 @@ struct SPCPayloadTarget: FuzzTarget {
     }
 }
 
-/// Runs the pieces of a task at once, on the thread that would enqueue them.
+/// Runs the parts of a task immediately, on the thread that enqueues them.
 final class InlineExecutor: TaskExecutor {
-    /// What `body` gives. It must never wait: it runs to its end within this call, on this thread.
+    /// Runs `body` and returns its result. It must never suspend: it runs to its end within this call, on this thread.
     static func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () async throws(Failure) -> Value
     ) throws -> Result<Value, Failure> {
@@ -187,7 +187,7 @@ final class InlineExecutor: TaskExecutor {
                 box.fill(.failure(error))
             }
         }
-        return try require(box.result, "what was run has not waited")
+        return try require(box.result, "the task has not suspended")
     }
 
     func enqueue(_ job: consuming ExecutorJob) {

@@ -2,18 +2,19 @@ import ByteCoding
 import FairPlay
 import KeyCrypto
 
-/// Puts payloads into SPCs under keys that never change.
+/// Encrypts payloads into SPCs under keys that never change.
 ///
-/// The RSA keys are made again in each process; only the wrapped key depends on them, and it is opened once, so that no
-/// input costs a private operation.
+/// The RSA keys are new in each process, but only the wrapped key depends on them. It is opened once, so that no input
+/// costs a private operation.
 final class SPCSealer {
     let crypto: CryptoContext
     let session: FixedSession
     private let containers: [SPCVersion: Container]
-    /// Opens the SK..R1 blocks of the one, and the module those of the other.
+    /// The credentials of both ladders: with an application secret the server opens the SK..R1 blocks, otherwise the
+    /// module does.
     private let credentials: [Ladder: CredentialSet]
 
-    /// What climbs the key ladder.
+    /// The kind of key ladder.
     enum Ladder: Sendable, CaseIterable {
         case applicationSecret
         case module
@@ -63,14 +64,14 @@ final class SPCSealer {
         return containers
     }
 
-    /// What opens SPCs of this version.
+    /// The key that opens SPCs of this version.
     func key(for envelope: SPCEnvelope, ladder: Ladder) throws -> CredentialKey {
         try require(credentials[ladder], "every ladder has its credentials").key(for: envelope)
     }
 
     // MARK: - Sealing
 
-    /// An SPC around `payload`, which is whole blocks of 16 bytes.
+    /// Makes an SPC with `payload`, which must be whole blocks of 16 bytes.
     func seal(_ payload: [UInt8], version: SPCVersion) throws -> [UInt8] {
         let container = try require(containers[version], "every version has its container")
         let master = SecretBytes(copying: Self.payloadKey)
@@ -105,7 +106,7 @@ final class SPCSealer {
         writer.write(encrypted)
     }
 
-    /// Makes a container's length that of what follows it, if there is one.
+    /// Corrects a container's length field, if the message has one.
     func writeLength(of message: inout [UInt8]) {
         guard message.count >= 4, let version = SPCVersion(rawValue: UInt32(message[3])) else { return }
         let offset = 24 + version.wrappedKeySize + version.certificateHash.size + (version == .v3 ? 12 : 0)
@@ -118,8 +119,8 @@ final class SPCSealer {
     }
 }
 
-/// A ladder module that knows one SK..R1 block, checks what it is asked, and answers at once with the last key format
-/// that it is offered.
+/// A ladder module that knows one SK..R1 block. It checks its call, and answers immediately with the last key format
+/// that the call offers.
 struct EchoingModule: LadderModule {
     private let session: FixedSession
 
@@ -144,7 +145,7 @@ struct EchoingModule: LadderModule {
             sessionKeyVersion: call.wanted, r1Version: call.wanted)
     }
 
-    /// Whether the call keeps to the sizes that modules are promised.
+    /// Whether the call has the sizes that are guaranteed to modules.
     private static func isLegal(_ call: LadderCall) -> Bool {
         let isVideoLegal =
             (call.blocks.video?.sessionKeyBlock.count ?? 0) <= 256 && (call.blocks.video?.r2.count ?? 0) <= 64

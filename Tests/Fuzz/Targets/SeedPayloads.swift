@@ -3,7 +3,7 @@ import DeviceSimulation
 import FairPlay
 import KeyCrypto
 
-/// Plain payloads as devices send them: each of a kind of its own.
+/// Plain payloads as devices send them, each of another kind.
 struct SeedPayloads {
     private let crypto: CryptoContext
     private let device: SimulatedDevice
@@ -52,7 +52,7 @@ struct SeedPayloads {
         return try request.secrets.decryptPayload(of: SPCEnvelope(parsing: request.message), using: crypto)
     }
 
-    /// What newer devices say of themselves.
+    /// Adds the facts that newer devices report.
     private static func describeDevice(_ options: inout DeviceOptions) {
         let system = OperatingSystemVersion(rawValue: 0x000E_0102)
         let side = VirtualMachineInfo.Side(deviceClass: .appleDesktop, operatingSystem: system, protocolVersion: 1)

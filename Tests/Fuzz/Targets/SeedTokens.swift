@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Entitlements
 
-/// Tokens that are accepted, in every dialect, and the parts that they are made of.
+/// Accepted tokens in every dialect, and their parts.
 struct SeedTokens {
     private static let now = FixedIssuers.now
     private let issuers: FixedIssuers
@@ -60,7 +60,7 @@ struct SeedTokens {
         "concurrency_mode":"BLOCK_NEW_DEVICE","allowed_ip_addresses":["10.11.12.13","2001:db8::1"]}}}}
         """
 
-    /// Payloads of session tokens, with and without what a session may leave out.
+    /// Payloads of session tokens, with and without optional members.
     var sessionPayloads: [[UInt8]] {
         let beginning = """
             {"typ":"Session","ver":"1","sid":"000102030405060708090a0b0c0d0e0f","gen":1,"iat":\(Self.now),\
@@ -88,7 +88,7 @@ struct SeedTokens {
         #"{"alg":"HS256","kid":"hs","jwk":{}}"#,
     ]
 
-    /// JSON texts that payloads and headers may hold.
+    /// JSON texts that payloads and headers may contain.
     static let values = [
         #""type0""#, #""type1""#, #""none""#, #""audio""#, #""baseline""#, #""main""#, #""stream""#, #""offline""#,
         #""both""#, #""first""#, #""HS256""#, #""ES256""#, #""EdDSA""#, #""RS256""#, #""hs""#, #""es""#, #""ed""#,
@@ -97,7 +97,7 @@ struct SeedTokens {
         #"[{"content":"a"}]"#, #"[{"content_prefix":"a","end":1}]"#,
     ]
 
-    /// The fields of sealed tokens that are accepted.
+    /// The fields of accepted sealed tokens.
     let sealedFields: [[UInt8]] = {
         let times = Self.field(1, [UInt8](0..<16)) + Self.field(2, number(now)) + Self.field(3, number(now + 300))
         let key = Self.field(4, [UInt8](1...16)) + Self.field(5, [UInt8](17...32))

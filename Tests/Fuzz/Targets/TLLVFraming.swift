@@ -1,6 +1,6 @@
 import FairPlay
 
-/// What `TLLVBlocks` makes of a payload.
+/// The blocks or the error of `TLLVBlocks` for a payload.
 struct TLLVFraming {
     let blocks: [TLLVBlock]
     let error: TLLVError?
@@ -15,7 +15,8 @@ struct TLLVFraming {
         }
     }
 
-    /// The blocks lie one behind another from the first byte to the last, each as its header says, and each tag once.
+    /// Checks that the blocks follow one another from the first byte to the last, that each matches its header, and
+    /// that each tag occurs once.
     func check(_ payload: [UInt8]) throws(PropertyViolation) {
         guard error == nil else { return }
         var end = 0
@@ -25,15 +26,15 @@ struct TLLVFraming {
             let tag = header.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             let lengths = header.dropFirst(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             try require(tag == block.tag, "a block has the tag of its header")
-            try require(block.range.count == TLLVBlock.headerSize + Int(lengths >> 32), "a block is as long as it says")
+            try require(block.range.count == TLLVBlock.headerSize + Int(lengths >> 32), "a block has its length")
             try require(block.range.count % 16 == 0, "a block is whole")
             try require(block.value.lowerBound == end + TLLVBlock.headerSize, "a value follows its header")
-            try require(block.value.count == Int(lengths & 0xFFFF_FFFF), "a value is as long as it says")
+            try require(block.value.count == Int(lengths & 0xFFFF_FFFF), "a value has the length in its header")
             try require(block.value.upperBound <= block.range.upperBound, "a value lies within its block")
             end = block.range.upperBound
         }
         try require(end == payload.count, "nothing is left over")
-        try require(Set(blocks.map(\.tag)).count == blocks.count, "each tag is there once")
-        try require(blocks.count <= TLLVBlocks.countMaximum, "there are no more blocks than may be")
+        try require(Set(blocks.map(\.tag)).count == blocks.count, "each tag occurs once")
+        try require(blocks.count <= TLLVBlocks.countMaximum, "the number of blocks is within its limit")
     }
 }

@@ -2,17 +2,17 @@ import ByteCoding
 import FairPlay
 import TestSupport
 
-/// Changes of a row of TLLV blocks that leave it a row of blocks: blocks come, go, move, change their tag, their size
-/// or their value.
+/// Changes of a sequence of TLLV blocks that keep it valid: blocks are added, removed or moved, or change their tag,
+/// size or value.
 ///
-/// Bytes that are no row of blocks are changed without regard to their meaning; so are some that are one.
+/// Bytes that are no sequence of blocks are changed without regard to their meaning, and so are some valid sequences.
 enum TLLVMutation {
     static func mutate(_ payload: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         let isPlain = Int.random(in: 0..<8, using: &generator) == 0
         guard !isPlain, var blocks = RawTLLV.parse(payload) else {
             return ByteMutation.mutate(payload, using: &generator)
         }
-        // Mostly one change: each further one makes it likelier that the first check refuses.
+        // Usually makes one change, because each further change makes it more likely that the first check refuses.
         repeat { change(&blocks, using: &generator) } while Int.random(in: 0..<4, using: &generator) == 0
         return blocks.flatMap(\.bytes)
     }
@@ -33,7 +33,7 @@ enum TLLVMutation {
         }
     }
 
-    /// A value of the same size with other bytes, so that the framing stays.
+    /// A value with other bytes of the same size, so that the framing stays valid.
     private static func changed(_ value: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var other = Array(ByteMutation.mutate(value, using: &generator).prefix(value.count))
         other += generator.bytes(count: value.count - other.count)
@@ -43,19 +43,19 @@ enum TLLVMutation {
     private static func newBlock(using generator: inout SeededGenerator) -> RawTLLV {
         let size = [0, 4, 8, 12, 16, 20, 28, 32, 36, 48, 64].randomElement(using: &generator) ?? 0
         var value = generator.bytes(count: size)
-        // Most numbers are small, versions above all.
+        // Most numbers are small, especially versions.
         if size >= 4, Bool.random(using: &generator) { value.replaceSubrange(0..<4, with: [0, 0, 0, 1]) }
         return RawTLLV(tag: tag(using: &generator), value: value, padding: [])
     }
 
-    /// A tag that the code knows, or any.
+    /// A known tag or a random one.
     private static func tag(using generator: inout SeededGenerator) -> UInt64 {
         let known = Bool.random(using: &generator) ? KnownTags.request : KnownTags.license
         return known.randomElement(using: &generator) ?? generator.next()
     }
 
-    /// Rewrites a list of tags, the return request or the key formats, with those of blocks that are there and at times
-    /// one that is not.
+    /// Rewrites a list of tags (the return request or the key formats) with tags of present blocks, and sometimes with
+    /// an absent one.
     private static func nameTags(_ blocks: inout [RawTLLV], using generator: inout SeededGenerator) {
         let headerSizes = [TLLVTag.tagReturnRequest: 0, TLLVTag.supportedKeyFormats: 12]
         let lists = blocks.indices.filter { headerSizes[blocks[$0].tag] != nil }
@@ -84,13 +84,13 @@ private enum KnownTags {
     static let license = TLLVTag.carriedByCKC
 }
 
-/// One TLLV block as its parts.
+/// One TLLV block in its parts.
 struct RawTLLV {
     var tag: UInt64
     var value: [UInt8]
     var padding: [UInt8]
 
-    /// The blocks of `payload`, or nil if it is no row of blocks.
+    /// The blocks of `payload`, or nil if it is no sequence of blocks.
     static func parse(_ payload: [UInt8]) -> [RawTLLV]? {
         do throws(TLLVError) {
             return try TLLVBlocks(parsing: payload).blocks.map { block in
@@ -109,7 +109,7 @@ struct RawTLLV {
         value = Array(value.prefix(size)) + [UInt8](repeating: 0, count: max(0, size - value.count))
     }
 
-    /// The block on the wire, with its padding as it is, but filled up to whole blocks of 16.
+    /// The encoded block with its own padding, filled up to a multiple of 16 bytes.
     var bytes: [UInt8] {
         let filled = (value.count + padding.count + 15) & ~15
         var writer = ByteWriter(capacity: 16 + filled)

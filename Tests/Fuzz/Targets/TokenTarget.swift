@@ -4,17 +4,18 @@ import TestSupport
 
 @testable import Entitlements
 
-/// Tokens of every dialect, from their bytes to claims. Input: four bytes of plan, then what the kind says.
+/// Tokens of every dialect, from their bytes to claims. The input is four bytes of plan, then the contents for its
+/// kind.
 ///
 ///     offset  size  field
 ///          0     1  kind: 0 a token as it is sent, 1 a payload, 2 a header, 3 the payload of a session token,
 ///                   4 the fields of a sealed token
-///          1     1  which key signs a payload, by its place in `FixedIssuers.Signer`
-///          2     2  which character of an accepted token changes
+///          1     1  the key that signs a payload, as an index into `FixedIssuers.Signer`
+///          2     2  the index of the character of an accepted token that changes
 ///
-/// Of the first kind only tokens are accepted that the target itself has signed: the fuzzer has no key. The target
-/// signs inputs of the other kinds, so that all checks behind the signature are reached. What is accepted is refused
-/// when one character differs, and when another key has signed it. The explanation of a token agrees with its
+/// Of the first kind, only tokens that the target itself has signed are accepted, because the fuzzer has no key. The
+/// target signs inputs of the other kinds, so that all checks after the signature are reached. An accepted token is
+/// refused if one character differs, or if another key has signed it. The explanation of a token agrees with its
 /// verification.
 struct TokenTarget: FuzzTarget {
     private static let planSize = 4
@@ -25,7 +26,7 @@ struct TokenTarget: FuzzTarget {
 
     private let issuers: FixedIssuers
     private let samples: SeedTokens
-    /// What the target has signed of its own: the signed parts of compact tokens, and the fields of sealed ones.
+    /// What the target itself has signed: the signed parts of compact tokens, and the fields of sealed ones.
     private let genuine: Set<[UInt8]>
 
     init() throws {
@@ -42,7 +43,7 @@ struct TokenTarget: FuzzTarget {
             return .refused
         }
         let body = Array(input.dropFirst(Self.planSize))
-        // Nothing cannot be sealed.
+        // An empty text cannot be sealed.
         guard kind != .sealed || !body.isEmpty else { return .refused }
         let token = try token(kind, body, signer: input[1])
         let outcome = issuers.outcome(of: token)
@@ -90,21 +91,22 @@ struct TokenTarget: FuzzTarget {
 
     private func check(_ claims: Claims) throws {
         try require(claims.expiresAt + issuers.verifier.leeway > FixedIssuers.now, "claims have not expired")
-        try require(claims.rights.count <= Claims.rightCountMaximum, "there are no more rights than may be")
+        try require(claims.rights.count <= Claims.rightCountMaximum, "the number of rights is within its limit")
         try require((claims.cookie?.utf8.count ?? 0) <= Claims.cookieSizeMaximum, "a cookie is within its size")
         for right in claims.rights {
-            try require(right.tracks.count <= Right.trackCountMaximum, "there are no more tracks than may be")
+            try require(right.tracks.count <= Right.trackCountMaximum, "the number of tracks is within its limit")
             let durations = [right.duration, right.lease, right.storage, right.playback, right.renewAhead]
-            try require(durations.allSatisfy { $0.map { $0 > 0 } ?? true }, "no duration is nothing or less")
+            try require(durations.allSatisfy { $0.map { $0 > 0 } ?? true }, "every duration is positive")
         }
         do throws(EntitlementError) {
             try issuers.verifier.check(claims, now: FixedIssuers.now)
         } catch {
-            throw PropertyViolation(description: "what is accepted is not refused when it is looked at again: \(error)")
+            throw PropertyViolation(description: "an accepted token is not refused at a second check: \(error)")
         }
     }
 
-    /// Each character but one belongs to base64url, so that a change leaves the form.
+    /// Checks that a changed token is refused. The new character usually belongs to base64url, so that the token keeps
+    /// its form.
     private func checkChange(of token: [UInt8], at place: Int) throws {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         var changed = token
@@ -126,18 +128,18 @@ struct TokenTarget: FuzzTarget {
     private func checkOrigin(of token: [UInt8]) throws {
         if SealedToken.looksSealed(token) {
             let contents = try SealedToken(parsing: token).open(with: issuers.sealingKey)
-            try require(genuine.contains(contents.fields().revealed()), "a token was sealed here")
+            try require(genuine.contains(contents.fields().revealed()), "this target has sealed the token")
         } else {
-            try require(genuine.contains(Self.signedPart(token)), "a token was signed here")
+            try require(genuine.contains(Self.signedPart(token)), "this target has signed the token")
         }
     }
 
     private func checkSigner(of token: [UInt8]) throws {
         let outcome = issuers.outcome(of: try issuers.signedByStranger(token))
-        try require(outcome == .failure(.signatureInvalid), "a token of another key is refused for that")
+        try require(outcome == .failure(.signatureInvalid), "a token of another key is refused for its signature")
     }
 
-    /// The header names a key of HS256 or of its own algorithm, and brings none along.
+    /// Checks that the header names the algorithm of its key, and contains no key itself.
     private func checkHeader(_ header: [UInt8]) throws {
         let object = try require(try JSONReader.parse(header).object, "a header is an object")
         let signer = object["kid"]?.string.flatMap { FixedIssuers.Signer(rawValue: $0) }
@@ -146,7 +148,7 @@ struct TokenTarget: FuzzTarget {
         for name in ["crit", "jku", "jwk", "x5u", "x5c"] { try require(object[name] == nil, "\(name) is refused") }
     }
 
-    /// What a session token says is what its successor says, but for times that are no whole seconds.
+    /// Checks that a session token and its successor say the same, except for times that are not whole seconds.
     private func checkRenewal(_ claims: Claims) throws {
         let grant = try require(claims.renewal, "a session token renews something")
         let written = Self.sessionPayload(claims, grant)
@@ -155,8 +157,8 @@ struct TokenTarget: FuzzTarget {
         switch issuers.outcome(of: token) {
         case .failure(let error): throw PropertyViolation(description: "what was read can be written: \(error)")
         case .success(let again):
-            try require(again.renewal == grant, "a session goes on as it was")
-            try require(Self.sessionPayload(again, grant) == written, "a written payload stays as it is")
+            try require(again.renewal == grant, "a renewed session has the same grant")
+            try require(Self.sessionPayload(again, grant) == written, "a rewritten payload is the same")
         }
     }
 
@@ -166,7 +168,7 @@ struct TokenTarget: FuzzTarget {
             expiresAt: claims.expiresAt)
     }
 
-    /// A value has one form.
+    /// Checks that each value has only one encoding.
     private func checkFields(of token: [UInt8], _ fields: [UInt8]) throws {
         let contents = try SealedToken(parsing: token).open(with: issuers.sealingKey)
         try require(contents.fields().revealed() == fields, "fields are written as they were read")
@@ -192,8 +194,8 @@ struct TokenTarget: FuzzTarget {
         return seeds
     }
 
-    /// Changes values of payloads and headers, fields of sealed tokens, and characters of what is sent; seldom the
-    /// plan.
+    /// Changes values of payloads and headers, fields of sealed tokens, and characters of whole tokens. Seldom changes
+    /// the plan.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard input.count > Self.planSize, let kind = Kind(rawValue: input[0] % UInt8(Kind.allCases.count)) else {
             return ByteMutation.mutate(input, using: &generator)
@@ -216,7 +218,7 @@ struct TokenTarget: FuzzTarget {
             + [-1, 0, 1, 5, 6].map { String(FixedIssuers.now + $0) })
 }
 
-/// Changes of the fields of a sealed token that leave them fields: tag (1 byte), size (1 byte), value.
+/// Changes of the fields of a sealed token that keep their form: tag (1 byte), size (1 byte), value.
 enum SealedFieldMutation {
     static func mutate(_ fields: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var parts = split(fields)
@@ -236,7 +238,7 @@ enum SealedFieldMutation {
         return parts.flatMap { $0 }
     }
 
-    /// The fields by their sizes; what is left over is lost.
+    /// Splits the fields by their sizes. Remaining bytes are dropped.
     private static func split(_ fields: [UInt8]) -> [[UInt8]] {
         var parts: [[UInt8]] = []
         var rest = fields[...]

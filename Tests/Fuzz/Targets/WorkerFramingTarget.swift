@@ -6,19 +6,19 @@ import TestSupport
 
 @testable import LadderWorkers
 
-/// What the daemon and a worker process send one another. Input: two bytes of plan, then what comes out of the stream.
+/// Messages between the daemon and a worker process. The input is two bytes of plan, then the bytes of the stream.
 ///
 ///     offset  size  field
 ///          0     1  the reader, modulo 3: a worker that starts, a worker that answers, the daemon
 ///          1     1  the size of the pieces in which the stream arrives, less 1; there are at most about a hundred
 ///
-/// The same messages come out of any pieces; each is read as one value that is written as the same
-/// bytes; what was read is wiped; and there is always room for the rest of a message that has begun.
+/// The pieces do not change the messages. Each message is read as one value, which is written as the same bytes. Read
+/// messages are wiped. There is always room for the rest of a message that has begun.
 struct WorkerFramingTarget: FuzzTarget {
     private static let planSize = 2
 
-    /// Each side at each point of the exchange, as `WorkerLine` and `WorkerProcess` have it. They are used again and
-    /// again, because the memory of the first one is large.
+    /// A reader for each side at each point of the exchange, as in `WorkerLine` and `WorkerProcess`. They are reused,
+    /// because the memory of the first one is large.
     private let readers = [
         FramedLine(LadderFrameAssembler(accepting: [.start], frameCount: 1)),
         FramedLine(LadderFrameAssembler(accepting: [.call])),
@@ -32,7 +32,7 @@ struct WorkerFramingTarget: FuzzTarget {
         let reader = readers[Int(plan[0]) % readers.count]
         let whole = try read(stream, by: reader, pieceSize: max(1, stream.count))
         let inPieces = try read(stream, by: reader, pieceSize: max(Int(plan[1]) + 1, stream.count / 100))
-        try require(whole == inPieces, "the pieces in which a stream arrives decide nothing")
+        try require(whole == inPieces, "messages do not depend on the pieces of the stream")
         return whole.error == nil && whole.messageCount > 0 ? .accepted : .refused
     }
 
@@ -65,7 +65,7 @@ struct WorkerFramingTarget: FuzzTarget {
         }
     }
 
-    /// Changes the messages of the stream, and now and then who reads it in what pieces.
+    /// Changes the messages of the stream, and sometimes the reader or the pieces.
     func mutate(_ input: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard input.count > Self.planSize else { return ByteMutation.mutate(input, using: &generator) }
         var plan = Array(input.prefix(Self.planSize))
@@ -77,8 +77,8 @@ struct WorkerFramingTarget: FuzzTarget {
     }
 }
 
-/// Changes of a stream of messages between a daemon and a worker that leave it one: messages come, go, move, and change
-/// their bodies.
+/// Changes of a stream of messages between a daemon and a worker that keep it valid: messages are added, removed or
+/// moved, or change their bodies.
 enum FrameMutation {
     static func mutate(_ stream: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         var frames = split(stream)
@@ -95,7 +95,7 @@ enum FrameMutation {
         return frames.flatMap { $0 }
     }
 
-    /// The messages by the sizes in their heads; what is left over comes last.
+    /// Splits the stream into messages by the sizes in their heads. Remaining bytes come last.
     private static func split(_ stream: [UInt8]) -> [[UInt8]] {
         var frames: [[UInt8]] = []
         var rest = stream[...]
@@ -107,7 +107,7 @@ enum FrameMutation {
         return rest.isEmpty ? frames : frames + [Array(rest)]
     }
 
-    /// The head says how long the message is.
+    /// Corrects the size in the message's head.
     private static func resized(_ frame: [UInt8]) -> [UInt8] {
         guard frame.count >= LadderFrameHead.size else { return frame }
         var frame = frame
@@ -115,7 +115,7 @@ enum FrameMutation {
         return frame
     }
 
-    /// A body of the same size with one other byte or word.
+    /// Changes one byte or word of the body, but not its size.
     private static func changed(_ frame: [UInt8], using generator: inout SeededGenerator) -> [UInt8] {
         guard frame.count > LadderFrameHead.size else { return frame }
         var frame = frame
@@ -126,7 +126,7 @@ enum FrameMutation {
     }
 }
 
-/// Streams between a daemon and its workers, with the number of the reader that takes them: every kind of message.
+/// Streams between a daemon and its workers with every kind of message, each with the number of its reader.
 enum SeedFrames {
     static func streams() throws -> [(reader: UInt8, stream: [UInt8])] {
         let plain = try call(video: nil).revealed(number: 1)

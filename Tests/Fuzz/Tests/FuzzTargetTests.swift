@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The fuzz targets without libFuzzer: saved failures, and changes of the seeds by a seeded generator.
+/// The fuzz targets without libFuzzer: saved failures, and mutations of the seeds by a seeded generator.
 @Suite struct FuzzTargetTests {
     private static let mutationCount = 3000
 
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// A failure that is not replayed would be forgotten.
+    /// Every saved failure must belong to a target, because otherwise it would not be replayed.
     @Test func knowsTheTargetOfEverySavedFailure() throws {
         let names = Set(FuzzTargetKind.allCases.map(\.name))
         #expect(try names.isSuperset(of: FailCases.folders()))
@@ -32,7 +32,7 @@ import Testing
         #expect(acceptedCount > 0)
     }
 
-    /// Seeds that are changed again and again until one is refused; then the next seed.
+    /// Mutates a seed repeatedly until it is refused, then continues with a random seed.
     @Test(arguments: FuzzTargetKind.allCases)
     func keepsItsPropertiesUnderMutation(kind: FuzzTargetKind) throws {
         let target = try kind.makeTarget()
@@ -52,12 +52,12 @@ import Testing
             }
         }
         let acceptedCount = try #require(counts[.accepted])
-        #expect(acceptedCount > Self.mutationCount / 20, "the changes reach what lies behind the first checks")
+        #expect(acceptedCount > Self.mutationCount / 20, "the changes reach the code after the first checks")
         #expect(counts[.refused] != nil)
     }
 }
 
-/// The files of `Tests/Fuzz/FailCases`: for each target a folder of inputs that once broke a property.
+/// The files of `Tests/Fuzz/FailCases`: each target has a folder with inputs that once broke a property.
 private enum FailCases {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appending(path: "FailCases")

@@ -4,12 +4,12 @@ import Testing
 
 @testable import HTTPServing
 
-/// What becomes of bodies whose heads came before them.
+/// Decisions about bodies whose heads arrive before them.
 @Suite struct HTTP2BodyDecisionTests {
     private let open = HTTP2Frame.endHeaders
     private let length = [("content-length", "60000")]
 
-    /// A body that has arrived whole is kept anyway.
+    /// A body that has arrived completely is always kept.
     @Test func doesNotAskAboutARequestThatIsComplete() {
         let script = HTTP2Script()
         script.send(.request(1), .request(3, "POST", flags: open), .data(3, [1, 2]))
@@ -32,7 +32,7 @@ import Testing
         #expect(script.askedAbout == [1])
     }
 
-    /// What came of the body with the head is given up, and so is what comes later.
+    /// The part of the body that arrived with the head is dropped, and so is the rest.
     @Test func refusesByTheHeadAndKeepsNothing() {
         let script = HTTP2Script()
         script.decision = .refuse(HTTPResponse(status: .unauthorized))
@@ -46,7 +46,7 @@ import Testing
         #expect(script.events().compactMap(\.finishedStatus) == [.unauthorized])
         script.send(.data(1, [UInt8](repeating: 0, count: 16_384), flags: 0))
         #expect(script.session.heldMemory.bodies == 0)
-        // The client may finish, and the next request is served.
+        // The client may send the rest, and its next request is served.
         script.send(.data(1, [UInt8](repeating: 0, count: 16_384), flags: 0))
         script.send(.data(1, [UInt8](repeating: 0, count: 60_000 - 3 * 16_384)))
         script.decision = .keep
@@ -54,7 +54,7 @@ import Testing
         #expect(script.events().compactMap(\.dispatchedStream) == [3])
     }
 
-    /// The answer does not depend on the body, so the body takes nothing but time.
+    /// The answer does not depend on the body, so the body takes time but no memory.
     @Test func dropsABodyAndAnswersWithoutIt() {
         let script = HTTP2Script { $0.bodySizeMaximum = 60_000 }
         script.decision = .drop
@@ -74,7 +74,7 @@ import Testing
         #expect(script.askedAbout == [1])
     }
 
-    /// The limits of bodies hold for what is dropped too.
+    /// The limits of bodies also apply to dropped bodies.
     @Test(arguments: [0, 1])
     func limitsBodiesThatAreDropped(excess: Int) {
         let script = HTTP2Script { $0.bodySizeMaximum = 1000 }
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// Instead of the interim response the client gets the refusal.
+    /// The client gets the refusal instead of the interim response.
     @Test func doesNotInviteABodyThatIsRefused() {
         let script = HTTP2Script()
         script.decision = .refuse(HTTPResponse(status: .unauthorized))
@@ -101,7 +101,7 @@ import Testing
         #expect(frames.first?.flags == HTTP2Frame.endHeaders | HTTP2Frame.endStream)
     }
 
-    /// The client may reset the stream before the decision comes.
+    /// The client may reset the stream before the handler decides.
     @Test func decidesAboutAStreamThatHasGone() {
         let script = HTTP2Script()
         script.decision = .refuse(HTTPResponse(status: .unauthorized))
@@ -114,7 +114,7 @@ import Testing
 }
 
 extension HTTP2Event {
-    /// The status of an answer that has gone out.
+    /// The status of an answer that was sent.
     fileprivate var finishedStatus: HTTPStatus? {
         if case .finished(let exchange) = self { exchange.status } else { nil }
     }

@@ -3,15 +3,15 @@ import HTTPMessages
 
 @testable import HTTPServing
 
-/// A client of HTTP/2 that keeps all rules, with nghttp2 behind it and its bytes in memory.
+/// An HTTP/2 client that obeys all rules. It uses nghttp2, and exchanges its bytes in memory.
 @safe
 final class HTTP2Client {
-    /// What has arrived for a request.
+    /// The parts of an answer that have arrived.
     struct Answer: Equatable {
         var status: String?
         var fields: [String: String] = [:]
         var body: [UInt8] = []
-        /// The code with which the stream was closed.
+        /// The error code with which the stream was closed.
         var closeCode: UInt32?
     }
 
@@ -46,7 +46,7 @@ final class HTTP2Client {
         let storage = all.flatMap { Array($0.0.utf8) + Array($0.1.utf8) }
         var provider = unsafe nghttp2_data_provider()
         unsafe provider.read_callback = unsafe clientBody
-        // nghttp2 only reads, and copies the fields before the call returns.
+        // nghttp2 only reads the fields, and copies them before the call returns.
         let id = unsafe storage.withUnsafeBufferPointer { storage in
             var next = unsafe UnsafeMutablePointer(mutating: storage.baseAddress)
             let pairs = unsafe all.map { name, value in
@@ -65,7 +65,7 @@ final class HTTP2Client {
         return id
     }
 
-    /// What is to be sent now.
+    /// Takes the bytes that the client must send now.
     func output() -> [UInt8] {
         var output: [UInt8] = []
         while true {
@@ -76,7 +76,7 @@ final class HTTP2Client {
         }
     }
 
-    /// Takes what the server has sent; `false` when it broke a rule.
+    /// Reads bytes of the server. Returns `false` if they break a rule.
     func receive(_ bytes: [UInt8]) -> Bool {
         unsafe nghttp2_session_mem_recv(handle, bytes, bytes.count) == bytes.count
     }
@@ -97,7 +97,7 @@ final class HTTP2Client {
 }
 
 private func client(_ userData: UnsafeMutableRawPointer?) -> HTTP2Client {
-    guard let userData = unsafe userData else { preconditionFailure("a session without its object") }
+    guard let userData = unsafe userData else { preconditionFailure("the session has no object") }
     return unsafe Unmanaged<HTTP2Client>.fromOpaque(userData).takeUnretainedValue()
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServing
 
-/// A client that keeps the rules, on a socket.
+/// An HTTP/2 client that obeys the rules, on a socket.
 final class HTTP2SocketClient {
     let session = HTTP2Client()
     let socket: RawClient
@@ -14,19 +14,19 @@ final class HTTP2SocketClient {
         self.socket = socket
     }
 
-    /// Sends what there is to send.
+    /// Sends all pending output.
     func flush() {
         let bytes = session.output()
         if !bytes.isEmpty { socket.send(bytes) }
     }
 
-    /// Exchanges bytes until a stream is closed, or the connection is; its answer.
+    /// Exchanges bytes until the stream or the connection is closed, and returns the stream's answer.
     func answer(to id: Int32) -> HTTP2Client.Answer? {
         exchange { $0.answers[id]?.closeCode != nil }
         return session.answers[id]
     }
 
-    /// Exchanges bytes until this holds; `false` when the connection has ended before.
+    /// Exchanges bytes until the condition is true. Returns `false` if the connection ends before.
     @discardableResult
     func exchange(until isDone: (HTTP2Client) -> Bool) -> Bool {
         flush()
@@ -49,7 +49,7 @@ final class HTTP2SocketClient {
         HTTP2SocketClient(try RawClient(server.address, receiveBufferSize: receiveBufferSize))
     }
 
-    /// What a client sends that does not read waits in the kernel: a session would have to keep the answers.
+    /// If a client does not read, its input waits in the kernel. A session that read it would have to keep the answers.
     @Test func doesNotReadWhileTheSocketIsCongested() throws {
         let server = try TestServer(offersHTTP2: true) {
             $0.http2.controlFrameBurstMaximum = 50
@@ -61,13 +61,13 @@ final class HTTP2SocketClient {
         ]
         client.send(HTTP2Frame.preface + start.flatMap { $0.bytes() })
         server.handler.waitForLarge()
-        // More turns than the kernel's buffer takes of what one turn writes.
+        // After this number of turns, the kernel's buffer is full.
         for _ in 0..<100 { server.settle() }
         client.send((0..<200).flatMap { _ in HTTP2Frame.ping().bytes() })
         server.settle()
         #expect(server.observer.abuses.all.isEmpty)
         #expect(server.server.connectionCount == 1)
-        // Once the client takes the output they are read, and are the flood that they are.
+        // When the client reads the output, the server reads these frames, and they count as a flood.
         while let bytes = client.receive(), !bytes.isEmpty {}
         #expect(server.observer.abuses.wait(for: 1) == [.controlFrames])
         client.finish()
@@ -114,7 +114,7 @@ final class HTTP2SocketClient {
         #expect(client.answer(to: client.session.submit("GET", "/now"))?.status == "200")
     }
 
-    /// Requests of one connection are worked on side by side, and answered as they become ready.
+    /// Requests of one connection are handled at the same time, and each is answered when it is ready.
     @Test func hasSeveralRequestsInFlight() throws {
         let server = try TestServer(offersHTTP2: true)
         let client = try connect(server)
@@ -127,7 +127,7 @@ final class HTTP2SocketClient {
         #expect(server.handler.answered.all == Array(repeating: "on its loop", count: 20))
     }
 
-    /// Far more than the kernel takes at once, and than any window.
+    /// The response is far larger than the kernel's buffer and any flow-control window.
     @Test func sendsALargeResponseInPieces() throws {
         let server = try TestServer(offersHTTP2: true)
         let client = try connect(server, receiveBufferSize: 8192)
@@ -142,17 +142,17 @@ final class HTTP2SocketClient {
     @Test func resetsAConnectionThatDoesNotRead() throws {
         let server = try TestServer(offersHTTP2: true)
         let client = try connect(server, receiveBufferSize: 4096)
-        // Windows so large that only the kernel can hold the server back.
+        // The windows are so large that only the kernel's buffer can stop the server.
         client.socket.send(HTTP2Frame.preface)
         client.socket.send(HTTP2Frame.settings([(4, 1 << 30)]).bytes())
         client.socket.send(HTTP2Frame.settingsAcknowledgement.bytes() + HTTP2Frame.windowUpdate(0, 1 << 30).bytes())
         client.socket.send(HTTP2Frame.request(1, path: "/large").bytes())
         server.handler.waitForLarge()
-        // A turn sends only so much: as many as it takes until the kernel takes no more.
+        // One turn sends a limited amount. After this number of turns, the kernel's buffer is full.
         for _ in 0..<20 { server.settle() }
         server.advance(by: .seconds(29))
         #expect(server.server.connectionCount == 1)
-        // The kernel may have taken its last bytes only now.
+        // The kernel may have accepted the last bytes only now.
         server.advance(by: .seconds(30))
         server.wait(forConnections: 0)
         #expect(server.observer.finished.all.isEmpty)
@@ -162,7 +162,7 @@ final class HTTP2SocketClient {
         let server = try TestServer(offersHTTP2: true)
         let client = try connect(server)
         client.flush()
-        // All of them at once, so that nothing is refilled.
+        // All are sent at the same time, so that the limit is not refilled between them.
         client.socket.send((0..<2000).flatMap { _ in HTTP2Frame.ping().bytes() })
         client.exchangeToTheEnd()
         #expect(client.session.goAwayCodes == [11])
@@ -192,7 +192,7 @@ final class HTTP2SocketClient {
         let drained = Log<DrainReport>()
         let http = server.server
         Background.run { drained.append(http.drain(within: .seconds(30))) }
-        // Both hear of it twice. The second warning follows the first when the client has read that, or a second later.
+        // Both clients get two GOAWAY frames. The second is sent when the client has read the first, or a second later.
         busy.exchange { $0.goAwayCodes.count == 2 }
         idle.exchange { $0.goAwayCodes.count == 1 }
         server.advance(by: .seconds(1))
@@ -230,7 +230,7 @@ final class HTTP2SocketClient {
         #expect(server.group.loops[0].timerCount == 0)
     }
 
-    /// A stream that is reset leaves its request to its handler, and its connection to the others.
+    /// After a stream is reset, the handler still finishes its request, and the connection serves the other streams.
     @Test func servesOnAfterAReset() throws {
         let server = try TestServer(offersHTTP2: true)
         let client = try RawClient(server.address)

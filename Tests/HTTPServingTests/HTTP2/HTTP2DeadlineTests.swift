@@ -35,7 +35,7 @@ import Testing
         #expect(script.goAwayCode() == 4)
     }
 
-    /// The deadline of a header block is for all of it: another piece does not move it.
+    /// A header block has one deadline as a whole: another piece does not move the deadline.
     @Test func endsAConnectionWhoseHeaderBlockIsSlow() {
         let script = HTTP2Script()
         script.send(.request(1, flags: 0))
@@ -82,12 +82,13 @@ import Testing
         #expect(script.events() == [.refuse(1, .bodyTimeout)])
         script.respond(HTTPResponse(status: .requestTimeout), to: 1)
         #expect(script.output().map(\.type) == [1])
-        // Only the stream is gone.
+        // Only the stream has ended, not the connection.
         script.respond(ok, to: 3)
         #expect(script.output().map(\.streamID) == [3])
     }
 
-    /// A client whose requests do not end goes with the second one, but not before its other requests are answered.
+    /// When a request does not end in time for the second time, the connection ends, but only after the other requests
+    /// are answered.
     @Test func endsAConnectionWhoseBodiesAreSlow() {
         let script = HTTP2Script()
         script.send(.request(1, "POST", flags: open), .request(3))
@@ -106,8 +107,7 @@ import Testing
         #expect(script.session.isFinished)
     }
 
-    /// A client that is refused by its head and does not end its request, again and again, would keep its connection
-    /// busy.
+    /// A client could keep its connection busy with requests that are refused by their heads and never end.
     @Test func endsAConnectionWhoseRefusedRequestsDoNotEnd() {
         let script = HTTP2Script()
         script.decision = .refuse(HTTPResponse(status: .unauthorized))
@@ -125,7 +125,7 @@ import Testing
         #expect(script.session.isFinished)
     }
 
-    /// Behind a proxy are other clients.
+    /// The connection of a trusted proxy also serves other clients, so it stays open.
     @Test func keepsATrustedProxyOneOfWhoseBodiesIsSlow() {
         let script = HTTP2Script(isTrustedProxy: true)
         script.send(.request(1, "POST", flags: open))
@@ -148,7 +148,7 @@ import Testing
         #expect(script.events() == [.refuse(1, .bodyTimeout)])
     }
 
-    /// No deadline runs while the handler works: it has its own.
+    /// While the handler works, no deadline of the session runs, because the handler has its own.
     @Test func waitsForTheHandler() {
         let script = HTTP2Script()
         script.send(.request(1))
@@ -158,7 +158,7 @@ import Testing
         #expect(script.output().map(\.type) == [1])
     }
 
-    /// A client that opens no window for a response keeps its stream, but not for ever.
+    /// If a client opens no window for a response, its stream stays open only for a limited time.
     @Test func resetsAResponseThatTheClientDoesNotTake() {
         let script = HTTP2Script()
         script.send(.settings([(4, 10)]), .request(1))
@@ -181,7 +181,7 @@ import Testing
         #expect(script.output() == [.data(1, [7])])
     }
 
-    /// PINGs keep no connection that brings no request.
+    /// PINGs do not keep a connection without requests open.
     @Test func endsAnIdleConnection() {
         let script = HTTP2Script()
         for _ in 0..<5 {
@@ -208,7 +208,7 @@ import Testing
         let notice = script.output()
         #expect(notice.map(\.type) == [7, 6])
         #expect(notice[0].payload == [0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0])
-        // What was on its way is still served.
+        // A request that was on its way is still served.
         script.send(.request(3), .ping(notice[1].payload, flags: 1))
         #expect(script.output() == [HTTP2Frame(type: 7, payload: [0, 0, 0, 3, 0, 0, 0, 0])])
         script.send(.request(5))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServing
 
-/// Every limit of a session, at it and one beyond.
+/// Every limit of a session, tested at the limit and one above it.
 @Suite struct HTTP2LimitsTests {
     private let ok = HTTPResponse(status: .ok)
     private let open = HTTP2Frame.endHeaders
@@ -23,17 +23,18 @@ import Testing
         }
     }
 
-    /// One byte of HPACK may stand for a field of four thousand: what counts is the field.
+    /// One byte of HPACK may stand for a field of 4000 bytes. The limit applies to the field.
     @Test(arguments: [0, 1])
     func limitsHeadsThatExpand(excess: Int) {
         let script = HTTP2Script { $0.headSizeMaximum = 40_000 }
-        // A field of 4000 bytes with its overhead enters the dynamic table, where the index 62 finds it.
+        // A field of 4000 bytes with its overhead is added to the dynamic table at index 62.
         let value = [UInt8](repeating: 97, count: 4000 - 32 - 1)
         let entering: [UInt8] = [
             0x40, 1, 120, 127, 0x80 | UInt8((value.count - 127) & 0x7f), UInt8((value.count - 127) >> 7),
         ]
         let basic = HPACKLiterals.block([(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")])
-        // 7 + 3, 7 + 4, 10 + 1, 5 + 1 bytes, and 32 for each: 166, which leaves room for nine.
+        // The fields have 7 + 3, 7 + 4, 10 + 1 and 5 + 1 bytes, and 32 more each: 166 bytes, which leaves room for
+        // nine.
         let block = basic + entering + value + [UInt8](repeating: 0x80 | 62, count: 8 + excess)
         script.send(.headers(1, block))
         if excess == 0 {
@@ -41,12 +42,12 @@ import Testing
         } else {
             #expect(script.events() == [.refuse(1, .headTooLarge)])
         }
-        // The table is intact: the next request may use it.
+        // The dynamic table is still correct: the next request can use it.
         script.send(.headers(3, basic + [0x80 | 62]))
         #expect(script.events().map(\.dispatchedStream) == [3])
     }
 
-    /// A field of 4000 bytes in the dynamic table, then a block that names it so many times.
+    /// Adds a field of 4000 bytes to the dynamic table, then refers to it `count` times.
     private func expanded(_ stream: UInt32, count: Int) -> HTTP2Frame {
         let value = [UInt8](repeating: 97, count: 4000 - 32 - 1)
         let entering: [UInt8] = [
@@ -56,14 +57,14 @@ import Testing
         return .headers(stream, basic + entering + value + [UInt8](repeating: 0x80 | 62, count: count))
     }
 
-    /// What is far too large is not decoded into fields: the stream is reset at the first such block, the second ends
+    /// A head that is far too large is not decoded into fields. The first such block resets its stream, the second ends
     /// the connection.
     @Test func endsAConnectionWhoseHeadsExpandFarTooMuch() {
         let script = HTTP2Script()
         script.send(expanded(1, count: 10_000))
         #expect(script.events() == [.dropped(.headTooLarge)])
         #expect(script.output() == [.reset(1, code: 11)])
-        // The table is intact.
+        // The dynamic table is still correct.
         let basic = HPACKLiterals.block([(":method", "GET"), (":scheme", "http"), (":authority", "h"), (":path", "/")])
         script.send(.headers(3, basic + [0x80 | 62]))
         #expect(script.events().map(\.dispatchedStream) == [3])
@@ -77,7 +78,7 @@ import Testing
         #expect(script.session.isFinished)
     }
 
-    /// Through a proxy such a block comes from one client of many.
+    /// Behind a proxy, such a block comes from only one of many clients.
     @Test func keepsATrustedProxyWhoseClientsSendExpandedHeads() {
         let script = HTTP2Script(isTrustedProxy: true)
         for number in 0..<20 {
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    /// Heads of one turn decode to a bounded size, with any size on the wire: the rest waits for other
+    /// The decoded heads of one turn have a limited size, even if they are small on the wire. The rest waits for other
     /// connections.
     @Test func decodesNoMoreHeadsInATurnThanItMay() {
         let script = HTTP2Script()
@@ -103,12 +104,12 @@ import Testing
             turns.append(script.events().compactMap(\.dispatchedStream).count)
         }
         #expect(turns.reduce(0, +) == count)
-        // A head of 12,000 bytes may be the one that exceeds the budget.
+        // The last head of 12,000 bytes may exceed the budget.
         let most = HTTP2Session.decodedSizePerTurnMaximum / 12_000 + 1
         #expect(turns.allSatisfy { (1...most).contains($0) })
     }
 
-    /// A request without large fields counts too: its handling costs time.
+    /// A small head counts too, because handling its request takes time.
     @Test func takesABoundedNumberOfSmallHeadsInATurn() {
         let script = HTTP2Script()
         let bytes = (0..<60).flatMap { HTTP2Frame.request(UInt32(2 * $0 + 1)).bytes() }
@@ -120,7 +121,7 @@ import Testing
         #expect(script.events().compactMap(\.dispatchedStream).count == 60 - count)
     }
 
-    /// Twice the number of fields is where a trailer or a head is stopped too, with any size.
+    /// A head or trailer is stopped at twice the permitted number of fields, even if it is small.
     @Test(arguments: [0, 1])
     func stopsHeadsOfFarTooManyFields(excess: Int) {
         let script = HTTP2Script { $0.fieldCountMaximum = 20 }
@@ -129,7 +130,7 @@ import Testing
         #expect(script.output() == (excess == 0 ? [] : [.reset(1, code: 11)]))
     }
 
-    /// A declared length is refused before a byte of the body has come.
+    /// A too large declared length is refused before the body arrives.
     @Test(arguments: [0, 1])
     func limitsDeclaredBodies(excess: Int) {
         let script = HTTP2Script { $0.bodySizeMaximum = 1000 }
@@ -150,7 +151,7 @@ import Testing
         }
     }
 
-    /// A path whose bodies may be larger; the limit of all others stays.
+    /// One path may have larger bodies. The limit for all other paths is unchanged.
     @Test(arguments: ["/large", "/a"], [0, 1])
     func limitsTheBodiesOfAPathOfItsOwn(path: String, excess: Int) {
         let limit = path == "/large" ? 70_000 : 1000
@@ -211,7 +212,7 @@ import Testing
         #expect(script.goAwayCode() == 1)
     }
 
-    /// Before the client has acknowledged our limit it may not know it, and is told to try again.
+    /// A client that has not acknowledged the limit may not know it yet, so it is told to try again.
     @Test func refusesStreamsGentlyBeforeTheLimitIsKnown() {
         let script = HTTP2Script(isFresh: true) { $0.http2.streamsMaximum = 2 }
         _ = script.output()
@@ -221,7 +222,7 @@ import Testing
         #expect(script.output() == [.settingsAcknowledgement, .reset(5, code: 7)])
     }
 
-    /// A reset frees the stream but not the handler: what is still being worked on counts.
+    /// A reset frees the stream, but its request still counts while the handler works on it.
     @Test func limitsRequestsInFlightThoughTheirStreamsAreGone() {
         let script = HTTP2Script { $0.http2.streamsMaximum = 2 }
         script.send(.request(1), .reset(1), .request(3), .reset(3), .request(5))
@@ -242,13 +243,13 @@ import Testing
         script.send(.request(3, "POST", more: [("content-length", "1000")], flags: open))
         script.send(.request(5, "POST", more: [("content-length", "\(500 + excess)")], flags: open))
         #expect(script.output() == (excess == 0 ? [] : [.reset(5, code: 7)]))
-        // What has been taken is free again.
+        // The memory of the taken body is free again.
         script.send(.data(1, [1]), .request(7, "POST", more: [("content-length", "1000")], flags: open))
         #expect(script.output() == [])
         #expect(script.events().map(\.dispatchedStream) == [1])
     }
 
-    /// Far more than the window, one body after the other, and some that are too large: the window always comes back.
+    /// Successive bodies far exceed the window, and some are too large. Each time the window is given back.
     @Test func givesTheWindowBackAsBodiesAreTaken() {
         let script = HTTP2Script {
             $0.bodySizeMaximum = 10_000
@@ -296,7 +297,7 @@ import Testing
 
     // MARK: Output that is not read
 
-    /// Nothing is written, and yet each refusal counts.
+    /// Each refusal counts, even while nothing can be written.
     @Test func countsRefusedStreamsWhenTheyAreRefused() {
         let script = HTTP2Script(isFresh: true) {
             $0.http2.streamsMaximum = 2
@@ -311,7 +312,7 @@ import Testing
         #expect(script.goAwayCode() == 11)
     }
 
-    /// Written later, a refusal is not counted again.
+    /// A refusal that is written later is not counted again.
     @Test func countsARefusedStreamOnce() {
         let script = HTTP2Script(isFresh: true) {
             $0.http2.streamsMaximum = 1
@@ -342,7 +343,7 @@ import Testing
 
     // MARK: Proxies
 
-    /// Ten per cent of the viewers of a busy proxy cancel: each answer allows for one reset.
+    /// Ten per cent of the viewers of a busy proxy may cancel, because each answer allows one reset.
     @Test func allowsResetsByAnswers() {
         let script = HTTP2Script {
             $0.http2.resetBurstMaximum = 10
@@ -412,7 +413,7 @@ import Testing
 
     private func script() -> HTTP2Script {
         let script = HTTP2Script {
-            // Two control frames were the beginning.
+            // The beginning already counted two control frames.
             $0.http2.controlFrameBurstMaximum = 32
             $0.http2.controlFrameRateMaximum = 0
             $0.http2.resetBurstMaximum = 10
@@ -436,7 +437,8 @@ import Testing
         #expect(script.session.nextDeadline == .distantFuture)
     }
 
-    /// Floods in one piece of input end in its middle: what follows costs nothing.
+    /// A flood in one piece of input ends the connection in the middle of the piece. The rest of the piece is not
+    /// processed.
     @Test func endsAFloodInTheMiddleOfItsInput() {
         let script = script()
         script.send((0..<1000).flatMap { _ in HTTP2Frame.ping().bytes() } + HTTP2Frame.request(1).bytes())
@@ -463,7 +465,7 @@ import Testing
     @Test(arguments: [0, 1])
     func limitsTheSizeOfAHeaderBlock(excess: Int) {
         let script = HTTP2Script { $0.headSizeMaximum = 4096 }
-        // Table size updates are bytes that become no field.
+        // Table size updates are bytes of a block that become no field.
         let fields = HTTP2Frame.request(1).payload
         let block = [UInt8](repeating: 0x20, count: 8192 + excess - fields.count) + fields
         script.send(.headers(1, block))

@@ -76,7 +76,7 @@ private let start = MonotonicTime(nanoseconds: 0)
         #expect(!scanner.isWithinHead)
     }
 
-    /// DATA may take its time, which the deadline of its body measures.
+    /// DATA has no deadline of the scanner, because the deadline of its body applies to it.
     @Test func tellsWhatMustComeSoon() {
         var scanner = HTTP2FrameScanner()
         func feed(_ bytes: [UInt8]) -> Bool {
@@ -123,7 +123,7 @@ private let start = MonotonicTime(nanoseconds: 0)
         #expect(faults([header(.headers, 1), header(.reset, 1), header(kind, 1)]) == [nil, nil, .streamClosed])
     }
 
-    /// RFC 9113 section 5.1.1: a new stream closes all lower ones that were never opened.
+    /// RFC 9113 section 5.1.1: a new stream closes all lower streams that were never opened.
     @Test func refusesStreamsThatWerePassedOver() {
         #expect(faults([header(.headers, 5), header(.headers, 3)]) == [nil, .protocol])
         #expect(faults([header(.headers, 5), header(.headers, 9), header(.headers, 7)]) == [nil, nil, .protocol])
@@ -134,7 +134,7 @@ private let start = MonotonicTime(nanoseconds: 0)
         #expect(faults([header(.priority, 0)]) == [.protocol])
     }
 
-    /// Its memory is bounded: what is long ago is forgotten, and then let pass.
+    /// The memory is limited: old streams are forgotten, and then allowed.
     @Test func forgetsWhatIsLongAgo() {
         var order = HTTP2StreamOrder()
         let count = Int32(HTTP2StreamOrder.endedMaximum)
@@ -189,7 +189,7 @@ private let start = MonotonicTime(nanoseconds: 0)
         for _ in 0..<100 { #expect(guarding.received(header(.headers, 1), isRequest: true, now: start) == nil) }
     }
 
-    /// Resets by either side count together.
+    /// Resets of both sides count together.
     @Test func limitsResets() {
         var guarding = HTTP2FloodGuard(limits: limits(), now: start)
         for _ in 0..<3 { #expect(guarding.received(header(.reset, 1), isRequest: false, now: start) == nil) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPServing
 
-/// What an HTTP/2 session says that it holds, and how it gives it up.
+/// The memory that an HTTP/2 session reports, and how the session releases it.
 @Suite struct HTTP2MemoryTests {
     private static let flags = HTTP2Frame.endHeaders
 
@@ -35,13 +35,13 @@ import Testing
         #expect(script.session.makeRoom(now: script.now) == .request)
         #expect(script.session.makeRoom(now: script.now) == .request)
         #expect(script.events() == [.refuse(3, .overloaded), .refuse(1, .overloaded)])
-        // The request that is complete is being answered, and goes on.
+        // The complete request is being answered, and is not affected.
         #expect(script.session.makeRoom(now: script.now) == .none)
         #expect(script.session.heldMemory == HeldMemory(connection: HeldMemory.http2Size))
     }
 
-    /// A client that is refused by its head and goes on holds a stream, and nothing of its answer. These streams go
-    /// first.
+    /// If a client continues after a refusal by its head, its stream holds memory, but its answer holds none. Such
+    /// streams are ended first.
     @Test func endsStreamsThatAreAnsweredFirst() {
         let script = HTTP2Script()
         let empty = script.session.heldMemory

@@ -4,18 +4,18 @@ import TestSupport
 
 @testable import HTTPServing
 
-/// A session and a client that sends what it likes, in memory.
+/// A session in memory, and a client that can send any frames to it.
 final class HTTP2Script {
     let session: HTTP2Session
-    /// What the handler decides about every body.
+    /// The handler's decision about every body.
     var decision = HTTPBodyDecision.keep
-    /// The streams about whose bodies it was asked.
+    /// The streams about whose bodies the handler was asked.
     private(set) var askedAbout: [Int32] = []
     private(set) var now = MonotonicTime(nanoseconds: 1_000_000_000)
 
     static let date = Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8)
 
-    /// A session after the preface and the exchange of SETTINGS, unless `isFresh`.
+    /// Makes a session. Unless `isFresh`, the preface and the SETTINGS have been exchanged.
     init(isFresh: Bool = false, isTrustedProxy: Bool = false, _ change: (inout HTTPLimits) -> Void = { _ in }) {
         var limits = HTTPLimits()
         change(&limits)
@@ -25,7 +25,7 @@ final class HTTP2Script {
         _ = output()
     }
 
-    /// Sends in as many turns as the session takes.
+    /// Sends bytes to the session, in as many turns as it needs.
     func send(_ bytes: [UInt8]) {
         var start = 0
         repeat {
@@ -33,7 +33,7 @@ final class HTTP2Script {
         } while start < bytes.count
     }
 
-    /// Sends in one turn, and gives the number of bytes that the session takes.
+    /// Sends bytes in one turn, and returns the number of bytes that the session takes.
     func sendInOneTurn(_ bytes: [UInt8]) -> Int {
         session.receive(bytes.span, now: now)
     }
@@ -42,7 +42,7 @@ final class HTTP2Script {
         send(frames.flatMap { $0.bytes() })
     }
 
-    /// Everything that the session has to say now.
+    /// All frames that the session sends now.
     func output() -> [HTTP2Frame] {
         HTTP2Frame.parse(rawOutput())
     }
@@ -53,7 +53,7 @@ final class HTTP2Script {
         return bytes
     }
 
-    /// What the session wants, but for decisions about bodies, which are given.
+    /// The session's events. Questions about bodies are answered with `decision` and left out.
     func events() -> [HTTP2Event] {
         session.takeEvents().filter { event in
             guard case .decideBody(let id, _) = event else { return true }
@@ -67,18 +67,18 @@ final class HTTP2Script {
         session.respond(response, to: id, date: Self.date, now: now)
     }
 
-    /// Moves the clock and lets the session act when its own deadline has come.
+    /// Moves the clock, and lets the session act if its deadline has passed.
     func advance(by duration: Duration) {
         now = now + duration
         if session.nextDeadline <= now { session.deadlinePassed(now: now) }
     }
 
-    /// The code of the GOAWAY that the session sends, `nil` if it sends none.
+    /// The error code of the GOAWAY that the session sends, or `nil` if it sends none.
     func goAwayCode() -> UInt32? { output().last { $0.type == 7 }?.errorCode }
 }
 
 extension HTTP2Frame {
-    /// A request of its own: GET without a body, or POST with fields of one's choice.
+    /// The HEADERS of a request: GET without a body, or POST with the given fields.
     static func request(
         _ stream: UInt32, _ method: String = "GET", path: String = "/", more: [(String, String)] = [],
         flags: UInt8 = endStream | endHeaders
@@ -89,7 +89,7 @@ extension HTTP2Frame {
 }
 
 extension HTTP2Event {
-    /// The stream of a request that was dispatched.
+    /// The stream of the request if this event dispatches one.
     var dispatchedStream: Int32? {
         if case .dispatch(let id, _) = self { return id }
         return nil

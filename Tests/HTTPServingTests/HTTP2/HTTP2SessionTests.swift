@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServing
 
-/// Requests and responses, by frames made by hand.
+/// Requests and responses with frames made by hand.
 @Suite struct HTTP2SessionTests {
     private let ok = HTTPResponse(status: .ok, fields: ["Content-Type": "text/plain"], body: Array("yes".utf8))
 
@@ -46,7 +46,7 @@ import Testing
         #expect(message.head.transfer.framing == .stream)
     }
 
-    /// The first pads with two zero bytes of which none belongs to the body.
+    /// The first byte of the frame announces two bytes of padding, which do not belong to the body.
     @Test func dropsPadding() throws {
         let script = HTTP2Script()
         script.send(.request(1, "POST", flags: HTTP2Frame.endHeaders))
@@ -79,7 +79,7 @@ import Testing
         let expecting = [("expect", "100-continue")]
         script.send(
             .request(1, "POST", more: expecting + [("content-length", "10")], flags: HTTP2Frame.endHeaders))
-        // Not before the handler has decided about the body.
+        // Nothing is sent before the handler has decided about the body.
         #expect(script.output() == [])
         #expect(script.events() == [])
         #expect(script.askedAbout == [1])
@@ -94,8 +94,8 @@ import Testing
         #expect(script.events() == [.refuse(3, .bodyTooLarge)])
     }
 
-    /// The client has not finished when the response has: it may send on for a while, and is then told to stop, which
-    /// is no fault.
+    /// The response ends before the request. The client may send for a while, and is then told to stop, without an
+    /// error.
     @Test func letsAClientGoOnThatIsAnsweredEarly() {
         let script = HTTP2Script { $0.lingerSizeMaximum = 40_000 }
         script.send(.request(1, "POST", more: [("content-length", "100000")], flags: HTTP2Frame.endHeaders))
@@ -105,7 +105,7 @@ import Testing
         #expect(script.output().map(\.type) == [1])
         script.send(.data(1, [UInt8](repeating: 0, count: 16384), flags: 0))
         script.send(.data(1, [UInt8](repeating: 0, count: 40_000 - 2 * 16384), flags: 0))
-        // The stream's window is given back.
+        // The stream's window is returned.
         #expect(script.output().contains { $0.type == 8 && $0.streamID == 1 })
         script.send(.data(1, [0], flags: 0))
         #expect(script.output().last == .reset(1, code: 0))
@@ -156,7 +156,7 @@ import Testing
 
     // MARK: Malformed requests
 
-    /// What nghttp2 finds, and what the head reader finds.
+    /// Faults that nghttp2 finds, and faults that the head reader finds.
     @Test(arguments: [
         [(":method", "GET"), (":scheme", "http"), (":authority", "h")],
         [(":method", "GET"), (":scheme", "http"), (":path", "/")],
@@ -180,7 +180,7 @@ import Testing
         let events = script.events()
         #expect(events.count == 1)
         guard case .dropped(.malformed)? = events.first else { return #expect(Bool(false), "\(events)") }
-        // No other stream of the connection is hurt.
+        // No other stream of the connection is affected.
         script.send(.request(3))
         #expect(script.events().map(\.dispatchedStream) == [3])
     }
@@ -270,7 +270,7 @@ import Testing
         #expect(script.goAwayCode() == code)
         #expect(script.events().contains(.dropped(.malformed(.connection))))
         #expect(script.session.isFinished)
-        // It is deaf from then on.
+        // From now on the session ignores its input.
         script.send(.request(101))
         #expect(script.events() == [])
         #expect(script.output() == [])
@@ -309,7 +309,7 @@ import Testing
 
     // MARK: However it is cut
 
-    /// The same bytes give the same events and the same answers, however they arrive.
+    /// The same bytes give the same events and answers, however they are cut.
     @Test func doesTheSameHoweverItsInputIsCut() {
         var generator = SeededGenerator.announced("doesTheSameHoweverItsInputIsCut")
         let input =
@@ -332,7 +332,7 @@ import Testing
                 rest = rest.dropFirst(count)
                 events += script.events()
             }
-            // The order among frames of different streams does not matter, so the answers come at the end.
+            // The order of frames from different streams does not matter, so the answers are compared at the end.
             return (events, script.output().map { $0.bytes() })
         }
 
@@ -346,14 +346,14 @@ import Testing
         }
     }
 
-    /// Random bytes behind a good beginning: no trap, no hang, and the end is always a GOAWAY or nothing at all.
+    /// Random bytes after a valid beginning cause no trap and no hang. The session ends with GOAWAY or stays silent.
     @Test func survivesNonsense() {
         var generator = SeededGenerator.announced("survivesNonsense")
         for _ in 0..<300 {
             let script = HTTP2Script()
             for _ in 0..<Int.random(in: 1...20, using: &generator) {
                 var frame = HTTP2Frame(
-                    // All but GOAWAY, after which the client would be the one to end.
+                    // All types except GOAWAY, after which the client would end the connection.
                     type: [0, 1, 2, 3, 4, 5, 6, 8, 9, 10].randomElement(using: &generator) ?? 0,
                     flags: UInt8.random(in: 0...255, using: &generator),
                     stream: UInt32.random(in: 0...9, using: &generator),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServing
 
-/// Connections that take places and ask for nothing.
+/// Connections that take places and send no requests.
 @Suite struct EvictionTests {
     @Test func givesTheLongestIdlePlaceToANewConnection() throws {
         let server = try TestServer { $0.connectionsMaximum = 3 }
@@ -19,7 +19,7 @@ import Testing
         #expect(server.server.connectionCount == 3)
     }
 
-    /// A connection that is asked again has not been idle for long.
+    /// A connection with a new request has not been idle for long.
     @Test func ordersByTheLastRequest() throws {
         let server = try TestServer { $0.connectionsMaximum = 2 }
         let first = try server.connect()
@@ -38,7 +38,7 @@ import Testing
         #expect(first.receive(until: "now") == response("200 OK", "now"))
     }
 
-    /// A refused client is given time to read its refusal, and must not keep others out by that.
+    /// A refused client gets time to read its refusal, but must not keep other clients out by that.
     @Test func closesConnectionsThatLinger() throws {
         let server = try TestServer { $0.connectionsMaximum = 2 }
         let refused = try (0..<2).map { _ in
@@ -82,7 +82,7 @@ import Testing
         server.advance(by: .seconds(10))
         #expect(server.observer.refusedConnections.wait(for: 1) == [.silent])
         #expect(silent.receiveAll() == "")
-        // The other one has the time between requests.
+        // The other connection has the idle deadline between requests.
         asking.send(get("/now"))
         #expect(asking.receive(until: "now") == response("200 OK", "now"))
     }
@@ -91,7 +91,7 @@ import Testing
         let server = try TestServer(resources: ServerResources(connectionsMaximum: 2))
         let clients = try (0..<4).map { number in try server.connect(from: 0x7f00_0002 + UInt32(number)) }
         #expect(server.observer.refusedConnections.wait(for: 2) == [.evicted, .evicted])
-        // The place of the evicted one is taken in the same turn.
+        // In the same turn, the new connection takes the place of the evicted one.
         server.settle()
         #expect(server.resources.connectionCount == 2)
         clients[3].send(get("/now"))

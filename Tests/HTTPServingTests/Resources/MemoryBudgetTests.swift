@@ -43,7 +43,7 @@ import Testing
         #expect(budget.move(&held, to: HeldMemory(connection: 1, heads: 2, bodies: 3), of: holder) == .bodies)
         #expect(held == HeldMemory(connection: 1, heads: 2))
         #expect(budget.charged(to: .heads) == 2)
-        // What was not charged does not count for the holder either: it may have the whole rest.
+        // A charge that was refused does not count for the holder, which may still have the whole rest.
         #expect(budget.move(&held, to: HeldMemory(connection: 1, heads: budget.holderMaximum), of: holder) == nil)
     }
 
@@ -59,7 +59,7 @@ import Testing
         #expect(budget.move(&again, to: HeldMemory(bodies: 1), of: holder) == nil)
     }
 
-    /// After all charges are given back, in any order, nothing is left.
+    /// When all charges are given back in random order, nothing remains charged.
     @Test func forgetsNothingInRandomOrder() {
         var generator = SeededGenerator(seed: 1)
         let holders = (1...3).map { IPAddress.v4(UInt32($0)) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPServing
 
-/// Clients that go on although their requests find no room.
+/// Clients that continue to send requests although there is no memory for them.
 @Suite struct MemoryRefusalTests {
     private static func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt8, _ payload: [UInt8]) -> [UInt8] {
         [0, 0, UInt8(payload.count), type, flags, 0, 0, 0, stream] + payload
@@ -43,7 +43,8 @@ import Testing
         client.send(Self.requests(16))
         #expect(server.observer.problems.wait(for: 16) == Array(repeating: .overloaded, count: 16))
         client.send(Self.frame(6, 0, 0, Self.ping))
-        // What is refused stays for a while, for the rest of its body; that is given up and not the connection.
+        // A refused request keeps its stream for a while, for the rest of its body. The stream is given up, not the
+        // connection.
         var received: [UInt8] = []
         while !received.contains(sequence: Self.ping), let more = client.receive(), !more.isEmpty { received += more }
         #expect(received.contains(sequence: Self.frame(6, 1, 0, Self.ping)))

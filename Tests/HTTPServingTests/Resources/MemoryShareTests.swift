@@ -34,7 +34,7 @@ import Testing
         #expect(client.receiveAll().hasPrefix("HTTP/1.1 429 "))
     }
 
-    /// What comes in one piece is never held, and so is answered however much others hold.
+    /// A request that arrives in one piece is never held, so it is answered however much memory others hold.
     @Test func answersAWholeRequestWhateverOthersHold() throws {
         let memory = MemoryBudget(size: 1 << 20)
         for share in [MemoryBudget.Share.heads, .bodies, .outbound] {
@@ -62,7 +62,7 @@ import Testing
         #expect(server.resources.connectionCount(in: .idle) == 1)
     }
 
-    /// Each piece changes the head, and few of them the charge.
+    /// Each piece changes the head's size, but only a few pieces change the charge.
     @Test func chargesAHeadThatComesInPiecesInSteps() throws {
         let server = try server(MemoryBudget(size: 1 << 20))
         let client = try server.connect()
@@ -99,7 +99,7 @@ import Testing
     @Test func endsAConnectionWhoseClientLeavesTooMuchUnread() throws {
         let server = try server(MemoryBudget(size: 16 << 20))
         let client = try server.connect()
-        // Eight MiB, of which the kernel takes less than six; a client may hold one.
+        // The response has 8 MiB. The kernel takes less than 6 MiB of it, and a client may hold 1 MiB.
         client.send(get("/large"))
         #expect(server.observer.refusedConnections.wait(for: 1) == [.memory])
         server.wait(forConnections: 0)
@@ -107,7 +107,8 @@ import Testing
         #expect(client.receive() != nil)
     }
 
-    /// An HTTP/2 session costs more than its connection's place: idle connections make room for the rest too.
+    /// An HTTP/2 session costs more memory than its connection alone: idle connections must make room for the
+    /// difference too.
     @Test func closesIdleConnectionsForWhatASessionNeeds() throws {
         let memory = MemoryBudget(size: 1 << 20)
         let server = try server(memory, offersHTTP2: true)

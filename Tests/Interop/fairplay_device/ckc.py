@@ -1,7 +1,7 @@
 """The device: opens a Content Key Context and checks everything that a device can check.
 
     offset  size  field
-         0     4  version: 1, or 2 where the video session key of an external module made it
+         0     4  version: 1, or 2 if an external module made it with the video session key
          4     4  reserved; devices ignore it, a server that follows the protocol sends 0
          8    16  initialization vector
         24     4  payload length N, a multiple of 16
@@ -19,19 +19,19 @@ from .tllv import Block, FramingError, by_tag, parse
 
 HEADER_SIZE = 28
 EXTRA_PADDING_MAXIMUM = 3 * 16 + 15
-# A run of this many equal padding bytes comes from a random generator once in 2^24 CKCs at most.
+# Padding of so many bytes that are all equal comes from a random generator at most once in 2^24 CKCs.
 CONSTANT_PADDING_MINIMUM = 4
 NO_LIMIT_ELSEWHERE = 0xFFFFFFFF
 OFFLINE_KEY_SIZES = {1: 32, 2: 48}
 
 
 class CKCFault(Exception):
-    """The CKC is not what a device accepts, or not what the protocol asks of a careful server."""
+    """The CKC is not what a device accepts, or not what a careful server sends by the protocol."""
 
 
 @dataclass(frozen=True)
 class Duration:
-    """The content key duration block as it stands: how long the key may be used, or kept."""
+    """The content key duration block with its fields unchanged: how long a device may use or keep the key."""
 
     lease_field: int
     rental_field: int
@@ -85,11 +85,17 @@ def open_ckc(
 ) -> OpenedCKC:
     """What the CKC grants; raises `CKCFault` for anything wrong in it.
 
-    `strict` also refuses what devices accept but a careful server does not send: a reserved word that is not zero,
-    echoes with other padding, constant or excessive padding in the server's own blocks, another reserved word in the
-    duration, a limit that limits nothing, an offline key that the device did not say it can read, blocks that were not asked
-    for, and echoes that are not the last blocks. Apple's sample CKCs pass without `strict`. `from_module` says that an external module made the content key block: such
-    a CKC says which session key was used, and no other does.
+    `strict` also refuses what devices accept but a careful server does not send:
+
+    - a reserved word that is not zero, or another reserved word in the duration
+    - echoes with changed padding, or echoes that are not the last blocks
+    - constant or excessive padding in the server's own blocks
+    - a limit that limits nothing
+    - an offline key of a version that the device did not say it can read
+    - blocks that the request did not ask for
+
+    Apple's sample CKCs pass without `strict`. `from_module` says that an external module made the content key block.
+    Only such a CKC says which session key was used.
     """
     version, reserved, initialization_vector, encrypted = _open_container(message)
     session_key, r1 = _session_keys(version, secrets)
@@ -144,7 +150,7 @@ def _open_container(message: bytes) -> tuple[int, int, bytes, bytes]:
 
 
 def _session_keys(version: int, secrets: RequestSecrets) -> tuple[bytes, bytes]:
-    """Session key and R1 of this CKC: version 2 is made with those for video."""
+    """Session key and R1 of this CKC. Version 2 uses those of the video session."""
     if version == 1:
         return secrets.session_key, secrets.r1
     if secrets.video is None:
@@ -176,11 +182,14 @@ def _check_echoes(blocks: list[Block], found: dict[int, Block], secrets: Request
 def _check_padding_of_echoes(found: dict[int, Block], secrets: RequestSecrets) -> None:
     for wanted in secrets.echoes:
         if found[wanted.tag].encoded != wanted.encoded:
-            raise CKCFault(f"requested block {wanted.tag:016x} is altered: its padding is another one")
+            raise CKCFault(f"requested block {wanted.tag:016x} is altered: its padding differs")
 
 
 def _open_content_key(found: dict[int, Block], session_key: bytes) -> tuple[bytes, bytes]:
-    """Content IV and content key of the value: IV 16 in clear, AES-ECB under SK of the key 16."""
+    """Content IV and content key.
+
+    The value is the IV, 16 bytes in clear, and the key, 16 bytes under AES-ECB with SK.
+    """
     value = _required(found, tags.ENCRYPTED_CONTENT_KEY, 32, "content key")
     return value[:16], unwrap_content_key(session_key, value[16:])
 
@@ -253,7 +262,7 @@ def _open_versioned_word(found: dict[int, Block], tag: int, name: str, known: tu
 
 def _check_session_key_version(opened: OpenedCKC) -> None:
     if (opened.version == 2) != (opened.session_key_version == tags.SESSION_KEY_VIDEO):
-        raise CKCFault(f"CKC version {opened.version} does not go with the session key version")
+        raise CKCFault(f"CKC version {opened.version} does not match the session key version")
 
 
 def _check_layout(opened: OpenedCKC, secrets: RequestSecrets) -> None:
@@ -272,7 +281,7 @@ def _check_layout(opened: OpenedCKC, secrets: RequestSecrets) -> None:
 
 
 def _check_duration(duration: Duration | None) -> None:
-    """Each field is a real limit where the key type reads it, and zero where it does not."""
+    """Checks that each field is a real limit if the key type uses it, and zero otherwise."""
     if duration is None:
         return
     if duration.reserved != tags.DURATION_RESERVED_WORD:
@@ -287,7 +296,10 @@ def _check_duration(duration: Duration | None) -> None:
 
 
 def _check_offline_key(offline_key: OfflineKey | None, secrets: RequestSecrets) -> None:
-    """Version 2 needs its capability; version 1 too, where the device names its capabilities at all."""
+    """Checks that the device can read the offline key.
+
+    Version 2 needs its own capability. Version 1 needs one only if the device sends its capabilities.
+    """
     if offline_key is None:
         return
     if NO_LIMIT_ELSEWHERE in (offline_key.storage, offline_key.playback):

@@ -11,7 +11,7 @@ Versions 1 and 2 encrypt the payload under a key that RSA wraps, and nothing aut
           172        300  4          payload length N, a multiple of 16
           176        304  N          AES-CBC encrypted blocks
 
-Version 3 wraps a master key, of which payload key, initialization vector and MAC key are derived:
+Version 3 wraps a master key, from which payload key, initialization vector and MAC key are derived:
 
     offset  size  field
          0     4  version, 3
@@ -54,8 +54,11 @@ def payload_offset(version: int) -> int:
 
 @dataclass(frozen=True)
 class ContainerKeys:
-    """What encrypts a payload. `transport_key` is what RSA wraps: the payload key itself or, in version 3, the
-    master key; only version 3 has a `mac_key`."""
+    """The keys that encrypt a payload.
+
+    RSA wraps `transport_key`: in versions 1 and 2 the payload key itself, in version 3 the master key. Only version 3
+    has a `mac_key`.
+    """
 
     transport_key: bytes
     payload_key: bytes
@@ -73,7 +76,7 @@ class ContainerKeys:
 
 @dataclass(frozen=True)
 class Container:
-    """An SPC taken apart without any key. Version 3 has no initialization vector in clear, and alone has a tag."""
+    """The clear parts of an SPC. Only version 3 has an integrity tag, and it has no initialization vector in clear."""
 
     version: int
     payload_iv: bytes
@@ -94,7 +97,7 @@ def integrity_tag(mac_key: bytes, wrapped_key: bytes, certificate_hash: bytes, e
 
 
 def read_container(message: bytes, served_versions: tuple[int, ...] = VERSIONS) -> Container:
-    """The clear part of a message that needs no key; raises `Refusal` with a 400 where it does not hold."""
+    """Reads the clear part of a message, which needs no key. Raises `Refusal` with status 400 if it is malformed."""
     if not message:
         raise Refusal(400, "body_empty", "no bytes")
     if message.startswith(DER_CERTIFICATE_START):
@@ -132,7 +135,7 @@ def _payload_end(message: bytes, version: int) -> int:
 
 @dataclass(frozen=True)
 class Overrides:
-    """Fields of a container that are wrong on purpose; `None` is the right value.
+    """Fields of a container that are wrong on purpose; `None` stands for the right value.
 
     `length_field` is the whole field, `payload_length` only the number in it.
     """
@@ -157,8 +160,8 @@ def seal(
 ) -> bytes:
     """The container around a payload.
 
-    A payload whose length is no multiple of 16 has its last bytes cut off after encryption. The integrity tag is
-    right for the wrapped key, the hash and the payload that are sent, also where they are overridden.
+    If the payload's length is not a multiple of 16, it is padded for encryption and the excess is cut off afterwards.
+    The integrity tag matches the wrapped key, the hash and the payload that are sent, even if they are overridden.
     """
     whole = payload + bytes(-len(payload) % 16)
     encrypted = aes_cbc_encrypt(keys.payload_key, keys.payload_iv, whole)[: len(payload)]

@@ -19,7 +19,7 @@ PUBLIC_EXPONENT = 65537
 
 @dataclass(frozen=True)
 class Credential:
-    """What devices know of a deployment; certificates are DER, the bundle is one after the other."""
+    """What devices know of a deployment. Certificates are DER; the bundle is both certificates, one after the other."""
 
     certificate_1024: bytes
     certificate_2048: bytes
@@ -36,9 +36,9 @@ class Credential:
 
     @property
     def served_hashes(self) -> dict[tuple[int, bytes], int]:
-        """The size of the RSA key in bits by (SPC version, certificate hash), for every pair that is served.
+        """The size in bits of the RSA key for each pair of SPC version and certificate hash that is served.
 
-        Version 3 always wraps for the 2048-bit key, for each of the three files that its device can hash.
+        Version 3 always uses the 2048-bit key, even if the device has hashed one of the other two files.
         """
         return {
             (1, sha1(self.certificate_1024)): 1024,
@@ -71,7 +71,7 @@ def public_key_of(certificate: bytes) -> rsa.RSAPublicKey:
 
 
 def read_device_credential(folder: Path) -> Credential:
-    """The credential in the `fairplay` folder of a set-up; raises when the bundle is not the two certificates."""
+    """The credential in the `fairplay` folder of a set-up; raises if the bundle is not the two certificates."""
     credential = Credential(
         certificate_1024=(folder / "certificate-1024.der").read_bytes(),
         certificate_2048=(folder / "certificate-2048.der").read_bytes(),
@@ -83,7 +83,7 @@ def read_device_credential(folder: Path) -> Credential:
 
 
 def make_credential() -> Credential:
-    """A fresh credential with private keys and self-signed certificates, good for tests alone."""
+    """A new credential with private keys and self-signed certificates, for tests only."""
     key_1024 = rsa.generate_private_key(PUBLIC_EXPONENT, 1024)
     key_2048 = rsa.generate_private_key(PUBLIC_EXPONENT, 2048)
     return Credential(

@@ -1,8 +1,8 @@
-"""What a device says of itself and of its wish, block by block: each value is built here and read here.
+"""What a device reports of itself and requests. Each type builds and reads the value of one block.
 
-`encoded` is the value of a block; `read` takes one apart and raises `ValueError` if its lengths do not agree or a
-word that must be zero is not. A value longer than its layout is legal, and the rest of it is ignored. Of the blocks
-with a version, a value in a layout that is not known is passed over: `read` gives `None`, as if it had not been sent.
+`encoded` is the value of a block. `read` parses a value. It raises `ValueError` if the lengths do not agree, or if a
+word that must be zero is not zero. A value may be longer than its layout: the rest is ignored. If a block has a version
+whose layout is not known, `read` gives `None`, as if the block had not been sent.
 """
 
 import struct
@@ -59,9 +59,9 @@ class DeviceIdentity:
              4     4  device class
              8     8  hash of the vendor
             16     8  hash of the product
-            24     4  version of FairPlay outside the trusted part
-            28     4  version of FairPlay inside it
-            32     4  operating system: 0, major, minor, patch, a byte each
+            24     4  version of FairPlay outside the trusted environment
+            28     4  version of FairPlay inside the trusted environment
+            32     4  operating system: 0, major, minor, patch, one byte each
     """
 
     version: int
@@ -132,13 +132,13 @@ class DenyListVersion:
 
 @dataclass(frozen=True)
 class SecurityLevelReport:
-    """The security level report in clear; a report of another version than 1 means nothing.
+    """The security level report in clear. A report with a version other than 1 is ignored.
 
         offset  size  field
              0     4  version of the block, 1
              4     4  reserved, 0
              8     8  level
-            16     4  version of the kernel extension deny list; a block of its own says it with more authority
+            16     4  version of the kernel extension deny list; a separate block for it takes precedence
     """
 
     level: int
@@ -153,7 +153,7 @@ class SecurityLevelReport:
 
 @dataclass(frozen=True)
 class EncryptedSecurityLevelReport:
-    """The report in its encrypted form of 32 bytes, which cannot be read here."""
+    """The encrypted report of 32 bytes, which this module cannot read."""
 
     content: bytes
 
@@ -208,7 +208,7 @@ class KeyFormats:
 
 @dataclass(frozen=True)
 class VMDeviceInfo:
-    """What a virtual machine says of its host and of itself; seven words. Version 0 is no virtual machine."""
+    """What a virtual machine reports of its host and of itself, in seven words. Version 0 means no virtual machine."""
 
     version: int
     host_class: int = 0
@@ -240,7 +240,7 @@ class VMDeviceInfo:
 
 @dataclass(frozen=True)
 class NotSync:
-    """A sync block that asks for nothing; a version other than 1 and 2 makes it so, and so does the lack of one."""
+    """A sync block that requests nothing: the block is absent, or has a version other than 1 and 2."""
 
     version: int = 0
 
@@ -251,7 +251,7 @@ class NotSync:
 
 @dataclass(frozen=True)
 class SyncV1:
-    """The older sync request: how long does the key of this content id last?
+    """The older sync request, which reports how long the key of a content id is still valid.
 
         offset  size  field
              0     4  1

@@ -1,7 +1,7 @@
-"""The other side: opens an SPC of another program, and answers with a CKC.
+"""A key server: opens an SPC of another program, and answers with a CKC.
 
-It is strict and small. It stands in for Latchkey when `latchkey device` is tested, and it is the yardstick for the
-bulk of malformed SPCs: what it refuses, and at which stage, the daemon must refuse in the same way.
+It is strict and small. It replaces Latchkey when `latchkey device` is tested. It also judges the many malformed SPCs:
+the daemon must refuse what this server refuses, at the same stage and in the same way.
 """
 
 import hmac
@@ -61,7 +61,7 @@ STREAMING_INDICATOR_SIZE = 8
 
 @dataclass(frozen=True)
 class OpenedSPC:
-    """Everything that was in an SPC; `keys` is `None` when only its payload was opened."""
+    """Everything that an SPC contains. `keys` is `None` if only its payload was opened."""
 
     asset_id: bytes
     transaction_id: int
@@ -89,7 +89,7 @@ class OpenedSPC:
 
     @property
     def secrets(self) -> RequestSecrets:
-        """What the maker of this SPC must have kept to open its answer."""
+        """The secrets that the maker of this SPC must keep to open the answer."""
         return RequestSecrets(
             session_key=self.session_key,
             r1=self.r1,
@@ -102,14 +102,15 @@ class OpenedSPC:
 
     @property
     def sync_request(self) -> SyncV1 | SyncV2 | None:
-        """The sync block, where it asks for something: such an SPC wants no key."""
+        """The sync block if it requests something. Such an SPC requests no key."""
         return None if isinstance(self.sync, NotSync) else self.sync
 
 
 def open_payload(payload: bytes, device_key_for: Callable[[bytes], bytes]) -> OpenedSPC:
-    """The blocks of a decrypted payload, every rule checked; raises `Refusal` 422 where one does not hold.
+    """Parses the blocks of a decrypted payload and checks every rule. Raises `Refusal` with status 422 if a rule is
+    broken.
 
-    `device_key_for` gives the DASk for an R2.
+    `device_key_for` returns the DASk for an R2.
     """
     try:
         blocks = parse(payload)
@@ -221,7 +222,7 @@ def _open_session_block(found: dict[int, Block], dask: bytes) -> tuple[bytes, by
 
 
 Unwrap = Callable[[int, bytes, bytes], bytes]
-# SK..R1 video and R2 video in; what they hold out.
+# Opens the blocks SK..R1 video and R2 video, and returns the video session that they contain.
 OpenVideo = Callable[[bytes, bytes], VideoSession]
 
 
@@ -229,8 +230,8 @@ OpenVideo = Callable[[bytes, bytes], VideoSession]
 class KeyServer:
     """Opens SPCs and answers them.
 
-    `unwrap` takes SPC version, certificate hash and wrapped key; it raises `KeyError` for a hash that it does not
-    know and `ValueError` for a wrapped key that does not open. `open_video` stands for an external module.
+    `unwrap` takes the SPC version, the certificate hash and the wrapped key. It raises `KeyError` if it does not know
+    the hash, and `ValueError` if the wrapped key cannot be opened. `open_video` replaces an external module.
     """
 
     unwrap: Unwrap
@@ -273,7 +274,8 @@ class KeyServer:
         return self.seal(opened, self.answer_blocks(opened, licence), version)
 
     def answer_blocks(self, opened: OpenedSPC, licence: Licence) -> list[Block]:
-        """The server's own blocks in any order, then the echoes, byte for byte, in the order of the request."""
+        """The server's own blocks in any order, then the requested blocks, unchanged and in the order of the
+        request."""
         uses_video = licence.session_key_version == tags.SESSION_KEY_VIDEO
         session_key, r1 = _answering_keys(opened, uses_video)
         values = [
@@ -297,7 +299,7 @@ class KeyServer:
         return own + list(opened.secrets.echoes)
 
     def seal(self, opened: OpenedSPC, blocks: list[Block], version: int = 1) -> bytes:
-        """The CKC around these blocks; layout in `ckc`."""
+        """Encrypts these blocks into a CKC. The layout is in `ckc`."""
         payload = serialise(blocks)
         _, r1 = _answering_keys(opened, version == 2)
         initialization_vector = self.randomness.randbytes(16)
@@ -320,7 +322,7 @@ def _answering_keys(opened: OpenedSPC, uses_video: bool) -> tuple[bytes, bytes]:
 
 
 def key_server_for(credential: Credential) -> KeyServer:
-    """A key server that holds the private keys of a credential."""
+    """A key server with the private keys of a credential."""
     keys = {1024: credential.private_key_1024, 2048: credential.private_key_2048}
 
     def unwrap(spc_version: int, certificate_hash: bytes, wrapped_key: bytes) -> bytes:
@@ -333,7 +335,7 @@ def key_server_for(credential: Credential) -> KeyServer:
 
 
 def key_server_without_private_keys(credential: Credential, transport_keys: dict[bytes, bytes]) -> KeyServer:
-    """A key server that opens only what its own side wrapped: `transport_keys` holds what is in a wrapped key."""
+    """A key server that opens only known wrapped keys. `transport_keys` maps each wrapped key to its content."""
 
     def unwrap(spc_version: int, certificate_hash: bytes, wrapped_key: bytes) -> bytes:
         _ = credential.served_hashes[(spc_version, certificate_hash)]

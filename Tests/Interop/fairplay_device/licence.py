@@ -1,6 +1,6 @@
-"""What a licence grants: a content key and the terms of its use, each kind of terms as a value.
+"""What a licence grants: a content key, and the terms of its use. Each kind of terms has its own type.
 
-Durations are in seconds, and `None` is no limit.
+Durations are in seconds, and `None` means no limit.
 """
 
 import struct
@@ -14,13 +14,16 @@ NO_LIMIT = 0
 
 @dataclass(frozen=True)
 class Streaming:
-    """For one playback: `lease` stops it unless it is renewed, `rental` is how long it may begin."""
+    """Terms for streaming.
+
+    Playback stops when `lease` ends, unless it is renewed. Playback may begin until `rental` ends.
+    """
 
     lease: int | None = None
     rental: int | None = None
 
     def block(self) -> tuple[int, bytes] | None:
-        """Tag and value of the block that says so; None without a limit."""
+        """Tag and value of the block with these limits, or `None` if there is no limit."""
         if self.lease is None and self.rental is None:
             return None
         key_type = {
@@ -33,7 +36,7 @@ class Streaming:
 
 @dataclass(frozen=True)
 class Persistent:
-    """To be kept by a device that knows one limit alone: `storage`, counted from the licence on."""
+    """Terms to keep a licence on a device that knows only one limit: `storage`, which counts from the grant."""
 
     storage: int | None = None
 
@@ -45,9 +48,9 @@ class Persistent:
 
 @dataclass(frozen=True)
 class OfflineKey:
-    """To be kept under two limits: `storage` until playback first begins, `playback` from then on.
+    """Terms to keep a licence with two limits: `storage` until playback first begins, then `playback`.
 
-    `identifier` is the content id of version 1 and the stream id of version 2; version 2 has a `title_id`, too.
+    `identifier` is the content id of version 1 and the stream id of version 2; version 2 also has a `title_id`.
     """
 
     identifier: bytes
@@ -72,7 +75,7 @@ Terms = Streaming | Persistent | OfflineKey
 
 @dataclass(frozen=True)
 class Licence:
-    """What a CKC says. `session_key_version` is for the answers of an external module alone."""
+    """What a CKC contains. Only answers of an external module have a `session_key_version`."""
 
     content_key: bytes
     content_iv: bytes

@@ -2,7 +2,7 @@
 
 
 class Refusal(Exception):
-    """The SPC is not answered; `status` and `code` are what a client is told, `reason` is for the reader of a test."""
+    """The SPC gets no licence. The client gets `status` and `code`; `reason` is for the reader of a test."""
 
     def __init__(self, status: int, code: str, reason: str):
         super().__init__(f"{status} {code}: {reason}")
@@ -12,5 +12,5 @@ class Refusal(Exception):
 
 
 def rejected(reason: str) -> Refusal:
-    """The one answer to everything that fails after the certificate hash."""
+    """The refusal for every failure after the check of the certificate hash: the client cannot tell them apart."""
     return Refusal(422, "spc_rejected", reason)

@@ -1,4 +1,4 @@
-"""The key derivations that device and key server share, over the primitives of `cryptography`."""
+"""The key derivations that device and key server share, built on the primitives of `cryptography`."""
 
 import hashlib
 import struct
@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 KEY_SIZE = 16
 R2_SIZE_MAXIMUM = 55
 
-# What a master key encrypts to become the payload key, the initialization vector and the MAC key of version 3.
+# In version 3 the master key encrypts these three blocks. The results are payload key, initialization vector and MAC
+# key.
 _PAYLOAD_KEY_SEED = bytes.fromhex("70d1e6c34f07e849b3a624340f4f176d")
 _PAYLOAD_IV_SEED = bytes.fromhex("c11b3ed1a3803f4e1322a08803145ac6")
 _MAC_KEY_SEED = bytes.fromhex("96d3435f6ef08d7d121fa86b253e4ac9")
@@ -65,7 +66,7 @@ def wrap_transport_key(spc_version: int, public_key: RSAPublicKey, transport_key
 
 
 def unwrap_transport_key(spc_version: int, private_key: RSAPrivateKey, wrapped_key: bytes) -> bytes:
-    """The plaintext of any length; raises `ValueError` if the OAEP padding is wrong."""
+    """Decrypts a wrapped key. The result may have any length. Raises `ValueError` if the OAEP padding is wrong."""
     return private_key.decrypt(wrapped_key, _oaep(spc_version))
 
 

@@ -1,4 +1,4 @@
-"""The device: makes Server Playback Contexts and keeps what is needed to open their answer."""
+"""The device: makes Server Playback Contexts and keeps the secrets that open their answers."""
 
 import random
 import struct
@@ -30,7 +30,7 @@ VIDEO_R2_SIZE_MAXIMUM = 64
 
 @dataclass(frozen=True)
 class SPCOptions:
-    """What one request says; the secrets of the request are not here but in `DeviceSession`.
+    """What one request says. The secrets of the request are in `DeviceSession`.
 
     `video` adds the two blocks of the video session key, which only an external module can open.
     """
@@ -56,7 +56,7 @@ class SPCOptions:
     shuffled: bool = True
 
     def values(self) -> list[tuple[int, bytes]]:
-        """Tag and value of every block that this request's options decide."""
+        """Tag and value of every block that depends on the options of this request."""
         supported = self.protocol_versions_supported
         chosen = [
             (tags.ASSET_ID, self.asset_id),
@@ -85,9 +85,10 @@ class SPCOptions:
 
 @dataclass(frozen=True)
 class VideoSession:
-    """The second session key of a request, for video: what is in the two blocks that only a module can open.
+    """The second session key of a request, for video, in two blocks that only an external module can open.
 
-    Their content is made up, because how they hold key and R1 is not public; the module of a test knows it by heart.
+    The blocks have invented content, because their real layout is not public. The module of a test knows what they
+    mean.
     """
 
     session_key: bytes
@@ -132,7 +133,7 @@ class DeviceSession:
 
 @dataclass(frozen=True)
 class RequestSecrets:
-    """What a device keeps of a request until the CKC comes: enough to open and to judge it."""
+    """What a device keeps of a request to open the CKC and to check it."""
 
     session_key: bytes
     r1: bytes
@@ -145,7 +146,7 @@ class RequestSecrets:
 
 @dataclass(frozen=True)
 class PlaybackContext:
-    """An SPC together with what was put into it."""
+    """An SPC together with its blocks and its secrets."""
 
     message: bytes
     payload: bytes
@@ -155,9 +156,9 @@ class PlaybackContext:
 
 @dataclass
 class Device:
-    """One device that knows a deployment's certificate of one kind and its application secret or fixed DASk.
+    """One device with a deployment's certificate of one kind, and its application secret or a fixed DASk.
 
-    `randomness` decides every byte but the RSA padding, so that a seeded generator repeats a request.
+    `randomness` supplies every random byte except the RSA padding, so that a seeded generator repeats a request.
     """
 
     spc_version: int
@@ -215,7 +216,7 @@ class Device:
         return blocks
 
     def request(self, options: SPCOptions) -> PlaybackContext:
-        """A sound SPC that says what `options` says."""
+        """A valid SPC with these options."""
         session = self.start_session()
         blocks = self.blocks(session, options)
         payload = serialise(blocks)
@@ -235,7 +236,7 @@ class Device:
         )
 
     def seal(self, session: DeviceSession, payload: bytes, **overrides: object) -> bytes:
-        """The container around a payload; each argument of `Overrides` that is given replaces a right value."""
+        """Encrypts a payload into an SPC. Each given argument of `Overrides` replaces a right value."""
         return containers.seal(
             self.spc_version,
             session.keys,
@@ -247,7 +248,7 @@ class Device:
 
 
 def requested_echoes(blocks: list[Block], return_request: tuple[int, ...]) -> tuple[Block, ...]:
-    """The blocks that the return request names, in its order, each once; raises `KeyError` for an absent one."""
+    """The blocks that the return request names, in its order and each once. Raises `KeyError` if a block is absent."""
     found = {block.tag: block for block in blocks}
     return tuple(found[tag] for tag in dict.fromkeys(return_request))
 

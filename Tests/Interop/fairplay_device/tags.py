@@ -1,4 +1,4 @@
-"""Names of TLLV tags, and of the 32- and 64-bit values that stand for a meaning."""
+"""Names of TLLV tags, and of 32- and 64-bit values with a meaning."""
 
 # Blocks of an SPC.
 SESSION_KEY_AND_R1 = 0x3D1A10B8BFFAC2EC
@@ -54,7 +54,7 @@ OWN_BLOCKS_OF_CKC = (
     SESSION_KEY_VERSION_USED,
 )
 
-# Seen in the wild without a public name; never meaningful to a server.
+# Real clients send this block, which has no public name. It means nothing to a server.
 UNNAMED_IN_LEASE_REQUESTS = 0xC392EC5891EFA7D0
 
 # Values of the streaming indicator; every other value is local playback.
@@ -89,11 +89,11 @@ LEVEL_BASELINE = 0x32F0004966A5C4F8
 LEVEL_MAIN = 0x4E7FD92421D588B4
 SECURITY_LEVELS = (LEVEL_AUDIO, LEVEL_BASELINE, LEVEL_MAIN)
 
-# Which session key made a content key block, of the block that says so.
+# Values of the block that says which session key encrypts the content key.
 SESSION_KEY_GENERIC = 0x182B0BB9F37383D1
 SESSION_KEY_VIDEO = 0x02A69D25F4B94C7C
 
-# The one key format of a device that names none: a key of 16 bytes, sent as `ENCRYPTED_CONTENT_KEY`.
+# The key format of a device that sends no list of formats: a key of 16 bytes, sent as `ENCRYPTED_CONTENT_KEY`.
 KEY_FORMAT_16_BYTES = ENCRYPTED_CONTENT_KEY
 
 # Types of the older device info block.

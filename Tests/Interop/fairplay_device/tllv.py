@@ -25,7 +25,7 @@ class FramingError(ValueError):
 
 @dataclass(frozen=True)
 class Block:
-    """One block with the padding that it came with or was given."""
+    """One block, with the padding that was received or that it was given."""
 
     tag: int
     value: bytes
@@ -38,7 +38,7 @@ class Block:
 
 
 class Padding(Enum):
-    """How much a block is padded, and with what."""
+    """The amount and the content of a block's padding."""
 
     MINIMAL = "only up to the next multiple of 16"
     RANDOM = "random bytes, with 0 to 3 extra units of 16"
@@ -62,7 +62,7 @@ def serialise(blocks: list[Block]) -> bytes:
 
 
 def parse(payload: bytes) -> list[Block]:
-    """Every block of the payload in order; raises `FramingError` where a bound does not hold."""
+    """Parses every block of the payload, in order. Raises `FramingError` if a length exceeds its limit."""
     blocks = []
     offset = 0
     while offset < len(payload):
@@ -84,7 +84,7 @@ def parse(payload: bytes) -> list[Block]:
 
 
 def by_tag(blocks: list[Block]) -> dict[int, Block]:
-    """The blocks by their tag; raises `FramingError` when a tag occurs twice."""
+    """The blocks by their tag; raises `FramingError` if a tag occurs twice."""
     found: dict[int, Block] = {}
     for block in blocks:
         if block.tag in found:

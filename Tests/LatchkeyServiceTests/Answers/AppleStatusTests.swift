@@ -4,12 +4,12 @@ import Testing
 
 @testable import LatchkeyService
 
-/// The numbers of keys in answers that have one for each key, against the column "Apple" of the article "Errors".
+/// The status number of each key in answers for several keys, compared with the column "Apple" of the article "Errors".
 @Suite struct AppleStatusTests {
     private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../Sources/LatchkeyService/LatchkeyService.docc/Errors.md")
 
-    /// The number of each code, nil if the table has none for it. Codes that are not given yet are left out.
+    /// The number of each code, or nil if the table has no number for it. Codes that are not given yet are left out.
     private let table: [ProblemCode: Int64?]
 
     init() throws {
@@ -30,7 +30,7 @@ import Testing
         #expect(code.appleStatus == expected)
     }
 
-    /// Zero is success, and no browser knows a positive number.
+    /// Zero means success, and browsers know no positive numbers.
     @Test func everyNumberIsNegative() {
         let numbers = ProblemCode.allCases.compactMap(\.appleStatus)
         #expect(numbers.count > 40 && numbers.allSatisfy { $0 < 0 })

@@ -2,7 +2,7 @@ import Foundation
 import Licensing
 import Testing
 
-/// The article "Errors" has a section for each code, which says what an integrator or an operator can do.
+/// The article "Errors" has a section for each code that tells an integrator or an operator what to do.
 @Suite struct ErrorsArticleTests {
     private static let article = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appending(path: "../../../Sources/LatchkeyService/LatchkeyService.docc/Errors.md")

@@ -8,9 +8,9 @@ import Testing
 
 @testable import LatchkeyService
 
-/// Problems, told in ExpressPlay's manner.
+/// Problems in ExpressPlay's format.
 @Suite struct ExpressPlayErrorTests {
-    /// What only HTTP knows; ExpressPlay has no code for it.
+    /// The codes of HTTP problems, for which ExpressPlay has no code.
     private static let codesOfHTTP: Set<ProblemCode> = [
         .notFound, .methodNotAllowed, .badRequest, .requestTimeout, .bodyTooLarge, .uriTooLong, .headTooLarge,
         .expectationFailed, .notImplemented, .versionNotSupported, .adminTokenInvalid,

@@ -117,7 +117,7 @@ import Testing
         #expect(fields["X-Request-Id"] == RequestID(1).text)
     }
 
-    // MARK: How long
+    // MARK: Durations
 
     @Test func aPlayerOfKalturaHearsHowLongItKeepsALicence() async throws {
         func duration(_ license: IssuedLicense, afterSeconds delay: Int64 = 0) throws -> Int64? {
@@ -166,7 +166,7 @@ import Testing
             text(response) == #"[{"keyID":"AAECAwQFBgcICQoLDA0ODw==","payload":"\#(ckc)"},"#
                 + #"{"keyID":"b+/=","error":-42604},{"error":-42601}]"#)
         #expect(response.status == .ok && response.fields["Content-Type"] == "application/json")
-        #expect(response.fields["X-License-Id"] == nil, "it would speak of one of several")
+        #expect(response.fields["X-License-Id"] == nil, "the field could name only one of several licences")
     }
 
     @Test func streamingKeysRepeatTheirIDs() async throws {
@@ -192,7 +192,7 @@ import Testing
         #expect(text(response).split(separator: "-42604").count == 3)
     }
 
-    // MARK: What is no licence
+    // MARK: Answers without a licence
 
     @Test(arguments: [AnswerShape.raw, .base64, .ckc, .json, .kaltura, .object(.spc), .getFairplayLicense])
     func oneRefusedKeyIsAProblem(shape: AnswerShape) throws {

@@ -8,9 +8,9 @@ import Testing
 
 @testable import LatchkeyService
 
-/// Problems, told to clients that present their tokens in NAGRA's header.
+/// Problems in the format for clients with tokens in NAGRA's header.
 @Suite struct NAGRAErrorTests {
-    /// What no request with such a header can meet, or what belongs to admin listeners.
+    /// The codes that a request with such a header cannot get, or that only admin listeners give.
     private static let codesOfHTTP: Set<ProblemCode> = [
         .requestTimeout, .uriTooLong, .headTooLarge, .expectationFailed, .notImplemented, .versionNotSupported,
         .adminTokenInvalid, .packagerInvalid, .packagerForbidden, .cpixRejected, .mediaTypeUnsupported, .keyConflict,

@@ -20,7 +20,7 @@ import Testing
         problem.response(requestID: id, time: time)
     }
 
-    // MARK: Which answer
+    // MARK: Codes and statuses
 
     @Test(arguments: try RefusalSample.all())
     func everyRefusalHasItsPlaceInTheTable(sample: RefusalSample) {
@@ -50,7 +50,7 @@ import Testing
         #expect(problem.status == answer.code.status)
     }
 
-    /// The table of error codes, as far as this version goes.
+    /// The error codes of this version, each with its status.
     private static let table: [String: Int] = [
         "body_empty": 400, "body_unrecognised": 400, "session_expired": 403, "entitlement_denied": 403,
         "entitlement_unavailable": 503, "spc_is_certificate": 400, "spc_double_base64": 400,
@@ -77,7 +77,7 @@ import Testing
         #expect(Dictionary(codes) { first, _ in first } == Self.table)
     }
 
-    // MARK: What it says
+    // MARK: Contents
 
     @Test(arguments: ProblemCode.allCases)
     func saysTheSameInFieldsAndBody(code: ProblemCode) throws {
@@ -125,7 +125,7 @@ import Testing
         #expect(try JSONReader.parse(response.body).object?["retry_after"]?.number?.text == String(wait))
     }
 
-    /// Clients that were refused together do not come back together; the least wait is never cut.
+    /// Clients that were refused at the same time come back at different times. The minimum wait is never shortened.
     @Test(arguments: [(1, 1), (2, 3), (10, 15), (90, 135)])
     func spreadsTheWaits(least: Int64, most: Int) throws {
         let waits = try (0..<400).map { number in
@@ -138,7 +138,7 @@ import Testing
         #expect(abs(average - Double(Int(least) + most) / 2) <= Double(most - Int(least)) / 8 + 0.01)
     }
 
-    // MARK: What leads to the fix
+    // MARK: Hints for the client
 
     @Test(
         arguments: [
@@ -164,7 +164,7 @@ import Testing
         #expect(try JSONReader.parse(body).object?["hint"]?.string?.contains("?offline=1") == true)
     }
 
-    /// DASH-IF has 403 for a token that proves too little; a right that is refused is 403 either way.
+    /// DASH-IF demands 403 for a token that proves too little. A right that is refused gets 403 in both cases.
     @Test(arguments: ProblemCode.allCases)
     func givesDASHIFsStatusIfItIsTold(code: ProblemCode) throws {
         let response = Problem(code).response(requestID: Self.id, time: Self.time, hidesAuthentication: true)
@@ -176,14 +176,14 @@ import Testing
         #expect((response.fields["WWW-Authenticate"] != nil) == isOfNoViewer)
     }
 
-    /// `detail` says what was received: one of the known methods, or another one, and never the client's text.
+    /// `detail` names the received method if it is known, or "another method". It never has the client's text.
     @Test(arguments: HTTPMethod.allCases as [HTTPMethod?] + [nil], ["POST, OPTIONS", "GET, HEAD, OPTIONS"])
     func namesTheMethodThatWasReceived(method: HTTPMethod?, allowed: String) throws {
         let problem = Problem(.methodNotAllowed, method: method, allowedMethods: allowed)
         let body = try #require(try JSONReader.parse(Self.response(problem).body).object)
         let detail = try #require(body["detail"]?.string)
         #expect(detail.hasSuffix(method.map { "the method \($0.rawValue)." } ?? "another method."))
-        #expect(detail.contains(allowed == "POST, OPTIONS" ? "POST alone" : allowed))
+        #expect(detail.contains(allowed == "POST, OPTIONS" ? "only POST" : allowed))
         #expect(try #require(body["hint"]?.string).contains(allowed == "POST, OPTIONS" ? "by POST" : "Allow"))
     }
 
@@ -209,9 +209,9 @@ import Testing
         #expect(try JSONReader.parse(body).object?["server_time"]?.string == "0000-01-01T00:00:00.000Z")
     }
 
-    // MARK: What it does not say
+    // MARK: What an answer must not reveal
 
-    /// For every failure after the certificate hash the answer is the same but for the request id and the time.
+    /// Every failure after the certificate hash gets the same answer, except for the request id and the time.
     @Test(arguments: RefusalSample.allRejections)
     func oneAnswerStandsForEveryRejection(rejection: SPCRejection) {
         let first = Problem(for: .spc(.rejected(.integrity))).response(
@@ -234,7 +234,7 @@ import Testing
         let body = String(decoding: Self.response(Problem(for: sample.error)).body, as: UTF8.self)
         #expect(!sample.error.cause.text.isEmpty)
         #expect(!body.contains(sample.error.cause.text))
-        // What the error carries: header members, tags, sizes.
+        // Details that are in the error: header members, tags, sizes.
         for word in ["jwk", "1bf7f53f5d5d5a1f", "integrity", "framing", "movie-1", "65536"] {
             #expect(!body.contains(word))
         }

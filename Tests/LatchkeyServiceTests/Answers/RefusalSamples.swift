@@ -143,7 +143,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.spc(.internalFailure(.randomnessUnavailable)), 500, "internal"),
     ]
 
-    /// One answer for all of them.
+    /// All rejections get the same answer.
     private static let rejections = allRejections.map { RefusalSample(.spc(.rejected($0)), 422, "spc_rejected") }
 
     static let allRejections: [SPCRejection] = [
@@ -188,8 +188,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         }
 }
 
-/// Numbers the cases of the errors, so that a case without a sample is seen: a new case does not compile before it has
-/// a number here.
+/// Numbers the error cases, so that a missing sample is detected: a new case does not compile without a number here.
 extension LicenseError {
     static let caseCount =
         16 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount

@@ -12,7 +12,7 @@ import Testing
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
 
-/// A node's ledger and its part of a database, and what must hold of both after any number of kills.
+/// A node's ledger and its part of a database, with the checks that must hold after any number of kills.
 final class CrashedNode: Sendable {
     private let server: DatabaseServer
     private let folder: TemporaryDirectory
@@ -29,18 +29,18 @@ final class CrashedNode: Sendable {
     }
 
     deinit {
-        // A server that has gone takes the schema with it.
+        // If the server has been deleted, its schema is deleted too.
         try? PostgreSQLConnection.connect(place.settings()).execute(
             "DROP SCHEMA IF EXISTS \(place.schema) CASCADE", until: Self.deadline)
     }
 
     private static var deadline: MonotonicTime { SystemMonotonicClock().monotonicTime + .seconds(60) }
 
-    /// How many licences were acknowledged to their callers.
+    /// The number of licences that were acknowledged to their callers.
     var acknowledgedCount: Int { acknowledged.withLock { $0.count } }
 
-    /// Lets a node give licences from number `first` on, until it is killed behind so many; the database's first
-    /// process, if that is wanted, behind fewer. Then looks at the node's own ledger.
+    /// Runs a node that gives licences from number `first` on, until it is killed after `last` acknowledgements. If
+    /// `killed` is given, the database's first process is killed after that number. Then checks the node's own ledger.
     func runChild(
         _ first: UInt64, _ comment: Comment, killDatabaseAfter killed: Int = -1, dieAfter last: Int
     ) async throws {
@@ -79,10 +79,10 @@ final class CrashedNode: Sendable {
         #expect(Set(recorded).count == recorded.count, comment)
     }
 
-    /// Ships the ledger, and compares all that PostgreSQL has with it.
+    /// Ships the ledger, and compares it with everything in PostgreSQL.
     func checkEverything(_ comment: Comment) async throws {
-        // The ledger opens as after any end, and what it holds is shipped; licences that were settled and never
-        // answered are asked for again.
+        // The ledger opens as after a regular end, and its rows are shipped. Licences that were settled but never
+        // answered are requested again.
         let node = try CrashingNode(place)
         let settled = try await untilItWorks { [self] in try settledNumbers() }
         let recorded = Set(try ledgerNumbers(comment))
@@ -90,7 +90,7 @@ final class CrashedNode: Sendable {
         for number in settled.subtracting(recorded) {
             let outcome = try await untilItWorks { try await node.decisions.commit(NodeCrashLoad.decision(number)) }
             guard case .repeated = outcome else {
-                Issue.record("licence \(number) was settled, and asked for again it is \(outcome)")
+                Issue.record("licence \(number) was settled, but a repeated request gives \(outcome)")
                 continue
             }
         }
@@ -160,7 +160,7 @@ final class CrashedNode: Sendable {
         let found = try query("SELECT request FROM replay")
         var numbers: Set<UInt64> = []
         for row in 0..<found.rowCount {
-            // The last eight bytes of a sample's pseudonym are its number.
+            // The last eight bytes of a sample's pseudonym are the number.
             numbers.insert(try found.bytes(row, 0).suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
         }
         return numbers
@@ -174,11 +174,11 @@ final class CrashedNode: Sendable {
         return try connection.query(sql, values, until: Self.deadline)
     }
 
-    /// Until a server that was killed is back; its last error if it stays away.
+    /// Repeats the body until a server that was killed is back. Throws its last error if the server stays away.
     private func untilItWorks<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
         for _ in 0..<3000 {
             if let result = try? await body() { return result }
-            // A pace, on which nothing depends.
+            // Only a pace: no result depends on it.
             try? await Task.sleep(for: .milliseconds(20))
         }
         return try await body()

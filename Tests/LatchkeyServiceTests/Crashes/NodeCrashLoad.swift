@@ -16,8 +16,7 @@ import TestSupport
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
 
-/// A node among many, without its listeners: decisions that are settled in PostgreSQL and appended to a ledger of its
-/// own, which is shipped.
+/// A node without listeners: its decisions are settled in PostgreSQL and appended to its own ledger, which is shipped.
 final class CrashingNode: Sendable {
     let decisions: SharedDecisionStore
     let shared: PostgreSQLStore
@@ -38,7 +37,7 @@ final class CrashingNode: Sendable {
             clock: TrustedClock(.init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5))))
     }
 
-    /// Ships what is left, if the database answers, and ends everything.
+    /// Ships the remaining rows, if the database answers, and stops everything.
     func stop() {
         ledger.stop()
         shipping.stop()
@@ -46,7 +45,7 @@ final class CrashingNode: Sendable {
     }
 }
 
-/// Where a crashing node keeps what it knows; texts, so that a child process can be told.
+/// Where a crashing node stores its data. The members are texts, so that a child process can get them.
 struct NodePlace {
     let url: String
     let passwordFile: String
@@ -54,7 +53,7 @@ struct NodePlace {
     let ledgerPath: String
 
     func settings() throws -> PostgreSQLSettings {
-        // Tests run beside others that keep the machine busy.
+        // Other tests may keep the machine busy at the same time.
         var limits = PostgreSQLLimits()
         limits.connect = .seconds(60)
         limits.call = .seconds(30)
@@ -72,7 +71,8 @@ struct NodePlace {
     }
 }
 
-/// What a node's child process does until it dies: many licences at once, each said aloud once it was acknowledged.
+/// The load of a node's child process until it dies: many licences at the same time, each printed when it is
+/// acknowledged.
 enum NodeCrashLoad {
     static let slotLimit: UInt32 = 3
     static let tokenCount: UInt64 = 40
@@ -80,7 +80,7 @@ enum NodeCrashLoad {
     private static let taskCount: UInt64 = 16
     private static let end: Int64 = .max / 2
 
-    /// A licence that spends everything that can be spent. Nothing of it ends, because the node forgets what has ended.
+    /// A licence that uses everything that can be counted. Nothing in it ends, because the node forgets what has ended.
     static func decision(_ number: UInt64) -> LicenseDecision {
         let answer = RecordedAnswer(license: SampleDecisions.license(number), use: .streaming)
         return LicenseDecision(
@@ -99,7 +99,7 @@ enum NodeCrashLoad {
     /// The number of a licence that `decision` made.
     static func number(of license: LicenseID) -> UInt64 { license.bytes.low }
 
-    /// Commits the licences of these numbers from several tasks, each until it is given, as players ask again.
+    /// Commits the licences with these numbers from several tasks. Each is repeated until it is granted, as players do.
     static func run(
         _ numbers: Range<UInt64>, on node: CrashingNode, acknowledged: @escaping @Sendable () -> Void
     ) async {
@@ -126,19 +126,19 @@ enum NodeCrashLoad {
             } catch {
                 say("err \(number)")
             }
-            // A pace for the load, while calls fail at once; nothing depends on it.
+            // Only a pace for the load while calls fail immediately: no result depends on it.
             try? await Task.sleep(for: .milliseconds(20))
         }
     }
 
-    /// One line, written at once: what was said is heard even if the process ends next.
+    /// Writes one line without a buffer, so that it is not lost if the process ends next.
     static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
-        // The bytes live until the call returns.
+        // Safe: the bytes stay valid until the call returns.
         _ = unsafe write(STDOUT_FILENO, bytes, bytes.count)
     }
 
-    /// The numbers behind "ack"; a line that was cut off in the middle says nothing.
+    /// The numbers after "ack". A line that was cut off is ignored.
     static func acknowledged(in output: [UInt8]) -> Set<UInt64> {
         let lines = String(decoding: output, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
         return Set(lines.dropLast().compactMap { $0.hasPrefix("ack ") ? UInt64($0.dropFirst(4)) : nil })

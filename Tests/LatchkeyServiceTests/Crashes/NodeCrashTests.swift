@@ -11,19 +11,19 @@ import Testing
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
 
-/// Nodes, and PostgreSQL under them, that are killed while licences are given. `Scripts/test-crashes` kills more often
-/// than a normal run.
+/// Nodes and their PostgreSQL server are killed while licences are given. `Scripts/test-crashes` kills more often than
+/// a normal run.
 @Suite(.tags(.startsProcesses, .slow), .needsPostgreSQL, .serialized) struct NodeCrashTests {
-    /// How many processes are killed in each test.
+    /// The number of processes that are killed in each test.
     private static let rounds =
         ProcessInfo.processInfo.environment["LATCHKEY_CRASH_ROUNDS"].flatMap { Int($0) } ?? 6
-    /// So many are killed over one database, one after the other.
+    /// The number of successive kills with one database.
     private static let roundsPerDatabase = 15
 
-    /// The node is killed at some acknowledgement or other, again and again.
+    /// The node is killed repeatedly, each time after a random acknowledgement.
     @Test func losesNothingWhenANodeIsKilled() async throws {
         var random = SeededGenerator.announced("nothing is lost when a node is killed")
-        // A server of its own: tests of other suites hold locks in the one that all share.
+        // The test has its own server, because tests of other suites hold locks in the shared server.
         let own = try OwnServer()
         defer { own.stop() }
         let server = own.server
@@ -40,8 +40,8 @@ import Testing
         try await database.checkEverything("at the end")
     }
 
-    /// PostgreSQL is killed at some acknowledgement, comes back while licences are asked for, and some time later the
-    /// node is killed too.
+    /// PostgreSQL is killed after a random acknowledgement and comes back while licences are requested. Later the node
+    /// is killed too.
     @Test func losesNothingWhenTheDatabaseIsKilled() async throws {
         var random = SeededGenerator.announced("nothing is lost when the database is killed")
         let own = try OwnServer()

@@ -7,7 +7,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// A real daemon with one content key, and the device and the tokens that fit it.
+/// A running daemon with one content key, and a device and tokens for it.
 struct DaemonFixture {
     static let content = "movie-1"
 
@@ -17,7 +17,7 @@ struct DaemonFixture {
     let iv: [UInt8]
     private let crypto: CryptoContext
 
-    /// `prepare` changes the folder before the daemon starts.
+    /// Starts the daemon. `prepare` changes the folder before that.
     init(environment: [String: String] = [:], prepare: (DevelopmentFolder) throws -> Void = { _ in }) throws {
         folder = try DevelopmentFolder()
         crypto = try CryptoContext()
@@ -43,7 +43,7 @@ struct DaemonFixture {
         return license
     }
 
-    /// Whether a CKC brings the stored key to the device that asked.
+    /// Whether a CKC gives the stored key to the device that requested it.
     func isRight(_ ckc: [UInt8], _ request: DeviceRequest) throws -> Bool {
         let license = try open(ckc, request)
         return license.contentKey.bytes.revealed() == key && license.contentIV.bytes == iv
@@ -61,7 +61,7 @@ struct DaemonFixture {
             expiresAt: now - age + life, rights: [right])
     }
 
-    /// A token signed with the set-up's key, or with another.
+    /// A token signed with the set-up's key, or with another key.
     func token(_ contents: TokenContents? = nil, keyID: String = "development-1", key: ES256PrivateKey? = nil) throws
         -> String
     {

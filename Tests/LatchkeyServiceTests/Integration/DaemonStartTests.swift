@@ -4,7 +4,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// What the daemon does before it serves, and what keeps it from serving.
+/// The daemon's work before it serves, and the faults that prevent it from serving.
 @Suite(.tags(.startsProcesses), .serialized) struct DaemonStartTests {
     private let folder: DevelopmentFolder
 
@@ -18,7 +18,7 @@ import Testing
         try folder.files.write(text.utf8, to: "latchkey.json5")
     }
 
-    /// Whether it fails, as an operator and a script see it: status 1, a message, and nothing that listens.
+    /// Expects a failed start as an operator and a script see it: status 1, a message, and no listener.
     private func expectRefusal(
         _ arguments: [String] = [], environment: [String: String] = [:], says words: [String],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -39,7 +39,7 @@ import Testing
         #expect(!(try folder.files.names().contains("latchkey.db")))
     }
 
-    /// A certificate that has ended is warned about and served all the same.
+    /// The daemon warns about an expired certificate, but still serves it.
     @Test func warnsAboutACertificateThatHasEnded() throws {
         let key = try RSAPrivateKey(parsing: folder.files.read("fairplay/private-key-2048.pem"))
         let ended = try CertificateSamples.make(for: key, notAfter: 1_700_000_060)
@@ -71,7 +71,7 @@ import Testing
         #expect(warnings.contains { $0.contains("profiles.UHD") && $0.contains("not shorter than its duration") })
     }
 
-    /// The address is known beforehand, so that nothing lies between the message and the connection.
+    /// The address is known in advance, so that the connection can follow the message immediately.
     @Test func saysReadyOnceItAccepts() throws {
         let socket = try NotifySocket(path: folder.files.path("notify"))
         let address = try LoopbackAddress.free()
@@ -95,12 +95,12 @@ import Testing
             environment: ["LATCHKEY_LISTEN": daemon.publicAddress, "NOTIFY_SOCKET": socket.path],
             says: ["public listener", daemon.publicAddress, "in use"])
         #expect(socket.pending == nil)
-        // The first daemon has lost nothing.
+        // The first daemon is not affected.
         #expect(try daemon.connect().request("GET", "/readyz").status == 200)
         withExtendedLifetime(other) {}
     }
 
-    /// Two writers of one ledger would each seal what the other does not know.
+    /// If two daemons wrote one ledger, each would seal rows that the other does not know.
     @Test func refusesADatabaseThatAnotherDaemonHas() throws {
         let daemon = try RunningDaemon(folder)
         try expectRefusal(says: ["latchkey.db", "another daemon has its ledger"])

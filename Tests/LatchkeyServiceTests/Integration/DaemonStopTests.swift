@@ -26,7 +26,7 @@ import Testing
         #expect(throws: LoopbackError.refused) { try daemon.connect() }
     }
 
-    /// The order to stop comes while the body of a licence request is still on its way.
+    /// The signal to stop arrives while the body of a licence request is still on its way.
     @Test func finishesARequestInFlight() throws {
         let request = try fixture.deviceRequest(.v1)
         let slow = try daemon.connect()
@@ -79,7 +79,7 @@ import Testing
         #expect(try fixture.isRight(response.body, request))
     }
 
-    /// A client that goes away while its answer is being written must not end the daemon.
+    /// A client that disconnects while its answer is being written must not end the daemon.
     @Test func survivesClientsThatGoAway() throws {
         let token = try fixture.token()
         let message = try fixture.deviceRequest(.v1).message

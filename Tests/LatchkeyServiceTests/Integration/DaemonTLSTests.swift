@@ -4,7 +4,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// The real daemon with TLS and a real client: curl.
+/// A running daemon with TLS, and curl as its client.
 @Suite(.tags(.startsProcesses), .serialized) struct DaemonTLSTests {
     private let folder: DevelopmentFolder
 
@@ -22,7 +22,7 @@ import Testing
         try folder.files.write((text.replacingOccurrences(of: old, with: new) + "\n").utf8, to: "latchkey.json5")
     }
 
-    /// What curl prints, and its exit status: 60 for a certificate that it does not trust.
+    /// Runs curl. Returns its output and its exit status, which is 60 for an untrusted certificate.
     private func curl(
         _ daemon: RunningDaemon, trusting certificate: String, _ arguments: [String] = []
     ) throws -> (status: Int32, text: String) {

@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What the ledger holds of what a real daemon gave.
+/// The ledger entries of a running daemon.
 @Suite(.tags(.startsProcesses)) struct LedgerOfDaemonTests {
     private func verify(_ folder: DevelopmentFolder) async throws -> LatchkeyProcess {
         try await LatchkeyProcess("ledger", "verify", "--config", folder.configuration, "--json")
@@ -32,7 +32,7 @@ import Testing
         #expect(daemon.process.waitForExit() == -SIGKILL)
     }
 
-    /// Every licence that a client has in its hands, after a daemon that was killed without a word.
+    /// After the daemon was killed, the ledger has every licence that a client has received.
     @Test func holdsEveryLicenceThatWasAnswered() async throws {
         let fixture = try DaemonFixture()
         let connection = try fixture.daemon.connect()
@@ -49,7 +49,7 @@ import Testing
         #expect(found == Set(licenses) && licenses.count == 30)
     }
 
-    /// Whom a good token was of no use has a row; who has none leaves no trace here.
+    /// A refused request with a valid token gets a row. A request without a valid token leaves no row.
     @Test func holdsRefusalsOfGoodTokensAlone() async throws {
         let fixture = try DaemonFixture()
         let connection = try fixture.daemon.connect()
@@ -70,7 +70,8 @@ import Testing
         #expect(try await verify(fixture.folder).status == 0)
     }
 
-    /// Five copies of a request that spends nothing, and one with a new token of the same viewer.
+    /// Five copies of a request without counted uses, and one request with a new token of the same viewer, give one
+    /// row.
     @Test func holdsOneRowHoweverOftenARequestComes() async throws {
         let fixture = try DaemonFixture()
         let request = try fixture.deviceRequest(.v1).message
@@ -109,7 +110,7 @@ import Testing
         #expect(try await verify(fixture.folder).status == 0)
     }
 
-    /// The ledger's key is not this daemon's: it must not go on as if nothing had happened.
+    /// If the ledger was made with another key, the daemon must refuse to open it.
     @Test func isNotOpenedUnderAnotherKey() throws {
         let fixture = try DaemonFixture()
         let request = try fixture.deviceRequest(.v1)

@@ -8,7 +8,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Licences from the real daemon, asked for by the clients that apps have.
+/// Licences from a running daemon for the HTTP clients that apps use.
 @Suite(.tags(.startsProcesses), .serialized) struct LicenseOverHTTPTests {
     private let fixture: DaemonFixture
 
@@ -16,7 +16,7 @@ import Testing
         fixture = try DaemonFixture()
     }
 
-    /// One session, one connection: raw SPC in, raw CKC out.
+    /// One session uses one connection. The requests are raw SPCs, the answers raw CKCs.
     @Test func answersURLSession() async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 1
@@ -38,11 +38,11 @@ import Testing
             #expect(head.value(forHTTPHeaderField: "X-Request-Id")?.utf8.count == 16)
             #expect(try fixture.isRight(Array(body), request))
         }
-        // The session's one and the one that asks.
+        // One connection of the session, and one for this request of the metrics.
         #expect(try fixture.metrics()["latchkey_http_connections"] == 2)
     }
 
-    /// Two requests of one curl: the second one opens no connection.
+    /// One curl process sends two requests, and the second opens no new connection.
     @Test func answersCurl() throws {
         let token = try fixture.folder.mint(content: DaemonFixture.content, ["--lease", "90", "--rental", "600"])
         let versions: [SPCVersion] = [.v1, .v2]
@@ -143,7 +143,8 @@ import Testing
         #expect(try fixture.daemon.connect().request("GET", "/readyz").status == 200)
     }
 
-    /// A request is counted once its response has left; the last one here only makes sure that those before it are.
+    /// A request is counted after its response is sent. The last request only makes sure that those before it are
+    /// counted.
     @Test func countsRequestsByTheClassOfTheirStatus() throws {
         let connection = try fixture.daemon.connect()
         #expect(try connection.request("GET", "/nothing").status == 404)

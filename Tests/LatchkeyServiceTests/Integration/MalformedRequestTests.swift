@@ -3,7 +3,7 @@ import FairPlay
 import TestSupport
 import Testing
 
-/// The daemon answers every request as the table says, lives on, and keeps no memory of it.
+/// The daemon answers every malformed request as the table of errors says, keeps running, and keeps no memory for it.
 @Suite(.tags(.startsProcesses)) struct MalformedRequestTests {
     private static let requestCount = 2000
     private static let growthMaximum = 16 << 20
@@ -55,7 +55,7 @@ import Testing
                 return try fixture.deviceRequest(version, with: fault).message
             }
         }
-        // Everything that is made once and kept is made before the measurement.
+        // These requests make the daemon allocate everything that it keeps, before the measurement begins.
         for message in messages.prefix(50) { _ = try connection.license(message, token: token) }
 
         let before = try fixture.daemon.residentBytes()
@@ -74,7 +74,7 @@ import Testing
         #expect(refused.values.reduce(0, +) == Double(Self.requestCount + 50))
     }
 
-    /// Input that never becomes a request is counted, answered and cut off.
+    /// Input that never becomes a request is counted and answered, and its connection is closed.
     @Test(arguments: [
         ("GARBAGE\r\n\r\n", 400), ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.5\r\nHost: h\r\n\r\n", 505),
         ("BREW / HTTP/1.1\r\nHost: h\r\n\r\n", 501),

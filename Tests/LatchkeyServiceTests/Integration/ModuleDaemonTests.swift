@@ -6,7 +6,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// Licences from the real daemon whose credential has no application secret, but a module in worker processes.
+/// Licences from a running daemon whose credential has no application secret, but a module in worker processes.
 @Suite(.tags(.startsProcesses), .serialized) struct ModuleDaemonTests {
     private func fixture(
         workers: Int = 1, _ adjust: (inout StandInOptions) -> Void = { _ in }
@@ -16,7 +16,7 @@ import Testing
             adjust(&options)
             let data = folder.files.path("module-data")
             try folder.files.write(options.data.bytes.revealed(), to: "module-data")
-            // Safe: a path that lives during the call.
+            // Safe: the path stays valid during the call.
             #expect(unsafe chmod(data, 0o600) == 0)
             try folder.configure(
                 replacing: #"applicationSecret: "fairplay/application-secret.hex","#,
@@ -47,7 +47,7 @@ import Testing
         #expect(metrics["latchkey_module_workers{credential=\"development\"}"] == 1)
     }
 
-    /// Between a worker's death and its successor a request waits, and is answered.
+    /// A request that arrives after a worker's death waits for the next worker, and is answered.
     @Test func replacesAWorkerThatIsKilled() throws {
         let fixture = try fixture()
         let worker = try #require(workers(fixture).first)
@@ -57,8 +57,7 @@ import Testing
         #expect(Set(workers(fixture)).count == 2)
     }
 
-    /// A call that never returns costs its request, and nothing else: the daemon serves on, and says which part is
-    /// missing.
+    /// A call that never returns fails only its own request. The daemon serves on, and reports which part is degraded.
     @Test func aHangCostsItsRequestAlone() throws {
         let fixture = try fixture { $0.fault = .hang }
         let request = try fixture.deviceRequest(.v1)
@@ -69,7 +68,7 @@ import Testing
         #expect(try fixture.metrics()["latchkey_module_losses_total{credential=\"development\"}"] == 1)
     }
 
-    /// What the module refuses is refused as every SPC is that cannot be opened.
+    /// An SPC that the module refuses gets the same answer as every SPC that cannot be opened.
     @Test func aRefusalIsTheUniformOne() throws {
         let fixture = try fixture()
         let request = try fixture.deviceRequest(.v1, with: .payload(.wrongIntegrity))
@@ -80,7 +79,7 @@ import Testing
         #expect(same.status == 422 && same.body.count == response.body.count)
     }
 
-    /// The workers end with the daemon, however that ends.
+    /// The workers end with the daemon, however the daemon ends.
     @Test func noWorkerOutlivesTheDaemon() throws {
         let fixture = try fixture(workers: 2)
         let started = workers(fixture)
@@ -90,8 +89,8 @@ import Testing
         for worker in started { #expect(Self.ends(worker)) }
     }
 
-    /// Waits for the end of a process that is not our child. The process that inherits it need not have noticed its
-    /// end.
+    /// Waits for the end of a process that is not a child of this one. The process that inherits it need not have
+    /// noticed the end.
     private static func ends(_ process: Int32) -> Bool {
         let deadline = ContinuousClock.now + .seconds(120)
         while ContinuousClock.now < deadline {

@@ -11,11 +11,11 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-/// Real daemons with one set of credentials and secrets, on one PostgreSQL.
+/// Running daemons with the same credentials and secrets, on one PostgreSQL server.
 final class NodesFixture {
     static let content = "movie-1"
 
-    /// One for each daemon, in their order.
+    /// The set-up folder of each daemon, in the same order.
     let folders: [DevelopmentFolder]
     private(set) var daemons: [RunningDaemon] = []
     private let settings: PostgreSQLSettings
@@ -44,7 +44,7 @@ final class NodesFixture {
         }
         for folder in folders {
             try folder.configure(replacing: "entitlement: {", with: #"entitlement: { revocationRefresh: "1s","#)
-            // So that the ledgers hold licences alone.
+            // With this, the ledgers have only licences.
             try folder.configure(replacing: "ledger: {", with: "ledger: { refusals: { perSecond: 0 },")
         }
         try importKey(content: Self.content)
@@ -52,7 +52,7 @@ final class NodesFixture {
     }
 
     deinit {
-        // A server that has gone takes the schema with it.
+        // If the server has been deleted, its schema is deleted too.
         try? PostgreSQLConnection.connect(settings).execute(
             "DROP SCHEMA IF EXISTS \(schema) CASCADE", until: Self.deadline)
     }
@@ -73,7 +73,7 @@ final class NodesFixture {
             content: content, key: Array(crypto.randomBytes(count: 16)), iv: Array(crypto.randomBytes(count: 16)))
     }
 
-    /// Sends SIGTERM to all and waits for their orderly ends.
+    /// Sends SIGTERM to all daemons, and waits until each has ended in the regular way.
     func stopDaemons() {
         for daemon in daemons { daemon.process.signal(SIGTERM) }
         for daemon in daemons { #expect(daemon.process.waitForExit() == 0) }
@@ -88,7 +88,7 @@ final class NodesFixture {
         return try device.makeRequest(options).message
     }
 
-    /// An SPC that reports of a kept key, with a challenge.
+    /// An SPC that reports a kept key, with a challenge.
     func syncReport(_ challenge: UInt64) throws -> [UInt8] {
         let details = SyncReportVersion2(
             challenge: challenge, flags: [.report, .success], titleID: Bytes16(high: 1, low: 2),
@@ -98,7 +98,7 @@ final class NodesFixture {
         return try folders[0].makeDevice(.v1, using: crypto).makeRequest(options).message
     }
 
-    /// A token; with `uses`, for so many licences of a key.
+    /// A token. With `uses`, it allows this number of licences for a key.
     func token(
         uses: Int? = nil, content: String = content, subject: String? = nil, mode: Right.Mode = .stream
     ) throws -> String {
@@ -120,9 +120,10 @@ final class NodesFixture {
         return signed + "." + Base64URL.encode(try key.signature(for: Array(signed.utf8)))
     }
 
-    // MARK: What was recorded
+    // MARK: Records
 
-    /// By what the database forgets, in seconds since 1970. Asks until a node has advanced it for the first time.
+    /// The time up to which the database forgets records, in seconds since 1970. Waits until a node has advanced it
+    /// once.
     func settledTime() throws -> Int64 {
         let connection = try PostgreSQLConnection.connect(settings)
         let deadline = Self.deadline
@@ -133,21 +134,21 @@ final class NodesFixture {
         return settled
     }
 
-    /// How many rows of licences PostgreSQL has of all ledgers.
+    /// The number of licence rows of all ledgers in PostgreSQL.
     func shippedRows() throws -> Int64 {
         try PostgreSQLConnection.connect(settings).query(
             "SELECT count(*) FROM \(schema).ledger_entry WHERE get_byte(body, 1) IN (1, 2)", until: Self.deadline
         ).integer(0, 0)
     }
 
-    /// How many requests the nodes know to be in a ledger.
+    /// The number of requests that the nodes know to be in a ledger.
     func recordedRequests() throws -> Int64 {
         try PostgreSQLConnection.connect(settings).query(
             "SELECT count(*) FROM \(schema).replay WHERE is_recorded", until: Self.deadline
         ).integer(0, 0)
     }
 
-    /// A connection that keeps every other one from reading or changing what is revoked until its transaction ends.
+    /// A connection with a transaction that prevents all others from reading or changing revocations until it ends.
     func lockRevocations() throws -> PostgreSQLConnection {
         let connection = try PostgreSQLConnection.connect(settings)
         try connection.execute(
@@ -161,13 +162,13 @@ final class NodesFixture {
         ).integer(0, 0)
     }
 
-    /// The licences in a node's own ledger, after it has verified.
+    /// The licences in a node's own ledger. Fails if the ledger does not verify.
     func licenses(of node: Int) async throws -> [String] {
         try await rows(of: node).filter { ["licenseIssued", "licenseRenewed"].contains($0["kind"]?.string) }
             .compactMap { $0["license"]?.string }
     }
 
-    /// The rows of a node's own ledger, after it has verified.
+    /// The rows of a node's own ledger. Fails if the ledger does not verify.
     func rows(of node: Int) async throws -> [JSONObject] {
         let configuration = folders[node].configuration
         let verified = try await LatchkeyProcess("ledger", "verify", "--config", configuration, "--json")
@@ -179,7 +180,7 @@ final class NodesFixture {
         return entries.compactMap(\.object)
     }
 
-    /// Asks an admin listener.
+    /// Sends a request to the admin listener of a node.
     func admin(_ method: String, _ path: String, body: String = "", of node: Int = 0) throws -> LoopbackResponse {
         try daemons[node].connectAsAdmin().request(
             method, path, ["Authorization": "Bearer \(try folders[node].adminToken())"], body: Array(body.utf8))

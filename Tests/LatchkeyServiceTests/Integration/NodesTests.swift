@@ -42,7 +42,7 @@ import Testing
         try #require(first.status == 200, "\(first.text)")
         try #require(second.status == 200, "\(second.text)")
         #expect(first["X-License-Id"] != nil && first["X-License-Id"] == second["X-License-Id"])
-        // For another use it is refused, and no ledger says that it was issued.
+        // The same SPC for another use is refused, and no ledger records it as issued.
         let fields = ["Authorization": "Bearer \(token)"]
         let offline = try nodes.daemons[0].connect().request("POST", "/fps/license?offline=1", fields, body: spc)
         #expect(offline.status == 409 && offline.code == "spc_replayed", "\(offline.text)")
@@ -53,7 +53,8 @@ import Testing
         #expect(rows.count { $0["kind"]?.string == "licenseIssued" } == 1)
     }
 
-    /// A player gets a new token and asks the other node: the licence is the same, counted once and written down once.
+    /// A player gets a new token and sends its request to the other node. It gets the same licence, counted and
+    /// recorded once.
     @Test func writeARepetitionDownOnce() async throws {
         let nodes = try NodesFixture(on: .current)
         let spc = try nodes.spc()
@@ -67,7 +68,7 @@ import Testing
             #expect(again.status == 200 && again["X-License-Id"] == first["X-License-Id"])
         }
         let unused = try nodes.daemons[1].connect().license(try nodes.spc(), token: refreshed)
-        #expect(unused.status == 200, "the repetitions used nothing of it")
+        #expect(unused.status == 200, "the repetitions used nothing of this token")
         let stranger = try nodes.daemons[1].connect().license(spc, token: nodes.token(uses: 1, subject: "viewer-8"))
         #expect(stranger.status == 409)
         nodes.stopDaemons()
@@ -75,7 +76,8 @@ import Testing
         #expect(Set(recorded) == Set([first, unused].compactMap { $0["X-License-Id"] }) && recorded.count == 2)
     }
 
-    /// An operator revokes at a node while PostgreSQL takes nothing: it holds there at once, and everywhere later.
+    /// An operator revokes at a node while PostgreSQL accepts no changes. The revocation is in force there immediately,
+    /// and everywhere later.
     @Test func revokeWhileTheDatabaseTakesNothing() async throws {
         let nodes = try NodesFixture(on: .current)
         func code(of node: Int) throws -> String? {
@@ -97,7 +99,7 @@ import Testing
         #expect(try await nodes.rows(of: 0).count { $0["kind"]?.string == "revoked" } == 1)
     }
 
-    /// A withdrawn key is given out by no node two seconds later.
+    /// Two seconds after a key is withdrawn, no node gives it any more.
     @Test func withdrawAKeyOnAllNodes() async throws {
         let nodes = try NodesFixture(on: .current)
         for daemon in nodes.daemons {
@@ -127,11 +129,11 @@ import Testing
         #expect((before...SystemWallClock().wallTime.seconds).contains(settled))
         #expect(try nodes.metric("latchkey_clock_may_delete") == 1 && nodes.metric("latchkey_clock_trusted") == 1)
         let offset = try #require(try nodes.metric("latchkey_clock_offset_seconds"))
-        #expect(abs(offset) < 60, "the same machine's clock in the same unit")
+        #expect(abs(offset) < 60, "both clocks are clocks of this machine")
         nodes.stopDaemons()
     }
 
-    /// The rows of the outage table for PostgreSQL, with a server that never comes back.
+    /// The table of outages for PostgreSQL, with a server that never comes back.
     @Test(.tags(.slow), arguments: ["refuse", "admit"])
     func serveWhatTheyCanWithoutTheDatabase(rule: String) async throws {
         let own = try OwnServer()
@@ -148,15 +150,15 @@ import Testing
         #expect(try nodes.metric("latchkey_postgresql_up") == 1)
         own.stop()
 
-        // The key is known, and the token needs nothing that is shared.
+        // The node knows the key, and the token needs no shared counts.
         let plain = try daemon.connect().license(try nodes.spc(), token: try nodes.token())
         #expect(plain.status == 200)
-        // What is shared.
+        // The token needs shared counts.
         let shared = try daemon.connect().license(try nodes.spc(), token: try nodes.token(uses: 5))
         #expect(shared.status == (rule == "admit" ? 200 : 503))
         #expect(try nodes.metric("latchkey_licenses_admitted_in_outage_total") == (rule == "admit" ? 1 : 0))
         given += [plain, shared].compactMap { $0["X-License-Id"] }
-        // A key that was not asked for yet.
+        // The node has not loaded this key yet.
         let unknown = try daemon.connect().license(
             try nodes.spc(content: "movie-2"), token: try nodes.token(content: "movie-2"))
         #expect(unknown.status == 503 && unknown.code == "key_store_timeout")
@@ -168,7 +170,7 @@ import Testing
 
         nodes.stopDaemons()
         #expect(Set(try await nodes.licenses(of: 0)) == Set(given) && given.count == (rule == "admit" ? 4 : 3))
-        // And it starts without the database, too.
+        // The daemon also starts without the database.
         let again = try RunningDaemon(nodes.folders[0])
         #expect(again.line(event: "postgresql_away") != nil)
         let answer = try again.connect().license(try nodes.spc(), token: try nodes.token())
@@ -186,7 +188,7 @@ import Testing
             given += [answer["X-License-Id"]].compactMap(\.self)
         }
         try own.crash()
-        // Served all the time, each use counted once the database is back.
+        // Requests are served all the time, and each use is counted when the database is back.
         var shared: LoopbackResponse?
         let end = Date(timeIntervalSinceNow: 60)
         while shared?.status != 200, Date() < end {
@@ -194,11 +196,11 @@ import Testing
             #expect(plain.status == 200)
             shared = try daemon.connect().license(try nodes.spc(), token: try nodes.token(uses: 1))
             given += [plain, shared].compactMap { $0?.status == 200 ? $0?["X-License-Id"] : nil }
-            // A pace, on which nothing depends.
+            // Only a pace: no result depends on it.
             try await Task.sleep(for: .milliseconds(given.count < 20 ? 50 : 2000))
         }
         #expect(shared?.status == 200)
-        // A server that has crashed may have answered just before, and takes no connection yet.
+        // A server that has crashed may have answered just before the crash, and may not accept connections yet.
         while (try? nodes.shippedRows()) != Int64(given.count), Date() < end {
             try await Task.sleep(for: .milliseconds(50))
         }
@@ -208,7 +210,7 @@ import Testing
         #expect(try nodes.shippedRows() == Int64(given.count))
     }
 
-    /// A name is a label. The ledgers have ids of their own, and both are shipped.
+    /// A node's name is only a label. Ledgers have their own ids, and both are shipped.
     @Test func shipBothLedgersOfNodesWithOneName() throws {
         let nodes = try NodesFixture(nodes: ["node-1", "node-1"], on: .current)
         let end = Date(timeIntervalSinceNow: 60)
@@ -239,21 +241,21 @@ import Testing
         #expect(try refusal(of: 0) == "subject_disabled")
         #expect(try await refusal(of: 1, until: "subject_disabled") == "subject_disabled")
 
-        // The other one takes it back, by a command that works on the database.
+        // On the other node, a command that works on the database lifts the revocation.
         let lifted = try await LatchkeyProcess(
             "revocations", "lift", "--config", nodes.folders[1].configuration, "--kind", "sub", "--value", "viewer-7")
         #expect(lifted.status == 0, "\(lifted.messages)")
         for node in [0, 1] { #expect(try await refusal(of: node, until: nil) == nil) }
 
-        // What was read last holds on without the database.
+        // Without the database, the revocations that the node read last stay in force.
         #expect(try nodes.admin("POST", "/v1/revocations", body: body, of: 1).status == 200)
         #expect(try await refusal(of: 0, until: "subject_disabled") == "subject_disabled")
         own.stop()
         #expect(nodes.daemons[0].line(event: "revocations_not_read") != nil)
         #expect(try refusal(of: 0) == "subject_disabled" && refusal(of: 1) == "subject_disabled")
-        // The database alone knows what there is to take back.
+        // A revocation can only be lifted in the database.
         #expect(try nodes.admin("DELETE", "/v1/revocations?kind=sub&value=viewer-7").status == 503)
-        // What is revoked here holds here.
+        // A revocation at this node is in force at this node.
         func other() throws -> String? {
             let answer = try nodes.daemons[0].connect().license(nodes.spc(), token: nodes.token(subject: "viewer-9"))
             return answer.status == 200 ? nil : answer.code
@@ -304,7 +306,7 @@ import Testing
         #expect(try await LatchkeyProcess("keys", "show", "--config", configuration, "--kid", kid).status == 1)
     }
 
-    /// The key-encryption key is changed under nodes that serve: all know the new one before one seals with it.
+    /// The key-encryption key is changed while the nodes serve. All nodes know the new key before a node seals with it.
     @Test func changeTheKeyEncryptionKeyAmongThem() async throws {
         let nodes = try NodesFixture(on: .current)
         let (old, new) = (
@@ -339,7 +341,7 @@ import Testing
         let checked = try await LatchkeyProcess("store", "check", "--config", configuration, "--json")
         #expect(checked.status == 0, "\(checked.messages)")
         #expect(try checked.object()["keys"]?.number?.signed == 1501)
-        // The node with the old key in force opens what is sealed under the new one.
+        // A node that still seals with the old key opens keys that are sealed under the new one.
         for content in [NodesFixture.content, "content-7"] {
             let answer = try first.connect().license(
                 try nodes.spc(content: content), token: try nodes.token(content: content))

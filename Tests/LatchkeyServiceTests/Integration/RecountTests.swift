@@ -13,7 +13,7 @@ import Testing
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
 
-/// What PostgreSQL lacks is counted from the node's own ledger.
+/// Counts that PostgreSQL lacks are restored from the node's own ledger.
 @Suite(.needsPostgreSQL) struct RecountTests {
     private let folder: TemporaryDirectory
     private let settings: PostgreSQLSettings
@@ -59,7 +59,7 @@ import Testing
     }
 
     private func decision(_ number: UInt64, limit: UInt32 = 100) -> LicenseDecision {
-        // The database judges by its own clock whether a request is repeated soon enough.
+        // The database uses its own clock to decide whether a request is repeated soon enough.
         let now = SystemWallClock().wallTime.seconds
         var decision = LicenseDecision(
             now: now, replay: SampleDecisions.replay(number, answer: [UInt8](repeating: 3, count: 18)),
@@ -85,16 +85,16 @@ import Testing
         let report = try await recount().pass()
         #expect(report.counted == 5 && report.refused == 0)
         #expect(try uses == 5)
-        // Again, and after a restart of the node.
+        // A second pass, and a pass after a restart of the node, change nothing.
         #expect(try await recount().pass() == Recount.Report())
         #expect(try uses == 5)
-        // A repetition of a request that was admitted finds its licence.
+        // A repetition of an admitted request gets its licence.
         let answer = try #require(decision(3).replay?.answer)
         #expect(try await store(shared).commit(decision(3)) == .repeated(answer: answer, isRecorded: true))
         try end()
     }
 
-    /// The token is spent then, although more was given than it has.
+    /// The token is then spent, although more licences were given than it allows.
     @Test func countsAdmittedUsesUpToTheLimit() async throws {
         #expect(try await store(shared).commit(decision(1, limit: 3)) == .recorded)
         let away = store(AbsentStore())
@@ -106,7 +106,7 @@ import Testing
         try end()
     }
 
-    /// A database that took over for another one lacks the last commits.
+    /// A database that has taken over from another one lacks the last commits.
     @Test func restoresWhatTheDatabaseHasLost() async throws {
         let store = store(shared)
         let recount = recount()
@@ -118,7 +118,7 @@ import Testing
             _ = try await store.commit(decision(number))
             _ = try await recount.pass()
         }
-        // As it was behind the third decision.
+        // Resets the database to its state after the third decision.
         try execute(
             """
             UPDATE node_mark SET number = \(kept); UPDATE token_use SET uses = 3;
@@ -134,7 +134,7 @@ import Testing
         try end()
     }
 
-    /// The node may be restarted between the loss and its next look.
+    /// The node may be restarted between the loss and its next pass.
     @Test func restoresAfterARestart() async throws {
         let store = store(shared)
         _ = try await recount().pass()
@@ -149,7 +149,7 @@ import Testing
     }
 }
 
-/// A database that answers nothing.
+/// A database that does not answer.
 private struct AbsentStore: RecountedStore {
     func noteRecorded(_ request: Pseudonym) {}
 

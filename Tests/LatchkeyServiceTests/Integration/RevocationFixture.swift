@@ -7,12 +7,12 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// A daemon that looks for revocations each second, a device, and tokens that say everything that can be revoked.
+/// A daemon that reads revocations each second, a device, and tokens with everything that can be revoked.
 struct RevocationFixture {
     static let issuer = "latchkey-development"
 
     let daemon: DaemonFixture
-    /// Its SPCs have one HU.
+    /// The HU in all SPCs of the device.
     let hardware: DeviceID
 
     init() throws {
@@ -45,7 +45,7 @@ struct RevocationFixture {
 
     // MARK: Requests
 
-    /// The code of the refusal; nil for a licence.
+    /// Requests a licence. Returns the code of the refusal, or nil for a licence.
     func refusal(_ token: String? = nil, isRenewal: Bool = false) throws -> String? {
         let answer = try daemon.daemon.connect().request(
             "POST", isRenewal ? "/fps/license?renew=1" : "/fps/license",
@@ -54,7 +54,7 @@ struct RevocationFixture {
         return answer.code ?? "\(answer.status)"
     }
 
-    /// Asks until the refusal is this one, or the time is up; gives the last one.
+    /// Repeats the request until it gets this code or the time is up, and returns the last code.
     func refusal(until code: String?) async throws -> String? {
         let end = Date(timeIntervalSinceNow: 60)
         var last = try refusal()
@@ -78,7 +78,7 @@ struct RevocationFixture {
             arguments: ["revocations", words[0], "--config", daemon.folder.configuration] + words.dropFirst())
     }
 
-    /// The rows of the ledger of this kind, after it has verified.
+    /// The ledger's rows of this kind. Fails if the ledger does not verify.
     func ledger(_ kind: String) async throws -> [JSONObject] {
         let configuration = daemon.folder.configuration
         let verified = try await LatchkeyProcess("ledger", "verify", "--config", configuration, "--json")

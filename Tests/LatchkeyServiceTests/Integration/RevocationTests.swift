@@ -6,7 +6,7 @@ import POSIXSockets
 import TestSupport
 import Testing
 
-/// Revocations of a real daemon on SQLite.
+/// Revocations of a running daemon with SQLite.
 @Suite(.tags(.startsProcesses)) struct RevocationTests {
     private let fixture: RevocationFixture
 
@@ -19,7 +19,7 @@ import Testing
         let value: String
         let isIssuersOwn: Bool
         let code: String
-        /// Whether the token alone gives it away, so that no RSA is bought.
+        /// Whether the token alone shows the revocation, so that no RSA operation is spent.
         let isCheap: Bool
     }
 
@@ -68,7 +68,7 @@ import Testing
         #expect(revoked.allSatisfy { $0["actor"]?.string == "token:tokenFile" })
     }
 
-    /// The list and the file do not say who it is.
+    /// The list and the database file do not reveal the person.
     @Test func personsAreKeptUnderPseudonyms() async throws {
         for (kind, value) in [("sub", "viewer-of-a-rare-name"), ("device", "box-of-a-rare-name")] {
             let body = #"{"kind":"\#(kind)","value":"\#(value)","reason":"lost"}"#
@@ -81,7 +81,7 @@ import Testing
             let bytes = (try? fixture.daemon.folder.files.read(name)) ?? []
             #expect(!String(decoding: bytes, as: UTF8.self).contains("of-a-rare-name"))
         }
-        // What the list shows is enough to take it back.
+        // An entry of the list is enough to lift its revocation.
         let entries = try #require(try JSONReader.parse(list.body).object?["revocations"]?.array)
         for entry in entries.compactMap(\.object) {
             let (kind, value) = (entry["kind"]?.string ?? "", entry["value"]?.string ?? "")
@@ -110,13 +110,13 @@ import Testing
         #expect(try await fixture.refusal(until: nil) == nil)
         let again = try await fixture.command("lift", "--kind", "sub", "--value", shown)
         #expect(again.status != 0 && again.messages.contains("nothing of this kind"))
-        // The daemon goes on with the ledger to which a command has written.
+        // The daemon continues the ledger to which a command has written.
         for kind in ["revoked", "revocationLifted"] {
             #expect(try await fixture.ledger(kind).map { $0["actor"]?.string } == [OperatingSystemUser.actor])
         }
     }
 
-    /// Each operator has a token, by whose name the ledger knows who it was.
+    /// Each operator has a token. The ledger names the operator by the token's name.
     @Test func namesTheOperatorByTheToken() async throws {
         let folder = fixture.daemon.folder
         let token = String(repeating: "a", count: 32)
@@ -138,7 +138,7 @@ import Testing
         #expect(try await fixture.ledger("revocationLifted").map { $0["actor"]?.string } == ["token:alice"])
     }
 
-    /// A daemon that starts again refuses from its first request on.
+    /// A restarted daemon refuses revoked tokens from its first request on.
     @Test func theyOutliveTheDaemon() async throws {
         #expect(try fixture.admin("POST", body: #"{"kind":"jti","value":"t-1"}"#).status == 200)
         fixture.daemon.daemon.process.signal(SIGKILL)
@@ -159,7 +159,7 @@ import Testing
         #expect(try fixture.refusal() == nil)
     }
 
-    /// Of one daemon, since each takes its time.
+    /// All cases use one daemon, because starting one takes time.
     @Test func whatCannotBeRevokedIsExplained() throws {
         let bodies = [
             "", "[]", #"{"kind":"jti"}"#, #"{"kind":"nothing","value":"x"}"#, #"{"kind":"jti","value":""}"#,

@@ -12,7 +12,7 @@ import Testing
         let name: String
         let bytes: [UInt8]
 
-        /// What would give it away: the bytes, their hexadecimal and both Base64 spellings.
+        /// The encodings that would reveal the secret: the bytes, hexadecimal, and both Base64 alphabets.
         var forms: [[UInt8]] {
             let digits = hex(bytes)
             let standard = Base64.encode(bytes).prefix { $0 != "=" }
@@ -33,14 +33,15 @@ import Testing
     }
 
     private func tokenSecrets(_ token: String) -> [Secret] {
-        // The header is the same for everybody; the claims are the subject's, and the signature is what makes it good.
+        // The header is the same in all tokens. Claims and signature belong to one subject, and the signature makes the
+        // token valid.
         token.split(separator: ".").dropFirst().map { Secret(name: "a token's part", bytes: Array($0.utf8)) }
     }
 
     private func installationSecrets(_ fixture: DaemonFixture) throws -> [Secret] {
         let folder = fixture.folder
         let keyFiles = try ["fairplay/private-key-1024.pem", "fairplay/private-key-2048.pem"].map { name in
-            // A line from the middle of the key, as it would show up in any dump of the file.
+            // A line from the middle of the key, as it would appear in any copy of the file.
             let lines = try folder.text(name).split(separator: "\n")
             return Secret(name: name, bytes: Array(lines[lines.count / 2].utf8))
         }
@@ -55,7 +56,7 @@ import Testing
 
     @Test func noSecretIsInTheLogOrInTheDatabase() throws {
         let fixture = try DaemonFixture(environment: ["LATCHKEY_LOG_LEVEL": "trace"])
-        // Stored while the daemon has the database open, so that the write-ahead log still holds it.
+        // The key is stored while the daemon has the database open, so that the write-ahead log still contains it.
         let laterKey = Array("a later key 0123".utf8)
         let laterIV = Array("a later IV 01234".utf8)
         try fixture.folder.importKey(content: "movie-2", key: laterKey, iv: laterIV)
@@ -92,7 +93,8 @@ import Testing
             "GET", "/metrics", ["Authorization": "Bearer \(tokens[0])"])
         #expect(refusal.status == 401)
 
-        // The files as they lie there while the daemon has them open; it is another process, whose locks stay.
+        // The database files while the daemon has them open. The daemon is another process, so its locks are not
+        // affected.
         var places = try fixture.folder.files.names().filter { $0.hasPrefix("latchkey.db") }.map { name in
             (name: name, bytes: try fixture.folder.files.read(name))
         }
@@ -104,12 +106,12 @@ import Testing
         places.append(("standard output", fixture.daemon.process.output.bytes))
         places.append(("the log", fixture.daemon.process.messages.bytes))
 
-        // The log was really written, at the level that says most.
+        // The log was written, at its most detailed level.
         let events = fixture.daemon.log.compactMap { $0["event"]?.string }
         #expect(events.count { $0 == "license_issued" } == 2)
         #expect(events.count { $0 == "license_refused" } == 17)
         #expect(fixture.daemon.process.messages.bytes.contains(sequence: Array("movie-1".utf8)))
-        // Named rather than shown: a failure prints no secret.
+        // A failure names the secret and does not print it.
         let leaks = places.flatMap { place in
             secrets.filter { $0.forms.contains { place.bytes.contains(sequence: $0) } }
                 .map { "\($0.name) is in \(place.name)" }

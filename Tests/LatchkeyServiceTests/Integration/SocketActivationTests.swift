@@ -4,9 +4,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Sockets that outlive the daemon.
+/// Sockets that stay open when the daemon ends.
 @Suite(.tags(.startsProcesses), .serialized) struct SocketActivationTests {
-    /// Every connection is answered, by either daemon, and also if no daemon accepts it for a long time.
+    /// Every connection is answered by the old or the new daemon, even if no daemon accepts it for a long time.
     @Test func aRestartRefusesNoConnection() throws {
         let folder = try DevelopmentFolder()
         let socket = try ListeningTestSocket()
@@ -32,7 +32,7 @@ import Testing
     }
 }
 
-/// Threads that connect, ask once and close, over and over.
+/// Threads that repeatedly connect, send one request and close.
 private final class ConnectionLoad: Sendable {
     private struct State {
         var isStopping = false
@@ -53,13 +53,13 @@ private final class ConnectionLoad: Sendable {
         }
     }
 
-    /// Waits until so many more requests have been answered, or one has failed.
+    /// Waits until `count` more requests have been answered, or one has failed.
     func wait(forAnswers count: Int) {
         let goal = state.withLock(\.answerCount) + count
         while state.withLock({ $0.answerCount < goal && $0.failures.isEmpty }) { sched_yield() }
     }
 
-    /// Ends the threads and returns what has failed.
+    /// Ends the threads, and returns the failures.
     func stop() -> [String] {
         state.withLock { $0.isStopping = true }
         while state.withLock({ $0.runningThreadCount > 0 }) { sched_yield() }

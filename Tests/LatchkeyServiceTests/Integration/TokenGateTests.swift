@@ -6,7 +6,8 @@ import KeyCrypto
 import TestSupport
 import Testing
 
-/// No token, no RSA work: seen from outside, by the daemon's own counter, which sits inside the RSA backend.
+/// Without a valid token the daemon does no RSA work. The daemon's own counter, which is inside the RSA backend, shows
+/// that.
 @Suite(.tags(.startsProcesses)) struct TokenGateTests {
     private let fixture: DaemonFixture
 
@@ -25,8 +26,8 @@ import Testing
         let good = try fixture.token()
         let parts = good.split(separator: ".").map(String.init)
         let foreignKey = try ES256PrivateKey.generate()
-        // The public key's text as the secret of an HMAC: what a verifier falls for that lets a token choose its
-        // algorithm.
+        // These tokens use the public key's text as an HMAC secret. A verifier that lets a token choose its algorithm
+        // accepts them.
         let publicKey = SecretBytes(copying: try fixture.folder.files.read("secrets/token-verification-key.pem"))
         let unsigned = Base64URL.encode(Array(#"{"alg":"none","kid":"development-1","typ":"JWT"}"#.utf8))
         return try [
@@ -63,7 +64,7 @@ import Testing
         ]
     }
 
-    /// A token signed by HMAC with the text of a public key, which our own minter refuses to make.
+    /// A token with an HMAC whose secret is the text of a public key. The minter of the project refuses to make it.
     private func confused(_ secret: borrowing SecretBytes) throws -> String {
         let header = Base64URL.encode(Array(#"{"alg":"HS256","kid":"development-1","typ":"JWT"}"#.utf8))
         let claims = try fixture.token().split(separator: ".")[1]
@@ -95,7 +96,7 @@ import Testing
         #expect(try rsaOperations() == 1)
     }
 
-    /// Only the opened SPC tells which content is asked for.
+    /// Only the opened SPC names the requested content.
     @Test func refusesOtherContentOnceTheSPCIsOpen() throws {
         let token = try fixture.token(fixture.contents(Right(.content("movie-2"))))
         let response = try fixture.daemon.connect().license(try fixture.deviceRequest(.v1).message, token: token)
@@ -104,7 +105,7 @@ import Testing
         #expect(try rsaOperations() == 1)
     }
 
-    /// A container that no key can help costs none.
+    /// A container that no key can open costs no RSA operation.
     @Test(arguments: [ContainerFault.truncatedPayload, .versionFour, .unknownCertificateHash])
     func buysNoRSAForAContainerThatCannotBeOpened(fault: ContainerFault) throws {
         let response = try fixture.daemon.connect().license(

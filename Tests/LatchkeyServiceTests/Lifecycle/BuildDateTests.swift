@@ -5,7 +5,7 @@ import Testing
 @testable import LatchkeyService
 
 @Suite struct BuildDateTests {
-    /// A day earlier, because the date is that of an unknown time zone.
+    /// The build date counts from a day earlier, because its time zone is not known.
     @Test(arguments: [
         ("Jan 31 2026", 1_769_817_600 - 86_400), ("Feb  1 2026", 1_769_904_000 - 86_400),
         ("Dec 31 1999", 946_598_400 - 86_400),

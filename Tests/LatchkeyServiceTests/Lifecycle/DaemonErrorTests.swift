@@ -13,7 +13,7 @@ import Testing
         .schemaTooNew(found: 9, supported: 1), .keyEncryptionKeyDiffers, .store(.unavailable(.diskFull)),
     ]
 
-    /// A sentence that says what to do, never the name of a case.
+    /// The message is a sentence that says what to do. It never contains the name of an enum case.
     @Test(arguments: openingErrors)
     func explainsADatabaseThatDoesNotOpen(error: StorageOpeningError) {
         let text = DaemonError.store(path: "/x/latchkey.db", error).description

@@ -9,7 +9,7 @@ import Testing
 @testable import LatchkeyService
 
 @Suite struct HealthTests {
-    /// What is wrong, as the test says.
+    /// The degraded parts, as the test sets them.
     private final class Parts: Sendable {
         let now = Mutex<[Degradation]>([])
 
@@ -26,7 +26,8 @@ import Testing
 
     private func text(_ response: HTTPResponse) -> String { String(decoding: response.body, as: UTF8.self) }
 
-    /// A node that can issue any licence wants requests, and says on the admin listener what does not work.
+    /// A node that can issue any licence at all is ready for requests, and reports on the admin listener which parts
+    /// are degraded.
     @Test(arguments: DegradedPart.allCases)
     func wantsRequestsWhileItCanIssueAnyLicence(part: DegradedPart) {
         let health = Health(degradations: parts.source)

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The article Metrics.md and the names in the sources.
+/// The article Metrics.md names every metric of the sources.
 @Suite struct MetricsArticleTests {
     private static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Names that are joined from parts are covered where a daemon shows them (Tests/Interop/test_resources.py).
+    /// Names that the code builds from parts are tested with a running daemon (Tests/Interop/test_resources.py).
     @Test func namesEveryMetric() throws {
         let sources = Self.repository.appending(path: "Sources")
         let article = try String(
@@ -17,7 +17,7 @@ import Testing
             let text = try String(contentsOf: file, encoding: .utf8)
             names.formUnion(text.matches(of: /"(latchkey_[a-z_]*[a-z])"/).map(\.1))
         }
-        // Functions of external modules.
+        // These are names of functions in external modules.
         names = names.filter { !$0.hasPrefix("latchkey_ladder_") }
         #expect(names.count > 50)
         for name in names { #expect(article.contains("`\(name)`"), "\(name) is not in Metrics.md") }

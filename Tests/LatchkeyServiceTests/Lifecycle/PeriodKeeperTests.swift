@@ -9,7 +9,7 @@ import Testing
 
 @testable import LatchkeyService
 
-/// The keeper makes what scheduled contents need, and says what is missing.
+/// The keeper makes the keys that scheduled contents need, and reports missing periods.
 @Suite struct PeriodKeeperTests {
     private static let start: Int64 = 1_800_000_000
     private let store = MemoryPeriods()
@@ -57,7 +57,7 @@ import Testing
         #expect(store.keys.allSatisfy { $0.leastHDCP == ($0.trackLabel == .sd ? .type0 : nil) })
         #expect(keeper.liveContentCount() == 1 && keeper.contentsWithoutNextPeriodCount() == 0)
         #expect(keeper.degradations == [])
-        // One row for each key, and none for those that are there.
+        // Each new key has one row. Existing keys have none.
         #expect(store.entries.map(\.kind) == [LedgerEntry.Kind](repeating: .keyCreated, count: 6))
         #expect(Set(store.entries.compactMap(\.keyID)) == Set(store.keys.map(\.keyID)))
         #expect(
@@ -65,7 +65,7 @@ import Testing
         #expect(store.entries.allSatisfy { $0.actor == "node:one" && $0.content == "news" })
     }
 
-    /// At no moment is the next period missing, not even between a boundary and the pass that follows it.
+    /// The next period is never missing, not even between a boundary and the pass after it.
     @Test func isAheadOfTheBoundary() throws {
         try schedule(length: 60)
         let keeper = try keeper()
@@ -73,7 +73,7 @@ import Testing
         store.waitForPasses(2)
         #expect(store.periods == [1, 2])
         for period in 3...8 as ClosedRange<UInt32> {
-            // Half a minute before the boundary.
+            // The clock is half a minute before the boundary.
             advance(30)
             store.waitForPasses(2)
             #expect(store.periods.max() == period)
@@ -82,18 +82,19 @@ import Testing
         }
     }
 
-    /// Nodes that do so at once make each key once.
+    /// Several nodes that work at the same time make each key once.
     @Test func makesEachKeyOnceOnManyNodes() throws {
         for number in 0..<20 { try schedule("live-\(number)", ahead: 3) }
         let keepers = try (0..<4).map { _ in try keeper() }
         store.waitForPasses(12)
-        // So that each has written down what it has made.
+        // When a keeper has stopped, it has recorded all keys that it made.
         for keeper in keepers { keeper.stop() }
         #expect(store.keys.count == 20 * 4 * 2)
         #expect(store.entries.count == store.keys.count)
     }
 
-    /// A clock that jumps ahead makes the periods of both times, and none of those between; the viewers of both play.
+    /// After the clock jumps ahead, the keeper makes the periods of both times, but none between them. Viewers can play
+    /// at both times.
     @Test func makesFewPeriodsAfterAStep() throws {
         try schedule(length: 60)
         let keeper = try keeper()
@@ -117,7 +118,7 @@ import Testing
         store.waitForPasses(2)
         #expect(keeper.contentsWithoutNextPeriodCount() == 0)
         store.failWrites(with: .store(.unavailable(.notWritable)))
-        // The current period of both has its keys, and the next one lacks them.
+        // The current period of both contents has its keys, and the next one lacks them.
         advance(3_600)
         #expect(keeper.contentsWithoutNextPeriodCount() == 2)
         store.waitForPasses(3)
@@ -130,7 +131,7 @@ import Testing
         #expect(keeper.contentsWithoutNextPeriodCount() == 0 && keeper.degradations == [])
     }
 
-    /// A content whose keys are lost holds up no other one.
+    /// A content whose keys are lost does not block other contents.
     @Test func goesOnWithOtherContents() throws {
         try schedule("a")
         try schedule("b")
@@ -143,7 +144,8 @@ import Testing
         #expect(keeper.degradations.first?.cause.contains("accept-restore") == true)
     }
 
-    /// While the store does not answer, what is known goes on to be counted, by the time that passes.
+    /// While the store does not answer, the keeper continues to count missing periods from the known contents and the
+    /// time.
     @Test func countsOnWhileTheStoreDoesNotAnswer() throws {
         try schedule()
         let keeper = try keeper()
@@ -157,7 +159,7 @@ import Testing
         #expect(keeper.contentsWithoutNextPeriodCount() == 1)
     }
 
-    /// The outage itself is another part: a node without live contents misses nothing.
+    /// The outage is reported by another part: a node without live contents misses no periods.
     @Test func isNotDegradedWithoutLiveContents() throws {
         store.failReads(with: .unavailable(.unreachable))
         let keeper = try keeper()
@@ -166,7 +168,8 @@ import Testing
         #expect(keeper.degradations == [] && keeper.liveContentCount() == 0)
     }
 
-    /// A packager's content lacks its next period once the last one has ended, and is over an hour later.
+    /// A packager's content lacks its next period when its last one has ended. An hour later, the content counts as
+    /// over.
     @Test func watchesTheEndsThatPackagersTell() async throws {
         let content = try ContentID("sports")
         try await store.note([KnownPeriod(index: 7, start: Self.start, end: Self.start + 600)], of: content)
@@ -182,7 +185,7 @@ import Testing
         advance(4_199)
         store.waitForPasses(3)
         #expect(keeper.liveContentCount() == 1 && keeper.contentsWithoutNextPeriodCount() == 1)
-        // An operator says that it is over.
+        // An operator ends the content.
         store.put(LiveContent(content, endedAt: Self.start, revision: 1))
         store.waitForPasses(3)
         #expect(keeper.liveContentCount() == 0 && keeper.contentsWithoutNextPeriodCount() == 0)
@@ -197,7 +200,7 @@ import Testing
         #expect(store.keys.isEmpty && keeper.liveContentCount() == 0)
     }
 
-    /// A key that is withdrawn, as after a leak, is replaced.
+    /// The keeper replaces a withdrawn key, for example after a leak.
     @Test func replacesAKeyThatIsWithdrawn() throws {
         try schedule()
         let keeper = try keeper()
@@ -221,7 +224,7 @@ private final class MemoryPeriods: LivePeriodStore, KeyProvider {
         var entries: [LedgerEntry] = []
         var readError: StoreError?
         var writeError: KeyProvisionError?
-        /// Nil for all.
+        /// The content whose calls fail; nil if the calls for all contents fail.
         var failing: ContentID?
 
         func attributes(_ record: ContentKeyRecord) -> ContentKeyAttributes {
@@ -232,10 +235,10 @@ private final class MemoryPeriods: LivePeriodStore, KeyProvider {
     }
 
     private let state = Mutex(State())
-    /// A pass begins with a question for ends, which is counted.
+    /// Counts passes: each pass begins with one query for ended contents.
     private let passes = Monitor(0)
 
-    /// Waits until so many passes have begun since now: all but the last one, which may be under way, have ended.
+    /// Waits until `count` more passes have begun. All of them have ended, except the last, which may still run.
     func waitForPasses(_ count: Int) {
         let before = passes.update { $0 }
         passes.wait { $0 >= before + count + 1 ? () : nil }

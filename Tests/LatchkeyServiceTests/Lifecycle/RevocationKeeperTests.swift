@@ -42,7 +42,7 @@ import Testing
         #expect(keeper.count == 1)
     }
 
-    /// A store with 200,000 revocations is read whole once, and not each time.
+    /// A store with many revocations is read completely once. Later reads get only the changes.
     @Test func readsEverythingOnceAndThenOnlyChanges() async throws {
         store.answer(with: .success((0..<12_000).map { Self.revocation("k\($0)") }))
         let keeper = try keeper()
@@ -56,7 +56,8 @@ import Testing
         #expect(store.pageCount == pageCount && published.all.count == 2)
     }
 
-    /// The store has forgotten changes that this node has not read, or is one that took over without the last of them.
+    /// Everything is read again if the store no longer has changes that this node lacks, or has taken over without the
+    /// last ones.
     @Test(arguments: [true, false])
     func readsEverythingAgainAfterAGap(isOtherStore: Bool) async throws {
         store.answer(with: .success([Self.revocation("a"), Self.revocation("b")]))
@@ -68,7 +69,7 @@ import Testing
         #expect(store.pageCount == 2)
     }
 
-    /// One of two spellings of a content is lifted: the other one holds on.
+    /// If one of two spellings of a content is lifted, the other one stays revoked.
     @Test func knowsAValueInTwoSpellings() async throws {
         let text = "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11"
         let spellings = [text, text.uppercased()].map {
@@ -93,7 +94,7 @@ import Testing
         #expect(published.all == [1] && keeper.count == 1)
     }
 
-    /// Until the first view is published, no licence is given: see `KnownRevocations`.
+    /// No licence is given until the first view is published: see `KnownRevocations`.
     @Test func publishesNothingBeforeTheStoreHasAnswered() async throws {
         store.answer(with: .failure(.unavailable(.unreachable)))
         let keeper = try keeper()
@@ -105,7 +106,7 @@ import Testing
         try await store.wait { published.all == [0] }
     }
 
-    /// What was read before this node's own change is out of date.
+    /// The result of a read that began before this node's own change is out of date.
     @Test func aChangeDuringAReadIsNotLost() async throws {
         let keeper = try keeper()
         defer { keeper.stop() }
@@ -136,7 +137,7 @@ private final class PublishedCounts: Sendable {
     }
 }
 
-/// A store that has what it was told to have, and answers each read as it was when the read began.
+/// A store with the contents that a test sets. It answers each read with its state at the start of the read.
 private final class ScriptedRevocations: RevocationStore {
     private struct State {
         var all: [Revocation] = []
@@ -242,7 +243,7 @@ private final class ScriptedRevocations: RevocationStore {
 
     func lift(_ kind: Revocation.Kind, _ value: String, of issuer: String?) async throws(StoreError) -> Bool { false }
 
-    /// So many more reads that began from now on.
+    /// Waits for `count` reads that begin from now on.
     func waitForReads(_ count: Int) async throws {
         let start = state.withLock { $0.readCount }
         try await wait { self.state.withLock { $0.readCount } > start + count }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LatchkeyService
 
-/// What a reload makes of a configuration, before and after it is in force.
+/// The result of a reload, before and after it is in force.
 @Suite struct RuleBookTests {
     private let folder: ConfigurationFolder
 
@@ -37,7 +37,7 @@ import Testing
     private static let unguarded = #"{ address: "127.0.0.1:0" }"#
     private static let guardedByA = #"{ address: "127.0.0.1:0", tokenFile: "secrets/a" }"#
 
-    /// Port 0 may stand there twice, and then the address does not tell the two apart.
+    /// Two listeners may both have port 0, so the address alone does not tell them apart.
     @Test func listenersOfOneAddressKeepTheirOwnTokens() throws {
         let loaded = try loadAdmin("\(Self.unguarded), \(Self.guardedByA)")
         let book = try RuleBook(loaded, modules: nil)
@@ -59,7 +59,7 @@ import Testing
         #expect(draft.fieldsThatNeedRestart == ["listeners.admin[0].address"])
     }
 
-    /// The certificates of another listener might ask no client for one.
+    /// A listener must not get the certificates of another one, which might not demand client certificates.
     @Test func certificatesFollowTheAddress() throws {
         let book = try RuleBook(
             try load(#"listeners: { public: [{ address: "127.0.0.1:1" }, { address: "127.0.0.1:2" }] },"#), modules: nil
@@ -68,7 +68,7 @@ import Testing
         #expect(try book.draft(new).publicListeners.map { $0?.address.description } == ["127.0.0.1:1", nil])
     }
 
-    /// With what it remembers, as long as nothing about it changes.
+    /// The service object keeps its cached answers through a reload, unless its configuration changes.
     @Test func theCallbackServiceStaysUntilItChanges() throws {
         let entitlement = #"callback: { url: "https://portal.example/entitle", secret: "secrets/callback" },"#
         try folder.write("secrets/callback", String(repeating: "a", count: 32))

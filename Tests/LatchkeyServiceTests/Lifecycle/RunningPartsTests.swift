@@ -4,7 +4,8 @@ import Testing
 @testable import LatchkeyService
 
 @Suite struct RunningPartsTests {
-    /// What brings requests ends first and what their answers need last, however the parts were started.
+    /// Parts stop phase by phase: parts that accept requests first, and parts that answers need last. Within a phase,
+    /// the part that started last stops first.
     @Test func stopsPhaseByPhaseAndTheYoungestFirst() {
         let stopped = Mutex<[String]>([])
         var parts = RunningParts()

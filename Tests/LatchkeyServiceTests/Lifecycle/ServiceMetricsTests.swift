@@ -63,7 +63,7 @@ import Testing
         #expect(text["latchkey_license_duration_seconds_sum"].map { abs($0 - 0.008) < 1e-9 } == true)
     }
 
-    /// Every shape that a reader may find has its samples before the first request.
+    /// Every request shape has its samples before the first request.
     @Test func countsRequestsByShape() throws {
         metrics.issued(.v1, .keyArray, isRepeated: false, after: .zero)
         metrics.refused(.spcMalformed, .unread)

@@ -43,7 +43,7 @@ import Testing
             body: [], peer: HTTPPeer(address: .internet(IPAddress(address) ?? .v4(0), port: 1), listener: "admin"))
     }
 
-    /// 3,600 guesses in a second: ten are judged, and then one in each second.
+    /// Of 3,600 guesses in a second, ten are checked. Afterwards one is checked each second.
     @Test func slowsWrongTokens() throws {
         let gate = gate()
         var judged = 0
@@ -62,7 +62,7 @@ import Testing
         let counted = try MetricsText(parsing: registry.render())
         #expect(counted[#"refused_total{reason="wrong"}"#] == Double(judged))
         #expect(counted[#"refused_total{reason="slowed"}"#] == Double(3600 + 500 - judged))
-        // A guess that is right would not be told either.
+        // Even a right guess would not be accepted now.
         #expect(refusal(by: gate, of: request("the right token!"))?.retryAfterSeconds == 1)
         clock.advance(by: .seconds(1))
         #expect(refusal(by: gate, of: request("the right token!")) == nil)

@@ -87,7 +87,7 @@ import Testing
         #expect(await fixture.ask(.get, "/v1/refusals/\(id)").status == .notFound)
     }
 
-    /// A thousand refusals leave twenty lines, and all of their causes.
+    /// A thousand refusals leave twenty log lines, but the cause of each can still be queried.
     @Test func keepsCausesThatTheLogLeavesOut() async throws {
         let fixture = try RoutesFixture(linesPerEvent: 20)
         var last: String?
@@ -118,7 +118,7 @@ import Testing
         let fixture = try RoutesFixture(adminToken: nil)
         let response = await fixture.askAdmin(.get, "/metrics", ["Host": host])
         #expect(response.status == (isServed ? .ok : .badRequest))
-        // With a token the name does not matter, unless names are listed.
+        // With a token the host name does not matter, unless the configuration lists names.
         #expect(await self.fixture.askAdmin(.get, "/livez", ["Host": host]).status == .ok)
     }
 

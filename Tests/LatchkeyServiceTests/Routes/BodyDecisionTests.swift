@@ -8,7 +8,7 @@ import Testing
 
 @testable import LatchkeyService
 
-/// Which requests are refused by their heads, before their bodies are kept.
+/// Requests that are refused because of their heads, before their bodies are kept.
 @Suite struct BodyDecisionTests {
     private func decide(
         _ fixture: RoutesFixture, _ method: HTTPMethod, _ path: String, _ fields: HTTPFields = [:]
@@ -52,7 +52,7 @@ import Testing
         #expect(try code(await decide(fixture, .post, path, broken)) == "token_signature")
     }
 
-    /// Only its first bytes tell a report of ended sessions, which is acknowledged with any token.
+    /// Only its first bytes show that a body is a report of ended sessions, which is acknowledged with any token.
     @Test(arguments: [
         (HTTPBodyFraming.length(1), "keep"), (.length(8192), "keep"), (.length(8193), "401"), (.chunked, "401"),
         (.stream, "401"),
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// What a client hears does not tell when it was refused.
+    /// The answer does not reveal whether the request was refused before or after its body.
     @Test func refusesByTheHeadAsItRefusesTheWholeRequest() async throws {
         let fixture = try RoutesFixture()
         let whole = await fixture.license([1, 2, 3], token: nil)
@@ -85,7 +85,7 @@ import Testing
         #expect(try await fixture.metrics()[#"latchkey_licenses_refused_total{code="token_missing"}"#] == 2)
     }
 
-    /// A stranger can hold no body by asking for what needs none.
+    /// A stranger cannot make the daemon keep a body with a request that needs none.
     @Test(arguments: [
         (HTTPMethod.options, "/fps/license"), (.get, "/fps/license"), (.put, "/fps/license"), (.post, "/livez"),
         (.get, "/livez"), (.post, "/fps/certificate"), (.post, "/nothing"), (.options, "*"),
@@ -96,7 +96,7 @@ import Testing
         #expect(word(await decide(fixture, method, path)) == "drop")
     }
 
-    /// A request counts once, whether its body comes with its head or later.
+    /// A request is counted once, whether its body arrives with its head or later.
     @Test func countsNoHeadThatItAdmits() async throws {
         let fixture = try RoutesFixture(rates: RequestRates(perAddress: Rate(perSecond: 1, burst: 2)))
         let good = ["Authorization": "Bearer \(try fixture.token())"] as HTTPFields

@@ -37,7 +37,7 @@ import Testing
         (.get, "/nowhere", .notFound),
     ]
 
-    /// Errors too: a page that may not read them sees a network that is down.
+    /// Errors are readable too: a page that may not read them sees only a network failure.
     @Test(arguments: requests)
     func opensEveryAnswerToEveryPage(method: HTTPMethod, path: String, status: HTTPStatus) async {
         for origin in ["https://any.example", "null", nil] {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    /// They are answered all the same: this is no access control.
+    /// The requests are still answered, because CORS is no access control.
     @Test(arguments: [
         "https://app.example:443", "https://app.example/", "http://app.example", "https://other.example", "", nil,
     ])
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Without a token, on every path.
+    /// A preflight needs no token on any path.
     @Test(arguments: [
         ("/fps/license", "POST, OPTIONS"), ("/fps/challenge", "POST, OPTIONS"), ("/livez", "GET, HEAD, OPTIONS"),
         ("/fps/certificate", "GET, HEAD, OPTIONS"), ("/nowhere", "GET, HEAD, POST, OPTIONS"),
@@ -91,7 +91,7 @@ import Testing
         #expect(response.fields["Access-Control-Allow-Origin"] == "https://app.example")
         #expect(response.fields["Access-Control-Allow-Methods"] == methods)
         #expect(response.fields["Allow"] == methods)
-        // A refusal of another method names the same ones.
+        // A refusal of another method names the same methods.
         let refused = await ask(listed, .put, path, origin: nil)
         #expect(refused.fields["Allow"] == (refused.status == .notFound ? nil : methods))
         #expect(response.fields["Access-Control-Max-Age"] == "60")
@@ -102,7 +102,7 @@ import Testing
         #expect(Set(allowed).count == allowed.count)
     }
 
-    /// Every header in which a token may come, and what NAGRA's players send beside it.
+    /// Every header that may contain a token, and the headers that NAGRA's players send with it.
     @Test func allowsEveryHeaderOfATokenByItself() async {
         let finder = TokenFinder(headerNames: ["X-Operator-Token"])
         #expect(finder.fieldNames.count >= 7 && finder.fieldNames.contains("X-Operator-Token"))
@@ -113,7 +113,7 @@ import Testing
         let allowed = response.fields["Access-Control-Allow-Headers"]?.components(separatedBy: ", ") ?? []
         for name in finder.fieldNames.union(["x-correlation-id"]) { #expect(allowed.contains(name.lowercased())) }
         #expect(Set(allowed).count == allowed.count)
-        // Without a configured header the policy by itself covers all places.
+        // Without a configured header, the default policy covers all places.
         let standard = await ask(CORSPolicy(), .options, "/fps/license", origin: "https://app.example")
         let ordinary = standard.fields["Access-Control-Allow-Headers"]?.components(separatedBy: ", ") ?? []
         for name in TokenFinder().fieldNames { #expect(ordinary.contains(name.lowercased())) }

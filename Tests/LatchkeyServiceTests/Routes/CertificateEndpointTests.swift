@@ -41,7 +41,7 @@ import Testing
         #expect(await ask("size=1024&credential=second").body == second.certificate1024.der)
     }
 
-    /// The same certificates, as an app or a tool wants them written.
+    /// The same certificates in each format that apps and tools can request.
     @Test func writesCertificatesInEveryFormat() async throws {
         let bundle = first.certificate1024.der + first.certificate2048.der
         let base64 = await ask("format=base64")

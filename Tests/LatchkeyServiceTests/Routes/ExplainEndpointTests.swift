@@ -80,7 +80,7 @@ import Testing
 
     @Test func namesTheTrueCauseOfARejectedSPCBesideWhatAClientHears() async throws {
         var message = try fixture.deviceRequest(.v1).message
-        // Within the wrapped key, so that RSA gives no session key.
+        // This byte is in the wrapped key, so RSA gives no session key.
         message[60] ^= 1
         let report = try await explain(fixture.token(), message)
         #expect(report["allowed"]?.bool == false)

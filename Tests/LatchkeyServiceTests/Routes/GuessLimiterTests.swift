@@ -20,7 +20,7 @@ import Testing
             limiter.noteWrongSecret(of: peer)
         }
         #expect(limiter.waitSeconds(of: peer) == 1)
-        // Those that were looked at at the same time count too.
+        // Wrong secrets that were checked at the same time count too.
         for _ in 0..<3 { limiter.noteWrongSecret(of: peer) }
         #expect(limiter.waitSeconds(of: peer) == 4)
         clock.advance(by: .seconds(4))

@@ -116,7 +116,7 @@ import Testing
             pageCount += 1
         }
         #expect(pageCount == 3 && seen.count == 5 && seen == seen.sorted())
-        // A slash in a content's name may stand as it is.
+        // A slash in a content's name need not be escaped.
         #expect(Self.keys(await fixture.ask(.get, "/v1/keys/a/b", query: "track=HD")).count == 1)
         let rows = fixture.ledger.entries.filter { $0.kind == .keyDelivered }
         #expect(rows.count == 6 && rows.allSatisfy { $0.detail == "keys json" && $0.actor == "packager:p1" })
@@ -144,7 +144,7 @@ import Testing
         #expect(none.status == .notFound && none.json?["code"]?.string == "key_not_found")
     }
 
-    /// HEAD says what GET would say, and hands nothing out.
+    /// HEAD answers like GET, but delivers no key.
     @Test func answersHEADWithoutADelivery() async throws {
         let fixture = try Fixture()
         try await Self.filled(fixture, ["HD"])
@@ -189,7 +189,7 @@ import Testing
         #expect(Self.keys(page).map { $0["url"]?.string } == [url])
         let lines = await fixture.ask(.get, "/v1/keys/a%2Fb", query: "format=hls")
         #expect(lines.text.contains("URI=\"\(url)\""))
-        // A device that sends the URL back gets the key, whole and without its scheme.
+        // A device whose asset id is the URL gets the key, with and without the URL's scheme.
         for assetID in [url, String(url.dropFirst("skd://".count))] {
             let request = try fixture.routes.deviceRequest(.v1, assetID: assetID)
             let token = try fixture.routes.token([Right(.content("a/b"))])

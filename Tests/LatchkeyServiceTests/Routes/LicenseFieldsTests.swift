@@ -8,7 +8,7 @@ import Testing
 
 @testable import LatchkeyService
 
-/// What the header fields of a licence tell an app, because FairPlay tells it nothing.
+/// Header fields that tell an app about its licence, because FairPlay tells the app nothing.
 @Suite struct LicenseFieldsTests {
     private let fixture: RoutesFixture
 

@@ -45,7 +45,7 @@ import Testing
                 licensePaths: paths))
     }
 
-    // MARK: Paths that are there unless others are configured
+    // MARK: Default paths
 
     @Test(arguments: [
         "/fps/license/\(keyID)", "/fps/license/00112233445566778899AABBCCDDEEFF", "/fps/license/movie-1",
@@ -110,7 +110,7 @@ import Testing
         #expect(fixture.log.lines.contains { $0.contains(id) && $0.contains("names another key") })
     }
 
-    /// An app that replaces the scheme has the whole URI as its asset id.
+    /// The asset id of an app that replaces the scheme is the whole URI.
     @Test func aWholeURIAgreesWithItsOwnPath() async throws {
         let path = "/fps/license/\(Self.keyID)"
         for assetID in ["skd://keys.example.com\(path)", "keys.example.com\(path)", Self.keyID, "movie-1"] {
@@ -153,7 +153,7 @@ import Testing
         #expect(try opens(queried.body, other))
     }
 
-    /// FairPlay-KSM has its certificate at the address of its licences.
+    /// FairPlay-KSM serves its certificate and its licences at the same address.
     @Test func aPathMayHaveBoth() async throws {
         use(.init(try pattern("/ksm"), serves: .both, certificateFormat: .json))
         let certificate = await fixture.ask(.get, "/ksm")
@@ -171,7 +171,7 @@ import Testing
         #expect(html.status == .unauthorized && html.fields["Content-Type"]?.hasPrefix("text/html") == true)
         let json = await fixture.ask(.post, "/rights/a", ["Accept": "application/json"], body: [1])
         #expect(try JSONReader.parse(json.body).object?["errorCode"] != nil)
-        // There `Accept` is about refusals, and licences are bytes.
+        // On this path, `Accept` only chooses the format of refusals. Licences are always bytes.
         #expect(
             try await licence("/rights/a", ["Accept": "application/json"]).0.fields["Content-Type"]
                 == "application/octet-stream")
@@ -234,7 +234,7 @@ import Testing
         #expect(warning(template) == path)
     }
 
-    /// A proxy takes the path of the public URL away.
+    /// A proxy removes the path of the public URL.
     @Test func knowsThePathOfThePublicURL() {
         let template = "skd://keys.example.com/drm/fps/license/{kid}"
         #expect(warning(template, publicURL: "https://keys.example.com/drm") == nil)

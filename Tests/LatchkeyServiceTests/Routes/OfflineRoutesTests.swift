@@ -11,7 +11,7 @@ import Testing
 
 @testable import LatchkeyService
 
-/// Offline licences, what devices report of them, and the challenges that keep the reports fresh.
+/// Offline licences, the devices' reports about them, and the challenges that keep the reports fresh.
 @Suite struct OfflineRoutesTests {
     private let fixture: RoutesFixture
     private let token: String
@@ -25,7 +25,7 @@ import Testing
         try #require(try JSONReader.parse(response.body).object)
     }
 
-    // MARK: The wish for an offline licence
+    // MARK: Requests for an offline licence
 
     private func validity(query: String?) async throws -> LicenseTerms.Validity {
         let request = try fixture.deviceRequest(.v2) { $0.capabilities = [.offlineKey] }
@@ -55,7 +55,8 @@ import Testing
         #expect(fixture.operations.value == 0)
     }
 
-    /// `"offline": true` of a streaming key asks for a licence to keep, for this key alone. The query decides for all.
+    /// `"offline": true` of a streaming key requests a licence to keep, only for this key. The query decides for all
+    /// keys.
     @Test(arguments: [
         (nil, [true, false, false]), ("offline=1", [true, true, true]), ("offline=0", [false, false, false]),
     ])

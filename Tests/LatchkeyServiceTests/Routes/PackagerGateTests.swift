@@ -12,7 +12,7 @@ import Testing
 
 @testable import LatchkeyService
 
-/// Which requests come from a packager, and when it may ask.
+/// Which requests come from a packager, and when the gate accepts them.
 @Suite struct PackagerGateTests {
     private let clock = ManualClock()
     private let registry = MetricsRegistry()
@@ -76,7 +76,8 @@ import Testing
         #expect(outcome(fields) == .failure(.credential(.ambiguous)))
     }
 
-    /// The certificate of a proxy that ends TLS is not the packager's, even if the proxy is a packager somewhere else.
+    /// A proxy that ends TLS presents its own certificate. It does not stand for a packager, even if it is one
+    /// elsewhere.
     @Test func takesTheCertificateOfThePackagersOwnConnection() {
         let tls = TLSFacts(
             version: .version13, isResumed: false, clientCertificate: .init(subject: "CN=second", sha256: []))
@@ -99,8 +100,8 @@ import Testing
         }
     }
 
-    /// 3,600 guesses in a second: ten are judged, and then one in each second. A secret of a disabled packager is
-    /// refused as a wrong one is.
+    /// Of 3,600 guesses in a second, ten are checked, and then one each second. The secret of a disabled packager is
+    /// refused like a wrong one.
     @Test(arguments: ["secret-of-nobody", "secret-of-disabled"])
     func slowsWrongSecrets(secret: String) throws {
         var judged = 0
@@ -111,7 +112,7 @@ import Testing
             }
         }
         #expect(judged == GuessLimiter.wrongMaximum)
-        // A right secret of that network is not told, and other networks do not wait.
+        // A right secret from that network is not accepted now. Other networks do not wait.
         #expect(outcome(["x-api-key": "secret-of-second"]) == .failure(.slowed(retryAfterSeconds: 1)))
         let other = Self.peer(.internet(.v4(0xC000_0202), port: 1))
         #expect(outcome(["x-api-key": "secret-of-second"], other) == .success("second"))
@@ -122,7 +123,7 @@ import Testing
         #expect(outcome(["x-api-key": "secret-of-second"]) == .success("second"))
     }
 
-    /// Requests without a secret are no guesses, and a certificate cannot be guessed.
+    /// Requests without a secret do not count as guesses, and a certificate cannot be guessed.
     @Test func slowsNothingElse() {
         let tls = TLSFacts(
             version: .version13, isResumed: false, clientCertificate: .init(subject: "CN=disabled", sha256: []))

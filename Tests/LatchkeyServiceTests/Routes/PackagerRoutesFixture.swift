@@ -16,7 +16,7 @@ import TestSupport
 /// The routes of packagers, with keys in memory.
 struct PackagerRoutesFixture {
     static let secret = "a-packagers-secret"
-    /// Basic, of the packager `p1`.
+    /// The Basic credentials of the packager `p1`.
     static let basic = "Basic " + Base64.encode(Array("p1:\(secret)".utf8))
 
     let store = MemoryKeyStore()
@@ -51,7 +51,7 @@ struct PackagerRoutesFixture {
         Array(try Data(contentsOf: folder.appending(path: "\(name).xml")))
     }
 
-    /// The path and fields that go with a document of the vectors.
+    /// The path and the version header for a document of the vectors.
     static func version(of name: String) -> (path: String, header: String?) {
         if name.hasPrefix("v1_") { return ("/speke/v1.0/copyProtection", nil) }
         if name.hasPrefix("v21_") { return ("/speke/v2.1/copyProtection", "2.1") }
@@ -86,7 +86,7 @@ struct PackagerRoutesFixture {
         return await routes.ask(method, path, query: query, fields, body: Array(body.utf8))
     }
 
-    /// Whether no key is in the log or in the ledger, in any form in which one leaves.
+    /// Whether the log and the ledger contain no key, in any encoding in which keys are delivered.
     func keepsSecrets(besides more: [String] = []) -> Bool {
         let places = routes.log.lines + ledger.entries.map { "\($0)" + Hexadecimal.encode($0.encoded()) }
         let secrets = store.records.flatMap { record in

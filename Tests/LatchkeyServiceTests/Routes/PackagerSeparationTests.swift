@@ -13,7 +13,7 @@ import Testing
 
 /// A packager's credential opens no licence.
 @Suite struct PackagerSeparationTests {
-    /// With dots, so that it looks as much like a token as the configuration allows.
+    /// The secret has dots, so that it looks as much like a token as the configuration allows.
     private static let secret = "eyJhbGciOiJFUzI1NiJ9.the-secret-of.a-packager"
 
     private let fixture: RoutesFixture
@@ -30,7 +30,7 @@ import Testing
                 packagers: PackagerDirectory([entry], key: key)))
     }
 
-    /// A place of a request where a text may stand, and the text in it.
+    /// A place in a request that may contain a credential.
     enum Place: String, CaseIterable, Sendable {
         case bearer, basic, apiKey, nagra, axinom, drmToday, drmCloud, expressPlay, configured
         case queryToken, queryExpressPlay, queryAxinom, body
@@ -74,7 +74,7 @@ import Testing
         return await fixture.ask(.post, "/fps/license", query: place.query(text), fields, body: body)
     }
 
-    /// The answer is the one that any other text gets.
+    /// The secret gets the same answer as any other text.
     @Test(arguments: Place.allCases)
     func aPackagersSecretOpensNoLicence(place: Place) async throws {
         let answer = try await license(presenting: Self.secret, at: place)
@@ -82,11 +82,12 @@ import Testing
         #expect(answer.status == .unauthorized && other.status == .unauthorized)
         let code = try #require(answer.fields["X-Error-Code"])
         #expect(code == other.fields["X-Error-Code"] && code.hasPrefix("token_"))
-        // Packagers alone are asked for Basic.
+        // Only the routes for packagers ask for Basic credentials.
         #expect(answer.fields["WWW-Authenticate"] == "Bearer")
     }
 
-    /// The places are read: a viewer's token opens a licence from some of them, and the others are no places of tokens.
+    /// A viewer's token gets a licence in some of these places, which proves that they are read. The others are not for
+    /// tokens.
     @Test func aViewersTokenOpensALicenceFromTheSamePlaces() async throws {
         let token = try fixture.token()
         var opened: Set<Place> = []

@@ -47,7 +47,7 @@ import Testing
         #expect(try code(response) == "method_not_allowed")
         let body = try #require(try JSONReader.parse(response.body).object)
         let detail = try #require(body["detail"]?.string)
-        #expect(detail == "This address takes POST alone, and the request has the method \(method.rawValue).")
+        #expect(detail == "This address takes only POST, and the request has the method \(method.rawValue).")
         #expect(body["hint"]?.string?.contains("by POST") == true)
     }
 
@@ -128,7 +128,7 @@ import Testing
     @Test(arguments: ["/fps/certificate", "/livez", "/readyz"])
     func onlyReadsWhatIsThereToRead(path: String) async throws {
         fixture.health.setReady(true)
-        // OPTIONS asks for what web pages may do, at every address (CORSPolicyTests).
+        // OPTIONS is answered at every address, for web pages (CORSPolicyTests).
         for method in HTTPMethod.allCases where method != .options {
             let response = await fixture.ask(method, path)
             let isRead = method == .get || method == .head

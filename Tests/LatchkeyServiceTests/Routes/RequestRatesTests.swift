@@ -44,7 +44,7 @@ import Testing
         #expect(try await ask(fixture, query: "renew=true").status == .tooManyRequests)
     }
 
-    /// A challenge and a licence count together.
+    /// Requests for challenges and for licences count together.
     @Test(arguments: [RequestRates(perAddress: one), RequestRates(perSubject: one)])
     func countsChallengesToo(rates: RequestRates) async throws {
         let fixture = try RoutesFixture(rates: rates)
@@ -55,7 +55,7 @@ import Testing
         #expect(try await ask(fixture).status == .tooManyRequests)
     }
 
-    /// A query says in the log only that a rate was exceeded. Challenges are not among the refusals that metrics count.
+    /// The log of a query only tells that a rate was exceeded. The metrics of refusals do not count challenges.
     @Test(
         arguments: [
             (RequestRates(perAddress: one), " of an address"), (RequestRates(perSubject: one), " of a subject"),
@@ -80,7 +80,7 @@ import Testing
         #expect(try await fixture.metrics()["latchkey_licenses_refused_total{code=\"rate_limited\"}"] == 2)
     }
 
-    /// Other rules hold for the next request, and what was taken under the old ones still counts.
+    /// New rules apply to the next request, and requests under the old rules still count.
     @Test func takesOtherRatesWithoutARestart() async throws {
         let fixture = try RoutesFixture()
         #expect(try await ask(fixture).status == .ok)
@@ -108,7 +108,7 @@ import Testing
         #expect(await challenge.status == .ok)
     }
 
-    /// Until as many requests wait as should.
+    /// Waits until `count` requests wait for their turn.
     private func waitFor(_ count: Double, in fixture: RoutesFixture) async throws {
         let deadline = ContinuousClock.now + .seconds(300)
         while try await fixture.metrics()["latchkey_overload_waiting"] != count {
@@ -121,7 +121,7 @@ import Testing
         #expect(try await ask(fixture).status == .ok)
         async let second = ask(fixture)
         try await waitFor(1, in: fixture)
-        #expect(fixture.operations.value == 1, "RSA is bought after the wait")
+        #expect(fixture.operations.value == 1, "RSA is spent after the wait")
         fixture.clock.advance(by: .seconds(1))
         #expect(try await second.status == .ok)
         #expect(try await fixture.metrics()["latchkey_overload_waited_total"] == 1)
@@ -146,7 +146,7 @@ import Testing
     @Test func servesRenewalsBeforeThoseThatCameEarlier() async throws {
         let fixture = try RoutesFixture(
             rates: RequestRates(all: Self.one), overload: OverloadLimits(wait: .seconds(30)))
-        // The burst, and the second one that only renewals have.
+        // The first request uses the burst. The second uses the extra burst for renewals.
         #expect(try await ask(fixture).status == .ok)
         #expect(try await ask(fixture, query: "renew=true").status == .ok)
         async let ordinary = ask(fixture)

@@ -18,7 +18,7 @@ import Testing
 
 /// The licence route reads every request shape (clients, sections 1 and 2).
 @Suite struct RequestShapesTests {
-    /// A body around the Base64 of an SPC, the type that its player says, and the name of its shape.
+    /// A body around the Base64 text of an SPC, the type that its player declares, and the name of its shape.
     struct Shape: Sendable, CustomTestStringConvertible {
         let name: String
         let type: String?
@@ -83,7 +83,7 @@ import Testing
         try JSONReader.parse(response.body).object?[name]?.string
     }
 
-    /// The CKC, out of the answers of this test's shapes.
+    /// The CKC in an answer of this shape.
     private func ckc(in response: HTTPResponse, of shape: Shape) throws -> [UInt8] {
         let node = { try JSONReader.parse(response.body) }
         switch shape.name {
@@ -115,7 +115,7 @@ import Testing
         #expect(issued.allSatisfy { $0.contains("\"shape\":\"\(shape.name)\"") })
     }
 
-    /// A refusal has its status in shapes with one SPC, and is one of the results in the others.
+    /// In shapes with one SPC, a refusal has its own status. In the others, it is one of the results.
     @Test(arguments: shapes)
     func refuses(shape: Shape) async throws {
         let fixture = try RoutesFixture()
@@ -170,7 +170,7 @@ import Testing
         #expect(metrics["latchkey_licenses_refused_total{code=\"spc_malformed\"}"] == 1)
     }
 
-    /// `offline` of a key is what it is for, unless the query says it.
+    /// A key's `offline` chooses its use, unless the query does.
     @Test func aStreamingKeyMayBeKept() async throws {
         let fixture = try RoutesFixture()
         let request = try fixture.deviceRequest(.v1)
@@ -185,7 +185,7 @@ import Testing
         #expect(String(decoding: played.body, as: UTF8.self).contains("\"status\":0"))
     }
 
-    /// More SPCs than a request may have are refused as a whole.
+    /// A request with too many SPCs is refused as a whole.
     @Test func countsKeys() async throws {
         let fixture = try RoutesFixture()
         let message = try fixture.deviceRequest(.v1).message
@@ -199,7 +199,7 @@ import Testing
 
     // MARK: Copies
 
-    /// A burst of nine, in any shape, costs one RSA operation: the same SPC is the same request.
+    /// A burst of nine copies in any shape costs one RSA operation, because the same SPC is the same request.
     @Test(arguments: [shapes[0], shapes[6], shapes[11]])
     func aBurstCostsOneOperation(shape: Shape) async throws {
         let fixture = try RoutesFixture(recorder: try MemoryDecisions().recorder())
@@ -274,7 +274,7 @@ import Testing
 
     // MARK: Diagnosis
 
-    /// Each has a code, a sentence that says what was received, and one that says what to do.
+    /// Each mistake has a code, a sentence that says what was received, and a sentence that says what to do.
     @Test(arguments: [
         ("certificate", "spc_is_certificate", "certificate"), ("PEM", "spc_is_certificate", "certificate"),
         ("form with a certificate", "spc_is_certificate", "certificate"),
@@ -310,7 +310,7 @@ import Testing
         #expect(line.contains("\"shape\":\"unread\""))
     }
 
-    /// Hashes are public: the certificate is.
+    /// The answer may name certificate hashes, because certificates are public.
     @Test func namesTheCertificatesThatItHas() async throws {
         let fixture = try RoutesFixture()
         var message = try fixture.deviceRequest(.v2).message
@@ -338,7 +338,7 @@ import Testing
         #expect(try #require(try member(response, "hint")).contains("Authorization"))
     }
 
-    /// A rejected SPC has one body in every shape, but for the request's id and time.
+    /// A rejected SPC has the same body in every shape, except for the request's id and time.
     @Test func rejectionsAreUniform() async throws {
         let fixture = try RoutesFixture()
         let good = try fixture.deviceRequest(.v1).message
@@ -360,7 +360,7 @@ import Testing
     }
 }
 
-/// Decisions in memory: the same request gets the same answer.
+/// A decision store in memory. The same request gets the same answer.
 final class MemoryDecisions: DecisionStore {
     private let known = Mutex<[Pseudonym: [UInt8]]>([:])
     private let entries = Mutex<[LedgerEntry]>([])

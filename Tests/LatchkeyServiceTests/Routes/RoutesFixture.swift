@@ -19,7 +19,7 @@ import TestSupport
 
 @testable import LatchkeyService
 
-/// The routes of a daemon on a loop of their own, without a socket.
+/// The routes of a daemon on their own loop, without a socket.
 final class RoutesFixture: Sendable {
     static let adminToken = "an administrator's token"
     static let key = [UInt8](0x20...0x2F)
@@ -112,14 +112,14 @@ final class RoutesFixture: Sendable {
     }
 
     deinit {
-        // The last reference may go on the loop, which cannot wait for itself.
+        // The last reference may be released on the loop, which cannot wait for its own end.
         Thread.detachNewThread { [group, packagerLoop] in
             group.stop(within: .seconds(10))
             packagerLoop?.stop(within: .seconds(10))
         }
     }
 
-    /// Puts other rules for web pages in force, as a reload does.
+    /// Replaces the rules for web pages, as a reload does.
     func use(_ cors: CORSPolicy) {
         let old = rules.current
         rules.replace(
@@ -129,7 +129,7 @@ final class RoutesFixture: Sendable {
 
     // MARK: Requests
 
-    /// What a handler answers, on the loop's thread as in a daemon.
+    /// Calls a handler on the loop's thread, as a daemon does, and returns its answer.
     func answer(_ handler: any HTTPHandler, _ request: HTTPRequest) async -> HTTPResponse {
         let loop = group.loops[0]
         return await withCheckedContinuation { continuation in
@@ -142,7 +142,7 @@ final class RoutesFixture: Sendable {
         }
     }
 
-    /// Calls something that belongs on the loop.
+    /// Calls the body on the loop.
     func onLoop<Result: Sendable>(_ body: @escaping @Sendable (LoopContext) -> Result) async -> Result {
         let loop = group.loops[0]
         return await withCheckedContinuation { continuation in
@@ -150,27 +150,27 @@ final class RoutesFixture: Sendable {
         }
     }
 
-    /// Asks the public listener.
+    /// Sends a request to the public listener.
     func ask(
         _ method: HTTPMethod, _ path: String, query: String? = nil, _ fields: HTTPFields = [:], body: [UInt8] = []
     ) async -> HTTPResponse {
         await answer(publicRoutes, Self.request(method, path, query: query, fields, body: body))
     }
 
-    /// Asks the admin listener.
+    /// Sends a request to the admin listener.
     func askAdmin(
         _ method: HTTPMethod, _ path: String, _ fields: HTTPFields = [:], body: [UInt8] = []
     ) async -> HTTPResponse {
         await answer(adminRoutes, Self.request(method, path, fields, body: body))
     }
 
-    /// Asks for a licence as an app does.
+    /// Requests a licence as an app does.
     func license(_ message: [UInt8], token: String?, query: String? = nil) async -> HTTPResponse {
         let fields: HTTPFields = token.map { ["Authorization": "Bearer \($0)"] } ?? [:]
         return await ask(.post, "/fps/license", query: query, fields, body: message)
     }
 
-    /// What an SPC comes to, before it has the shape of an answer.
+    /// The outcome for an SPC, before it gets the shape of an answer.
     func outcome(of message: [UInt8], token: String, use: LicenseUse? = nil) async throws -> LicenseOutcome {
         let loop = group.loops[0]
         return try await withCheckedThrowingContinuation { continuation in
@@ -226,7 +226,7 @@ final class RoutesFixture: Sendable {
     }
 }
 
-/// One content key, and nothing else.
+/// A source with exactly one content key.
 struct OneStoredKey: ContentKeySource {
     private let record: ContentKeyRecord
 
@@ -257,7 +257,8 @@ struct BrokenStore: ContentKeySource {
 }
 
 extension HTTPResponse {
-    /// Whether the client is told to wait for so many seconds: the least wait, or up to half as much again.
+    /// Whether `Retry-After` tells the client to wait for a number of seconds in this range: the minimum wait, or up to
+    /// half as much again.
     func waits(_ seconds: ClosedRange<Int>) -> Bool {
         fields["Retry-After"].flatMap { Int($0) }.map(seconds.contains) ?? false
     }

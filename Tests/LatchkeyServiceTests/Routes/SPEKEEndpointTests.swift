@@ -12,7 +12,7 @@ import Testing
 
 @testable import LatchkeyService
 
-/// SPEKE over HTTP: who is let in, what is answered, and what is counted and recorded.
+/// SPEKE over HTTP: authentication, answers, metrics and ledger rows.
 @Suite struct SPEKEEndpointTests {
     typealias Fixture = PackagerRoutesFixture
 
@@ -37,7 +37,7 @@ import Testing
             #expect(isThere == (name != "v2_vod_fairplay_encrypted_delivery"))
             #expect(response.text.contains(Base64.encode(record.iv.bytes)))
         }
-        // Asked again, the same keys.
+        // A repeated request gets the same keys.
         let again = try await fixture.post(name, Fixture.version(of: name).header == nil ? nil : "/speke")
         #expect(again.status == .ok)
         if name != "v2_vod_fairplay_encrypted_delivery" { #expect(again.body == response.body) }
@@ -71,7 +71,8 @@ import Testing
         #expect(fixture.store.callCount == 0 && fixture.ledger.entries.isEmpty)
     }
 
-    /// An encoder that asks without end: the same bytes, each counted, with a bounded number of rows.
+    /// An encoder that repeats its request without end gets the same bytes. Each delivery is counted, with a limited
+    /// number of rows.
     @Test func answersTheSameDocumentAgainAndAgain() async throws {
         let fixture = try Fixture(linesPerEvent: 20)
         let first = try await fixture.post("v2_vod_fairplay_video_audio")
@@ -82,13 +83,15 @@ import Testing
             #expect(response.fields["X-Request-Id"] != first.fields["X-Request-Id"])
         }
         #expect(fixture.ledger.commits.count == 10)
-        // Of the 21 that the ledger only counts, the log has as many as a second's lines of one event.
+        // Of the 21 deliveries that the ledger only counts, the log has as many lines as one event may write per
+        // second.
         #expect(fixture.routes.log.lines.filter { $0.contains("packager_served") }.count == 10 + 20)
         let metrics = try await fixture.routes.metrics()
         let served = #"latchkey_packager_requests_total{packager="p1",interface="speke-2.0",outcome="served"}"#
         #expect(metrics[served] == 31)
         #expect(metrics[#"latchkey_packager_keys_total{packager="p1",outcome="found"}"#] == 60)
-        // Another document, and one whose answer differs each time, do not count as repetitions.
+        // Another document does not count as a repetition. The same is true of a document whose answer differs each
+        // time.
         let encrypted = try await fixture.post("v2_vod_fairplay_encrypted_delivery")
         for _ in 1...15 {
             #expect(try await fixture.post("v2_vod_fairplay_encrypted_delivery").body != encrypted.body)
@@ -96,7 +99,7 @@ import Testing
         #expect(fixture.keepsSecrets(besides: [Fixture.secret, Fixture.basic]))
     }
 
-    /// What is remembered opens nothing: the credential, the contents and the rate are judged each time.
+    /// A cached answer opens nothing: the credential, the contents and the rate are checked each time.
     @Test func judgesEachOfManyRequests() async throws {
         let fixture = try Fixture(rate: Rate(perSecond: 1, burst: 20))
         for _ in 1...20 { #expect(try await fixture.post("v2_vod_fairplay_video_audio").status == .ok) }
@@ -111,7 +114,7 @@ import Testing
         let fixture = try Fixture()
         for authorization in [nil, "Basic x", "Bearer wrong-secret-of-somebody"] {
             let response = try await fixture.post("neg_xxe", authorization: authorization)
-            // The document is not looked at.
+            // The document is not read.
             #expect(response.status == .unauthorized && response.fields["X-Error-Code"] == "packager_invalid")
             #expect(response.fields.values(of: "WWW-Authenticate").count == 2)
             #expect(response.fields["X-Speke-Version"] == "2.0")
@@ -121,7 +124,7 @@ import Testing
         #expect(metrics[#"latchkey_packager_credentials_refused_total{reason="wrong"}"#] == 2)
     }
 
-    /// Without packagers every credential is wrong; nothing else shows that there are no packagers.
+    /// Without packagers every credential is wrong. Nothing else reveals that there are no packagers.
     @Test func refusesEverybodyWithoutPackagers() async throws {
         let fixture = try Fixture(hasPackager: false)
         #expect(try await fixture.post("v2_vod_fairplay_video_audio").status == .unauthorized)
@@ -135,7 +138,7 @@ import Testing
         #expect(try await fixture.post("v2_vod_fairplay_video_audio", authorization: authorization).status == .ok)
     }
 
-    /// A network has ten wrong secrets, and then one in a second. Until then a right one is not looked at.
+    /// A network may send ten wrong secrets, and then one each second. Meanwhile even a right secret is not checked.
     @Test func slowsGuessesDown() async throws {
         let fixture = try Fixture()
         for _ in 0..<10 {
@@ -210,7 +213,7 @@ import Testing
         #expect(await fixture.ask(.get, "/speke/v2.0/heartbeat").status == .notFound)
     }
 
-    /// Web pages are not let in, with any policy for the other addresses.
+    /// Web pages are refused with any policy for the other addresses.
     @Test func opensNothingToWebPages() async throws {
         let fixture = try Fixture(cors: CORSPolicy(origins: .any))
         let fields: HTTPFields = ["Authorization": Fixture.basic, "Origin": "https://page.example"]
@@ -234,13 +237,13 @@ import Testing
     @Test func makesNoKeyForAReader() async throws {
         let fixture = try Fixture(scopes: [.read])
         let response = try await fixture.post("v2_vod_fairplay_video_audio")
-        #expect(response.status == .forbidden && response.text.contains("may not have keys made"))
+        #expect(response.status == .forbidden && response.text.contains("may not create keys"))
         #expect(fixture.store.records.isEmpty)
         let creator = try Fixture(scopes: [.create])
         #expect(try await creator.post("v2_vod_fairplay_video_audio").status == .forbidden)
     }
 
-    /// A certificate that the request brings along proves nothing: only pinned ones get keys.
+    /// A certificate that only the request contains proves nothing: keys are encrypted only to pinned certificates.
     @Test func encryptsToPinnedCertificatesAlone() async throws {
         let open = try Fixture(isPinned: false)
         let refused = try await open.post("v2_vod_fairplay_encrypted_delivery")
@@ -254,7 +257,7 @@ import Testing
         #expect(strict.ledger.entries.allSatisfy { $0.detail == "speke-2.0 encrypted" })
     }
 
-    // MARK: - Keys that are not given
+    // MARK: - Refused keys
 
     @Test func tellsWhatAStoredKeyHasOtherwise() async throws {
         let fixture = try Fixture()
@@ -289,7 +292,7 @@ import Testing
         #expect(response.text.contains("accept-restore"))
     }
 
-    /// While the store is away, keys that are known are given, and none is made.
+    /// While the store is unavailable, known keys are delivered, but no key is made.
     @Test func servesWhatItKnowsWhileTheStoreIsAway() async throws {
         let fixture = try Fixture()
         let before = try await fixture.post("v2_vod_fairplay_video_audio")
@@ -330,7 +333,7 @@ import Testing
 
     // MARK: - The body
 
-    /// A body is kept for a packager alone.
+    /// A body is kept only for a packager.
     @Test func decidesAboutABodyByTheHead() async throws {
         let fixture = try Fixture(rate: Rate(perSecond: 1, burst: 1))
         func decision(_ authorization: String) async -> String {

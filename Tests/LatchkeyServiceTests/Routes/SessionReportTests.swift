@@ -44,7 +44,7 @@ import Testing
         #expect(store.rows.map(\.kind) == [.sessionEndReported, .sessionEndReported])
         #expect(store.rows.map(\.detail) == ["010203ff", "0405"])
         #expect(store.rows.allSatisfy { $0.subject != nil })
-        // Both sessions of a report are one commit.
+        // Both sessions of a report are stored in one commit.
         #expect(store.commitCount == 3)
         #expect(try await count(fixture, "recorded") == 2)
         #expect(try await count(fixture, "repeated") == 4)
@@ -71,7 +71,7 @@ import Testing
         #expect(try await count(fixture, "unverified") == 3)
     }
 
-    /// Also if nothing good follows the first bytes.
+    /// A report is acknowledged even if nothing valid follows its first bytes.
     @Test func areAcknowledgedUnread() async throws {
         let store = MemoryDecisions()
         let fixture = try RoutesFixture(recorder: try store.recorder())
@@ -93,7 +93,7 @@ import Testing
         #expect(try await count(fixture, "failed") == 1)
     }
 
-    /// A list is a report at every address of licences, and nothing is unwrapped for it.
+    /// At every licence address, a property list is a report, and no RSA operation is spent for it.
     @Test func costNoRSA() async throws {
         let fixture = try RoutesFixture()
         let body = try Self.list(["PlaybackSessionID": Data([1])])

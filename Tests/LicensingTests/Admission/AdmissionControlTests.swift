@@ -10,7 +10,7 @@ import Testing
 
 @testable import Licensing
 
-/// Who is admitted, in which order that is decided, and by which rules.
+/// Which requests are admitted, in which order the checks are made, and which rules apply.
 @Suite struct AdmissionControlTests {
     private static let one = Rate(perSecond: 1, burst: 1)
     private static let here = RequestOrigin(address: .v4(0x7f00_0001))
@@ -36,7 +36,7 @@ import Testing
 
     // MARK: Order
 
-    /// Nothing of a request is looked at before its address is counted.
+    /// The address is counted before anything else of a request is read.
     @Test func countsTheAddressFirst() async throws {
         fixture.reload { $0.rates = RequestRates(perAddress: Self.one) }
         #expect(try await ask([], token: nil) == .tokenMissing)
@@ -48,7 +48,7 @@ import Testing
         #expect(fixture.operations.value == 2)
     }
 
-    /// All addresses of a subscriber are one party.
+    /// All addresses of a subscriber count as one party.
     @Test func countsTheAddressesOfASubscriberTogether() async throws {
         fixture.reload { $0.rates = RequestRates(perAddress: Self.one) }
         let addresses = try ["2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"].map { try #require(IPAddress($0)) }
@@ -60,7 +60,7 @@ import Testing
         #expect(failures == [nil, Self.tooOften, nil])
     }
 
-    /// The token comes before the container, and a subject is counted only once both are good.
+    /// The token is checked before the container, and the subject is counted only if both are good.
     @Test func countsTheSubjectLast() async throws {
         fixture.reload { $0.rates = RequestRates(perSubject: Self.one) }
         var view = RevocationView()
@@ -91,7 +91,8 @@ import Testing
             try await ask(token: token(), isRenewal: true) == .rateLimited(.subject, retryAfterSeconds: 2))
     }
 
-    /// A refused rate has no row in the ledger, and neither has a request that waited for nothing.
+    /// A request that is refused for its rate has no row in the ledger, and neither has one that waited without
+    /// success.
     @Test func refusesWithoutARow() async throws {
         let ledger = RecordingLedger()
         let pseudonyms = try MemoryChallengeStore.pseudonyms()
@@ -122,7 +123,7 @@ import Testing
 
     // MARK: Other rules
 
-    /// The buckets outlive a reload, and the new rate holds at once.
+    /// The buckets survive a reload, and the new rate applies immediately.
     @Test func aReloadGivesNoNewBurst() async throws {
         fixture.reload { $0.rates = RequestRates(perAddress: Self.one) }
         #expect(try await ask(token: token()) == nil)
@@ -134,14 +135,14 @@ import Testing
         for _ in 0..<5 { #expect(try await ask(token: token()) == nil) }
     }
 
-    /// Credentials and versions are taken with the rules, on loops that have served others before.
+    /// New credentials and versions take effect with the new rules, on loops that have served requests before.
     @Test func aReloadBringsCredentialsAndVersions() async throws {
         let message = try fixture.deviceRequest(.v2).message
         #expect(try await ask(message, token: token()) == nil)
         let credentials = fixture.rules.fairplay.credentials
         try fixture.reload { $0.credentials = try CredentialSet([]) }
         guard case .spc(.unknownCertificate) = try await ask(message, token: token()) else {
-            Issue.record("a credential that is gone opens nothing")
+            Issue.record("a removed credential has opened an SPC")
             return
         }
         fixture.reload { $0.credentials = credentials }
@@ -153,7 +154,7 @@ import Testing
         #expect(try await ask(newer, token: token()) == nil)
     }
 
-    /// A token that only other issuers make good is refused at once, although it was verified before.
+    /// If the issuer of a token was removed, the token is refused immediately, although it was verified before.
     @Test func aReloadForgetsVerifiedTokens() async throws {
         let token = try token()
         #expect(try await ask(token: token) == nil)
@@ -161,12 +162,12 @@ import Testing
         try fixture.reload { $0.verifier = TokenVerifier(issuers: try IssuerSet([])) }
         #expect(fixture.rules.entitlement.tokens.count == 0)
         guard case .entitlement = try await ask(token: token) else {
-            Issue.record("the token is no longer good")
+            Issue.record("the token of a removed issuer was accepted")
             return
         }
     }
 
-    /// What was admitted goes on under the rules of its admission.
+    /// A request that was admitted continues under the rules of its admission.
     @Test func aRequestKeepsItsRules() async throws {
         let fixture = fixture
         let loop = fixture.group.loops[0]

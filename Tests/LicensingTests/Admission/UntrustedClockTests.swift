@@ -8,8 +8,8 @@ import Testing
 
 @testable import Licensing
 
-/// What is served while the wall clock is behind: renewals by session tokens, and nothing new
-/// (architecture, "Trusted time").
+/// Which requests are served while the wall clock is behind: renewals by session tokens, but nothing new (architecture,
+/// "Trusted time").
 @Suite struct UntrustedClockTests {
     private static let leased = [Right(.content("movie-1"), lease: 300)]
 
@@ -38,7 +38,7 @@ import Testing
         }.message
     }
 
-    /// By the time that endpoints give.
+    /// Asks for a licence at the time that endpoints use.
     private func ask(_ state: PlaybackState, token: [UInt8]) async throws -> Result<IssuedLicense, LicenseError> {
         await fixture.issue(try message(state), token: token, now: trusted.wallTime.seconds)
     }
@@ -67,14 +67,14 @@ import Testing
     @Test func saysNothingOfTheTokensTimesWhileTheClockIsInDoubt() async throws {
         let token = try fixture.token(Self.leased, expiresIn: -60)
         guard case .entitlement(.tokenExpired) = try await ask(.readyToStart, token: token).failure else {
-            Issue.record("an expired token is expired by a clock that is trusted")
+            Issue.record("an expired token was not refused, although the clock is trusted")
             return
         }
         step(-7200)
         #expect(try await ask(.readyToStart, token: token).failure == .clockUntrusted)
     }
 
-    /// Fault: a clock that was 60 days ahead lifted revocations that had an end.
+    /// A clock that was 60 days ahead once lifted revocations that had an end.
     @Test func aClockAheadLiftsNoRevocation() async throws {
         var view = RevocationView()
         view.revoke(.subject, "viewer-1", of: "portal", until: LicensingFixture.now + 100)
@@ -87,7 +87,7 @@ import Testing
         #expect(try await ask(.readyToStart, token: token).failure == nil)
     }
 
-    /// Each of the 86 digits of the signature is changed once; all bits of the last one are not the signature's.
+    /// Changes each digit of the signature but the last, which contains only two bits of the signature.
     @Test(arguments: 1...85)
     func refusesABadSignatureAsAlways(distance: Int) async throws {
         step(-7200)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Licensing
 
-/// What a service's answers come to, and what happens without them.
+/// The decisions that follow from a service's answers, and from missing answers.
 @Suite struct CallbackDeciderTests {
     private static let now = LicensingFixture.now
     private static let leased = #"{"rights":[{"content":"movie-1","lease":60}]}"#
@@ -104,7 +104,7 @@ import Testing
             #expect(found.code == error.code)
         }
         #expect(counts(decider) == [.failed: 4])
-        #expect(decider.isAvailable, "what is refused of an answer is no outage")
+        #expect(decider.isAvailable, "a refused answer is not an outage")
     }
 
     @Test func handsOnTheNumberOfADenial() async throws {
@@ -116,7 +116,7 @@ import Testing
 
     // MARK: Memory
 
-    /// The lease of the licence bounds how long an answer is believed.
+    /// An answer is believed no longer than the lease of the licence.
     @Test func believesAnAnswerForAWhileOnceALicenceWasIssued() async throws {
         let decider = decider { $0.memory.allowedSeconds = 30 }
         let first = try await decide(decider).get()
@@ -140,7 +140,7 @@ import Testing
         #expect(try await decide(decider, question(use: .offline)).get().origin == .service)
         #expect(try await decide(decider, question("another")).get().origin == .service)
         #expect(try await decide(decider).get().origin == .memory)
-        // Claims end even if they are remembered.
+        // Claims expire even if they are remembered.
         #expect(try await decide(decider, wallTime: Self.now + 86_400).get().origin == .service)
     }
 
@@ -211,7 +211,7 @@ import Testing
         #expect(!decider.isAvailable)
     }
 
-    /// Grace is for a licence that runs: one more lease, and grace does not prolong itself.
+    /// Grace applies to a running licence: it allows one more lease, and does not prolong itself.
     @Test func graceLetsARenewalGoOnForOneMoreLease() async throws {
         let decider = decider { $0.failure = .grace }
         transport.answer(with: .policy(Self.leased))
@@ -257,7 +257,7 @@ import Testing
         #expect(transport.questions.count == 2)
     }
 
-    /// Too many questions of this server are no fault of the service.
+    /// If this server asks too many questions, this is not a fault of the service.
     @Test func aBusyCallerOpensNothing() async throws {
         let decider = decider { $0.breaker.failureMaximum = 1 }
         transport.answer(with: .outage(.busy))
@@ -265,7 +265,7 @@ import Testing
         #expect(decider.isAvailable && transport.questions.count == 3)
     }
 
-    /// A reload may bring another service, and the counters of metrics must not go back.
+    /// A reload may bring another service, but the counters of metrics must not go back.
     @Test func countsOnFromTheDeciderBefore() async throws {
         let first = decider()
         _ = try await decide(first).get()

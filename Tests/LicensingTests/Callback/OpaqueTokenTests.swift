@@ -12,8 +12,8 @@ import Testing
 
 @testable import Licensing
 
-/// The way of a request whose token only the operator's service can read: RSA comes first, within bounds, and the rest
-/// is as for any other.
+/// Requests whose token only the operator's service can read. RSA comes first, within limits. The rest is as for any
+/// other request.
 @Suite struct OpaqueTokenTests {
     private static let header = "x-dt-auth-token"
     private static let token = Array("opaque".utf8)
@@ -35,7 +35,7 @@ import Testing
         configure()
     }
 
-    /// Puts a service in force.
+    /// Configures a service.
     private func configure(_ adjust: (inout CallbackDecider.Settings) -> Void = { _ in }) {
         var settings = CallbackDecider.Settings(name: "service", sources: [.drmToday])
         adjust(&settings)
@@ -59,7 +59,7 @@ import Testing
         try await outcome(message, token: token, isRenewal: isRenewal).map { outcome in
             switch outcome {
             case .license(let license): license
-            case .syncReport, .playbackEnded: preconditionFailure("an ordinary SPC carries no report")
+            case .syncReport, .playbackEnded: preconditionFailure("an ordinary SPC contains no report")
             }
         }
     }
@@ -108,7 +108,7 @@ import Testing
         #expect(ledger.all.isEmpty, "no row for a token that no service has confirmed")
     }
 
-    /// A sender with any token would else learn which assets have keys.
+    /// Otherwise a sender with any token could learn which assets have keys.
     @Test(arguments: ["movie-1", "movie-9", "00112233-4455-6677-8899-000000000000", "https://elsewhere.example/a?b=c"])
     func refusesUnknownAssetsLikeKnownOnes(asset: String) async throws {
         transport.answer(with: .denied(error: 17))
@@ -128,7 +128,7 @@ import Testing
         #expect(transport.questions.first?["contentID"]?.string == "movie-9")
     }
 
-    /// A copy of a request buys no RSA, and the service is asked for the first alone.
+    /// A copy of a request costs no RSA, and the service is asked only about the first request.
     @Test func remembersWhatTheServiceAllowed() async throws {
         let message = try fixture.deviceRequest(.v1).message
         _ = try await license(message).get()
@@ -139,7 +139,7 @@ import Testing
         #expect(transport.questions.count == 2)
     }
 
-    /// A lease that an answer allowed is renewed once while the service is away.
+    /// A lease that the service allowed can be renewed once while the service is unavailable.
     @Test func renewsByGrace() async throws {
         configure { $0.failure = .grace }
         transport.answer(with: .policy(Self.leased))
@@ -169,7 +169,7 @@ import Testing
 
     // MARK: Revocations
 
-    /// They hold for what the service answers, after it has answered.
+    /// Revocations are applied to the claims in the service's answer.
     @Test(arguments: [(RevocationView.Kind.issuer, "service"), (.subject, "viewer-1"), (.token, "t-1")])
     func checksRevocationsAfterTheAnswer(kind: RevocationView.Kind, value: String) async throws {
         transport.answer(with: .policy(Self.leased))
@@ -183,7 +183,7 @@ import Testing
         #expect(row.kind == .licenseRefused && row.tokenID == "t-1" && row.content == "movie-1")
     }
 
-    /// The gate looks at revocations for a licence alone, so here nothing else would.
+    /// The gate checks revocations only for licences, so reports need a check of their own.
     @Test func acceptsNoReportOfARevokedSubject() async throws {
         transport.answer(with: .policy(Self.leased))
         var view = RevocationView()
@@ -207,7 +207,7 @@ import Testing
 
     // MARK: What RSA is bought for
 
-    /// RSA is bought within rates, because the content stands inside the SPC.
+    /// The content id is inside the SPC, so RSA comes before this check.
     @Test func asksNoMoreAboutAContentThatWasDeniedAgainAndAgain() async throws {
         configure { ($0.memory.denialMaximum, $0.memory.deniedSeconds) = (2, 10) }
         transport.answer(with: .denied(error: 17))
@@ -218,7 +218,7 @@ import Testing
         #expect(try await license().failure == .entitlementDenied(error: 17))
     }
 
-    /// `?renew=true` beside a token that was not verified says nothing of the sender.
+    /// `?renew=true` beside an unverified token proves nothing about the sender.
     @Test func givesNoPriorityToATokenThatWasNotVerified() throws {
         let request = LicenseRequest(
             message: try fixture.deviceRequest(.v1).message, renewal: RenewalWish(isRenewal: true))
@@ -230,7 +230,7 @@ import Testing
 
     // MARK: Other requests
 
-    /// The token stands for itself, with any subject that the service names: the challenge is its own.
+    /// The challenge belongs to the token itself, independent of the subject that the service names.
     @Test func givesAChallengeThatTheReportOfTheSameTokenUses() async throws {
         transport.answer(with: .policy(Self.leased))
         guard case .challenge(let challenge) = try await fixture.challenge(token: Self.token, header: Self.header).get()
@@ -263,7 +263,7 @@ import Testing
         #expect(failure == .rateLimited(.unverifiedTokens, retryAfterSeconds: 2))
     }
 
-    /// What a question about licences is answered by: the service says whose token it is.
+    /// If the service is asked about licences, its answer says whose token it is.
     @Test func asksWhoseTokenAskerHas() async throws {
         let content = CallbackQuestion.Content(contentID: "movie-1", keyID: KeyID(words: Bytes16(high: 1, low: 2)))
         transport.answer(with: .policy(Self.leased))
@@ -274,7 +274,7 @@ import Testing
         #expect(failure == .entitlementDenied(error: 1))
     }
 
-    /// A service that names no subject and no id leaves the token itself, by a name that is not the token.
+    /// If the service names no subject and no id, the ledger names the token, by a pseudonym.
     @Test func namesTheTokenInTheLedgerIfNothingElseDoes() async throws {
         let license = try await license()
         #expect(license.failure == nil)
@@ -283,7 +283,7 @@ import Testing
         #expect(entry.tokenID?.contains("opaque") == false)
     }
 
-    /// What the service makes of tokens counts as a subject's too, so that one token cannot fill the ledger.
+    /// The rate per subject applies to the subject that the service names, so that one token cannot fill the ledger.
     @Test func countsTheSubjectThatTheServiceNames() async throws {
         transport.answer(with: .policy(Self.leased))
         fixture.reload { $0.rates = RequestRates(perSubject: Rate(perSecond: 1, burst: 2)) }
@@ -301,7 +301,8 @@ import Testing
         #expect(try await outcome().failure == nil)
     }
 
-    /// Each SPC of a request costs RSA and a question. A container that is broken costs neither, and takes no place.
+    /// Each SPC of a request costs RSA and a question. A malformed container costs neither, and does not count in the
+    /// rate.
     @Test(arguments: [true, false])
     func boundsEachSPCOfARequest(isPerAddress: Bool) async throws {
         let rate = Rate(perSecond: 1, burst: 3)
@@ -315,7 +316,7 @@ import Testing
         #expect([0, 2, 3].allSatisfy { results[$0].failure == nil })
         #expect(results[4...].map(\.failure) == [limited, limited])
         #expect(fixture.operations.value == 3 && transport.questions.count == 3 && store.entries.count == 3)
-        // Another address has places of its own in its own rate, and none in the one of all.
+        // Another address has places left in its own rate, but not in the rate of all addresses.
         let others = await outcomes(of: [good[4]], from: .v4(0x7f00_0002)).flatMap { $0[0] }
         #expect(others.failure == (isPerAddress ? nil : limited))
         clock.advance(by: .seconds(1))
@@ -349,7 +350,7 @@ import Testing
         #expect(fixture.operations.value == 2 && transport.questions.count == 2)
     }
 
-    /// The buckets outlive a reload, and the new rate holds at once.
+    /// The buckets survive a reload, and the new rate applies immediately.
     @Test func aReloadGivesNoNewBurst() async throws {
         configure { $0.rate = Rate(perSecond: 1, burst: 2) }
         for _ in 0..<2 { #expect(try await outcome().failure == nil) }
@@ -359,7 +360,7 @@ import Testing
         #expect(try await outcome().failure == nil)
     }
 
-    /// The container is read first: what is no SPC uses up no rate, and buys nothing.
+    /// The container is read first: data that is not an SPC does not count in the rate, and costs no RSA.
     @Test func readsTheContainerBeforeItCounts() async throws {
         configure { $0.rate = Rate(perSecond: 1, burst: 1) }
         #expect(try await outcome([]).failure == .spc(.empty))
@@ -368,7 +369,7 @@ import Testing
         #expect(try await outcome().failure == nil)
     }
 
-    /// The service's sources alone go this way; any other token is verified first.
+    /// Only tokens of the service's sources are treated in this way. Any other token is verified first.
     @Test func leavesOtherSourcesAlone() async throws {
         let message = try fixture.deviceRequest(.v1).message
         let opaque = await fixture.issue(message, token: Self.token)

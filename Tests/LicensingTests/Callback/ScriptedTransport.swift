@@ -3,15 +3,15 @@ import EventLoops
 import Licensing
 import Synchronization
 
-/// An operator's service that answers as it is told to, and remembers what it was asked.
+/// An operator's service that gives the answers that a test sets, and records the questions.
 final class ScriptedTransport: CallbackTransport {
     enum Answer: Sendable {
         case allowed
         case denied(error: Int64)
-        /// The member `policy`, as JSON.
+        /// An answer with this JSON as its member `policy`.
         case policy(String)
         case token([UInt8])
-        /// These bytes, for any question.
+        /// These bytes, as the answer to any question.
         case bytes([UInt8])
         case outage(CallbackOutage)
     }
@@ -23,7 +23,7 @@ final class ScriptedTransport: CallbackTransport {
         script = Mutex(answer)
     }
 
-    /// For questions from now on.
+    /// Sets the answer to all later questions.
     func answer(with answer: Answer) {
         script.withLock { $0 = answer }
     }

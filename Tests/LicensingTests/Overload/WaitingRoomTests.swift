@@ -59,7 +59,7 @@ import Testing
         #expect(drain(&room) == [2])
     }
 
-    /// After a reload with fewer places, those that wait stay, and the next ones find the room full.
+    /// After a reload with fewer places, the requests that already wait stay, and later ones find the room full.
     @Test func takesAnotherCapacity() {
         var room = WaitingRoom<Int>()
         for guest in 1...3 { #expect(enter(&room, guest, capacity: 3) == "entered") }
@@ -69,7 +69,7 @@ import Testing
         #expect(drain(&room) == [11, 1, 2, 5])
     }
 
-    /// After a reload with a shorter wait, a later request waits no shorter than those before it.
+    /// After a reload with a shorter wait, the deadline of a later request is not before the deadlines of earlier ones.
     @Test func neverLetsADeadlineGoBack() {
         var room = WaitingRoom<Int>()
         #expect(enter(&room, 1, deadline: 50) == "entered")
@@ -80,7 +80,8 @@ import Testing
         #expect(room.takeLate(now: 50) == [1, 2])
     }
 
-    /// Against a plain list, in a random order of events; thousands of guests close the gap that is left in front.
+    /// Compares the room with a plain list over a random order of events. Thousands of guests close the gap that is
+    /// left in front.
     @Test func agreesWithAPlainList() {
         let seed = UInt64.random(in: 0 ... .max)
         var random = Numbers(state: seed)
@@ -104,7 +105,7 @@ import Testing
         #expect(drain(&room) == urgent + ordinary, "seed \(seed)")
     }
 
-    /// Knuth's multiplier; good enough to shuffle events.
+    /// A generator with Knuth's multiplier, which is good enough to shuffle events.
     private struct Numbers: RandomNumberGenerator {
         var state: UInt64
 

@@ -175,7 +175,7 @@ import Testing
         #expect(try files(run) == [main, other])
     }
 
-    /// A hundred are read, whether they are there or not.
+    /// At most a hundred playlists are read, whether they exist or not.
     @Test func boundsTheNumberOfPlaylists() async throws {
         let addresses = (0...100).map { "none-\($0).m3u8" }
         let run = try await lint(try write(Self.multivariant(addresses), to: "main.m3u8"), "--json")
@@ -206,7 +206,7 @@ import Testing
         #expect(run.messages.contains("answers with status \(status.prefix(3))"))
     }
 
-    /// A server names no file of this machine, and no other server.
+    /// A playlist from a server must not name a file of this machine or another server.
     @Test(arguments: [
         ("file:///etc/hostname", "not-followed"), ("http://127.0.0.1:1/a.m3u8", "not-followed"),
         ("https://127.0.0.1/a.m3u8", "not-followed"),
@@ -250,7 +250,7 @@ import Testing
         #expect(sent["kid"]?.string == Self.kid && sent["state"]?.string == "live")
         #expect(sent["content"]?.string == "movie-1" && sent["scheme"]?.string == "cbcs")
         #expect(sent["assetID"]?.string == "skd://\(Self.kid)")
-        // The key is not printed, in any form, and is not in the messages.
+        // Output and messages do not contain the key in any form.
         #expect(!(run.output + run.messages).contains(String(repeating: "1", count: 32)))
     }
 
@@ -283,7 +283,7 @@ import Testing
         #expect(try rules(run) == ["key-ambiguous"])
     }
 
-    /// The stream is HD, and the second key is for audio in transport streams.
+    /// The stream is HD. The second key is for audio in transport streams.
     @Test func findsKeysOfAnotherTrackSchemeAndLevel() async throws {
         let fixture = try await setUp()
         _ = try write(Self.media("skd://\(Self.kid)"), to: "right.m3u8")
@@ -312,13 +312,13 @@ import Testing
             ])
         #expect(sent.map { $0["form"]?.string } == ["wholeURI", "host", "withoutScheme", "keyID"])
         #expect(sent.first?["players"]?.array?.compactMap(\.string) == ["hls.js", "shaka"])
-        // The host alone is an alias of the other key.
+        // The host alone is an alias for the other key.
         #expect(sent.map { $0["kid"]?.string } == [Self.kid, Self.otherKid, Self.kid, Self.kid])
         #expect(run.status == 1)
         #expect(try rules(run) == ["host-truncated", "key-scheme"])
     }
 
-    /// If the host alone names the same key, it does not matter that players send no more.
+    /// If the host alone names the same key, players that send only the host get the right key.
     @Test func doesNotWarnOfAHostThatNamesTheKey() async throws {
         let fixture = try await setUp()
         let path = try write(Self.media("skd://keys.example/\(Self.otherKid)", isFragmented: false), to: "a.m3u8")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import latchkey
 
-/// Where the playlists lie that a playlist names (RFC 3986, section 5.4, as far as it has to do with `http`).
+/// The locations of the playlists that a playlist names (RFC 3986, section 5.4, as far as it concerns `http`).
 @Suite struct PlaylistPlaceTests {
     private static let base = "http://a.example/b/c/d.m3u8?q"
 

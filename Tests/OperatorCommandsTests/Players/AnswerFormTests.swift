@@ -3,9 +3,9 @@ import Testing
 
 @testable import latchkey
 
-/// How players read answers, against the answers of clients, section 2, and those that break players (section 0).
+/// How players read answers: those of clients, section 2, and those that break players (section 0).
 @Suite struct AnswerFormTests {
-    /// Base64 of it has padding, and differs in both alphabets.
+    /// Its Base64 text has padding, and differs in the two alphabets.
     private static let ckc: [UInt8] = [0, 0, 0, 1, 0xFB, 0xEF, 0xFF, 0x10]
     private static let base64 = "AAAAAfvv/xA="
     private static let urlSafe = "AAAAAfvv_xA"
@@ -25,7 +25,7 @@ import Testing
     @Test(arguments: [Player.hlsJS, .shaka, .videoJS, .reactNative, .expoVideo, .expressPlay, .axinom, .clientKit])
     func takesTheBytesAsTheyAre(player: Player) throws {
         #expect(try read(player, Self.ckc) == [.ckc(Self.ckc)])
-        // Nothing is unwrapped: the device gets the text, and refuses it.
+        // The player unwraps nothing: the device gets the text, and refuses it.
         #expect(try read(player, "<ckc>\(Self.base64)</ckc>") == [.ckc(Array("<ckc>\(Self.base64)</ckc>".utf8))])
         #expect(throws: AnswerNotUnderstood.self) { try read(player, []) }
     }
@@ -45,7 +45,7 @@ import Testing
         #expect(try read(.shakaGumlet, body) == [.ckc(Self.ckc)])
     }
 
-    /// Fact 4: bare Base64 goes to the device as text. So do JSON with another member, and bytes.
+    /// Fact 4: bare Base64 goes to the device as text. The same is true of JSON with another member, and of bytes.
     @Test(arguments: [base64, "{\"ckcMessage\":\"\(base64)\"}", "<ckc>", "[1]"])
     func leavesEverythingElseToTheDeviceAsShakaDoes(body: String) throws {
         #expect(try read(.shakaVerimatrix, body) == [.ckc(Array(body.utf8))])
@@ -68,7 +68,7 @@ import Testing
         #expect(throws: AnswerNotUnderstood.self) { try read(.reactNativeLegacy, Self.ckc) }
     }
 
-    /// The request that most apps copy trims nothing; others do.
+    /// The sample code that most apps copy does not trim, but other code does.
     @Test func trimsIfThePlayerTrims() throws {
         let body = "<ckc>\(Self.base64)</ckc>\n"
         #expect(try read(.shakaTutorial, body) == [.ckc(Self.ckc)])
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// A download of Kaltura's player needs a time, and stores nothing for 0 seconds (clients, section 1b).
+    /// A download with Kaltura's player needs a duration, and stores nothing if it is 0 seconds (clients, section 1b).
     @Test func needsATimeForADownload() throws {
         func body(_ seconds: String) -> String { "{\"ckc\":\"\(Self.base64)\",\"persistence_duration\":\(seconds)}" }
         #expect(try read(.kaltura, body("86400"), isOffline: true) == [.ckc(Self.ckc)])
@@ -138,7 +138,7 @@ import Testing
         #expect(try read(.appleStreamingKeys, Array(text.utf8), labels: ["1", "2"]) == expected)
     }
 
-    /// An id that was sent as a number does not come back as text.
+    /// An id that was sent as a number must not be returned as text.
     @Test(arguments: ["1\"", "2"])
     func needsTheIDAsItWasSent(id: String) {
         let quote = id.hasSuffix("\"") ? "\"" : ""

@@ -3,7 +3,7 @@ import Testing
 
 @testable import latchkey
 
-/// The asset ids that players make of a key's address.
+/// The asset ids that players make from a key URI.
 @Suite struct KeyURITests {
     private static let uuid = "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11"
     private static let digits = "2f6c1d0e7d3c4c5e9c570d6a5f0f6a11"
@@ -37,7 +37,7 @@ import Testing
         #expect(uri.assetID(.keyID) == nil)
     }
 
-    /// An SPC takes asset ids of 2 to 1,024 bytes.
+    /// An SPC can only contain asset ids of 2 to 1,024 bytes.
     @Test func givesNoAssetIDOfAnotherSize() throws {
         #expect(try #require(KeyURI("skd:///path")).assetID(.host) == nil)
         #expect(try #require(KeyURI("skd://a/path")).assetID(.host) == nil)

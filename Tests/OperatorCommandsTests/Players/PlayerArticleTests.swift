@@ -4,7 +4,7 @@ import Testing
 
 @testable import latchkey
 
-/// The table of players in the documentation is the one of the program.
+/// The table of players in the documentation agrees with the program's table.
 @Suite struct PlayerArticleTests {
     private static let article = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

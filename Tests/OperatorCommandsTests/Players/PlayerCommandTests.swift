@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `device request --as` against answers that are made up; the interop tests ask the daemon, over TLS and proxies.
+/// `device request --as` with made-up answers. The interop tests use the daemon, over TLS and proxies.
 @Suite(.tags(.startsProcesses)) struct PlayerCommandTests {
     private let fixture: DevelopmentFixture
 
@@ -58,7 +58,7 @@ import Testing
         #expect(!server.request.lowercased().contains("expect:"))
     }
 
-    /// The app swaps the scheme of a token URL, and that is where it asks; the token of the command line stays at home.
+    /// The app replaces the scheme of a token URL, and sends its request to that URL without the command line's token.
     @Test func followsATokenURLAsTheAppDoes() async throws {
         let server = try OneAnswerServer(answer: response("404 Not Found"))
         let place = server.url.dropFirst("http://".count)
@@ -121,11 +121,11 @@ import Testing
         let server = try OneAnswerServer(answer: response("200 OK", body: Array("<ckc>AAAA</ckc>".utf8)))
         let run = try await request(server.url, as: "react-native-legacy")
         #expect(run.status == 1)
-        #expect(run.output.contains("the player would not understand this answer: it takes the body for Base64"))
+        #expect(run.output.contains("the player would not understand this answer: it reads the body as Base64"))
     }
 
     @Test(arguments: [
-        ("200 OK", "<html>", "it needs DER, and /fps/certificate gives XML or HTML text"),
+        ("200 OK", "<html>", "it needs DER, but /fps/certificate gives XML or HTML text"),
         ("404 Not Found", "", "/fps/certificate answers with status 404"),
         ("302 Found", "", "/fps/certificate answers with status 302"),
     ])
@@ -138,15 +138,15 @@ import Testing
         #expect(run.output.contains("the player gets no certificate: \(expected)"), "\(run.output)")
     }
 
-    /// PEM is a certificate for a server's operator, and for no player; Base64 for one of them.
+    /// An operator can read a PEM certificate, but no player can. Only one player can read Base64.
     @Test(arguments: [
         (
             "shaka", "GET /fps/certificate HTTP/1.1\r\n",
-            "it needs DER, and /fps/certificate gives a PEM file (CERTIFICATE)"
+            "it needs DER, but /fps/certificate gives a PEM file (CERTIFICATE)"
         ),
         (
             "theoplayer-pallycon", "GET /fps/certificate?format=base64 HTTP/1.1\r\n",
-            "it needs Base64, and /fps/certificate gives a PEM file (CERTIFICATE)"
+            "it needs Base64, but /fps/certificate gives a PEM file (CERTIFICATE)"
         ),
     ])
     func needsTheCertificateInItsOwnForm(player: String, start: String, expected: String) async throws {
@@ -161,7 +161,7 @@ import Testing
     @Test func failsIfAPlayerThatIsNamedCannotAsk() async throws {
         let run = try await request("http://127.0.0.1:1", as: "safari-cenc")
         #expect(run.status == 1)
-        #expect(run.output.contains("not asked: this player names the key by its key id: give --key-id"))
+        #expect(run.output.contains("not tried: this player names the key by its key id: give --key-id"))
     }
 
     @Test(arguments: [

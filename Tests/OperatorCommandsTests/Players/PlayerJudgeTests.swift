@@ -47,7 +47,7 @@ import Testing
         return judge.judge(answer, labels: Array(labels.prefix(requests.count)))
     }
 
-    /// The table of section 2: what the daemon is to answer to each player by default.
+    /// The table of section 2: the daemon's default answer to each player.
     private static func answer(to player: Player, _ ckc: [UInt8]) -> [UInt8] {
         let text = Base64.encode(ckc)
         return switch player.profile.answer {
@@ -95,7 +95,7 @@ import Testing
         #expect(judged.terms.first?.summary == "lease 300 s, HDCP type1")
     }
 
-    /// A player that reads nothing but its own form shows no film with another one.
+    /// A player that reads only its own form of answer cannot play with another form.
     @Test(arguments: Player.allCases.filter { $0.profile.answer != .raw && $0.profile.answer != .shaka })
     func doesNotPlayWithBytesIfItReadsText(player: Player) throws {
         let requests = try requests(1)
@@ -172,7 +172,7 @@ import Testing
         #expect(why.hasPrefix("key 2 of 2: "))
     }
 
-    /// A server that is not ours cannot write to the terminal.
+    /// The answer of an unknown server must not write control characters to the terminal.
     @Test func showsNothingThatATerminalWouldObey() throws {
         let requests = try requests(1)
         let denial = #"{"fairplay-streaming-response":{"streaming-keys":[{"id":1,"status":"\u001b[31m9\u009b"}]}}"#
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    /// No key is in what is printed.
+    /// The output does not contain the key.
     @Test func printsNoKey() throws {
         let requests = try requests(1)
         var outcome = PlayerOutcome(player: .hlsJS)

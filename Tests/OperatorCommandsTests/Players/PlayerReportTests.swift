@@ -3,7 +3,7 @@ import Testing
 
 @testable import latchkey
 
-/// The table, and which of its rows make a run fail.
+/// The report's table, and the rows that make a run fail.
 @Suite struct PlayerReportTests {
     private func outcome(_ player: Player, _ verdict: PlayerVerdict, copies: Int = 0) -> PlayerOutcome {
         PlayerOutcome(player: player, verdict: verdict, copies: copies)
@@ -22,7 +22,7 @@ import Testing
                 """)
     }
 
-    /// "all" goes on without players that cannot be asked for this key; a player that is named must play.
+    /// With "all", players that cannot request this key are skipped. A player that is named must play.
     @Test func countsPlayersThatWereNotAskedOnlyIfNamed() {
         let report = PlayerReport(outcomes: [
             outcome(.hlsJS, .plays), outcome(.safariCENC, .notAsked("x")), outcome(.kaltura, .notUnderstood("x")),

@@ -4,9 +4,10 @@ import Testing
 
 @testable import latchkey
 
-/// The table of players, and the bodies that come of it: the server's own reader must find in each what went in.
+/// The table of players, and the bodies that are made from it. The server's own reader must find the original SPC in
+/// each.
 @Suite struct PlayerTableTests {
-    /// Bytes that begin as an SPC, and whose Base64 has both characters that alphabets differ in, and padding.
+    /// Bytes that begin like an SPC. Their Base64 has padding and both characters in which the alphabets differ.
     private static let spcs: [[UInt8]] = [1, 2].map { last in
         [0, 0, 0, 1] + [UInt8](repeating: 0xFB, count: 30) + [UInt8](repeating: 0xFF, count: 30) + [last]
     }
@@ -44,7 +45,7 @@ import Testing
         #expect(!player.profile.name.isEmpty)
     }
 
-    /// Fact 1 (clients, section 0): which types come with which bodies.
+    /// Fact 1 (clients, section 0): the content type of each kind of body.
     @Test(
         arguments: [
             (Player.hlsJS, nil), (.shaka, nil), (.safariCENC, nil), (.videoJS, "application/octet-stream"),
@@ -72,7 +73,7 @@ import Testing
         #expect(profile.fields(token: "a.b.c").allSatisfy { !$0.contains("a.b.c") })
     }
 
-    /// Facts 4 and 5: how the same SPC is spelled.
+    /// Facts 4 and 5: the spellings of the same SPC.
     @Test(arguments: [
         (Player.avFoundation, "spc=AAAAAfv7+", "&assetId=2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11"),
         (.shakaVerimatrix, "spc=AAAAAfv7-", "____wE="), (.shakaTutorial, "spc=AAAAAfv7%2B", "%2FwE%3D"),
@@ -124,7 +125,7 @@ import Testing
         #expect(Player.theoPallyCon.profile.certificate.read(Array("AAAA".utf8)) == nil)
     }
 
-    /// Fact 8.
+    /// Fact 8 (clients, section 0).
     @Test(
         arguments: [
             (Player.hlsJS, 503, 8), (.hlsJS, 429, 0), (.hlsJS, nil, 8), (.shaka, 403, 1), (.shaka, 503, 1),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PackagerAPI
 
-/// What header fields come to.
+/// Which credential is read from header fields.
 @Suite struct PackagerCredentialsTests {
     typealias Presented = PackagerCredentials.Presented
 
@@ -25,7 +25,7 @@ import Testing
         (["Bearer s3cret"], [], secret("s3cret")),
         (["bEARER   s3cret:~/+="], [], secret("s3cret:~/+=")),
         ([], ["s3cret"], secret("s3cret")),
-        // RFC 7617, section 2: the example there, and the one in UTF-8 of section 2.1.
+        // The example of RFC 7617, section 2, and the UTF-8 example of section 2.1.
         (["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="], [], secret("open sesame", user: "Aladdin")),
         (["Basic dGVzdDoxMjPCow=="], [], secret("123£", user: "test")),
         (["BASIC  QTpi"], [], secret("b", user: "A")),
@@ -55,7 +55,7 @@ import Testing
     ])
     func refusesWhatIsNotReadable(authorization: String) {
         #expect(Self.read([authorization]) == .malformed)
-        // A field that is readable does not make up for it.
+        // A valid field beside it does not help.
         #expect(Self.read([authorization, "Bearer s"]) == .malformed)
         #expect(Self.read([authorization], keys: ["s"]) == .malformed)
     }
@@ -66,7 +66,7 @@ import Testing
         #expect(Self.read(["Bearer s"], keys: ["s", key]) == .malformed)
     }
 
-    /// Every part of a good value that ends early is refused or is a shorter credential. It is never the credential.
+    /// If a valid value is cut off, the rest is refused or is a shorter credential. It is never the whole credential.
     @Test(arguments: [basic("packager-1:0123456789abcdef"), "Bearer 0123456789abcdef"])
     func neverCompletesATruncatedField(value: String) {
         let whole = Self.read([value])
@@ -75,8 +75,8 @@ import Testing
         }
     }
 
-    /// Any user and secret come back as they were written, in any order of fields; any other bytes are read without a
-    /// trap and come to the same each time.
+    /// Any user and secret are read as they were written, in any order of fields. Any other bytes are read without a
+    /// trap, and always with the same result.
     @Test func readsWhatItWrites() {
         var generator = SeededGenerator.announced("PackagerCredentialsTests.readsWhatItWrites")
         let visible = (0x21...0x7E).map { UInt8($0) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PackagerAPI
 
-/// Which packager presents what.
+/// Which packager a credential belongs to.
 @Suite struct PackagerDirectoryTests {
     private let key: HMACSHA256Key
     private let directory: PackagerDirectory
@@ -54,11 +54,11 @@ import Testing
         #expect(try judge(basic("tenant:secret-of-second"), key: "secret-of-second").name == "second")
         #expect(try judge(subject: "CN=first").name == "first")
         #expect(try judge(subject: "CN=anything", sha256: Self.fingerprint).name == "third")
-        // Both names of one certificate belong to one packager.
+        // The subject and the fingerprint of this certificate belong to the same packager.
         #expect(try judge(subject: "CN=third", sha256: Self.fingerprint).name == "third")
     }
 
-    /// A listener may demand a certificate of every client, and the secret says which packager it is.
+    /// A listener may demand a certificate from every client. The secret then says which packager it is.
     @Test func takesASecretBesideACertificate() throws {
         #expect(try judge(key: "secret-of-second", subject: "CN=gateway").name == "second")
         #expect(try judge(key: "secret-of-first", subject: "CN=first").name == "first")
@@ -70,7 +70,7 @@ import Testing
     ])
     func refusesAWrongSecret(authorization: String) {
         #expect(throws: PackagerRefusal.wrong) { try judge(authorization) }
-        // A certificate does not make up for it.
+        // A certificate beside it does not help.
         #expect(throws: PackagerRefusal.wrong) { try judge(authorization, subject: "CN=first") }
     }
 
@@ -112,7 +112,7 @@ import Testing
     }
 }
 
-/// What a packager may do.
+/// The permissions of a packager.
 @Suite struct PackagerTests {
     @Test func permitsItsScopesForItsContents() throws {
         let packager = Packager(name: "p", scopes: [.create], contents: ContentScope(["movie-1", "live/*"]))
@@ -132,7 +132,7 @@ import Testing
     @Test func acceptsPinnedRecipientsAlone() throws {
         let key = try RSAPrivateKey.generate(bits: 2048)
         let pinned = try Certificate.makeDevelopment(for: key, commonName: "packager", now: 1_700_000_000)
-        // Another certificate of the same key has another encoding.
+        // Another certificate with the same key has another encoding.
         let other = try Certificate.makeDevelopment(for: key, commonName: "other", now: 1_700_000_000)
         let packager = Packager(name: "p", recipients: [pinned], requiresEncryptedDelivery: true)
         let sent = try Certificate(parsing: pinned.der)

@@ -50,7 +50,7 @@ import Testing
         #expect(Self.error(attributes.joined(separator: ",")) == .tooMany)
     }
 
-    /// A list that is cut off is refused, or has the attributes before the cut.
+    /// A list that is cut off is refused, or has exactly the attributes before the cut.
     @Test(arguments: 0..<valid.utf8.count)
     func readsEveryTruncationOrRefusesIt(length: Int) throws {
         let text = String(decoding: Self.valid.utf8.prefix(length), as: UTF8.self)

@@ -4,11 +4,12 @@ import Testing
 
 @testable import PackagerAPI
 
-/// Playlists as packagers write them (packagers, section 2), with the rules that these break.
+/// Playlists as packagers write them (packagers, section 2), with the rules that they break.
 @Suite struct PackagerPlaylistTests {
     private typealias Samples = PlaylistSamples
 
-    /// What Shaka Packager 3.8.0 made. Its URLs have a path, so that players which send the host alone find no key.
+    /// Playlists of Shaka Packager 3.8.0. Their key URLs have a path, so that a player that sends only the host gets no
+    /// key.
     @Test(arguments: [
         ("video", [PlaylistRule.hostTruncated]), ("audio", [.hostTruncated]), ("video_master", [.hostTruncated]),
         ("audio_master", [.hostTruncated]),
@@ -32,7 +33,7 @@ import Testing
         #expect(media.stretches.map(\.isFragmented) == [true] && media.keys.count == 1)
     }
 
-    /// Without `--hls_key_uri`: the Base64 of the key id, in capitals and with a slash.
+    /// Without `--hls_key_uri`, the URL contains the Base64 of the key id, with upper-case letters and a slash.
     @Test func warnsOfTheURLThatShakaPackagerMakesOfAKeyID() throws {
         let text = Samples.encrypted(
             "METHOD=SAMPLE-AES,URI=\"skd://ESIzRFVmd4iZAKq7zN3u/w==\",KEYFORMATVERSIONS=\"1\","
@@ -42,7 +43,7 @@ import Testing
         #expect(keyID?.hexadecimal == "11223344556677889900aabbccddeeff")
     }
 
-    /// Three systems: FairPlay without an IV, Widevine with one and with a `KEYID`. The lead of five seconds is clear.
+    /// Three systems: FairPlay without an IV, and Widevine with an IV and a `KEYID`. The first five seconds are clear.
     @Test func readsShakaPackagerForThreeSystems() throws {
         let kid = "2f6c1d0e7d3c4c5e9c570d6a5f0f6a11"
         let keys = [
@@ -58,13 +59,13 @@ import Testing
         #expect(try Samples.broken(Samples.media([Samples.segment] + keys + [Samples.segment])) == [.clearLead])
     }
 
-    /// `--crypto_period_duration` writes the line again, with the same key.
+    /// `--crypto_period_duration` repeats the line with the same key.
     @Test func warnsOfARotationWithoutAnotherKey() throws {
         let period = [Samples.key(Samples.fairPlay), Samples.segment]
         #expect(try Samples.broken(Samples.media(period + period + period)) == [.keyRepeated, .keyRepeated])
     }
 
-    /// `mp4-dash.py --hls` with keys for audio and video, and one URL for both.
+    /// `mp4-dash.py --hls` with separate keys for audio and video, but a single URL.
     @Test func findsTheOneURLOfBento4ForTwoKeys() throws {
         let main = Samples.multivariant([
             "# Created with Bento4 mp4-dash.py, VERSION=2.0.0-641", "#EXT-X-VERSION:6",
@@ -89,7 +90,7 @@ import Testing
         #expect(set.findings.found.map(\.rule) == [.sharedKey])
     }
 
-    /// `mp4-hls.py --fairplay` without `--encryption-key-uri` leaves its default in another line.
+    /// Without `--encryption-key-uri`, `mp4-hls.py --fairplay` writes its default URL into another line.
     @Test func findsTheKeyFileThatBento4Leaves() throws {
         let text = Samples.multivariant([
             "#EXT-X-SESSION-KEY:METHOD=SAMPLE-AES,URI=\"key.bin\",KEYFORMAT=\"com.apple.streamingkeydelivery\","
@@ -98,7 +99,7 @@ import Testing
         #expect(try Samples.broken(text) == [.fairPlayURI])
     }
 
-    /// Transport streams of Apple's `mediafilesegmenter`, which writes a tab behind each duration, and of `mp42hls`.
+    /// Transport streams of `mp42hls`, and of Apple's `mediafilesegmenter`, which writes a tab after each duration.
     @Test func readsTransportStreams() throws {
         let text =
             "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXT-X-VERSION:5\n#EXT-X-MEDIA-SEQUENCE:0\n#EXT-X-PLAYLIST-TYPE:VOD\n"
@@ -109,7 +110,7 @@ import Testing
         #expect(try Samples.broken(text.replacing("VERSION:5", with: "VERSION:3")) == [.versionTooLow])
     }
 
-    /// ffmpeg encrypts whole segments, with the key in a file, which is no business of a licence server.
+    /// ffmpeg encrypts whole segments, with the key in a file. This does not concern a licence server.
     @Test func findsNothingInThePlaylistsOfFFmpeg() throws {
         let text =
             "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:2\n#EXT-X-MEDIA-SEQUENCE:0\n"
@@ -118,7 +119,7 @@ import Testing
         #expect(try Samples.broken(text).isEmpty)
     }
 
-    /// What Latchkey itself writes breaks no rule.
+    /// The lines that Latchkey writes break no rule.
     @Test func findsNothingInLatchkeysOwnLines() throws {
         let line = HLSKeyLine.fairPlay(url: Samples.uri)
         #expect(try Samples.broken(Samples.media([line.mediaLine, Samples.segment])).isEmpty)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PackagerAPI
 
-/// The tables of `Playlists.md` and the rules are the same.
+/// The tables of `Playlists.md` list exactly the rules of the code.
 @Suite struct PlaylistArticleTests {
     @Test func listsEachRuleWithItsSeverity() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -4,11 +4,11 @@ import Testing
 
 @testable import PackagerAPI
 
-/// For each rule, a playlist that breaks it and no other rule.
+/// For each rule, a playlist that breaks this rule and no other one.
 @Suite struct PlaylistRuleTests {
     private typealias Samples = PlaylistSamples
 
-    /// What one playlist tells by itself.
+    /// The rules that a single playlist can break.
     private static let ofOnePlaylist: [(PlaylistRule, String)] = [
         (.tag, Samples.media([Samples.key(Samples.fairPlay), Samples.segment, "#EXT-X-KEY:METHOD="])),
         (.version, Samples.media([], version: "#EXT-X-VERSION:6\n#EXT-X-VERSION:6")),
@@ -113,7 +113,7 @@ import Testing
 
     // MARK: - Several playlists
 
-    /// What a multivariant playlist tells with its media playlists.
+    /// The rules that a multivariant playlist can break together with its media playlists.
     private static let ofSeveral: [(PlaylistRule, String, [(String, Set<ContentType>)])] = [
         (
             .sessionKeyDisagrees,
@@ -173,7 +173,7 @@ import Testing
         for (text, _) in media { #expect(try Samples.broken(text).isEmpty) }
     }
 
-    /// Live playlists show a part of the keys, and playlists that were not read may have the key.
+    /// A live playlist shows only a part of the keys, and a playlist that was not read may contain the key.
     @Test func findsNoSessionKeyMissingWhereItCannotBeTold() throws {
         let live = Samples.media([Samples.key(Samples.fairPlay), Samples.segment], isEnded: false)
         #expect(try set(Samples.multivariant([Self.stream]), [(live, [.hd])]).findings.found.isEmpty)
@@ -240,7 +240,7 @@ import Testing
         #expect(try broken(Self.withVector, cbcs) == [.keyIV])
         #expect(try broken(Samples.encrypted(Samples.fairPlay), cbcs, [.audio]) == [.keyTrack])
         #expect(try broken(Samples.encrypted(Samples.fairPlay), cbcs, [.uhd]) == [.keyClass])
-        // A session key has no segments to compare it with.
+        // A session key has no segments that its scheme could be compared with.
         let session = Samples.multivariant([Samples.sessionKey(Samples.fairPlay)])
         #expect(try broken(session, sampleAES, []).isEmpty)
         for scheme in EncryptionScheme.allCases where !scheme.isFairPlay {
@@ -265,7 +265,7 @@ import Testing
 
     // MARK: - All rules
 
-    /// The tests of the command find these: they are about files and players.
+    /// The tests of the command cover these rules, which concern files and players.
     private static let ofCommand: Set<PlaylistRule> = [.nested, .notRead, .notFollowed, .assetIDMissing]
     private static let ofOtherTests: Set<PlaylistRule> = [
         .document, .keyAmbiguous, .keyScheme, .keyIV, .keyTrack, .keyClass, .keyHDCP,
@@ -286,7 +286,7 @@ import Testing
 
     // MARK: - Bounds
 
-    /// A line that breaks a rule ten thousand times is told of so often as the list takes it; all are counted.
+    /// If ten thousand lines break a rule, the list contains as many findings as its limit allows, and all are counted.
     @Test func boundsTheFindings() throws {
         let count = 10_000
         let keys = (0..<count).flatMap { [Samples.key("METHOD=AES-128,URI=\"skd://a\($0)/\""), Samples.segment] }

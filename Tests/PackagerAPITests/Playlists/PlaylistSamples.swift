@@ -16,7 +16,7 @@ enum PlaylistSamples {
         "METHOD=SAMPLE-AES,URI=\"\(uri)\",KEYFORMAT=\"com.apple.streamingkeydelivery\",KEYFORMATVERSIONS=\"1\""
     }
 
-    /// A recording in fragmented MP4: a key and two segments, unless other lines are given for these.
+    /// Returns a recording in fragmented MP4. Without other `lines` it has a key and two segments.
     static func media(_ lines: [String], version: String? = "#EXT-X-VERSION:6", isEnded: Bool = true) -> String {
         let head = ["#EXTM3U", version, "#EXT-X-TARGETDURATION:2", "#EXT-X-MAP:URI=\"video.mp4\""].compactMap { $0 }
         return (head + lines + (isEnded ? ["#EXT-X-ENDLIST"] : [])).joined(separator: "\n") + "\n"
@@ -28,7 +28,7 @@ enum PlaylistSamples {
 
     static let segment = "#EXTINF:1.0,\nvideo.mp4"
 
-    /// A key and two segments.
+    /// Returns a media playlist with a key and two segments.
     static func encrypted(_ attributes: String) -> String { media([key(attributes), segment, segment]) }
 
     static func multivariant(_ lines: [String]) -> String {
@@ -66,12 +66,12 @@ enum PlaylistSamples {
         return multivariant
     }
 
-    /// The rules that a playlist breaks by itself, in the order of the findings.
+    /// Returns the rules that a single playlist breaks, in the order of the findings.
     static func broken(_ text: String) throws -> [PlaylistRule] {
         PlaylistChecks.findings(of: try read(text), "a.m3u8").found.map(\.rule)
     }
 
-    /// A playlist of `Tests/Vectors/playlists`.
+    /// Returns a playlist of `Tests/Vectors/playlists`.
     static func vector(_ name: String) throws -> String {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Vectors/playlists")

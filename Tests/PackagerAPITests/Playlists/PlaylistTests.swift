@@ -34,7 +34,7 @@ import Testing
 
     @Test(.tags(.slow)) func limitsSizeLinesAndTheirLength() throws {
         let filled = { (count: Int) in
-            // Comments of a kilobyte each, and one for the rest.
+            // Comments of one kilobyte each, and a last one that fills the rest.
             let head = "#EXTM3U\n"
             let line = "#" + String(repeating: "x", count: 1022) + "\n"
             let rest = count - head.utf8.count
@@ -67,14 +67,15 @@ import Testing
         #expect(Samples.error(Samples.media(keys + [Samples.segment]))?.problem == .tooManyKeyFormats)
     }
 
-    /// CR LF ends a line as LF does (RFC 8216, section 4.1).
+    /// CR LF ends a line in the same way as LF (RFC 8216, section 4.1).
     @Test(arguments: ["video", "audio", "video_master", "audio_master"])
     func readsBothEndsOfLines(name: String) throws {
         let text = try Samples.vector(name)
         #expect(try Samples.read(text.replacing("\n", with: "\r\n")) == Samples.read(text))
     }
 
-    /// Each has one meaning or one error, and no key that the whole does not have.
+    /// Each beginning of a playlist always gives the same result: one meaning or one error. It never has more keys than
+    /// the whole playlist.
     @Test(arguments: ["video", "video_master"])
     func readsEveryTruncationOrRefusesIt(name: String) throws {
         let bytes = Array(try Samples.vector(name).utf8)
@@ -90,13 +91,13 @@ import Testing
             #expect(playlist.keys.count <= whole.keys.count)
             #expect(try Playlist(parsing: cut) == playlist)
         }
-        // Only a part of the header is refused.
+        // Only a beginning that ends inside the header is refused.
         #expect(readCount == bytes.count - "#EXTM3U".utf8.count)
     }
 
     // MARK: - Media playlists
 
-    /// A key covers the segments up to the next one of its format (RFC 8216, section 4.3.2.4).
+    /// A key applies to the segments up to the next key of its format (RFC 8216, section 4.3.2.4).
     @Test func givesEachSegmentTheKeysOfItsFormats() throws {
         let media = try Samples.readMedia(
             Samples.media([

@@ -4,11 +4,11 @@ import Testing
 
 @testable import PackagerAPI
 
-/// Playlists that cost much for their size: work that grows faster than they do would not end.
+/// Playlists that cause much work for their size. If the work grew faster than the size, the tests would not end.
 @Suite(.tags(.slow)) struct PlaylistWorkTests {
     private static let long = String(repeating: "x", count: PlaylistLimits.lineSizeMaximum / 4)
 
-    /// As many lines as there is room for.
+    /// Returns a playlist with as many lines as the size limit allows.
     private static func filled(_ head: [String], _ lines: (Int) -> String) -> String {
         var text = (["#EXTM3U", "#EXT-X-VERSION:6"] + head).joined(separator: "\n") + "\n"
         var index = 0
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// Long texts that cover each segment, which a short line makes different from the one before.
+    /// Long keys apply to every segment, and one short line changes the keys from segment to segment.
     @Test func comparesLongTextsOnce() throws {
         let keys = (1..<PlaylistLimits.keyFormatCountMaximum).map { index in
             "#EXT-X-KEY:METHOD=SAMPLE-AES,URI=\"skd://\(Self.long)\(index)\",KEYFORMAT=\"\(index)\(Self.long)\","
@@ -41,7 +41,7 @@ import Testing
         #expect(set.findings.count(.error) == 0)
     }
 
-    /// Faults, and streams that name one playlist, in every line.
+    /// Every line has faults, and all streams name the same playlist.
     @Test func readsManyFaultsAndStreams() throws {
         let lines = "#EXT-X-STREAM-INF:A=1,RESOLUTION=3840x2160,HDCP-LEVEL=NONE\na\n#EXT-X-KEY:A"
         let text = Self.filled([]) { _ in lines }
@@ -51,7 +51,7 @@ import Testing
             throw SampleError(text: "not a multivariant playlist")
         }
         #expect(multivariant.references.map(\.address) == ["a"])
-        // Each EXT-X-KEY cannot be read, and is in the wrong playlist.
+        // Each EXT-X-KEY is malformed, and is in the wrong kind of playlist.
         #expect(findings.count(.error) >= 2 * (multivariant.streams.count - 1))
         #expect(findings.count(.warning) == multivariant.streams.count)
         #expect(findings.found.count == PlaylistFindings.countMaximum)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the SPC says of the key, from the key URI of the playlist: the URI without its scheme, as Apple's samples do.
+/// The asset id for an SPC: the key URI of the playlist without its scheme, as in Apple's samples.
 ///
-/// Nil if the URI does not begin with `skd://` or has nothing after it. The server also reads the whole URI.
+/// Returns nil if the URI does not begin with `skd://` or has nothing after it. The server also accepts the whole URI.
 public func assetID(ofKeyURI uri: String) -> Data? {
     let scheme = "skd://"
     guard uri.lowercased().hasPrefix(scheme), uri.count > scheme.count else { return nil }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Keys that the device keeps, one file for each key URI. FairPlay has sealed them for this device: elsewhere they open
-/// nothing.
+/// Stores the keys that the device keeps, one file for each key URI. FairPlay has sealed them for this device, so other
+/// devices cannot use them.
 public struct KeyStore: Sendable {
     private let folder: URL
 
-    /// `folder` is made when the first key is saved. On iOS, leave it out of backups.
+    /// Makes a store in `folder`, which is created when the first key is saved. On iOS, exclude it from backups.
     public init(folder: URL) {
         self.folder = folder
     }
@@ -15,7 +15,7 @@ public struct KeyStore: Sendable {
         try? Data(contentsOf: file(for: uri))
     }
 
-    /// Saves a key in the place of an older one.
+    /// Saves a key, and replaces an older one.
     public func save(_ key: Data, for uri: String) throws {
         let file = file(for: uri)
         try FileManager.default.createDirectory(
@@ -28,8 +28,8 @@ public struct KeyStore: Sendable {
         try? FileManager.default.removeItem(at: file(for: uri))
     }
 
-    /// A file name has 255 bytes at most, and a key URI may have more: its digits are the names of folders and of a
-    /// file.
+    /// The file of a key URI. Its name is the URI in hexadecimal digits. A file name has at most 255 bytes, so long
+    /// URIs are split into names of folders and of a file.
     private func file(for uri: String) -> URL {
         let name = Data(uri.utf8).map { String(format: "%02x", $0) }.joined()
         var file = folder

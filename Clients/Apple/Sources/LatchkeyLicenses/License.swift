@@ -4,20 +4,20 @@ import Foundation
     public import FoundationNetworking
 #endif
 
-/// A licence as the server gave it: the CKC for AVFoundation, and what AVFoundation does not tell an app.
+/// A licence from the server: the CKC for AVFoundation, and facts that AVFoundation does not tell an app.
 public struct License: Equatable, Sendable {
-    /// What `AVContentKeyResponse(fairPlayStreamingKeyResponseData:)` takes.
+    /// The CKC, for `AVContentKeyResponse(fairPlayStreamingKeyResponseData:)`.
     public let ckc: Data
-    /// Names the licence in the server's record, for support and for `LicensePurpose.offlineRenewal`.
+    /// The id of the licence in the server's ledger, for support and for `LicensePurpose.offlineRenewal`.
     public let id: String?
-    /// `session`, `lease`, `rental`, `persistent` and so on.
+    /// The type of the licence: `session`, `lease`, `rental`, `persistent` and so on.
     public let type: String?
-    /// How long the licence is good, in seconds from its issue; nil if it has no end. The device's own clock may be
-    /// wrong.
+    /// How long the licence is valid, in seconds from its issue; nil if it has no end. It is not a date, because the
+    /// device's clock may be wrong.
     public let life: TimeInterval?
     /// When to renew, in seconds from the arrival of this answer; nil if there is nothing to renew.
     public let renewalDelay: TimeInterval?
-    /// What the next renewal presents in the place of the token.
+    /// The session token, which the next renewal presents instead of the token.
     public let sessionToken: String?
 
     /// Reads the answer to a request for a licence.
@@ -44,11 +44,11 @@ public struct License: Equatable, Sendable {
     }
 }
 
-/// What a device has reported of a key that it keeps, as the server read it.
+/// A device's report about a key that it keeps, as the server has read it.
 public struct KeyReport: Equatable, Sendable, Decodable {
-    /// How long the key is still good, in seconds; nil if it has no end, 0 if it has ended.
+    /// How long the key is still valid, in seconds; nil if it has no end, 0 if it has expired.
     public let expiresInSeconds: Int?
-    /// Whether the report was made for the challenge that the server gave, and is no old one.
+    /// Whether the report has the challenge that the server issued, so that it is fresh.
     public let challengeAccepted: Bool
 
     /// Reads the answer to a report.
@@ -62,9 +62,9 @@ public struct KeyReport: Equatable, Sendable, Decodable {
     }
 }
 
-/// A number from the server that makes the next report of a kept key a fresh one.
+/// A challenge from the server. With it, the next report about a kept key proves that it is fresh.
 public struct Challenge: Equatable, Sendable {
-    /// Eight bytes, as `AVContentKeySessionServerPlaybackContextOption.serverChallenge` wants them.
+    /// The eight bytes for `AVContentKeySessionServerPlaybackContextOption.serverChallenge`.
     public let value: Data
 
     /// Reads the answer to a request for a challenge.
@@ -87,7 +87,7 @@ private func successfulFields(_ body: Data, _ response: URLResponse) throws(Lice
 }
 
 extension HTTPURLResponse {
-    /// A whole number of seconds; nil if the field is absent or says something else.
+    /// The whole number of seconds in a header field; nil if the field is missing or has another value.
     func seconds(_ name: String) -> TimeInterval? {
         value(forHTTPHeaderField: name).flatMap { Int64($0) }.map { TimeInterval($0) }
     }

@@ -4,18 +4,18 @@ import Foundation
     public import FoundationNetworking
 #endif
 
-/// Sends requests to a licence server over one URLSession, whose connection stays open from one licence to the next.
+/// Sends requests to a licence server over one URLSession, which keeps its connection open between licences.
 public struct LicenseClient: Sendable {
     public let server: LicenseServer
     private let session: URLSession
 
-    /// `session` should not cache: a licence is for one request alone.
+    /// Makes a client. `session` should not cache, because a licence is for one request only.
     public init(server: LicenseServer, session: URLSession = URLSession(configuration: .ephemeral)) {
         self.server = server
         self.session = session
     }
 
-    /// The application certificate, as AVFoundation wants it.
+    /// Gets the application certificate for AVFoundation.
     public func certificate() async throws(LicenseFailure) -> Data {
         let (body, response) = try await send(server.certificateRequest())
         guard let response = response as? HTTPURLResponse else { throw LicenseFailure.notALicense }
@@ -23,20 +23,20 @@ public struct LicenseClient: Sendable {
         return body
     }
 
-    /// The licence for an SPC.
+    /// Gets the licence for an SPC.
     public func license(for spc: Data, _ purpose: LicensePurpose, token: String) async throws(LicenseFailure) -> License
     {
         let (body, response) = try await send(server.licenseRequest(spc, for: purpose, token: token))
         return try License(body, response)
     }
 
-    /// What a device reports of a key that it keeps.
+    /// Sends a device's report about a key that it keeps, and returns what the server has read in it.
     public func report(_ spc: Data, token: String) async throws(LicenseFailure) -> KeyReport {
         let (body, response) = try await send(server.licenseRequest(spc, for: .report, token: token))
         return try KeyReport(body, response)
     }
 
-    /// A challenge for the next report.
+    /// Gets a challenge for the next report.
     public func challenge(token: String) async throws(LicenseFailure) -> Challenge {
         let (body, response) = try await send(server.challengeRequest(token: token))
         return try Challenge(body, response)

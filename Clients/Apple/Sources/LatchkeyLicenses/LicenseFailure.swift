@@ -6,11 +6,11 @@ import Foundation
 
 /// Why there is no licence.
 public enum LicenseFailure: Error, Equatable, Sendable {
-    /// The server has refused it.
+    /// The server has refused the request.
     case refused(LicenseProblem)
     /// No answer came.
     case unreachable
-    /// The answer is not a licence, and not a refusal of the server.
+    /// The answer is something else than a licence or a refusal of the server.
     case notALicense
 
     /// What an app should do now.
@@ -23,12 +23,12 @@ public enum LicenseFailure: Error, Equatable, Sendable {
     }
 
     public enum Advice: Equatable, Sendable {
-        /// The token is missing, has ended or is not good: get a new one from the app's own service, and ask again with
+        /// The token is missing, expired or not accepted. Get a new one from the app's own service, and ask again with
         /// it.
         case getToken
-        /// Ask again, after so many seconds if the server has named a time.
+        /// Ask again, after this number of seconds if the server has named one.
         case tryAgain(after: TimeInterval?)
-        /// Asking again changes nothing: this viewer or this device may not, or something is set up wrongly. Show the
+        /// Asking again does not help: this viewer or device is not allowed, or something is set up wrongly. Show the
         /// code.
         case giveUp
     }
@@ -38,20 +38,18 @@ public enum LicenseFailure: Error, Equatable, Sendable {
 public struct LicenseProblem: Equatable, Sendable {
     /// The HTTP status.
     public let status: Int
-    /// What went wrong, as a word that does not change between versions; nil if something before the server has
-    /// answered.
+    /// The stable code of the refusal; nil if a proxy has answered instead of the server.
     public let code: String?
-    /// A sentence for people who look into it.
+    /// A sentence for developers.
     public let detail: String?
-    /// What to do about it.
+    /// A sentence that says what to do.
     public let hint: String?
-    /// Finds the request in the server's log.
+    /// The request id in the server's log.
     public let requestID: String?
-    /// After how many seconds to ask again.
+    /// After how many seconds to ask again; nil if the server does not say it.
     public let retryAfter: TimeInterval?
 
-    /// Reads a refusal. The header fields say the most important of it again, for an answer whose body a proxy has
-    /// replaced.
+    /// Reads a refusal. Its header fields repeat the most important members, because a proxy may replace the body.
     init(_ body: Data, _ response: HTTPURLResponse) {
         struct Members: Decodable {
             var code: String?

@@ -4,9 +4,9 @@ import Foundation
     public import FoundationNetworking
 #endif
 
-/// Where a licence server is, and how its requests are written.
+/// Makes requests for the licence server at a URL.
 public struct LicenseServer: Equatable, Sendable {
-    /// The address that all paths follow, such as `https://keys.example.com`.
+    /// The URL before all paths, such as `https://keys.example.com`.
     public let base: URL
     /// How long one request may take, in seconds.
     public var timeout: TimeInterval = 10
@@ -15,18 +15,18 @@ public struct LicenseServer: Equatable, Sendable {
         self.base = base
     }
 
-    /// Asks for the application certificate. The answer's body is the certificate that AVFoundation wants, or the
-    /// bundle of both.
+    /// Makes a request for the application certificate. The body of the answer is a certificate or a bundle of two, for
+    /// AVFoundation.
     public func certificateRequest() -> URLRequest {
         URLRequest(url: base.appendingPathComponent("fps/certificate"), timeoutInterval: timeout)
     }
 
-    /// Asks for a licence, with an SPC as AVFoundation has made it and the token of the app's own service.
+    /// Makes a request for a licence, with an SPC of AVFoundation and a token of the app's own service.
     public func licenseRequest(_ spc: Data, for purpose: LicensePurpose, token: String) -> URLRequest {
         post(spc, to: "fps/license", query: purpose.query, token: token)
     }
 
-    /// Asks for a challenge, with which the next report of a kept key shows that it is fresh.
+    /// Makes a request for a challenge, with which the next report about a kept key proves that it is fresh.
     public func challengeRequest(token: String) -> URLRequest {
         post(Data(), to: "fps/challenge", query: [], token: token)
     }
@@ -41,24 +41,23 @@ public struct LicenseServer: Equatable, Sendable {
         request.httpMethod = "POST"
         request.httpBody = body
         request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-        // Without a type URLSession says that the body is a form. The server looks at the body itself, but proxies may
-        // not.
+        // Without a type, URLSession labels the body as a form. The server ignores the type, but proxies may not.
         request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         return request
     }
 }
 
-/// What an SPC is posted for. The SPC itself does not say it all.
+/// The purpose for which an SPC is posted. The SPC itself does not say all of it.
 public enum LicensePurpose: Equatable, Sendable {
-    /// Playback that begins now.
+    /// Playback begins now.
     case streaming
-    /// Playback that goes on, with the session token of the licence before.
+    /// Playback goes on. The request has the session token of the previous licence.
     case renewal
-    /// A key that the device keeps.
+    /// The device is to keep the key.
     case offline
-    /// A kept key in the place of another one, whose licence id may be known.
+    /// The device is to keep the key instead of an older one. The id of the older licence may be given.
     case offlineRenewal(of: String?)
-    /// A report about kept keys. The answer is JSON (`KeyReport`) and no CKC.
+    /// The SPC is a report about kept keys. The answer is JSON (`KeyReport`) and not a CKC.
     case report
 
     var query: [URLQueryItem] {

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Decides when a lease is renewed, and with what. It has no timer and no clock of its own.
+/// Decides when a lease is renewed, and with which token and SPC. It has no timer and no clock of its own.
 ///
-/// Times are seconds of a clock that is never set, such as `ProcessInfo.processInfo.systemUptime`. The rule is the
-/// server's (its article "Renewals"): renew when the answer says, with the session token; if that fails, ask again
-/// after a hundredth of the lease, with the same SPC for a minute at most. A lease leaves room for 33 attempts in its
-/// last third.
+/// Times are seconds of a clock that is never set, such as `ProcessInfo.processInfo.systemUptime`. The server's article
+/// "Renewals" explains the rule. Renew at the time that the answer names, with the session token. If that fails, ask
+/// again after a hundredth of the lease, and use the same SPC for at most a minute. The last third of a lease has room
+/// for 33 attempts.
 public struct Renewal: Equatable, Sendable {
     /// What to do next.
     public enum Step: Equatable, Sendable {
-        /// Nothing until this time; then call `due`.
+        /// Wait until this time, and then call `due`.
         case wait(until: TimeInterval)
         /// Have AVFoundation make an SPC (`renewExpiringResponseData(for:)`), then send it as `LicensePurpose.renewal`.
         case makeSPC
-        /// Send the SPC of the last attempt again: the server answers it as it did before, and counts it once.
+        /// Send the SPC of the last attempt again. The server gives the same answer and counts the request once.
         case sendAgain
         /// Get a new token from the app's own service, call `replaceToken`, and go on with `makeSPC`.
         case getToken
@@ -21,7 +21,7 @@ public struct Renewal: Equatable, Sendable {
         case stop
     }
 
-    /// What the next request presents.
+    /// The token for the next request.
     public private(set) var token: String
     private let pause: TimeInterval
     private var dueAt: TimeInterval
@@ -29,16 +29,17 @@ public struct Renewal: Equatable, Sendable {
 
     static let spcLife: TimeInterval = 60
 
-    /// Begins with a licence that came at a time; nil if it has nothing to renew. `token` is what asked for it.
+    /// Plans the renewal of a licence that arrived at `now`. `token` is the token that was used for it. Returns nil if
+    /// there is nothing to renew.
     public init?(after license: License, token: String, at now: TimeInterval) {
         guard let delay = license.renewalDelay else { return nil }
-        // Without the end of the lease its length follows from the first renewal, which is at two thirds at the latest.
+        // If the end of the lease is not known, its length is estimated: the renewal is at two thirds at the latest.
         pause = max(1, (license.life ?? 1.5 * delay) / 100)
         dueAt = now + delay
         self.token = license.sessionToken ?? token
     }
 
-    /// What to do at this time.
+    /// The step to take at this time.
     public func due(at now: TimeInterval) -> Step {
         guard now >= dueAt else { return .wait(until: dueAt) }
         guard let spcMadeAt, now - spcMadeAt < Self.spcLife else { return .makeSPC }
@@ -50,7 +51,7 @@ public struct Renewal: Equatable, Sendable {
         spcMadeAt = now
     }
 
-    /// What to do after an attempt that brought no licence. After a licence, begin with a new `Renewal`.
+    /// The step to take after a failed attempt. After a licence, make a new `Renewal`.
     public mutating func failed(_ failure: LicenseFailure, at now: TimeInterval) -> Step {
         switch failure.advice {
         case .tryAgain(let delay):
@@ -61,7 +62,7 @@ public struct Renewal: Equatable, Sendable {
         }
     }
 
-    /// Goes on with a new token of the app's own service. The next attempt has a new SPC.
+    /// Sets a new token of the app's own service. The next attempt uses a new SPC.
     public mutating func replaceToken(_ token: String, at now: TimeInterval) {
         self.token = token
         spcMadeAt = nil

@@ -3,10 +3,10 @@
     import Foundation
     import LatchkeyLicenses
 
-    /// Gets the keys of protected streams from a Latchkey server: for streaming, with renewal, and to keep.
+    /// Gets the keys of protected streams from a Latchkey server, for streaming with renewal and for keeping.
     ///
-    /// Make one for each player, and keep it as long as the player. Call `add(_:)` with an asset before its playback
-    /// begins:
+    /// Make one session for each player, and keep it as long as the player. Call `add(_:)` with an asset before its
+    /// playback begins:
     ///
     ///     let session = KeySession(
     ///         client: client, token: { uri in try await shop.token(for: uri) }, failed: { uri, error in … })
@@ -14,12 +14,12 @@
     ///     session.add(asset)
     ///     player.replaceCurrentItem(with: AVPlayerItem(asset: asset))
     ///
-    /// FairPlay works on devices alone, and not in the simulator.
+    /// FairPlay works only on devices, and not in the simulator.
     public final class KeySession: NSObject, AVContentKeySessionDelegate {
-        /// Gives a token for a key URI, from the app's own service. It is asked again when a token has ended.
+        /// Returns a token for a key URI, from the app's own service. It is called again when a token has expired.
         public typealias TokenSource = (_ keyURI: String) async throws -> String
-        /// Hears of each licence that did not come. `LicenseFailure` says what to do; other errors are AVFoundation's
-        /// own.
+        /// Is called for each licence that could not be got. `LicenseFailure` says what to do. Other errors are
+        /// AVFoundation's own.
         public typealias FailureHandler = (_ keyURI: String, _ error: Error) -> Void
 
         private let client: LicenseClient
@@ -30,14 +30,14 @@
         private let clock: Clock
         private let lock = NSLock()
 
-        // Under the lock.
+        // The lock protects these variables.
         private var certificate: Data?
         private var renewals: [String: Renewal] = [:]
         private var timers: [String: Task<Void, Never>] = [:]
         private var toKeep: Set<String> = []
         private var stopCount = 0
 
-        /// With a store, keys that `keep(_:)` names stay on the device.
+        /// Makes a session. The store is for keys that `keep(_:)` names; without it no key is kept.
         public convenience init(
             client: LicenseClient, store: KeyStore? = nil, token: @escaping TokenSource,
             failed: @escaping FailureHandler
@@ -62,12 +62,12 @@
             for timer in timers.values { timer.cancel() }
         }
 
-        /// Answers the key requests of an asset from now on.
+        /// Starts to answer the key requests of an asset.
         public func add(_ asset: AVURLAsset) {
             keySession.addContentKeyRecipient(asset)
         }
 
-        /// Stops every renewal, when the player stops. A lease that is not renewed ends playback.
+        /// Stops all renewals. Call it when the player stops. Playback ends when its lease is not renewed.
         public func stop() {
             locked {
                 for timer in timers.values { timer.cancel() }
@@ -83,10 +83,10 @@
             #if !os(tvOS)
                 if isKept(keyRequest) {
                     do {
-                        // AVFoundation then asks again, for a key that can be kept.
+                        // AVFoundation then sends another request, for a key that can be kept.
                         return try keyRequest.respondByRequestingPersistableContentKeyRequestAndReturnError()
                     } catch {
-                        // AirPlay takes no kept key: go on with one for streaming.
+                        // AirPlay does not accept kept keys, so this goes on with a key for streaming.
                     }
                 }
             #endif
@@ -145,7 +145,7 @@
                 forApp: certificate, contentIdentifier: asset, options: [AVContentKeyRequestProtocolVersionsKey: [1]])
         }
 
-        /// The certificate is the same for all keys.
+        /// The application certificate. It is fetched once, because it is the same for all keys.
         private func applicationCertificate() async throws -> Data {
             if let known = locked({ certificate }) { return known }
             let fetched = try await client.certificate()
@@ -158,7 +158,7 @@
             return try await token(uri)
         }
 
-        /// A renewal that fails is tried again, with the same SPC at first, as `Renewal` decides, and until `stop()`.
+        /// Gets a licence. A failed renewal is repeated until `stop()`, first with the same SPC, as `Renewal` decides.
         private func license(
             for spc: Data, _ purpose: LicensePurpose, _ uri: String, _ token: String,
             renewing request: AVContentKeyRequest, since began: Int
@@ -179,7 +179,7 @@
                     }
                     if step == .sendAgain { continue }
                     if step == .getToken { renewal.replaceToken(try await self.token(uri), at: clock.now()) }
-                    // A new SPC comes with a new request; this one has ended.
+                    // A new SPC needs a new key request, so this request ends.
                     if step != .stop { plan(renewal, of: request, uri, since: began) }
                     throw error
                 }
@@ -211,8 +211,7 @@
         }
     }
 
-    /// Seconds of a clock that is never set, and a way to wait for a time of it. It stands still while the device
-    /// sleeps.
+    /// A clock that is never set, in seconds, and a way to wait for a time. The clock stops while the device sleeps.
     struct Clock {
         var now: () -> TimeInterval = { ProcessInfo.processInfo.systemUptime }
         var pause: (_ time: TimeInterval) async throws -> Void = { time in
@@ -231,15 +230,15 @@
                 keySession.processContentKeyRequest(withIdentifier: keyURI, initializationData: nil, options: nil)
             }
 
-            /// Asks the device until when it keeps a key, and the server to read the answer.
+            /// Asks the device until when it keeps a key. The server reads the device's answer.
             public func report(on keyURI: String) async throws -> KeyReport {
                 guard let key = store?.key(for: keyURI) else { throw CocoaError(.fileNoSuchFile) }
                 let spc = try await keySession.makeSecureTokenForExpirationDate(ofPersistableContentKey: key)
                 return try await client.report(spc, token: token(keyURI))
             }
 
-            /// Makes a key useless on this device, and proves it to the server: a challenge shows that the proof is no
-            /// old one.
+            /// Makes a key useless on this device, and proves it to the server. A challenge shows that the proof is
+            /// fresh.
             public func giveUp(_ keyURI: String) async throws -> KeyReport {
                 guard let key = store?.key(for: keyURI) else { throw CocoaError(.fileNoSuchFile) }
                 let token = try await token(keyURI)
@@ -257,7 +256,8 @@
                 Task { await serveKept(keyRequest) }
             }
 
-            /// After the first play the device writes its key again: from then on it ends after the time for playback.
+            /// After the first play, the device updates its key. From then on the key expires after the time for
+            /// playback.
             public func contentKeySession(
                 _ session: AVContentKeySession, didUpdatePersistableContentKey persistableContentKey: Data,
                 forContentKeyIdentifier keyIdentifier: Any

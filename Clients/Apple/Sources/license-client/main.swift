@@ -1,10 +1,9 @@
-// Posts SPCs over one URLSession and writes their licences. The tests of the server run it, as an app would run on a
-// device.
+// Posts SPCs over one URLSession and writes their licences. The tests of the server run it in the place of an app.
 //
 //   license-client URL TOKEN PURPOSE TYPE SPC CKC [SPC CKC ...]
 //
-// PURPOSE is streaming, renewal, offline or report. TYPE is a content type, or "none" for what URLSession sets by
-// itself. SPC and CKC are files. Each answer is a line of JSON on standard output.
+// PURPOSE is streaming, renewal, offline or report. TYPE is a content type, or "none" for the default of URLSession.
+// SPC and CKC are files. Each answer is a line of JSON on standard output.
 import Foundation
 import LatchkeyLicenses
 

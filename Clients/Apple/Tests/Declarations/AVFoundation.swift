@@ -1,6 +1,6 @@
-// The part of AVFoundation that `LatchkeyPlayback` uses, for Linux alone: declared after Apple's documentation, with
-// objects that a test plays the device with. It shows that the sample compiles against these declarations and calls in
-// the right order. It shows nothing of AVFoundation itself.
+// The part of AVFoundation that `LatchkeyPlayback` uses, for Linux only. It is declared after Apple's documentation,
+// and a test simulates the device with it. It shows that the sample compiles against these declarations and calls them
+// in the right order. It shows nothing about AVFoundation itself.
 public import Foundation
 
 public protocol AVContentKeyRecipient: AnyObject {}
@@ -84,7 +84,7 @@ public protocol AVContentKeySessionDelegate: AnyObject {
 }
 
 public final class AVContentKeySession {
-    /// What the sessions that were made since then have been asked for.
+    /// The device that hears the calls of all sessions.
     nonisolated(unsafe) public static var device: (any SimulatedDevice)?
 
     public init(keySystem: AVContentKeySystem) {}
@@ -116,7 +116,7 @@ public final class AVContentKeySession {
     }
 }
 
-/// What a test hears of a session.
+/// A device that a test simulates. It hears the calls of a session.
 public protocol SimulatedDevice: AnyObject {
     func renew(_ request: AVContentKeyRequest)
     func process(_ keyURI: String)

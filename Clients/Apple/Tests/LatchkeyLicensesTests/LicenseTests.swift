@@ -159,7 +159,7 @@ func problem(_ status: Int, _ code: String, _ fields: [String: String] = [:]) ->
 }
 
 @Suite struct RenewalTests {
-    /// A lease of 300 seconds that arrived at 5000 and wants to be renewed after 190.
+    /// The renewal of a lease of 300 seconds that arrived at 5000. It is due after 190 seconds.
     private func renewal() throws -> Renewal {
         let fields = [
             "X-License-Issued": "1000", "X-License-Expires": "1300", "X-License-Renew-After": "1190",

@@ -1,5 +1,5 @@
-// The order in which `KeySession` calls AVFoundation and the server, against declarations that a test plays the device
-// with. No Apple framework takes part.
+// Tests the order in which `KeySession` calls AVFoundation and the server. The tests simulate the device with
+// hand-written declarations. No Apple framework is used.
 import AVFoundation
 import Foundation
 import LatchkeyLicenses
@@ -14,7 +14,7 @@ import Testing
 private let certificate = Data("certificate".utf8)
 private let challenge = Data([0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77])
 
-/// A licence server that answers each request for a licence with the next of its answers.
+/// A licence server that gives its answers one after the other, one for each request for a licence.
 final class Server: @unchecked Sendable {
     struct Answer {
         var status = 200
@@ -46,7 +46,7 @@ final class Server: @unchecked Sendable {
         }
     }
 
-    /// A client whose requests come here. The name of the host finds the server.
+    /// A client whose requests come to this server. The host name identifies the server.
     func makeClient() -> LicenseClient {
         let host = UUID().uuidString.lowercased()
         StandIn.servers.withLock { $0[host] = self }
@@ -93,7 +93,7 @@ final class StandIn: URLProtocol {
     }
 }
 
-/// A key request that makes numbered SPCs, and tells what it was answered.
+/// A key request that makes numbered SPCs, and records its answer.
 final class KeyRequest: AVPersistableContentKeyRequest {
     let outcomes: AsyncStream<Result<Data, any Error>>
     private let told: AsyncStream<Result<Data, any Error>>.Continuation
@@ -142,7 +142,7 @@ final class KeyRequest: AVPersistableContentKeyRequest {
     }
 }
 
-/// Renews at once what it is told to renew, and notes it.
+/// A device that renews immediately when it is asked to, and records it.
 final class Device: SimulatedDevice {
     let renewals: AsyncStream<AVContentKeyRequest>
     private let told: AsyncStream<AVContentKeyRequest>.Continuation
@@ -172,7 +172,7 @@ final class Device: SimulatedDevice {
 
     private func makeSession(_ server: Server, store: KeyStore? = nil) -> KeySession {
         let (now, pauses, whilePausing, failures) = (now, pauses, whilePausing, failures)
-        // A pause ends at once, at its time.
+        // A pause returns immediately, and sets the clock to its end.
         let clock = Clock(
             now: { now.withLock { $0 } },
             pause: { time in
@@ -242,7 +242,7 @@ final class Device: SimulatedDevice {
         #expect(tokens == ["Bearer token for skd://movie-1", "Bearer session-1", "Bearer session-1"])
 
         #expect(await renewals.next() === renewing)
-        // When the answer says; as long as the refusal says; when the next answer says.
+        // The times that the answer names, that the refusal names, and that the next answer names.
         #expect(pauses.withLock { $0 } == [1190, 1195, 1385])
         session.stop()
     }

@@ -9,14 +9,15 @@ import Licensing
 import PackagerAPI
 import Telemetry
 
-/// `/v1/keys` of the public listener, for packagers that do not speak SPEKE: POST makes or finds keys of a content, and
-/// GET at `/v1/keys/{contentId}` gives those that are there, in the form of a packager.
+/// `/v1/keys` of the public listener, for packagers that do not speak SPEKE.
+///
+/// POST makes or finds keys of a content. GET at `/v1/keys/{contentId}` returns existing keys in a packager's format.
 struct KeyEndpoint: Sendable {
     static let path = "/v1/keys"
 
     let service: PackagerService
 
-    /// `contentID` is that of the path; nil for the path without one.
+    /// Answers a request. `contentID` is the content in the path; nil for the path without a content.
     func answer(
         _ request: HTTPRequest, about contentID: ContentID?, under rules: LiveRules, id: RequestID,
         on loop: LoopContext
@@ -48,7 +49,7 @@ struct KeyEndpoint: Sendable {
                         try await give(query, isHead: isHead, packager, authority: authority, context)
                     }
                 default:
-                    throw PackagerFailure(.methodNotAllowed, "This address takes \(methods) alone")
+                    throw PackagerFailure(.methodNotAllowed, "This address takes only \(methods)")
                 }
             } catch {
                 var failure = error
@@ -64,7 +65,7 @@ struct KeyEndpoint: Sendable {
         }
     }
 
-    /// The refusal of a request that comes from no packager; nil for one of a packager.
+    /// The refusal of a request that does not come from a packager; nil if it comes from a packager.
     func refusal(
         ofHead request: HTTPRequest, at address: PublicAddress, under rules: LiveRules, id: RequestID,
         on loop: LoopContext
@@ -94,7 +95,7 @@ struct KeyEndpoint: Sendable {
     private static func check(_ order: KeyOrder, _ packager: Packager) throws(PackagerFailure) {
         guard packager.permits(.read, of: order.contentID) else { throw .contentForbidden }
         guard !order.imports || packager.permits(.import, of: order.contentID) else {
-            throw PackagerFailure(.packagerForbidden, "This packager may not bring keys of its own")
+            throw PackagerFailure(.packagerForbidden, "This packager may not import keys of its own")
         }
         guard !packager.requiresEncryptedDelivery else { throw .encryptionRequired }
     }
@@ -103,7 +104,7 @@ struct KeyEndpoint: Sendable {
         _ order: KeyOrder, _ packager: Packager, authority: String?, _ context: PackagerService.Context
     ) async throws(PackagerFailure) -> PackagerService.Served {
         var client = service.client(packager, context.id, manner: "keys json", order.contentID)
-        // A packager that may bring keys along may have them stored.
+        // A packager that may import keys may also store them, even without the scope `create`.
         if order.importsAll { client.mayCreate = true }
         let keys: [DeliveredKey]
         do throws(KeyDeskError) {
@@ -131,7 +132,7 @@ struct KeyEndpoint: Sendable {
             packager, context.id, manner: "keys \(query.format.rawValue)", query.page.contentID)
         let page: KeyPage
         do throws(KeyDeskError) {
-            // Playlist lines have no key, and an answer without a body has none either.
+            // Playlist lines contain no key, and neither does an answer without a body, so nothing is recorded.
             page = try await service.parts.desk.page(
                 query.page, to: client, recorded: !isHead && !query.format.isPublic,
                 now: service.clock.wallTime.seconds)
@@ -189,7 +190,7 @@ struct KeyEndpoint: Sendable {
     }
 }
 
-/// The query of `GET /v1/keys/{contentId}`: each parameter at most once, and none that is not known.
+/// The query of `GET /v1/keys/{contentId}`: only known parameters, and each at most once.
 private struct KeyQuery: Sendable {
     let format: KeyExportFormat
     let page: KeyPageQuery
@@ -202,7 +203,7 @@ private struct KeyQuery: Sendable {
         var pairs: [(name: String, value: String)] = []
         for name in Self.names {
             let values = parsed.values(name)
-            guard values.count <= 1 else { throw Self.fault(name, "is there more than once") }
+            guard values.count <= 1 else { throw Self.fault(name, "is given more than once") }
             guard let value = values.first else { continue }
             guard let text = String(validating: value, as: UTF8.self) else { throw Self.fault(name, "is not UTF-8") }
             pairs.append((name, text))
@@ -220,20 +221,20 @@ private struct KeyQuery: Sendable {
         self.format = format
         var page = KeyPageQuery(contentID: contentID)
         if let label = text("track") {
-            guard let label = try? TrackLabel(label) else { throw Self.fault("track", "is no label of a track") }
+            guard let label = try? TrackLabel(label) else { throw Self.fault("track", "is not a label of a track") }
             page.trackLabel = label
         }
         if let period = text("period") {
-            guard let period = UInt32(period) else { throw Self.fault("period", "is no number of a key period") }
+            guard let period = UInt32(period) else { throw Self.fault("period", "is not the number of a key period") }
             page.periodIndex = period
         }
         if let after = text("after") {
-            guard let after = try? KeyID(parsing: after) else { throw Self.fault("after", "is no key id") }
+            guard let after = try? KeyID(parsing: after) else { throw Self.fault("after", "is not a key id") }
             page.after = after
         }
         if let limit = text("limit") {
             guard let limit = Int(limit), (1...KeyPageQuery.limitMaximum).contains(limit) else {
-                throw Self.fault("limit", "is no number from 1 to \(KeyPageQuery.limitMaximum)")
+                throw Self.fault("limit", "is not a number from 1 to \(KeyPageQuery.limitMaximum)")
             }
             page.limit = limit
         }

@@ -7,18 +7,18 @@ import Licensing
 import PackagerAPI
 import Telemetry
 
-/// Why a packager gets no answer with keys: as SPEKE has it, a status and a text; as JSON has it, a problem.
+/// Why a packager gets no keys. In SPEKE the answer is a status and a text, and at `/v1/keys` a problem in JSON.
 struct PackagerFailure: Error, Sendable {
     let code: ProblemCode
-    /// What the packager hears, without a full stop. Nothing secret.
+    /// The text for the packager, without a full stop. It has nothing secret.
     let text: String
-    /// What the log says beside the code.
+    /// The cause for the log.
     let cause: String
-    /// The least wait in seconds; nil if waiting does not help.
+    /// The shortest wait before another attempt, in seconds; nil if waiting does not help.
     var retryAfterSeconds: Int64?
-    /// The member of the body or the parameter that is wrong; nil for none in particular.
+    /// The member of the body or the parameter that is wrong; nil if no single one is wrong.
     var member: String?
-    /// Who asked; nil for a request of no packager.
+    /// The packager that sent the request; nil if it is not known.
     var packager: Packager?
 
     init(
@@ -32,12 +32,12 @@ struct PackagerFailure: Error, Sendable {
         self.member = member
     }
 
-    /// The same for every credential that opens nothing: only the log tells which case it is.
+    /// The failure for a refusal by the gate. It is the same for all wrong credentials; only the log shows the case.
     init(_ refusal: PackagerGate.Refusal) {
         switch refusal {
         case .plaintext:
             self.init(
-                .packagerForbidden, "Credentials of packagers are taken over TLS alone", cause: refusal.cause.text)
+                .packagerForbidden, "Credentials of packagers are accepted only over TLS", cause: refusal.cause.text)
         case .credential:
             self.init(
                 .packagerInvalid, "The packager's credential is missing or wrong", cause: refusal.cause.text)
@@ -49,7 +49,7 @@ struct PackagerFailure: Error, Sendable {
     }
 
     static let tooMuchToDo = PackagerFailure(
-        .overloaded, "The server has more to do than it can", retryAfterSeconds: 1)
+        .overloaded, "The server is overloaded", retryAfterSeconds: 1)
 
     static let contentForbidden = PackagerFailure(
         .packagerForbidden, "This packager may not have keys of this content")
@@ -59,7 +59,7 @@ struct PackagerFailure: Error, Sendable {
 
     static let encryptionRequired = PackagerFailure(
         .packagerForbidden,
-        "This packager gets keys encrypted alone: ask by SPEKE, with a DeliveryDataList of its pinned certificates")
+        "This packager gets only encrypted keys: ask by SPEKE, with a DeliveryDataList of its pinned certificates")
 
     init(_ error: CPIXError) {
         let isOurs = error.status >= 500
@@ -75,12 +75,12 @@ struct PackagerFailure: Error, Sendable {
         case .ivEqualsKey(let keyID):
             self.init(.keyConflict, "The initialization vector of KID \(keyID) must not be its key")
         case .creationNotAllowed:
-            self.init(.packagerForbidden, "A key is not there, and this packager may not have keys made")
+            self.init(.packagerForbidden, "A key does not exist, and this packager may not create keys")
         case .keyLost:
             self.init(
                 .keyLost,
-                "The key store is older than the last key that was made, so this key may be lost; an operator must put"
-                    + " the newest store back, or run latchkey keys accept-restore")
+                "The key store is older than the last key that was made, so this key may be lost; an operator must"
+                    + " restore the newest store, or run latchkey keys accept-restore")
         case .store(.unavailable(let outage)):
             self.init(
                 .storageUnavailable, "The key store cannot be reached", cause: "key store: \(outage)",
@@ -95,13 +95,14 @@ struct PackagerFailure: Error, Sendable {
 
     init(_ error: KeyExportError) {
         switch error {
-        case .noKey: self.init(.keyNotFound, "The content has no live key that fits")
+        case .noKey: self.init(.keyNotFound, "The content has no live key that matches the query")
         case .oneKeyOnly:
             self.init(
-                .badRequest, "This format has room for one key, and several fit; add track or period", member: "format")
+                .badRequest, "This format has room for one key, but several match; add track or period",
+                member: "format")
         case .contract:
             self.init(
-                .badRequest, "These keys make no CPIX document; add track or period", cause: "\(error)",
+                .badRequest, "These keys cannot be in one CPIX document; add track or period", cause: "\(error)",
                 member: "format")
         case .schemeNotPlayed(let keyID, let scheme):
             self.init(
@@ -113,11 +114,11 @@ struct PackagerFailure: Error, Sendable {
         }
     }
 
-    /// How a metric counts the request.
+    /// The outcome under which a metric counts the request.
     var outcome: PackagerMetrics.Outcome {
         switch code {
         case .rateLimited, .overloaded: .slowed
-        default: code.isOurFault ? .failed : .refused  // Every other code is the packager's fault, or ours.
+        default: code.isOurFault ? .failed : .refused  // Every other code is the server's fault or the packager's.
         }
     }
 }

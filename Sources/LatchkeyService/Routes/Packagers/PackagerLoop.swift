@@ -1,24 +1,25 @@
 import EventLoops
 import Synchronization
 
-/// The thread on which requests of packagers are served once they are let in.
+/// The thread that serves requests of packagers after the gate has admitted them.
 ///
-/// A large document takes milliseconds to read and to fill, and making a key writes to the disk. Neither may hold up a
-/// loop on which viewers wait. So many requests are under way at once; more are refused.
+/// A large document takes milliseconds to read and to fill, and making a key writes to the disk. Neither may delay the
+/// loops on which viewers wait.
 final class PackagerLoop: Sendable {
+    /// The most requests that are under way at the same time. Further ones are refused.
     static let requestsMaximum = 256
 
     private let group: EventLoopGroup
     private let underWay = Atomic<Int>(0)
-    /// What runs a last time when the thread ends.
+    /// The work that runs when the thread ends.
     private let last = Mutex<(@Sendable () async -> Void)?>(nil)
 
-    /// `firstIndex` is one that no other loop has.
+    /// Starts the thread. `firstIndex` must be an index that no other loop has.
     init(firstIndex: Int) throws(EventLoopError) {
         group = try EventLoopGroup(count: 1, name: "packager", firstIndex: firstIndex)
     }
 
-    /// What a request comes to; nil if too many are under way. Returns on the caller's loop.
+    /// Runs `body` on this thread, and returns its result on the caller's loop. Nil if too many are under way.
     func run<Result: Sendable>(_ body: @escaping @Sendable (LoopContext) async -> Result) async -> Result? {
         defer { underWay.subtract(1, ordering: .relaxed) }
         guard underWay.add(1, ordering: .relaxed).newValue <= Self.requestsMaximum else { return nil }
@@ -28,7 +29,9 @@ final class PackagerLoop: Sendable {
         }
     }
 
-    /// Has `body` run every so often from now on, and a last time, with true, when the thread ends. Once for a thread.
+    /// Runs `body` at intervals from now on, and a last time, with true, when the thread ends.
+    ///
+    /// Must be called at most once.
     func keep(every pause: Duration, _ body: @escaping @Sendable (_ isLast: Bool) async -> Void) {
         last.withLock { $0 = { await body(true) } }
         pass(every: pause, body)
@@ -46,7 +49,7 @@ final class PackagerLoop: Sendable {
         }
     }
 
-    /// Blocks until the requests that are under way, and what runs a last time, have ended, but no longer than `limit`.
+    /// Ends the thread. Blocks until the requests under way and the last work have ended, but no longer than `limit`.
     func stop(within limit: Duration) {
         if let last = last.withLock({ $0.take() }) { group.loops[0].spawn(last) }
         group.stop(within: limit)

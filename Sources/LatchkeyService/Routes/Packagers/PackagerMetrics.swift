@@ -2,8 +2,10 @@ import Administration
 import Synchronization
 import Telemetry
 
-/// What packagers ask for and get. The names of packagers come from the configuration alone, so that the number of
-/// series is bounded; a packager that is taken out keeps its own until the daemon ends.
+/// Counts the requests of packagers, and the keys that they get.
+///
+/// The names of packagers come only from the configuration, so the number of series is bounded. A packager that is
+/// removed from the configuration keeps its series until the daemon ends.
 final class PackagerMetrics: Sendable {
     enum Interface: String, Sendable, CaseIterable {
         case speke1 = "speke-1.0"
@@ -16,9 +18,9 @@ final class PackagerMetrics: Sendable {
     enum Outcome: String, Sendable, CaseIterable {
         case served
         case refused
-        /// Refused by a rate, or because too many requests wait.
+        /// Refused by a rate limit, or because too many requests wait.
         case slowed
-        /// Not served because of a fault of ours.
+        /// Not served because of a fault of the server.
         case failed
     }
 
@@ -46,7 +48,7 @@ final class PackagerMetrics: Sendable {
         }
         registry.series(
             "latchkey_packager_keys_total",
-            help: "Content keys that packagers were given, by what became of the request.",
+            help: "Content keys that packagers were given, by outcome.",
             isCounter: true, labels: ["packager", "outcome"]
         ) { [self] in
             keys.withLock { $0 }.map { ([$0.packager, $0.outcome.rawValue], Double($1)) }
@@ -63,7 +65,7 @@ final class PackagerMetrics: Sendable {
 
     func gave(_ packager: String, _ outcomes: [DeliveredKey.Outcome]) {
         keys.withLock { keys in
-            // Nearly always all of them are the same.
+            // Counts runs of equal outcomes: nearly always all of them are equal.
             var rest = outcomes[...]
             while let outcome = rest.first {
                 let count = rest.prefix { $0 == outcome }.count

@@ -8,12 +8,12 @@ import Licensing
 import PackagerAPI
 import Telemetry
 
-/// The addresses of packagers. They are for programs: web pages are not let in, and OPTIONS is a method that is not
-/// served.
+/// The addresses of packagers. They are for programs, so they serve neither web pages nor OPTIONS.
 ///
-/// They are there without packagers too, and then refuse every credential: what is configured does not show.
+/// They exist even if no packager is configured, and then refuse every credential. So an answer does not show whether
+/// packagers are configured.
 struct PackagerRoutes: Sendable {
-    /// What a packager's request is served with.
+    /// The parts of the daemon that serve packagers' requests.
     struct Parts: Sendable {
         let desk: KeyDesk
         let gate: PackagerGate
@@ -46,7 +46,7 @@ struct PackagerRoutes: Sendable {
         }
     }
 
-    /// The refusal of a request that comes from no packager, judged without its body; nil for one of a packager.
+    /// The refusal of a request whose head shows that it does not come from a packager; nil if it comes from one.
     func refusal(
         ofHead request: HTTPRequest, at address: PublicAddress, under rules: LiveRules, id: RequestID,
         on loop: LoopContext
@@ -61,7 +61,7 @@ struct PackagerRoutes: Sendable {
     }
 }
 
-/// What the endpoints of packagers have in common.
+/// The common part of the endpoints of packagers.
 final class PackagerService: Sendable {
     let parts: PackagerRoutes.Parts
     let refusals: Refusals
@@ -82,16 +82,17 @@ final class PackagerService: Sendable {
         let startedAt: MonotonicTime
     }
 
-    /// What a request came to.
+    /// The result of a request that was served.
     struct Served: Sendable {
         let response: HTTPResponse
-        /// Nil if the request was about none.
+        /// Nil if the request was not about a content.
         let contentID: ContentID?
         let keys: Keys
 
         enum Keys: Sendable {
             case given([DeliveredKey.Outcome])
-            /// The packager had the same keys so often that the ledger only counts them. So does the log.
+            /// The packager has got the same keys so often that ledger and log only count the repetitions. The number
+            /// is that of the keys.
             case repeated(Int)
         }
 
@@ -108,7 +109,7 @@ final class PackagerService: Sendable {
         }
     }
 
-    /// The packager that sends a request, by its head alone. Counts nothing of a packager.
+    /// The packager that sends a request, found by the head. It does not count towards the packager's rate limit.
     func sender(of request: HTTPRequest, under rules: LiveRules) throws(PackagerFailure) -> Packager {
         return try wrap(
             { (refusal: PackagerGate.Refusal) in PackagerFailure(refusal) },
@@ -121,7 +122,7 @@ final class PackagerService: Sendable {
             { (refusal: PackagerGate.Refusal) in PackagerFailure(refusal) }, try parts.gate.admit(packager))
     }
 
-    /// Runs on the thread of packagers what may take long, counts what it comes to and logs it.
+    /// Runs `body` on the thread of packagers, and counts and logs its result.
     func serve(
         _ packager: Packager, _ context: Context, on loop: LoopContext,
         refuse: (PackagerFailure) -> HTTPResponse,
@@ -144,7 +145,7 @@ final class PackagerService: Sendable {
         }
     }
 
-    /// Counts and logs an answer with keys; returns it.
+    /// Counts and logs an answer with keys, and returns its response.
     func note(
         _ served: Served, to packager: Packager, _ context: Context, on loop: LoopContext
     ) -> HTTPResponse {
@@ -184,7 +185,7 @@ final class PackagerService: Sendable {
             ])
     }
 
-    /// As the ledger names who gets keys.
+    /// The packager as the ledger names the receiver of keys.
     func client(_ packager: Packager, _ id: RequestID, manner: String, _ contentID: ContentID) -> KeyDesk.Client {
         KeyDesk.Client(
             actor: packager.actor, request: id.text, manner: manner,

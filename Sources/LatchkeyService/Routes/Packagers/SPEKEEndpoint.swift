@@ -9,32 +9,32 @@ import PackagerAPI
 import ServiceConfiguration
 import Telemetry
 
-/// SPEKE v1, v2.0 and v2.1 (packagers, section 1): a CPIX document in, the same document with keys out.
+/// SPEKE v1, v2.0 and v2.1 (packagers, section 1): takes a CPIX document, and returns the same document with keys.
 ///
 ///     head: credential, rate, version, content type -> body: size -> document -> packager's contents and pins
 ///         -> keys, with their rows in the ledger -> filled document
 ///
-/// The body is parsed for packagers alone. Errors are texts, in SPEKE's own words if it has some. What needs a
-/// parser or a row in the ledger is done on the thread of packagers. A document that comes again and again needs
-/// neither.
+/// The body is parsed only if a packager has sent it. Errors are texts, in SPEKE's own words if SPEKE has a text for
+/// the error. Parsing and writing to the ledger happen on the thread of packagers. A document that is repeated often
+/// needs neither, and is answered on the loop of its connection.
 struct SPEKEEndpoint: Sendable {
-    /// The size of the largest document, in bytes, also if `limits.bodySizeMaximum` is smaller.
+    /// The size of the largest document, in bytes. It applies even if `limits.bodySizeMaximum` is smaller.
     static let bodySizeMaximum = 256 * 1024
 
-    /// Of larger documents no answer is filled in on a loop on which viewers wait, in bytes.
+    /// The size of the largest document, in bytes, that is answered on a loop on which viewers wait.
     private static let bodySizeOnLoopMaximum = 16 * 1024
 
-    /// What the public listener must let pass.
+    /// The sizes of bodies that the public listener must accept, by path.
     static let bodySizesByPath = Dictionary(
         uniqueKeysWithValues: BuiltInPath.allCases.map(\.rawValue).filter { path in
             guard case .copyProtection? = SPEKERoute(path: path) else { return false }
             return true
         }.map { ($0, bodySizeMaximum) })
 
-    /// How answers name this server, in `X-Speke-User-Agent`.
+    /// The name of this server in the field `X-Speke-User-Agent` of answers.
     private static let server = "Latchkey/\(LatchkeyVersion.current)"
 
-    /// What every answer has.
+    /// The header fields that every answer has, by version.
     private static let constantFields = Dictionary(
         uniqueKeysWithValues: SPEKEVersion.allCases.map { version in
             var fields: HTTPFields = ["Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"]
@@ -89,7 +89,7 @@ struct SPEKEEndpoint: Sendable {
         }
     }
 
-    /// The refusal of a request that comes from no packager; nil for one of a packager.
+    /// The refusal of a request that does not come from a packager; nil if it comes from a packager.
     func refusal(
         ofHead request: HTTPRequest, to route: SPEKERoute, under rules: LiveRules, id: RequestID, on loop: LoopContext
     ) -> HTTPResponse? {
@@ -120,7 +120,7 @@ struct SPEKEEndpoint: Sendable {
                 received.order, to: client, now: service.clock.wallTime.seconds)
         } catch {
             var failure = PackagerFailure(error)
-            // SPEKE has one status for what is wrong with a request.
+            // SPEKE has a single status, 422, for a document that cannot be answered.
             if failure.code == .keyConflict { failure = PackagerFailure(.cpixRejected, failure.text) }
             throw failure
         }
@@ -129,8 +129,10 @@ struct SPEKEEndpoint: Sendable {
             context)
     }
 
-    /// What `serve` gives, at once: nil unless the document was read lately and its keys were given to this packager
-    /// again and again. Each encryption has fresh keys, and takes too long for a loop.
+    /// The same result as `serve` has, without leaving the loop.
+    ///
+    /// Nil unless the document is still in memory and this packager has got its keys often. Nil for encrypted delivery
+    /// too: each encryption needs fresh keys, and takes too long for a loop.
     private func serveAgain(
         _ request: HTTPRequest, _ version: SPEKEVersion, _ packager: Packager, authority: String?,
         _ context: PackagerService.Context
@@ -176,7 +178,7 @@ struct SPEKEEndpoint: Sendable {
             response: Self.response(answer, version, context.id), contentID: received.contentID, outcomes: outcomes)
     }
 
-    /// What this packager may have of what it asks for.
+    /// Throws if the packager may not have the keys that the document asks for, or not in this form.
     private static func check(_ document: ReadDocument, _ packager: Packager) throws(PackagerFailure) {
         guard packager.permits(.read, of: document.contentID) else { throw .contentForbidden }
         guard document.isEncrypted else {
@@ -197,11 +199,11 @@ struct SPEKEEndpoint: Sendable {
             case .heartbeat: request.method.isRead
             }
         guard isServed else {
-            throw PackagerFailure(.methodNotAllowed, "This address takes \(route.methods) alone")
+            throw PackagerFailure(.methodNotAllowed, "This address takes only \(route.methods)")
         }
     }
 
-    /// `named` is what the header field says.
+    /// The version of a request. `named` is the version in the header field.
     private static func version(
         _ named: String?, of request: HTTPRequest, _ route: SPEKERoute
     ) throws(PackagerFailure) -> SPEKEVersion {
@@ -211,7 +213,7 @@ struct SPEKEEndpoint: Sendable {
         return try wrap({ (error: CPIXError) in PackagerFailure(error) }, try route.version(headerValue: named))
     }
 
-    /// The version whose fields the answer has, before it is known that header and path agree.
+    /// The version that decides the fields of the answer, before the server has checked that header and path agree.
     private static func presumedVersion(_ named: String?, _ route: SPEKERoute) -> SPEKEVersion {
         if let version = try? SPEKEVersion(headerValue: named), version != .v1 { return version }
         if case .copyProtection(let version?) = route { return version }

@@ -9,9 +9,9 @@ struct Program {
     }
 }
 
-/// What libFuzzer calls to change an input of its corpus.
+/// Changes an input of the corpus. libFuzzer calls this function.
 @_cdecl("LLVMFuzzerCustomMutator")
 public func mutate(_ bytes: UnsafeMutablePointer<UInt8>?, _ size: Int, _ maximum: Int, _ seed: UInt32) -> Int {
-    // What libFuzzer lends is passed on as it is.
+    // Safe: the buffer of libFuzzer is passed on unchanged.
     unsafe FuzzDriver.mutate(bytes, size: size, maximum: maximum, seed: seed)
 }

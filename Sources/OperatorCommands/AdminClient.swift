@@ -1,0 +1,107 @@
+import ByteCoding
+import CommandLineKit
+import HTTPCalls
+import KeyCrypto
+import POSIXSockets
+import ServiceConfiguration
+
+/// Asks the admin listener of a daemon that runs: the one that is named, or the first one of a configuration.
+struct AdminClient {
+    static let server = CommandOption(
+        "--server", .value("URL"),
+        help:
+            "the admin listener, as http://127.0.0.1:9443 or unix:/run/latchkey/admin; the first of --config unless given"
+    )
+    static let token = CommandOption(
+        "--token", .secret("TOKEN"), help: "an admin token; the first of that listener in --config unless given")
+    static let authorities = CommandOption(
+        "--ca", .value("FILE"), help: "authorities in PEM that alone may vouch for the admin listener")
+    static let options = [server, token, authorities]
+
+    /// Why there is no answer, in words.
+    struct Failure: Error {
+        let text: String
+    }
+
+    /// For messages.
+    let name: String
+    private let url: String
+    private let token: String?
+    private var settings = HTTPRoundTripSettings()
+
+    /// `file` is the configuration, if one is given. Throws if neither it nor `--server` names a listener.
+    init(
+        _ arguments: Arguments, _ file: ConfigurationFile?, _ context: CommandContext
+    ) throws(CommandError) {
+        let listener = file?.configuration.listeners.admin.first
+        if let text = arguments.value(Self.server) {
+            name = text
+        } else if case .socket(let address)? = listener?.address {
+            switch address {
+            case .unix: name = "\(address)"
+            case .internet(_, 0):
+                throw .usage("the admin listener of the configuration has a free port: name it with --server")
+            case .internet: name = (listener?.transport.tls == nil ? "http://" : "https://") + "\(address)"
+            }
+        } else {
+            throw .usage("--server is missing: the configuration names no address of an admin listener")
+        }
+        settings.proxy = .none
+        settings.timeout = .seconds(10)
+        if let path = arguments.value(Self.authorities) { settings.authorities = try CommandFile.read(path).revealed() }
+        if name.hasPrefix("unix:") {
+            settings.unixSocket = String(name.dropFirst(5))
+            url = "http://localhost"
+        } else if name.hasPrefix("http://") || name.hasPrefix("https://") {
+            url = name.hasSuffix("/") ? String(name.dropLast()) : name
+        } else {
+            throw .usage("--server takes http://HOST:PORT, https://HOST:PORT or unix:PATH")
+        }
+        if let text = arguments.value(Self.token) {
+            token = try SecretArgument.token(Self.token, text, context)
+        } else {
+            token = try listener.flatMap { (listener) throws(CommandError) in try Self.token(of: listener, context) }
+        }
+    }
+
+    /// The first token of a listener; nil if it has none, as a loopback listener may.
+    private static func token(
+        of listener: Configuration.AdminListener, _ context: CommandContext
+    ) throws(CommandError) -> String? {
+        guard let source = listener.tokenFile ?? listener.tokens.first?.file else { return nil }
+        let secret = try wrap(
+            { (error: FileError) in
+                CommandError.failed("cannot read the admin token, which --token can give: \(error)")
+            }, try SecretFile.read(source, environment: context.environment))
+        var bytes = secret.revealed()
+        defer { bytes.wipe() }
+        let isSpace: (UInt8) -> Bool = { $0 <= 0x20 }
+        guard let end = bytes.lastIndex(where: { !isSpace($0) }) else { return nil }
+        return String(decoding: bytes[...end], as: UTF8.self)
+    }
+
+    /// The answer to GET of a path, with any status.
+    func get(_ path: String) throws(Failure) -> HTTPRoundTripAnswer {
+        let fields = ["Accept: application/json"] + (token.map { ["Authorization: Bearer \($0)"] } ?? [])
+        do throws(HTTPRoundTripError) {
+            return try HTTPRoundTrip.perform(HTTPRoundTripRequest(.get, url + path, fields: fields), settings)
+        } catch {
+            throw Failure(text: text(of: error))
+        }
+    }
+
+    private func text(of error: HTTPRoundTripError) -> String {
+        switch error {
+        case .hostUnknown: "there is no host of the name in \(name)"
+        case .notConnected(let text): "no daemon answers at \(name) (\(text))"
+        case .timedOut: "\(name) did not answer within 10 s"
+        case .certificateRefused(let text):
+            "the certificate of \(name) is not trusted (\(text)); --ca names its authority"
+        case .authoritiesUnusable: "the file of --ca has no certificates in PEM"
+        case .answerTooLarge: "the answer of \(name) is too large for an admin listener's"
+        case .closedEarly: "\(name) closed the connection before it had answered"
+        case .proxyUnknown, .proxyRefused: "a proxy stands between this program and \(name)"
+        case .failed(let code, let text): "the request to \(name) failed: \(text) (\(code))"
+        }
+    }
+}

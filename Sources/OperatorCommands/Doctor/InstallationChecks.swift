@@ -1,0 +1,119 @@
+import Administration
+import CommandLineKit
+import FairPlay
+import Glibc
+import POSIXSockets
+import ServiceConfiguration
+import StoragePostgreSQL
+import StorageSQLite
+
+/// Looks at an installation from inside: its files, certificates, stores, disk and clock. Changes nothing.
+struct InstallationChecks {
+    let path: String
+    let loaded: LoadedConfiguration
+    let now: Int64
+
+    var findings: [DoctorFinding] {
+        permissions + credentials + certificates + stores + [disk, kernelClock]
+    }
+
+    // MARK: Files
+
+    /// Secrets with wide permissions are not read at all, so these are the other files.
+    private var permissions: [DoctorFinding] {
+        var found: [DoctorFinding] = []
+        if let mode = mode(path), mode & 0o022 != 0 {
+            found.append(
+                .bad(
+                    "files.configuration", "\(path) has mode \(Self.octal(mode)): others than its owner can change it",
+                    remedy: "chmod go-w \(path)"))
+        }
+        for file in [loaded.databasePath, loaded.databasePath + "-wal"] {
+            guard let mode = mode(file), mode & 0o077 != 0 else { continue }
+            found.append(
+                .bad(
+                    "files.database", "\(file) has mode \(Self.octal(mode)): others than the daemon can read it",
+                    remedy: "chmod 600 \(file)"))
+        }
+        return found.isEmpty ? [.good("files.permissions", "only their owners can change or read them")] : found
+    }
+
+    private func mode(_ path: String) -> UInt32? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return status.st_mode & 0o7777
+    }
+
+    private static func octal(_ mode: UInt32) -> String {
+        let digits = String(mode, radix: 8)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    // MARK: Certificates
+
+    private var credentials: [DoctorFinding] {
+        let found = loaded.credentials.credentials.flatMap { credential in
+            credential.warnings(now: now).map { warning in
+                DoctorFinding.warning(
+                    "fairplay.\(credential.name)", "\(warning)", remedy: "latchkey credentials list says more")
+            }
+        }
+        return found.isEmpty
+            ? [.good("fairplay", "\(loaded.credentials.credentials.count) credentials without a warning")] : found
+    }
+
+    private var certificates: [DoctorFinding] {
+        let found = loaded.tlsWarnings(now: now).map { listener, warning in
+            let remedy = "put a new certificate in its place, and reload the daemon"
+            return switch warning {
+            case .ended: DoctorFinding.bad("tls.end", "\(listener): \(warning)", remedy: remedy)
+            case .ends: DoctorFinding.warning("tls.end", "\(listener): \(warning)", remedy: remedy)
+            }
+        }
+        return found.isEmpty ? [.good("tls.end", "no certificate of a listener ends within 30 days")] : found
+    }
+
+    // MARK: Stores
+
+    private var stores: [DoctorFinding] {
+        var found: [DoctorFinding] = []
+        let file = LedgerFile(path: loaded.databasePath, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
+        do throws(StorageOpeningError) {
+            try file.check(loaded.sharedSecrets, loaded.postgreSQL == nil ? loaded.keyRing : nil)
+            found.append(.good("store.sqlite", "\(loaded.databasePath) opens, and its proofs hold"))
+        } catch {
+            found.append(
+                .bad(
+                    "store.sqlite", "\(loaded.databasePath): \(error.explanation)",
+                    remedy: "compare the secrets of this node with those with which the database was made"))
+        }
+        guard let settings = loaded.postgreSQL else { return found }
+        do throws(PostgreSQLOpeningError) {
+            try PostgreSQLStore.check(settings, keyRing: loaded.keyRing, secrets: loaded.sharedSecrets)
+            found.append(.good("store.postgresql", "PostgreSQL answers, and its proofs hold"))
+        } catch {
+            found.append(
+                .bad(
+                    "store.postgresql", "\(error)",
+                    remedy: "if a proof does not hold, this node has another secret than the others"))
+        }
+        return found
+    }
+
+    private var disk: DoctorFinding {
+        guard let space = try? DiskSpace.measure(loaded.databasePath) else {
+            return .skipped("disk", "there is no database yet at \(loaded.databasePath)")
+        }
+        let found = "\(space.free >> 20) MiB are free; the database has \((space.database + space.log) >> 20) MiB"
+        guard space.isLow else { return .good("disk", found) }
+        return .bad("disk", found, remedy: "give the disk more room, or lower ledger.retention")
+    }
+
+    private var kernelClock: DoctorFinding {
+        KernelClock.isSynchronised
+            ? .good("clock.kernel", "the kernel reports the clock as synchronised")
+            : .warning(
+                "clock.kernel", "the kernel does not report the clock as synchronised",
+                remedy: "run chrony or systemd-timesyncd: a wrong clock refuses good tokens, or accepts old ones")
+    }
+}

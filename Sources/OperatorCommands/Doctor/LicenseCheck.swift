@@ -1,0 +1,93 @@
+import CommandLineKit
+import DeviceSimulation
+import FairPlay
+import HTTPCalls
+import KeyCrypto
+import ServiceConfiguration
+
+/// Asks a daemon for a licence as a device does, and opens it. The licence has a row in the ledger like any other.
+struct LicenseCheck {
+    static let viewerToken = CommandOption(
+        "--viewer-token", .secret("TOKEN"),
+        help: "a token of a viewer; with it a licence is asked for, which has a row in the ledger like any other")
+    static let assetID = CommandOption(
+        "--asset-id", .value("ID"), help: "what the licence is asked for, such as skd://movie-1; needs --viewer-token")
+    static let url = CommandOption(
+        "--url", .value("URL"), help: "where licences are asked for; unless given, publicURL and the standard route")
+    static let options = [viewerToken, assetID, url]
+
+    private static let check = "license"
+
+    let loaded: LoadedConfiguration
+    let token: String
+    let assetID: String
+    let url: String
+    var authorities: [UInt8]?
+
+    /// One finding for each credential that has an application secret, and each version of SPCs that it serves.
+    var findings: [DoctorFinding] {
+        let found = loaded.credentials.credentials.flatMap { credential -> [DoctorFinding] in
+            guard case .applicationSecret(let ladder) = credential.ladder else {
+                return [
+                    .skipped(Self.check, "\(credential.name): a simulated device cannot use its module")
+                ]
+            }
+            let certificates = [(SPCVersion.v1, credential.certificate1024), (.v2, credential.certificate2048)]
+            return certificates.compactMap { version, certificate in
+                certificate.map { ask(version, $0, ladder, credential.name) }
+            }
+        }
+        return found.isEmpty ? [.skipped(Self.check, "there is no credential")] : found
+    }
+
+    private func ask(
+        _ version: SPCVersion, _ certificate: Certificate, _ ladder: ApplicationSecretKeyLadder, _ name: String
+    ) -> DoctorFinding {
+        let title = "\(name), SPC version \(version.rawValue)"
+        let request: DeviceRequest
+        let crypto: CryptoContext
+        do throws(CryptoError) {
+            crypto = try CryptoContext()
+            request = try SimulatedDevice(certificate: certificate, ladder: ladder, using: crypto)
+                .makeRequest(DeviceOptions(version: version, assetID: Array(assetID.utf8)))
+        } catch {
+            return .bad(Self.check, "\(title): OpenSSL made no SPC (\(error))", remedy: "latchkey credentials check")
+        }
+        let answer: HTTPRoundTripAnswer
+        do throws(HTTPRoundTripError) {
+            answer = try HTTPRoundTrip.perform(
+                HTTPRoundTripRequest(
+                    .post(request.message), url,
+                    fields: [
+                        "Authorization: Bearer \(token)", "Content-Type: application/octet-stream",
+                        "Accept: application/octet-stream",
+                    ]), settings)
+        } catch {
+            return .bad(Self.check, "\(title): no answer from \(url) (\(error))", remedy: "is --url what apps ask?")
+        }
+        guard answer.status == 200 else {
+            let id = answer.value(of: "X-Request-Id") ?? "none"
+            let code = answer.value(of: "X-Error-Code") ?? "none"
+            return .bad(
+                Self.check, "\(title): status \(answer.status), code \(code), request id \(id)",
+                remedy: "latchkey why \(id)")
+        }
+        do throws(CKCFault) {
+            _ = try CKCOpener(secrets: request.secrets, using: crypto).open(answer.body)
+            return .good(Self.check, "\(title): a licence, which a device would accept")
+        } catch {
+            return .bad(
+                Self.check, "\(title): a device would refuse the answer (\(error))",
+                remedy:
+                    "the application secret and the certificate are not of one deployment, or another server answers")
+        }
+    }
+
+    private var settings: HTTPRoundTripSettings {
+        var settings = HTTPRoundTripSettings()
+        settings.proxy = .none
+        settings.timeout = .seconds(10)
+        settings.authorities = authorities
+        return settings
+    }
+}

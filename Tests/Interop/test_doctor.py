@@ -1,0 +1,242 @@
+"""`latchkey doctor`: it finds what is wrong with an installation and with the daemon that runs, and changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from clock_lab import ClockedNode, await_true, lone_node
+from deployment import run_latchkey
+from own_daemon import OwnDaemon, await_addresses, new_setup, running_daemon, start_daemon, stop_daemon
+from stepped_clock import stepped_clocks
+from tls_material import make_pair
+
+COMMAND_SECONDS = 60
+CONTENT = "movie-1"
+
+
+@dataclass(frozen=True)
+class Finding:
+    verdict: str
+    found: str
+    remedy: str | None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The findings of one run."""
+
+    status: int
+    findings: list[tuple[str, Finding]]
+
+    def of(self, check: str) -> list[Finding]:
+        return [finding for name, finding in self.findings if name == check]
+
+    def one(self, check: str) -> Finding:
+        found = self.of(check)
+        assert len(found) == 1, self.findings
+        return found[0]
+
+    @property
+    def bad(self) -> set[str]:
+        return {name for name, finding in self.findings if finding.verdict == "bad"}
+
+
+def doctor(setup: Path, *options: str, environment: dict[str, str] | None = None) -> Diagnosis:
+    finished = subprocess.run(
+        [os.environ["LATCHKEY_BIN"], "doctor", "--config", str(setup / "latchkey.json5"), "--json", *options],
+        capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False, env=os.environ | (environment or {}),
+    )  # fmt: skip
+    report = json.loads(finished.stdout)
+    assert report["isSound"] == (finished.returncode == 0), finished.stderr
+    findings = [(one["check"], Finding(one["verdict"], one["found"], one["remedy"])) for one in report["findings"]]
+    for name, finding in findings:
+        assert finding.verdict in ("good", "warning", "bad", "skipped")
+        assert finding.verdict in ("good", "skipped") or finding.remedy, f"{name} says nothing to do"
+    return Diagnosis(finished.returncode, findings)
+
+
+def server(daemon: OwnDaemon) -> tuple[str, str]:
+    return "--server", f"http://{daemon.admin[0]}:{daemon.admin[1]}"
+
+
+def change(setup: Path, pattern: str, replacement: str) -> None:
+    file = setup / "latchkey.json5"
+    text, count = re.subn(pattern, replacement, file.read_text(), count=1)
+    assert count == 1, f"no {pattern} in {file.read_text()}"
+    file.write_text(text)
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnDaemon]:
+    with running_daemon(tmp_path_factory.mktemp("doctor")) as running:
+        run_latchkey(running.setup, "keys", "create", "--content", CONTENT)
+        yield running
+
+
+@pytest.fixture
+def setup(daemon: OwnDaemon, tmp_path: Path) -> Path:
+    """A copy of the daemon's set-up, for a test that damages it."""
+    copy = tmp_path / "setup"
+    shutil.copytree(daemon.setup, copy)
+    return copy
+
+
+def test_a_sound_installation_has_nothing_bad_and_gives_licences(daemon: OwnDaemon) -> None:
+    token = run_latchkey(daemon.setup, "token", "mint", "--content", CONTENT).strip()
+    before = (daemon.setup / "latchkey.json5").read_bytes()
+    diagnosis = doctor(
+        daemon.setup, *server(daemon), "--viewer-token", token, "--asset-id", f"skd://{CONTENT}",
+        "--url", f"{daemon.url}/fps/license",
+    )  # fmt: skip
+    assert diagnosis.status == 0 and not diagnosis.bad
+    assert [finding.verdict for finding in diagnosis.of("license")] == ["good", "good"]
+    assert diagnosis.one("daemon.memory").verdict == "good"
+    assert diagnosis.one("store.sqlite").verdict == "good"
+    assert (daemon.setup / "latchkey.json5").read_bytes() == before
+
+
+def test_a_refused_licence_names_the_request(daemon: OwnDaemon) -> None:
+    token = run_latchkey(daemon.setup, "token", "mint", "--content", "another-film").strip()
+    diagnosis = doctor(
+        daemon.setup, *server(daemon), "--viewer-token", token, "--asset-id", f"skd://{CONTENT}",
+        "--url", f"{daemon.url}/fps/license",
+    )  # fmt: skip
+    assert diagnosis.bad == {"license"}
+    for finding in diagnosis.of("license"):
+        assert "content_mismatch" in finding.found
+        (request_id,) = re.findall(r"request id (\S+)", finding.found)
+        assert finding.remedy == f"latchkey why {request_id}"
+
+
+def test_no_daemon(setup: Path) -> None:
+    diagnosis = doctor(setup, "--server", "http://127.0.0.1:1")
+    assert diagnosis.bad == {"daemon"}
+    assert doctor(setup, "--no-daemon").bad == set()
+
+
+def test_another_admin_token(daemon: OwnDaemon, setup: Path) -> None:
+    (setup / "secrets" / "admin-token").write_text("a-token-that-the-daemon-does-not-know-0123456789\n")
+    diagnosis = doctor(setup, *server(daemon))
+    assert diagnosis.bad == {"daemon"}
+    assert "401" in diagnosis.one("daemon").found and "token" in str(diagnosis.one("daemon").remedy)
+
+
+def test_a_configuration_that_is_not_valid(setup: Path) -> None:
+    change(setup, r"ledger: \{", "ledgr: {")
+    diagnosis = doctor(setup, "--no-daemon")
+    assert diagnosis.bad == {"configuration"} and len(diagnosis.findings) == 1
+
+
+def test_permissions_of_files_that_the_daemon_reads_all_the_same(setup: Path) -> None:
+    (setup / "latchkey.json5").chmod(0o666)
+    (setup / "latchkey.db").chmod(0o644)
+    diagnosis = doctor(setup, "--no-daemon")
+    assert {"files.configuration", "files.database"} <= diagnosis.bad
+    assert "chmod go-w" in str(diagnosis.one("files.configuration").remedy)
+
+
+def test_one_secret_for_two_uses(setup: Path) -> None:
+    shutil.copy(setup / "secrets" / "ledger-key", setup / "secrets" / "pseudonym-key")
+    diagnosis = doctor(setup, "--no-daemon")
+    assert "policy.secrets" in diagnosis.bad
+    assert "ledger.key, ledger.pseudonymKey" in diagnosis.one("policy.secrets").found
+
+
+def test_another_pseudonym_key_than_the_database_was_made_with(setup: Path) -> None:
+    (setup / "secrets" / "pseudonym-key").write_bytes(os.urandom(32).hex().encode())
+    diagnosis = doctor(setup, "--no-daemon")
+    assert "store.sqlite" in diagnosis.bad
+    assert "pseudonym" in diagnosis.one("store.sqlite").found
+
+
+def test_settings_that_are_hardly_ever_meant(setup: Path) -> None:
+    change(setup, r'address: "127\.0\.0\.1:8080"', 'address: "127.0.0.1:8080", trustedProxies: ["0.0.0.0/0"]')
+    change(setup, r"ledger: \{", 'ledger: { retention: "2h",')
+    diagnosis = doctor(setup, "--no-daemon")
+    assert diagnosis.bad == {"policy.proxies"}
+    assert diagnosis.one("policy.retention").verdict == "warning"
+
+
+def test_a_public_listener_at_the_address_of_the_admin_listener(setup: Path) -> None:
+    change(setup, r"127\.0\.0\.1:9080", "127.0.0.1:8080")
+    diagnosis = doctor(setup, "--no-daemon")
+    assert diagnosis.bad & {"policy.addresses", "configuration"}
+
+
+def test_memory_that_cannot_be_locked(tmp_path: Path) -> None:
+    setup = new_setup(tmp_path)
+    log = tmp_path / "daemon.log"
+
+    def without_locked_memory() -> None:
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
+        # Root may lock memory whatever the limit is.
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+
+    for path in [tmp_path.parent, tmp_path, setup, *setup.rglob("*")]:
+        if path.stat().st_uid == os.geteuid() == 0 and path != tmp_path.parent:
+            os.chown(path, 65534, 65534)
+    for folder in [tmp_path, *list(tmp_path.parents)[:3]]:
+        if folder.stat().st_uid == os.geteuid():
+            folder.chmod(0o755)
+    process = start_daemon(setup, log, preexec_fn=without_locked_memory)
+    try:
+        admin = await_addresses(process, log)["admin"]
+        diagnosis = doctor(setup, "--server", f"http://{admin[0]}:{admin[1]}")
+        assert "daemon.memory" in diagnosis.bad
+        assert "LimitMEMLOCK" in str(diagnosis.one("daemon.memory").remedy)
+        assert "memory_not_locked" in log.read_text()
+    finally:
+        stop_daemon(process)
+
+
+def test_a_certificate_that_was_replaced_without_a_reload(tmp_path: Path) -> None:
+    authority = make_pair(tmp_path, "authority")
+    pair = make_pair(tmp_path, "server", hosts=("localhost",), issuer=authority)
+    with running_daemon(tmp_path, tls=pair.configuration) as running:
+        # The doctor asks the addresses of the configuration.
+        change(running.setup, r"127\.0\.0\.1:8080", f"{running.public[0]}:{running.public[1]}")
+        assert doctor(running.setup, *server(running)).one("tls.served").verdict == "good"
+        make_pair(tmp_path, "server", hosts=("localhost",), issuer=authority)
+        diagnosis = doctor(running.setup, *server(running))
+        assert diagnosis.bad == {"tls.served"}
+        assert "reload" in str(diagnosis.one("tls.served").remedy)
+
+
+def test_few_descriptors(tmp_path: Path) -> None:
+    with running_daemon(tmp_path, files=256) as running:
+        assert doctor(running.setup, *server(running)).one("daemon.descriptors").verdict == "warning"
+
+
+def test_a_clock_that_was_stepped_and_set_back(tmp_path: Path) -> None:
+    with stepped_clocks() as clocks:
+        clock = clocks.make()
+        node: ClockedNode = lone_node(tmp_path, clock)
+        node.start()
+        try:
+            where = ("--server", f"http://{node.node.admin[0]}:{node.node.admin[1]}")
+            assert doctor(node.setup, *where).one("daemon.clock").verdict == "good"
+            clock.step(86_400)
+            await_metric(node, "latchkey_clock_trusted", 0)
+            diagnosis = doctor(node.setup, *where)
+            assert "daemon.clock" in diagnosis.bad
+            clock.step(0)
+            await_metric(node, "latchkey_clock_trusted", 1)
+            finding = doctor(node.setup, *where).one("daemon.clock")
+            assert finding.verdict == "warning" and "clock_stepped" in str(finding.remedy)
+        finally:
+            node.stop()
+
+
+def await_metric(node: ClockedNode, name: str, value: float) -> None:
+    await_true(f"{name} is {value}", lambda: node.metric(name) == value)
