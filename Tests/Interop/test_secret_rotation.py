@@ -70,6 +70,7 @@ def test_fairplay_credentials(lab: RotationLab) -> None:
     assert lab.metrics()[drained] > after[drained] > 0
     listed = lab.run(look)
     assert "draining" in listed and drained in listed
+    assert "SPCs since the daemon started, last at " in listed
 
     # The last apps give up the old certificate.
     lab.messages = new_messages

@@ -45,6 +45,29 @@ import Testing
         try CertificateHash(algorithm, of: bytes, using: CryptoContext()).description
     }
 
+    // MARK: Use
+
+    @Test func readsWhatTheDaemonHasCounted() {
+        let uses = CredentialUses(
+            metrics: """
+                # TYPE latchkey_credential_requests_total counter
+                latchkey_credential_requests_total{credential="main"} 12
+                latchkey_credential_requests_total{credential="next"} 0
+                latchkey_credential_last_use_timestamp_seconds{credential="main"} 1800000000
+                latchkey_other_total{credential="main"} 99
+                latchkey_credential_requests_total{credential="bad"} -1
+
+                """)
+        #expect(uses["main"] == CredentialUses.Use(requestCount: 12, lastUse: 1_800_000_000))
+        #expect(uses["next"] == CredentialUses.Use(requestCount: 0, lastUse: nil))
+        #expect(uses["bad"] == nil && uses["other"] == nil)
+    }
+
+    @Test func saysThatNoDaemonAnswers() async throws {
+        let run = try await run("list", "--use", "--server", "unix:\(folder.path)/none")
+        #expect(run.status == 1 && run.messages.contains("no daemon answers at unix:"))
+    }
+
     // MARK: list
 
     @Test func listsEveryHashWithWhatItServes() async throws {
