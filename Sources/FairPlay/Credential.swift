@@ -5,6 +5,7 @@ package import KeyCrypto
 /// SK..R1 blocks.
 package final class Credential: Sendable {
     package let name: String
+    package let stage: CredentialStage
     package let certificate1024: Certificate?
     package let certificate2048: Certificate?
     package let ladder: SessionKeyLadder
@@ -12,6 +13,8 @@ package final class Credential: Sendable {
     package let servesVersion3: Bool
     /// The keys that the certificate hashes of this credential select.
     package let keys: [CredentialKey]
+    /// Counts the SPCs that name this credential.
+    package let use: CredentialUse
 
     /// A certificate with its private key.
     package struct KeyPair: Sendable {
@@ -30,7 +33,8 @@ package final class Credential: Sendable {
     ///
     /// Throws `noCertificate`, `wrongKeySize`, `version3WithoutKey2048` or `cryptography`.
     package init(
-        name: String, pair1024: KeyPair?, pair2048: KeyPair?, ladder: SessionKeyLadder, servesVersion3: Bool = false
+        name: String, stage: CredentialStage = .serving, pair1024: KeyPair?, pair2048: KeyPair?,
+        ladder: SessionKeyLadder, servesVersion3: Bool = false
     ) throws(CredentialError) {
         guard pair1024 != nil || pair2048 != nil else { throw .noCertificate }
         for (pair, bits) in [(pair1024, 1024), (pair2048, 2048)] {
@@ -39,28 +43,38 @@ package final class Credential: Sendable {
         }
         guard !servesVersion3 || pair2048 != nil else { throw .version3WithoutKey2048 }
         self.name = name
+        self.stage = stage
         self.ladder = ladder
         self.servesVersion3 = servesVersion3
+        use = CredentialUse()
         certificate1024 = pair1024?.certificate
         certificate2048 = pair2048?.certificate
         let subjects = CredentialSubjects(
-            name: name, pair1024: pair1024, pair2048: pair2048, ladder: ladder, servesVersion3: servesVersion3)
+            name: name, pair1024: pair1024, pair2048: pair2048, ladder: ladder, use: use,
+            servesVersion3: servesVersion3)
         keys = try wrap(CredentialError.cryptography, try subjects.keys())
     }
 
-    /// Makes a copy of `other` with another ladder.
-    private init(_ other: Credential, ladder: SessionKeyLadder) {
+    /// Makes a copy of `other` with another ladder or another count.
+    private init(_ other: Credential, ladder: SessionKeyLadder, use: CredentialUse) {
         name = other.name
+        stage = other.stage
         certificate1024 = other.certificate1024
         certificate2048 = other.certificate2048
         servesVersion3 = other.servesVersion3
         self.ladder = ladder
-        keys = other.keys.map { $0.climbing(ladder) }
+        self.use = use
+        keys = other.keys.map { $0.with(ladder: ladder, use: use) }
     }
 
     /// Returns the same credential with another ladder.
     package func climbing(_ ladder: SessionKeyLadder) -> Credential {
-        Credential(self, ladder: ladder)
+        Credential(self, ladder: ladder, use: use)
+    }
+
+    /// The same credential, which counts on in `use`.
+    package func counting(in use: CredentialUse) -> Credential {
+        Credential(self, ladder: ladder, use: use)
     }
 
     /// The file that an app gives to its player: the 1024-bit certificate followed by the 2048-bit one, or the only
@@ -150,10 +164,24 @@ package struct CredentialSet: Sendable {
 
     /// Returns the same set, in which the credentials with these names use these modules as their ladders.
     package func connecting(_ modules: [String: any LadderModule]) -> CredentialSet {
-        CredentialSet(
-            credentials.map { credential in
-                modules[credential.name].map { credential.climbing(.module($0)) } ?? credential
-            },
-            keys.mapValues { key in modules[key.credentialName].map { key.climbing(.module($0)) } ?? key })
+        replacing { credential in
+            modules[credential.name].map { credential.climbing(.module($0)) } ?? credential
+        }
+    }
+
+    /// The same set, but each credential counts on where the one of its name in the older set has stopped.
+    package func countingOn(from older: CredentialSet) -> CredentialSet {
+        let uses = Dictionary(older.credentials.map { ($0.name, $0.use) }) { first, _ in first }
+        return replacing { credential in uses[credential.name].map { credential.counting(in: $0) } ?? credential }
+    }
+
+    /// `copy` must keep names and certificates.
+    private func replacing(_ copy: (Credential) -> Credential) -> CredentialSet {
+        let copies = credentials.map(copy)
+        let byName = Dictionary(copies.map { ($0.name, $0) }) { first, _ in first }
+        return CredentialSet(
+            copies,
+            keys.mapValues { key in byName[key.credentialName].map { key.with(ladder: $0.ladder, use: $0.use) } ?? key }
+        )
     }
 }

@@ -21,12 +21,14 @@ package struct CredentialKey: Sendable {
     package let sha1: CertificateHash
     package let privateKey: RSAPrivateKey
     package let ladder: SessionKeyLadder
+    /// Of the whole credential.
+    package let use: CredentialUse
 
-    /// Returns the same key with another ladder.
-    func climbing(_ ladder: SessionKeyLadder) -> CredentialKey {
+    /// Returns the same key with another ladder and another count.
+    func with(ladder: SessionKeyLadder, use: CredentialUse) -> CredentialKey {
         CredentialKey(
             credentialName: credentialName, version: version, subject: subject, hash: hash, sha1: sha1,
-            privateKey: privateKey, ladder: ladder)
+            privateKey: privateKey, ladder: ladder, use: use)
     }
 }
 
@@ -36,6 +38,7 @@ struct CredentialSubjects {
     let pair1024: Credential.KeyPair?
     let pair2048: Credential.KeyPair?
     let ladder: SessionKeyLadder
+    let use: CredentialUse
     let servesVersion3: Bool
 
     /// Returns a key for each version and hash (protocol, sections 1.1 and 1.2).
@@ -82,6 +85,6 @@ struct CredentialSubjects {
     ) -> CredentialKey {
         CredentialKey(
             credentialName: name, version: version, subject: subject, hash: hash, sha1: sha1, privateKey: privateKey,
-            ladder: ladder)
+            ladder: ladder, use: use)
     }
 }

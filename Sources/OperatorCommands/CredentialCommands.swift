@@ -17,6 +17,9 @@ extension Command {
     private static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
 
+    private static let use = CommandOption(
+        "--use", .flag, help: "ask the daemon that runs what still uses each credential")
+
     private static let listCredentials = Command(
         "list",
         summary: "List the credentials, and the certificate hashes by which requests find them",
@@ -24,15 +27,21 @@ extension Command {
             An SPC names its credential by its version and the hash of a certificate, or of the bundle that apps are given. Each
             hash is shown with the requests that it serves. Expired certificates are served too.
 
+            With --use, the admin listener of the daemon that runs is asked how many SPCs have named each credential since
+            the daemon started, and when one did last.
+
             Faults of a credential are printed on standard error, and the exit status is then 1.
             """,
         examples: [
             "latchkey credentials list --config latchkey.json5",
+            "latchkey credentials list --config latchkey.json5 --use",
             "latchkey credentials list --config latchkey.json5 --json",
         ],
-        options: [config, .json],
+        options: [config, .json, use] + AdminClient.options,
         run: { arguments, context throws(CommandError) in
-            let review = CredentialReview(configuration: try arguments.required(config), context)
+            let path = try arguments.required(config)
+            let uses = arguments.isSet(use) ? try CredentialUses.ask(arguments, configuration: path, context) : nil
+            let review = CredentialReview(configuration: path, uses, context)
             if arguments.isSet(.json) {
                 try context.printObject(review.writeList)
             } else if !review.reports.isEmpty {
@@ -56,7 +65,7 @@ extension Command {
         ],
         options: [config, .json],
         run: { arguments, context throws(CommandError) in
-            let review = CredentialReview(configuration: try arguments.required(config), context)
+            let review = CredentialReview(configuration: try arguments.required(config), nil, context)
             if arguments.isSet(.json) {
                 try context.printObject(review.writeCheck)
             } else {
@@ -73,12 +82,12 @@ private struct CredentialReview {
     let error: ConfigurationError?
     private let path: String
 
-    init(configuration path: String, _ context: CommandContext) {
+    init(configuration path: String, _ uses: CredentialUses?, _ context: CommandContext) {
         self.path = path
         do throws(ConfigurationError) {
             let file = try ConfigurationFile(path: path, environment: context.environment)
             let loaded = LoadedConfiguration.loadCredentials(file, environment: context.environment)
-            reports = loaded.credentials.map { CredentialReport($0, now: context.now) }
+            reports = loaded.credentials.map { CredentialReport($0, now: context.now, use: uses?[$0.name]) }
             error = loaded.error
         } catch {
             reports = []

@@ -8,9 +8,13 @@ struct CredentialReport {
     private let credential: Credential
     let warnings: [CredentialWarning]
 
+    /// What the daemon has counted; nil if it was not asked.
+    private let use: CredentialUses.Use?
+
     /// `now` is in seconds since 1970.
-    init(_ credential: Credential, now: Int64) {
+    init(_ credential: Credential, now: Int64, use: CredentialUses.Use? = nil) {
         self.credential = credential
+        self.use = use
         warnings = credential.warnings(now: now)
     }
 
@@ -21,8 +25,23 @@ struct CredentialReport {
     var text: String {
         let lines =
             certificates.map { "  \($0.name): \(Self.validity($0.certificate))\(Self.sdkVersion($0.certificate))" }
-            + keys.map(Self.line) + warnings.map { "  warning: \($0)" }
-        return (["\(name): \(kind.words)"] + lines).joined(separator: "\n")
+            + keys.map(Self.line) + useLines + warnings.map { "  warning: \($0)" }
+        return (["\(name): \(kind.words)\(stage)"] + lines).joined(separator: "\n")
+    }
+
+    /// Nothing for the usual one.
+    private var stage: String {
+        switch credential.stage {
+        case .staged: ", staged: apps get its certificates by name alone"
+        case .serving: ""
+        case .draining: ", draining: no app gets its certificates"
+        }
+    }
+
+    private var useLines: [String] {
+        guard let use else { return [] }
+        guard let last = Self.time(use.lastUse) else { return ["  named by no SPC since the daemon started"] }
+        return ["  named by \(use.requestCount) SPCs since the daemon started, last at \(last)"]
     }
 
     private var certificates: [(name: String, certificate: Certificate)] {
@@ -55,7 +74,12 @@ struct CredentialReport {
     func write(_ writer: inout JSONWriter) {
         writer.member("name", name)
         writer.member("kind", kind.rawValue)
+        writer.member("stage", credential.stage.rawValue)
         writer.member("spcVersion3", credential.servesVersion3)
+        if let use {
+            writer.member("requests", use.requestCount)
+            writer.member("lastUse", Self.time(use.lastUse))
+        }
         writer.name("certificates")
         writer.array { writer in
             for (_, certificate) in certificates { writer.object { Self.write(certificate, to: &$0) } }

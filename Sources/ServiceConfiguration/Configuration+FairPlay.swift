@@ -1,3 +1,4 @@
+package import FairPlay
 import Licensing
 
 extension Configuration.FairPlay {
@@ -14,6 +15,12 @@ extension Configuration.FairPlay {
 
         guard let credentials else { return nil }
         section.requireDistinct(credentials.map(\.name)) { "credentials[\($0)].name" }
+        if !credentials.contains(where: { $0.stage == .serving }) {
+            section.report(
+                "credentials",
+                .invalidValue(
+                    expected: "at least one credential with the stage \"serving\"", example: "stage: \"serving\""))
+        }
         self.credentials = credentials
         self.protocolVersions = protocolVersions
         self.allowTestCredentials = allowTestCredentials
@@ -25,6 +32,7 @@ extension Configuration {
     /// The credential that Apple issued for one deployment.
     package struct Credential: Equatable, Sendable {
         package let name: String
+        package var stage: CredentialStage
         package let certificates: CertificateFiles
         /// The passphrase of the private keys, if they are encrypted.
         package let privateKeyPassphrase: SecretSource?
@@ -53,6 +61,9 @@ extension Configuration.Credential {
         // An external module runs as long as the daemon, and its credential with it.
         if section.contains("module") { section.effect = .restart }
         let name = section.required("name", .name)
+        // It concerns certificates alone, so a module runs on.
+        let stage = section.value(
+            "stage", .choice(CredentialStage.allCases, example: .serving), default: .serving, effect: .reload)
         let certificates = Configuration.CertificateFiles(reading: section)
         let passphrase = section.optional(
             "privateKeyPassphrase", .file(in: section.directory, example: "credential:fairplay-passphrase"))
@@ -64,6 +75,7 @@ extension Configuration.Credential {
         if ownVersion3, !has2048 { section.report("spcVersion3", .incomplete(without: "certificate2048")) }
         guard let name, let certificates, let ladder else { return nil }
         self.name = name
+        self.stage = stage
         self.certificates = certificates
         privateKeyPassphrase = passphrase
         self.spcVersion3 = ownVersion3 && has2048

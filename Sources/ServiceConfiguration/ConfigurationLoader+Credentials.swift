@@ -30,8 +30,8 @@ extension ConfigurationLoader {
         guard let pairs, let ladder else { return nil }
         do throws(CredentialError) {
             return try Credential(
-                name: configured.name, pair1024: pairs.small, pair2048: pairs.large, ladder: ladder,
-                servesVersion3: configured.spcVersion3)
+                name: configured.name, stage: configured.stage, pair1024: pairs.small, pair2048: pairs.large,
+                ladder: ladder, servesVersion3: configured.spcVersion3)
         } catch {
             report(error, at: path, names: [])
             return nil

@@ -1,5 +1,6 @@
 import ContentKeys
 package import Entitlements
+package import FairPlay
 package import HTTPMessages
 package import Licensing
 import Telemetry
@@ -11,7 +12,7 @@ package struct FixedSettings: Equatable, Sendable {
     package let node: String
     /// The listeners without their tokens. Of TLS they only have whether it is used.
     package let listeners: Configuration.Listeners
-    /// The credentials that an external module opens.
+    /// The credentials that an external module opens, without their stages.
     package let moduleCredentials: [Configuration.Credential]
     package let keys: Configuration.Keys
     package let storage: Configuration.Storage
@@ -32,7 +33,7 @@ package struct FixedSettings: Equatable, Sendable {
     init(_ configuration: Configuration) {
         node = configuration.node
         listeners = configuration.listeners.withoutFiles
-        moduleCredentials = configuration.fairplay.credentials.filter(\.ladder.isModule)
+        moduleCredentials = configuration.fairplay.credentials.filter(\.ladder.isModule).map(\.serving)
         keys = configuration.keys
         storage = configuration.storage
         ledger = configuration.ledger
@@ -54,7 +55,10 @@ package struct LiveSettings: Equatable, Sendable {
     /// The files of each listener, in the order of the listeners.
     package let publicFiles: [Configuration.TLSFiles?]
     package let adminFiles: [AdminFiles]
+    /// Without the credentials that an external module opens.
     package let fairplay: Configuration.FairPlay
+    /// Of the credentials that an external module opens, in their order.
+    package let moduleStages: [CredentialStage]
     package let entitlement: Entitlement
     package let expressPlay: Configuration.ExpressPlay
     package let packagers: [Configuration.Packager]
@@ -91,6 +95,7 @@ package struct LiveSettings: Equatable, Sendable {
             AdminFiles(tls: $0.transport.tls, tokenFile: $0.tokenFile, tokens: $0.tokens)
         }
         fairplay = configuration.fairplay.withoutModules
+        moduleStages = configuration.fairplay.credentials.filter(\.ladder.isModule).map(\.stage)
         let entitlement = configuration.entitlement
         self.entitlement = Entitlement(
             issuers: entitlement.issuers, leeway: entitlement.leeway, finder: entitlement.finder,
@@ -118,6 +123,14 @@ extension Configuration.Ladder {
         case .module: true
         case .applicationSecret, .fixedDASk: false
         }
+    }
+}
+
+extension Configuration.Credential {
+    fileprivate var serving: Self {
+        var copy = self
+        copy.stage = .serving
+        return copy
     }
 }
 

@@ -160,6 +160,35 @@ import Testing
         case .module: true
         }
     }
+
+    // MARK: Use
+
+    @Test func allKeysOfACredentialCountInOnePlace() throws {
+        let credential = try Credential(name: "both", pair1024: pair1024, pair2048: pair2048, ladder: ladder)
+        for key in credential.keys { key.use.note() }
+        #expect(credential.use.requestCount == 3)
+    }
+
+    /// A reload makes new credentials, and what uses each name is counted on.
+    @Test func countsOnFromTheCredentialsBefore() throws {
+        let before = try CredentialSet([
+            Credential(name: "old", pair1024: pair1024, pair2048: nil, ladder: ladder),
+            Credential(name: "gone", pair1024: nil, pair2048: pair2048, ladder: ladder),
+        ])
+        for credential in before.credentials { credential.keys[0].use.note() }
+        let after = try CredentialSet([
+            Credential(name: "new", stage: .staged, pair1024: nil, pair2048: pair2048, ladder: ladder),
+            Credential(name: "old", stage: .draining, pair1024: pair1024, pair2048: nil, ladder: ladder),
+        ]).countingOn(from: before)
+        #expect(after.credentials.map(\.stage) == [.staged, .draining])
+        #expect(after.credentials.map(\.use.requestCount) == [0, 1])
+        // What an SPC finds counts in the same place.
+        let hash = try #require(after.hashes(for: .v1).first)
+        let key = try #require(after.key(version: .v1, hash: hash))
+        key.use.note()
+        #expect(after.credentials.map(\.use.requestCount) == [0, 2])
+        #expect(before.credentials.map(\.use.requestCount) == [2, 1])
+    }
 }
 
 private struct RefusingModule: LadderModule {

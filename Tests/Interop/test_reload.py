@@ -296,6 +296,13 @@ def fixed_device_key(lab: Lab) -> None:
 
 
 changes(
+    "fairplay.credentials[].stage",
+    lambda lab: [certificate(lab, "bundle") is not None, accepts(lab, lab.device("bundle credential"))],
+    {"fairplay.credentials[1].stage": "draining"},
+    [True, True],
+    [False, True],
+)
+changes(
     "fairplay.credentials[].name",
     lambda lab: certificate(lab, "renamed") is not None,
     {"fairplay.credentials[1].name": "renamed"},
@@ -1503,8 +1510,8 @@ def test_a_credential_with_a_module_is_named(lab: Lab) -> None:
         }
         assert "fairplay.credentials[3].module.library" in named
         # The table shows only the fields of a section or list, not the section itself. The whole list waits for the
-        # restart, because its module does.
-        named |= {"fairplay.credentials[3].module", "fairplay.credentials"}
+        # restart, because its module does, and so does its stage.
+        named |= {"fairplay.credentials[3].module", "fairplay.credentials", "fairplay.credentials[3].stage"}
         lab.change(values, needs=named)
         assert certificate(lab, "module") is None
 

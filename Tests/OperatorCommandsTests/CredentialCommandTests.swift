@@ -45,6 +45,29 @@ import Testing
         try CertificateHash(algorithm, of: bytes, using: CryptoContext()).description
     }
 
+    // MARK: Use
+
+    @Test func readsWhatTheDaemonHasCounted() {
+        let uses = CredentialUses(
+            metrics: """
+                # TYPE latchkey_credential_requests_total counter
+                latchkey_credential_requests_total{credential="main"} 12
+                latchkey_credential_requests_total{credential="next"} 0
+                latchkey_credential_last_use_timestamp_seconds{credential="main"} 1800000000
+                latchkey_other_total{credential="main"} 99
+                latchkey_credential_requests_total{credential="bad"} -1
+
+                """)
+        #expect(uses["main"] == CredentialUses.Use(requestCount: 12, lastUse: 1_800_000_000))
+        #expect(uses["next"] == CredentialUses.Use(requestCount: 0, lastUse: nil))
+        #expect(uses["bad"] == nil && uses["other"] == nil)
+    }
+
+    @Test func saysThatNoDaemonAnswers() async throws {
+        let run = try await run("list", "--use", "--server", "unix:\(folder.path)/none")
+        #expect(run.status == 1 && run.messages.contains("no daemon answers at unix:"))
+    }
+
     // MARK: list
 
     @Test func listsEveryHashWithWhatItServes() async throws {
@@ -54,6 +77,7 @@ import Testing
         #expect(credential["name"]?.string == "main")
         #expect(credential["kind"]?.string == "applicationSecret")
         #expect(credential["spcVersion3"]?.bool == true)
+        #expect(credential["stage"]?.string == "serving")
         let rows = try #require(credential["hashes"]?.array).compactMap(\.object).map { hash in
             [
                 hash["spcVersion"]?.number?.signed.map { "\($0)" }, hash["of"]?.string, hash["algorithm"]?.string,
@@ -100,13 +124,14 @@ import Testing
         try folder.write("data.bin", [1])
         let module = Self.bundle + #", module: { library: "ladder.so", data: "data.bin" }"#
         let fixed = ConfigurationText.credential.replacingOccurrences(of: "applicationSecret", with: "fixedDASk")
-            .replacingOccurrences(of: "main", with: "vectors")
+            .replacingOccurrences(of: "name: \"main\"", with: "name: \"vectors\", stage: \"draining\"")
         try configure(module + " }, { " + fixed, fairplay: "allowTestCredentials: true")
         let run = try await run("list", "--json")
         #expect(run.status == 0, "\(run.messages)")
         let credentials = try #require(try run.object()["credentials"]?.array).compactMap(\.object)
         #expect(credentials.map { $0["kind"]?.string } == ["module", "fixedDASk"])
         #expect(credentials.map { $0["spcVersion3"]?.bool } == [false, false])
+        #expect(credentials.map { $0["stage"]?.string } == ["serving", "draining"])
         let warnings = credentials.last?["warnings"]?.array?.compactMap { $0.object?["code"]?.string }
         #expect(warnings == ["development_material"])
     }

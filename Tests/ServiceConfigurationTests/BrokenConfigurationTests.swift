@@ -168,6 +168,10 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         credential(
             (ConfigurationText.credential, "\(ConfigurationText.credential) }, { \(ConfigurationText.credential)"),
             "fairplay.credentials[1].name", .duplicate(of: "fairplay.credentials[0].name")),
+        credential(
+            (#"name: "main","#, #"name: "main", stage: "off","#), "fairplay.credentials[0].stage", .invalidValue),
+        credential((#"name: "main","#, #"name: "main", stage: "staged","#), "fairplay.credentials", .invalidValue),
+        credential((#"name: "main","#, #"name: "main", stage: "draining","#), "fairplay.credentials", .invalidValue),
         BrokenConfiguration(
             ConfigurationText.make(fairplay: "protocolVersions: [1, 1]"), "fairplay.protocolVersions[1]", line: 3,
             .duplicate(of: "fairplay.protocolVersions[0]")),

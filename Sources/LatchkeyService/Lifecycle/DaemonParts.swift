@@ -96,6 +96,7 @@ struct DaemonParts: Sendable {
         let listeners = try ServingListeners(
             servers.public, admin: servers.admin, sockets: sockets, logger: logger)
         watchCertificates(of: listeners, book.cell, group, metrics, clock, logger, &running)
+        watchCredentials(book.cell, group, metrics, clock, &running)
         // `DaemonParts` takes a copy of `running`, so no part may be added to `running` from here on.
         let parts = DaemonParts(
             metrics: metrics, health: health, listeners: listeners, loopCount: group.loops.count,
@@ -345,6 +346,16 @@ struct DaemonParts: Sendable {
         }
         metrics.register(certificates: served)
         let watch = CertificateWatch(served, logger: logger, clock: clock)
+        watch.start(on: group.loops[0])
+        running.add(.loops) { watch.stop() }
+    }
+
+    private static func watchCredentials(
+        _ cell: LiveRulesCell, _ group: EventLoopGroup, _ metrics: ServiceMetrics, _ clock: TrustedClock,
+        _ running: inout RunningParts
+    ) {
+        let watch = CredentialUseWatch({ cell.current.license.fairplay.credentials }, clock: clock)
+        watch.register(in: metrics.registry)
         watch.start(on: group.loops[0])
         running.add(.loops) { watch.stop() }
     }

@@ -68,7 +68,9 @@ final class RuleBook {
         }
         let credentials =
             keepsCredentials
-            ? cell.current.license.fairplay.credentials : new.credentials.connecting(modules?.byCredential ?? [:])
+            ? cell.current.license.fairplay.credentials
+            : new.credentials.connecting(modules?.byCredential ?? [:])
+                .countingOn(from: cell.current.license.fairplay.credentials)
         let callback = try self.callback(for: new)
         return Draft(
             loaded: new, rules: try Self.rules(of: new, credentials, callback, tokenLookups, like: started),

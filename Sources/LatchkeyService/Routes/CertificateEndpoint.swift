@@ -8,14 +8,14 @@ import ServiceConfiguration
 
 /// `GET /fps/certificate`: what an app gives to its player.
 ///
-/// Without a query it is the bundle of the first credential: the 1024-bit certificate followed by the 2048-bit one, or
-/// the only one. `?credential=NAME` selects another credential, `?size=1024` or `?size=2048` one certificate, and
-/// `?format=` the format.
+/// Without a query it is the bundle of the first credential that is serving: the 1024-bit certificate followed by the
+/// 2048-bit one, or the only one. `?credential=NAME` selects another credential that is serving or staged, `?size=1024`
+/// or `?size=2048` one certificate, and `?format=` the format.
 struct CertificateEndpoint: Sendable {
     /// The outcome for a query.
     enum Answer: Sendable {
         case found(HTTPResponse)
-        /// No credential has that name, or it has no certificate of that size.
+        /// No credential has that name, it is draining, or it has no certificate of that size.
         case notFound
         case formatUnknown
     }
@@ -76,8 +76,8 @@ struct CertificateEndpoint: Sendable {
     private let defaultName: String?
 
     init(_ credentials: CredentialSet, crypto: CryptoContext) throws(CryptoError) {
-        defaultName = credentials.credentials.first?.name
-        for credential in credentials.credentials {
+        defaultName = credentials.credentials.first { $0.stage == .serving }?.name
+        for credential in credentials.credentials where credential.stage != .draining {
             let certificates = [credential.certificate1024?.der, credential.certificate2048?.der].compactMap(\.self)
             files[credential.name] = Files(
                 bundle: try Forms(certificates, crypto),

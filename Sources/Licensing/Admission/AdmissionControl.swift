@@ -1,6 +1,7 @@
 import ByteCoding
 package import Entitlements
 import EventLoops
+import FairPlay
 import KeyCrypto
 package import POSIXSockets
 package import Records
@@ -69,6 +70,7 @@ package final class AdmissionControl {
     /// Admits the only SPC of a request. Reads the container first, so that a request without an SPC uses up no rate.
     package func admit(_ request: LicenseRequest, of sender: LicenseSender) throws(LicenseError) -> Admission {
         let admission = try Admission(request, by: sender.token, sender.standing, under: sender.rules)
+        admission.credentialKey.use.note()
         try count(admission, of: sender)
         return admission
     }
@@ -90,6 +92,7 @@ package final class AdmissionControl {
                 admissions.append(.failure(error))
                 continue
             }
+            admission.credentialKey.use.note()
             guard hasPlace else {
                 try count(admission, of: sender)
                 hasPlace = true

@@ -1,5 +1,7 @@
 import ByteCoding
+import FairPlay
 import HTTPMessages
+import HTTPServing
 import KeyCrypto
 import TestSupport
 import Testing
@@ -110,5 +112,33 @@ import Testing
     func readsEveryFormOfTheCondition(form: String) async throws {
         let tag = try #require(await ask(nil).fields["ETag"])
         #expect(await ask(nil, ["If-None-Match": form.replacing("%", with: tag)]).status == .notModified)
+    }
+
+    // MARK: Stages
+
+    /// Which credentials are given out without a name, and by name.
+    @Test func givesOutWhatTheStagesAllow() throws {
+        let stages: [CredentialStage] = [.staged, .draining, .serving, .serving]
+        let credentials = try CredentialSet(
+            stages.enumerated().map { index, stage in
+                let key = try RSAPrivateKey.generate(bits: 1024)
+                let certificate = try Certificate.makeDevelopment(for: key, commonName: "\(index)", now: 1_700_000_000)
+                return try Credential(
+                    name: "c\(index)", stage: stage, pair1024: .init(certificate: certificate, privateKey: key),
+                    pair2048: nil,
+                    ladder: .applicationSecret(ApplicationSecretKeyLadder(.applicationSecret, SecretBytes(count: 16))))
+            })
+        let endpoint = try CertificateEndpoint(credentials, crypto: CryptoContext())
+        func body(_ query: String?) -> [UInt8]? {
+            let request = RoutesFixture.request(.get, "/fps/certificate", query: query)
+            guard case .found(let response) = endpoint.answer(to: request, id: RequestID(1)) else { return nil }
+            return response.body
+        }
+        #expect(body(nil) == credentials.credentials[2].bundle)
+        #expect(
+            (0..<4).map { body("credential=c\($0)") }
+                == credentials.credentials.map { $0.stage == .draining ? nil : $0.bundle })
+        // In each stage SPCs are opened.
+        #expect(credentials.hashes(for: .v1).count == 4)
     }
 }
