@@ -109,7 +109,7 @@ import Testing
         for repeated in [0, count / 2, count - 1] {
             let text = "{\((members + ["\"n\(repeated)\":0"]).joined(separator: ","))}"
             let error = try #require(throws: JSONError.self) { try JSONReader.parse(Array(text.utf8)) }
-            #expect(error.description.contains("there already"))
+            #expect(error.description.contains("already has a member of this name"))
         }
     }
 
