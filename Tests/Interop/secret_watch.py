@@ -7,6 +7,7 @@ in both alphabets of Base64 at all three alignments, so that it is also found wi
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,9 +115,22 @@ class SecretWatch:
                 numbers = key.private_numbers()
                 for part in (numbers.p, numbers.q, numbers.d):
                     self.note(file.name, part.to_bytes((part.bit_length() + 7) // 8, "big"))
+        elif file.suffix == ".json":
+            self._note_members(file.name, json.loads(content))
         elif b"-----BEGIN" not in content:
             for line in content.decode("utf-8", "replace").split():
                 self.note_text(file.name, line)
+
+    def _note_members(self, name: str, node: object, member: str = "") -> None:
+        """Adds the secrets of a set of keys. Names of keys and algorithms are none."""
+        if isinstance(node, dict):
+            for inner, value in node.items():
+                self._note_members(name, value, inner)
+        elif isinstance(node, list):
+            for value in node:
+                self._note_members(name, value, member)
+        elif isinstance(node, str) and member in ("k", "d", "p", "q", "key", "secret", "value"):
+            self.note_text(name, node)
 
     # --- What daemons write ------------------------------------------------------------------------------------------
 

@@ -164,7 +164,7 @@ def test_an_authenticator_of_another_environment_is_told_in_the_log_alone(servic
         service.daemon.await_log(identity or "no request id")
     lines = [json.loads(line) for line in service.daemon.log.read_text().splitlines() if line.startswith("{")]
     causes = {line["cause"] for line in lines if line.get("request_id") in identities and "cause" in line}
-    assert len(causes) == 2 and any("another environment" in cause for cause in causes)
+    assert len(causes) == 2 and any("the other environment" in cause for cause in causes)
 
 
 def test_a_customer_has_its_quota_of_a_day(service: Service) -> None:

@@ -288,7 +288,7 @@ def test_the_check_names_a_template_whose_path_is_not_served(
         assert warnings == []
     else:
         (warning,) = warnings
-        assert f" {unserved};" in warning and "licensePaths" in warning
+        assert f" {unserved}," in warning and "licensePaths" in warning
 
 
 def test_a_path_of_its_own_serves_the_template(tmp_path: Path, latchkey_programs: None) -> None:

@@ -292,16 +292,8 @@ def firing(metrics: dict[str, float]) -> set[str]:
     return found
 
 
-def test_the_alerts_are_rules_over_metrics_that_there_are(live: Live) -> None:
-    names = {name.partition("{")[0] for name in live.daemon.metrics()}
-    assert len(rules()) >= 4
-    for rule in rules():
-        assert set(rule) <= {"alert", "expr", "for", "labels", "annotations"}
-        assert {"alert", "expr", "labels", "annotations"} <= set(rule)
-        assert rule["labels"]["severity"] in ("critical", "warning")
-        assert {"summary", "description"} == set(rule["annotations"])
-        used = re.findall(r"latchkey_[a-z_]+", str(rule["expr"]))
-        assert used and set(used) <= names, rule
+def test_a_sound_daemon_fires_no_alert(live: Live) -> None:
+    """Tests/Interop/test_monitoring.py checks the rules themselves."""
     assert sum(SIMPLE.fullmatch(str(rule["expr"])) is not None for rule in rules()) == 3
     assert firing(live.daemon.metrics()) == set()
 

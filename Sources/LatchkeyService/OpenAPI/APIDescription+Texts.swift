@@ -1781,12 +1781,20 @@ extension APIDescription {
         ":{"type":["string","null"]},"until":{"type":["string","null"],"format":"date-time"},"reason":{"type":["stri\#
         ng","null"],"maxLength":200}},"additionalProperties":false,"example":{"kind":"sub","value":"viewer-7","reaso\#
         n":"charged back"}},\#
-        "Refusal":{"type":"object","required":["request_id","time","event","code","cause"],"properties":{"request_id\#
-        ":{"type":"string"},"time":{"type":"string","format":"date-time"},"event":{"type":"string"},"code":{"type":"\#
-        string"},"cause":{"type":"string","description":"What the client was not told."},"tag":{"type":"string"},"nu\#
-        mber":{"type":"string"},"spc_version":{"type":"string"}},"additionalProperties":false,"example":{"request_id\#
+        "Refusal":{"type":"object","required":["source","request_id","time","event","code","cause","explanation","re\#
+        medy"],"properties":{"source":{"type":"string","enum":["memory","ledger"],"description":"Where the refusal w\#
+        as found."},"request_id":{"type":"string"},"time":{"type":"string","format":"date-time"},"event":{"type":"st\#
+        ring"},"code":{"type":"string"},"cause":{"type":"string","description":"What the client was not told."},"exp\#
+        lanation":{"type":"string","description":"The cause in a sentence."},"remedy":{"type":"string","description"\#
+        :"What to do about it."},"tag":{"type":"string"},"number":{"type":"string"},"spc_version":{"type":"string"},\#
+        "listener":{"type":"string"},"client":{"type":"string","description":"In the form of logging.clientAddress."\#
+        },"issuer":{"type":"string"},"token_key":{"type":"string"},"credential":{"type":"string"},"content":{"type":\#
+        "string"},"kid":{"type":"string"},"subject":{"type":"string","description":"A pseudonym."},"found":{"type":"\#
+        string"},"expected":{"type":"string"}},"additionalProperties":false,"example":{"source":"memory","request_id\#
         ":"5f0c2b7e91d3a846","time":"2026-01-31T12:00:00.000Z","event":"license_refused","code":"spc_rejected","caus\#
-        e":"integrity","tag":"0000000000000000","number":"0","spc_version":"2"}},\#
+        e":"integrity","explanation":"The application secret is not the one of the certificate.","remedy":"Compare t\#
+        he application secret of the credential with the one that came with its certificate.","tag":"000000000000000\#
+        0","number":"0","spc_version":"2","listener":"public[0]","client":"203.0.113.0/24"}},\#
         "DevicesPage":{"type":"object","required":["devices","next"],"properties":{"devices":{"type":"array","items"\#
         :{"type":"object","required":["device","addedAt","seenAt","keptUntil"],"properties":{"device":{"type":"strin\#
         g"},"addedAt":{"type":["string","null"]},"seenAt":{"type":["string","null"]},"keptUntil":{"type":["string","\#
