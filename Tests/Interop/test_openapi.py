@@ -225,6 +225,8 @@ def good_answers_to_operators(lab: Lab) -> Iterator[tuple[str, str, Answer]]:
         yield "POST", "/v1/explain", lab.ask("POST", "/v1/explain", question, authorization=admin)
     query = {"kind": "sub", "value": "viewer-8", "issuer": issuer}
     yield "DELETE", "/v1/revocations", lab.ask("DELETE", "/v1/revocations", query=query, authorization=admin)
+    for path in ("/v1/drain", "/v1/ready"):
+        yield "POST", path, lab.ask("POST", path, authorization=admin)
 
 
 def test_every_operation_answers_a_good_request_as_described(lab: Lab) -> None:
