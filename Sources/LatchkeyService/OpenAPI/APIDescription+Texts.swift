@@ -1790,11 +1790,12 @@ extension APIDescription {
         "listener":{"type":"string"},"client":{"type":"string","description":"In the form of logging.clientAddress."\#
         },"issuer":{"type":"string"},"token_key":{"type":"string"},"credential":{"type":"string"},"content":{"type":\#
         "string"},"kid":{"type":"string"},"subject":{"type":"string","description":"A pseudonym."},"found":{"type":"\#
-        string"},"expected":{"type":"string"}},"additionalProperties":false,"example":{"source":"memory","request_id\#
-        ":"5f0c2b7e91d3a846","time":"2026-01-31T12:00:00.000Z","event":"license_refused","code":"spc_rejected","caus\#
-        e":"integrity","explanation":"The application secret is not the one of the certificate.","remedy":"Compare t\#
-        he application secret of the credential with the one that came with its certificate.","tag":"000000000000000\#
-        0","number":"0","spc_version":"2","listener":"public[0]","client":"203.0.113.0/24"}},\#
+        string"},"expected":{"type":"string"},"degraded":{"type":"string","description":"The parts of the daemon tha\#
+        t do not work now."}},"additionalProperties":false,"example":{"source":"memory","request_id":"5f0c2b7e91d3a8\#
+        46","time":"2026-01-31T12:00:00.000Z","event":"license_refused","code":"spc_rejected","cause":"integrity","e\#
+        xplanation":"The application secret is not the one of the certificate.","remedy":"Compare the application se\#
+        cret of the credential with the one that came with its certificate.","tag":"0000000000000000","number":"0","\#
+        spc_version":"2","listener":"public[0]","client":"203.0.113.0/24"}},\#
         "DevicesPage":{"type":"object","required":["devices","next"],"properties":{"devices":{"type":"array","items"\#
         :{"type":"object","required":["device","addedAt","seenAt","keptUntil"],"properties":{"device":{"type":"strin\#
         g"},"addedAt":{"type":["string","null"]},"seenAt":{"type":["string","null"]},"keptUntil":{"type":["string","\#
