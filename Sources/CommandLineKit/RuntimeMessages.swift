@@ -6,7 +6,7 @@ package enum RuntimeMessages {
     /// `main`.
     ///
     /// It gives its threads priorities, and writes a line of its own for each thread whose priority the kernel does not
-    /// change: for every user but root, and in the sandbox of the unit. Such a line is none of the log.
+    /// change: for every user but root, and in the sandbox of the unit. Such a line does not belong to the log.
     package static func silence() {
         // No other thread is there that could read the environment.
         _ = unsafe setenv("LIBDISPATCH_LOG", "NO", 0)

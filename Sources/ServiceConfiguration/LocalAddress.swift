@@ -2,7 +2,7 @@
 package struct LocalAddress: Equatable, Sendable {
     /// The beginning of each URL: "http://127.0.0.1:9443".
     package let base: String
-    /// The path of the unix socket to be asked in place of the address in the URL; nil if it is none.
+    /// The path of the unix socket to be asked in place of the address in the URL; nil for an address of IP.
     package let unixSocket: String?
 
     /// Nil if the configuration does not say: a socket of systemd, or a port that the daemon finds itself.

@@ -39,7 +39,7 @@ extension ProblemCode {
         case .tokenSchema: "Correct the claim at the issuer; the article Tokens has the vocabulary."
         case .tokenUsed: "Have the app fetch a new token, or grant more uses."
         case .tokenRevoked, .subjectDisabled, .deviceRevoked, .sessionKilled:
-            "latchkey revocations list shows what is revoked, by whom and until when; latchkey revocations lift takes it back."
+            "latchkey revocations list shows who revoked what, and until when. latchkey revocations lift ends a revocation."
         case .addressDenied:
             "The token is for other networks. If clients come through a proxy, name it in trustedProxies."
         case .countryDenied:

@@ -66,7 +66,7 @@ package struct RefusalReport: Equatable, Sendable {
         facts = (numbers.count == 2 ? numbers : []) + all.all.map { ($0.name.word, $0.text) }
     }
 
-    /// From the answer of an admin listener; nil if it is none.
+    /// Reads the answer of an admin listener. Returns nil if the bytes are not a refusal.
     package init?(parsing answer: [UInt8]) {
         guard let object = (try? JSONReader.parse(answer))?.object else { return nil }
         func text(_ name: String) -> String? { object[name]?.string }

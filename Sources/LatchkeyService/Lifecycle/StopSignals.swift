@@ -16,11 +16,6 @@ package enum StopSignals {
         unsafe _ = pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
-    /// Asks the thread in `wait` to stop the daemon, as SIGTERM does.
-    static func request() {
-        kill(getpid(), SIGTERM)
-    }
-
     /// Blocks until a signal to stop arrives, and calls `reload` for each SIGHUP until then.
     package static func wait(reload: () -> Void) {
         while true {
