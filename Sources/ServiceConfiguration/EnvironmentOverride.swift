@@ -23,7 +23,7 @@ package enum ConfigurationWarning: Equatable, Sendable {
     private static let foreignVariables: Set<String> = [
         "LATCHKEY_VECTORS", "LATCHKEY_BENCHMARKS", "LATCHKEY_BIN", "LATCHKEY_SETUP", "LATCHKEY_URL", "LATCHKEY_TOKEN",
     ]
-    private static let foreignPrefixes = ["LATCHKEY_TEST_", "LATCHKEY_INTEROP_"]
+    private static let foreignPrefixes = ["LATCHKEY_TEST_", "LATCHKEY_INTEROP_", "LATCHKEY_POSTGRESQL"]
 
     /// Returns a warning for each `LATCHKEY_…` variable that is not an override, not foreign and not named by the
     /// configuration. Sorted by name.

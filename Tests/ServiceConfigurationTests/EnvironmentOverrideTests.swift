@@ -77,7 +77,7 @@ import Testing
 
     @Test(arguments: [
         "LATCHKEY_VECTORS", "LATCHKEY_BENCHMARKS", "LATCHKEY_BIN", "LATCHKEY_SETUP", "LATCHKEY_URL", "LATCHKEY_TOKEN",
-        "LATCHKEY_TEST_SEED",
+        "LATCHKEY_TEST_SEED", "LATCHKEY_POSTGRESQL_SOCKET",
     ])
     func knowsTheVariablesOfTestsAndScripts(name: String) throws {
         #expect(try ConfigurationText.parse(Self.text, environment: [name: "x"]).warnings.isEmpty)
