@@ -150,6 +150,21 @@ def test_one_secret_for_two_uses(setup: Path) -> None:
     assert "ledger.key, ledger.pseudonymKey" in diagnosis.one("policy.secrets").found
 
 
+def test_a_key_of_sessions_that_is_the_ledgers_key(setup: Path) -> None:
+    shutil.copy(setup / "secrets" / "ledger-key", setup / "secrets" / "session-key")
+    diagnosis = doctor(setup, "--no-daemon")
+    assert "entitlement.sessions.key, ledger.key" in diagnosis.one("policy.secrets").found
+
+
+def test_an_admin_listener_without_a_token(setup: Path) -> None:
+    change(setup, r'address: "127\.0\.0\.1:9080", tokenFile: "secrets/admin-token"', 'address: "127.0.0.1:9080"')
+    diagnosis = doctor(setup, "--no-daemon")
+    assert diagnosis.bad == set()
+    assert diagnosis.one("policy.adminAccess").verdict == "warning"
+    change(setup, r"127\.0\.0\.1:9080", f"unix:{setup}/admin.sock")
+    assert not doctor(setup, "--no-daemon").of("policy.adminAccess")
+
+
 def test_another_pseudonym_key_than_the_database_was_made_with(setup: Path) -> None:
     (setup / "secrets" / "pseudonym-key").write_bytes(os.urandom(32).hex().encode())
     diagnosis = doctor(setup, "--no-daemon")

@@ -15,7 +15,7 @@ struct DeploymentLint {
     }
 
     var findings: [DoctorFinding] {
-        let found = retention + proxies + addresses + sharedSecrets + testCredentials + policy
+        let found = retention + proxies + addresses + adminAccess + sharedSecrets + testCredentials + policy
         return found.isEmpty ? [.good("policy", "nothing odd in the configuration")] : found
     }
 
@@ -57,6 +57,16 @@ struct DeploymentLint {
         }
     }
 
+    /// The permissions of a unix socket say who may use it. An IP address has none.
+    private var adminAccess: [DoctorFinding] {
+        configuration.listeners.admin.filter { !$0.isGuarded && $0.address.socketAddress?.ip != nil }.map {
+            .warning(
+                "policy.adminAccess",
+                "the admin listener \($0.address) has no token: every program of this machine can read refusals and metrics",
+                remedy: "add tokenFile or tokens, or use a unix socket")
+        }
+    }
+
     /// One secret for two uses: who learns it by the one has the other.
     private var sharedSecrets: [DoctorFinding] {
         var uses: [[UInt8]: [String]] = [:]
@@ -86,6 +96,13 @@ struct DeploymentLint {
             ("keys.keyEncryptionKey", configuration.keys.keyEncryptionKey), ("ledger.key", configuration.ledger.key),
             ("ledger.pseudonymKey", configuration.ledger.pseudonymKey),
         ]
+        if let masterSecret = configuration.keys.masterSecret { secrets.append(("keys.masterSecret", masterSecret)) }
+        if let sessions = configuration.entitlement.sessions {
+            secrets.append(("entitlement.sessions.key", sessions.key))
+        }
+        for packager in configuration.packagers {
+            if let secret = packager.secret { secrets.append(("packagers.\(packager.name)", secret)) }
+        }
         for (index, listener) in configuration.listeners.admin.enumerated() {
             if let file = listener.tokenFile { secrets.append(("listeners.admin[\(index)].tokenFile", file)) }
             secrets += listener.tokens.map { ("listeners.admin[\(index)].tokens.\($0.name)", $0.file) }
