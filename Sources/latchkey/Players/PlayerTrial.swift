@@ -110,6 +110,7 @@ struct PlayerTrial {
         } catch {
             switch error {
             case .failed(let text), .usage(let text), .misconfigured(let text): throw PlayerNetworkError(text: text)
+            case .told(let status): throw PlayerNetworkError(text: "exit status \(status.rawValue)")
             }
         }
     }
