@@ -1,14 +1,19 @@
 import Administration
 import ByteCoding
 package import CommandLineKit
+import ContentKeys
 import HTTPCalls
 import Records
 import ServiceConfiguration
+import StoragePostgreSQL
 import StorageSQLite
 
 extension Command {
     private static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration: its admin listener, and its ledger")
+
+    private static let sharedCopies = CommandOption(
+        SharedLedger.option.name, .flag, help: "search the copies of all nodes' ledgers in PostgreSQL too")
 
     /// `latchkey why`
     package static let why = Command(
@@ -17,8 +22,9 @@ extension Command {
         details: """
             Takes the id that the client was told: X-Request-Id, or request_id in the answer. Asks the admin listener of the running
             daemon, which has the last 10,000 refusals in memory, and then this node's ledger, which has a row for most refusals of good
-            tokens. No log file is read. With several nodes, ask the node that answered. Prints the cause, what was found and expected,
-            and what to do. The exit status is 1 if no refusal has this id.
+            tokens. No log file is read. With several nodes, ask the node that answered, or search the copies of all nodes' ledgers in
+            PostgreSQL by --shared. Prints the cause, what was found and expected, and what to do. The exit status is 1 if no refusal
+            has this id.
 
             Takes the trace id of a traceparent as well, and then tells of the newest refusal of that trace. The ledger has no trace ids,
             so only the daemon is asked.
@@ -29,7 +35,7 @@ extension Command {
             "latchkey why 0af7651916cd43dd8448eb211c80319c --config /etc/latchkey/latchkey.json5",
         ],
         operands: [CommandOperand("ID", help: "a request id of 16 hexadecimal digits, or a trace id of 32")],
-        options: [config] + AdminClient.options + [.json],
+        options: [config, sharedCopies] + AdminClient.options + [.json],
         run: { arguments, context throws(CommandError) in
             let id = try requestOrTraceID(arguments.operand(0))
             let file = try arguments.value(config).map { path throws(CommandError) in
@@ -38,11 +44,16 @@ extension Command {
             guard file != nil || arguments.isSet(AdminClient.server) else {
                 throw .usage("--config FILE or --server URL is missing")
             }
+            guard file != nil || !arguments.isSet(sharedCopies) else { throw .usage("--shared needs --config FILE") }
             let search = RefusalSearch(id: id, context: context)
             var found = try search.inMemory(AdminClient(arguments, file, context))
             let ledger = search.isTrace ? nil : file
             if found == nil, let ledger { found = try search.inLedger(of: ledger) }
-            guard var report = found else { throw .failed(search.absence(hasLedger: ledger != nil)) }
+            let copies = arguments.isSet(sharedCopies) ? ledger : nil
+            if found == nil, let copies { found = try await search.inCopies(of: copies) }
+            guard var report = found else {
+                throw .failed(search.absence(hasLedger: ledger != nil, hasCopies: copies != nil))
+            }
             if report.isAboutMissingKey, let file, let history = try search.history(of: report, file) {
                 report.add(history: history)
             }
@@ -104,6 +115,19 @@ private struct RefusalSearch {
         }
     }
 
+    /// In the copies of all nodes' ledgers.
+    func inCopies(of file: ConfigurationFile) async throws(CommandError) -> RefusalReport? {
+        let store = try OpenedLedger.shared(file, context)
+        defer { store.close() }
+        let nodes = try await OpenedKeyStore.attempt { () async throws(StoreError) in try await store.ledgerNodes() }
+        var report: RefusalReport?
+        try await SharedLedgerSearch(query: LedgerQuery(request: id), store: store, context: context).run(nodes) {
+            report = RefusalReport($1.entry)
+            return report == nil
+        }
+        return report
+    }
+
     private func find(_ path: String, index: consuming LedgerIndex?) throws -> RefusalReport? {
         var progress = CommandProgress(context, unit: "entries read")
         defer { progress.clear() }
@@ -144,10 +168,15 @@ private struct RefusalSearch {
         }
     }
 
-    func absence(hasLedger: Bool) -> String {
-        let places = hasLedger ? "the admin listener and this node's ledger" : "the admin listener"
-        return
-            "no refusal of the \(isTrace ? "trace" : "request") \(id) is known to \(places). It may have been answered by another node, be older than the last "
-            + "10,000 refusals, or not have been refused."
+    func absence(hasLedger: Bool, hasCopies: Bool) -> String {
+        let places =
+            switch (hasLedger, hasCopies) {
+            case (false, _): "the admin listener"
+            case (true, false): "the admin listener and this node's ledger"
+            case (true, true): "the admin listener, this node's ledger and the copies of all ledgers"
+            }
+        let elsewhere = hasCopies ? "" : "have been answered by another node, "
+        return "no refusal of the \(isTrace ? "trace" : "request") \(id) is known to \(places). "
+            + "It may \(elsewhere)be older than the last 10,000 refusals, or not have been refused."
     }
 }

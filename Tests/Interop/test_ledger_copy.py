@@ -124,6 +124,30 @@ def test_the_copies_of_all_nodes_are_verified_and_read(nodes: list[Node]) -> Non
         stop(node)
 
 
+def why(node: Node, request: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [os.environ["LATCHKEY_BIN"], "why", request, "--config", node.setup / "latchkey.json5", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+
+
+def test_why_finds_the_refusal_of_another_node_in_the_copies(nodes: list[Node]) -> None:
+    here, there = nodes
+    start(here)
+    daemon = start(there)
+    refused = there.ask(message(there.device(), asset="another-content"), token(sub=subject()))
+    assert refused.status == 403
+    request = refused.header("X-Request-Id") or ""
+    await_shipped(there, daemon)
+    stop(there)
+    alone = why(here, request)
+    assert alone.returncode == 1 and "another node" in alone.stderr
+    found = why(here, request, "--shared")
+    assert found.returncode == 0, found.stderr
+    assert json.loads(refused.body)["code"] in found.stdout
+    nowhere = why(here, "0" * 16, "--shared")
+    assert nowhere.returncode == 1 and "the copies of all ledgers" in nowhere.stderr
+    stop(here)
+
+
 def test_rows_that_the_copy_has_lost_are_sent_again_after_a_reconnect(nodes: list[Node]) -> None:
     node = nodes[0]
     daemon = start(node)
