@@ -112,6 +112,8 @@ package enum CommandError: Error, Equatable, Sendable {
     /// The daemon's configuration cannot be used, as each line of the text says: exit status 78. Another try changes
     /// nothing.
     case misconfigured(String)
+    /// The command has told the failure itself, so that only its exit status is left.
+    case told(ExitStatus)
 }
 
 /// The exit statuses of both programs.

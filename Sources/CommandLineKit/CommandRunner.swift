@@ -38,6 +38,7 @@ package struct CommandRunner: Sendable {
             case .misconfigured(let message):
                 for line in message.split(separator: "\n") { context.note("\(root.name): \(line)") }
                 return .configuration
+            case .told(let status): return status
             }
         }
     }

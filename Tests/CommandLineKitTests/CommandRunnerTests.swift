@@ -18,6 +18,7 @@ import Testing
         #expect(try await run(nil) == (0, ""))
         #expect(try await run(.failed("it broke")) == (1, "tool: it broke\n"))
         #expect(try await run(.usage("no such thing")).status == 2)
+        #expect(try await run(.told(.configuration)) == (78, ""))
     }
 
     /// Every line names the program, so that a log shows whose it is.

@@ -60,7 +60,9 @@ extension ProblemCode {
             "Look at GET /readyz of the admin listener, and at the database that storage.url names."
         case .adminTokenInvalid: "Send a token of this listener: those of listeners.admin[].tokenFile and tokens."
         case .packagerInvalid: "Compare the packager's secret or certificate with its entry under packagers."
-        case .packagerForbidden: "Grant the packager this content or scope under packagers."
+        case .packagerForbidden:
+            "Compare what was found and expected: grant the scope or the content under packagers, pin the recipient's certificate in "
+                + "recipients, or have the packager ask over TLS, or for encrypted keys."
         case .cpixRejected, .mediaTypeUnsupported:
             "Correct the packager's document; the article PackagerRoutes says what is read."
         case .keyConflict: "Have the packager ask for the key as it is stored, or under another key id."

@@ -21,7 +21,7 @@ package struct ContentScope: Equatable, Sendable {
     }
 
     /// The elements as the configuration writes them: first the sorted IDs, then the sorted prefixes.
-    var texts: [String] {
+    package var texts: [String] {
         ids.map { String(decoding: $0, as: UTF8.self) }.sorted()
             + prefixes.map { String(decoding: $0, as: UTF8.self) + "*" }.sorted()
     }

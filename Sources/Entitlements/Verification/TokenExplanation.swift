@@ -68,7 +68,7 @@ struct TokenExplanationBuilder {
 /// Formats values for explanations, which operators read.
 ///
 /// The texts are bounded, and have no control characters, so that they cannot control a terminal.
-enum ExplainedText {
+package enum ExplainedText {
     private static let sizeMaximum = 160
 
     static func shown(_ text: String) -> String {
@@ -89,7 +89,7 @@ enum ExplainedText {
         return node.isNull ? "null" : "an object"
     }
 
-    static func list(_ values: [String]) -> String {
+    package static func list(_ values: [String]) -> String {
         let shownValues = values.prefix(16).map { shown($0) }.joined(separator: ", ")
         return values.isEmpty ? "none" : shownValues + (values.count > 16 ? ", …" : "")
     }

@@ -1,6 +1,7 @@
 import Administration
 import FairPlay
 import Licensing
+import PackagerAPI
 import Records
 import Synchronization
 import Telemetry
@@ -39,7 +40,7 @@ final class RefusalCounts: Sendable {
         registry.series(
             "latchkey_refusals_total",
             help:
-                "Refusals by code, and by the issuer of the token and the credential of the SPC as far as they are known.",
+                "Refusals by code, issuer of the token, and credential of the SPC or packager, as far as is known.",
             isCounter: true, labels: ["code", "issuer", "credential"]
         ) { [self] in
             state.withLock { state in
@@ -56,6 +57,7 @@ final class RefusalCounts: Sendable {
         let hasCredential =
             credential.map { name in
                 rules?.license.fairplay.credentials.credentials.contains { $0.name == name } == true
+                    || rules?.packagers.hasPackager(actor: name) == true
             } ?? false
         state.withLock { state in
             var key = Key(

@@ -132,6 +132,16 @@ package enum DaemonError: Error, Equatable, Sendable {
     case cryptography(CryptoError)
     /// The wall clock is before the day on which this program was built: both in seconds since 1970.
     case clockBeforeBuild(now: Int64, built: Int64)
+
+    /// Whether the configuration is wrong, so that another try fails in the same way.
+    var isMisconfiguration: Bool {
+        switch self {
+        case .noSuchSocket, .exposed: true
+        case .store, .postgreSQL, .refusedByPostgreSQL, .loops, .listener, .notifier, .tls, .cryptography,
+            .clockBeforeBuild:
+            false
+        }
+    }
 }
 
 extension DaemonError: CustomStringConvertible {

@@ -49,8 +49,9 @@ package enum DaemonCommand {
             Serves until SIGTERM or SIGINT, then finishes the requests in flight; a second signal ends it at once. SIGHUP reads \
             the configuration again and puts in force what needs no restart; --print-config marks what does. Logs one JSON \
             object per line to standard error; the event "listening" names the address of each listener once it listens. If \
-            JOURNAL_STREAM says that standard error is the journal's, each line begins with its priority. The exit status is \
-            78 if the configuration or a file that it names cannot be used, 2 for wrong arguments, and 1 for any other failure.
+            JOURNAL_STREAM says that standard error is the journal's, each line begins with its priority. If it cannot start, \
+            each reason is a line with the event "start_failed". The exit status is 78 if the configuration or a file that it \
+            names cannot be used, 2 for wrong arguments, and 1 for any other failure.
             """,
         examples: [
             "latchkeyd --config /etc/latchkey/latchkey.json5 --check",
@@ -68,8 +69,8 @@ package enum DaemonCommand {
             let isReadiness = arguments.value(probe) == "ready"
             return try Probe(readFile(path, context).configuration, asksForReadiness: isReadiness).run()
         }
-        let (file, loaded) = try load(path, context)
         if arguments.isSet(check) {
+            let (file, loaded) = try load(path, context)
             for warning in file.warnings { context.note("warning: \(warning)") }
             if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
             if let warning = KeyLossWarning(file.configuration) { context.note("warning: \(warning)") }
@@ -81,9 +82,36 @@ package enum DaemonCommand {
             if arguments.value(check) == "full" { try checkStores(loaded) }
             try context.print("\(path): good")
         } else {
-            if arguments.isSet(newDatabase) { try allowNewDatabase(loaded) }
-            try serve(file, loaded, protection, context)
+            do throws(CommandError) {
+                let (file, loaded) = try load(path, context)
+                if arguments.isSet(newDatabase) { try allowNewDatabase(loaded) }
+                try serve(file, loaded, protection, context)
+            } catch {
+                throw logged(error, context)
+            }
         }
+    }
+
+    /// Logs why the daemon does not serve, in the form of all its log lines: one line for each reason.
+    ///
+    /// Returns what is left to report: the exit status, or the whole error if nothing can be logged.
+    private static func logged(_ error: CommandError, _ context: CommandContext) -> CommandError {
+        let reasons: String
+        let status: ExitStatus
+        switch error {
+        case .usage, .told: return error
+        case .failed(let text): (reasons, status) = (text, .failure)
+        case .misconfigured(let text): (reasons, status) = (text, .configuration)
+        }
+        // The configured level and rate do not matter: these lines are critical, and the service is their cause.
+        guard let logger = try? makeLogger(level: .info, linesPerEvent: Logger.linesPerEventDefault, context) else {
+            return error
+        }
+        for reason in reasons.split(separator: "\n") {
+            logger.critical("start_failed", [.string("cause", String(reason))])
+        }
+        logger.flush()
+        return .told(status)
     }
 
     private static func allowNewDatabase(_ loaded: LoadedConfiguration) throws(CommandError) {
@@ -136,7 +164,8 @@ package enum DaemonCommand {
         _ = DescriptorPlan.raiseLimit()
         let connections = loaded.configuration.limits.http.connectionsMaximum * loaded.publicListeners.count
         DescriptorPlan.growTable(to: connections + otherDescriptors)
-        let logger = try makeLogger(loaded.configuration.logging, context)
+        let logging = loaded.configuration.logging
+        let logger = try makeLogger(level: logging.level, linesPerEvent: logging.linesPerEvent, context)
         defer { logger.flush() }
         for warning in file.warnings { logger.warning("configuration", [.string("warning", "\(warning)")]) }
         if let warning = KeyURIWarning(file.configuration) {
@@ -168,8 +197,7 @@ package enum DaemonCommand {
             if let cause = daemon.stopCause { throw cause }
             StopSignals.endThisProcess(after: closingLimit)
         } catch {
-            logger.critical("start_failed", [.string("cause", error.description)])
-            throw .failed(error.description)
+            throw error.isMisconfiguration ? .misconfigured(error.description) : .failed(error.description)
         }
     }
 
@@ -192,12 +220,12 @@ package enum DaemonCommand {
     }
 
     private static func makeLogger(
-        _ logging: Configuration.Logging, _ context: CommandContext
+        level: LogLevel, linesPerEvent: Int, _ context: CommandContext
     ) throws(CommandError) -> Logger {
         let sink = try wrap(
             { (error: LogSinkError) in CommandError.failed("cannot log to standard error: \(error)") },
             try DescriptorLogSink(marksPriorities: JournalStream.isStandardError(context.environment)))
-        return Logger(level: logging.level, sink: sink, linesPerEvent: logging.linesPerEvent)
+        return Logger(level: level, sink: sink, linesPerEvent: linesPerEvent)
     }
 
     /// Keeps secrets out of core files and away from other processes.

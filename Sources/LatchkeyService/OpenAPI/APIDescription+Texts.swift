@@ -1803,14 +1803,15 @@ extension APIDescription {
         "description":"The cause in a sentence."},"remedy":{"type":"string","description":"What to do about it."},"t\#
         ag":{"type":"string"},"number":{"type":"string"},"spc_version":{"type":"string"},"listener":{"type":"string"\#
         },"client":{"type":"string","description":"In the form of logging.clientAddress."},"issuer":{"type":"string"\#
-        },"token_key":{"type":"string"},"credential":{"type":"string"},"content":{"type":"string"},"kid":{"type":"st\#
-        ring"},"subject":{"type":"string","description":"A pseudonym."},"found":{"type":"string"},"expected":{"type"\#
-        :"string"},"degraded":{"type":"string","description":"The parts of the daemon that do not work now."}},"addi\#
-        tionalProperties":false,"example":{"source":"memory","request_id":"5f0c2b7e91d3a846","time":"2026-01-31T12:0\#
-        0:00.000Z","event":"license_refused","code":"spc_rejected","cause":"integrity","explanation":"The applicatio\#
-        n secret is not the one of the certificate.","remedy":"Compare the application secret of the credential wit\#
-        h the one that came with its certificate.","tag":"0000000000000000","number":"0","spc_version":"2","listener\#
-        ":"public[0]","client":"203.0.113.0/24"}},\#
+        },"token_key":{"type":"string"},"credential":{"type":"string","description":"The FairPlay credential of th\#
+        e SPC, or packager:NAME."},"content":{"type":"string"},"kid":{"type":"string"},"subject":{"type":"string","d\#
+        escription":"A pseudonym."},"found":{"type":"string"},"expected":{"type":"string"},"degraded":{"type":"strin\#
+        g","description":"The parts of the daemon that do not work now."}},"additionalProperties":false,"example":{"\#
+        source":"memory","request_id":"5f0c2b7e91d3a846","time":"2026-01-31T12:00:00.000Z","event":"license_refused"\#
+        ,"code":"spc_rejected","cause":"integrity","explanation":"The application secret is not the one of the certi\#
+        ficate.","remedy":"Compare the application secret of the credential with the one that came with its certific\#
+        ate.","tag":"0000000000000000","number":"0","spc_version":"2","listener":"public[0]","client":"203.0.113.0/2\#
+        4"}},\#
         "DevicesPage":{"type":"object","required":["devices","next"],"properties":{"devices":{"type":"array","items"\#
         :{"type":"object","required":["device","addedAt","seenAt","keptUntil"],"properties":{"device":{"type":"strin\#
         g"},"addedAt":{"type":["string","null"]},"seenAt":{"type":["string","null"]},"keptUntil":{"type":["string","\#

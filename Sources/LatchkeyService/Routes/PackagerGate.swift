@@ -36,6 +36,31 @@ final class PackagerGate: Sendable {
             }
         }
 
+        /// What the gate looked at and what it would have accepted, for the log.
+        func values(of request: HTTPRequest, in directory: PackagerDirectory) -> CheckedValues {
+            switch self {
+            case .plaintext:
+                CheckedValues(
+                    found: "plain HTTP from another machine", expected: "TLS, or a proxy that trustedProxies names")
+            case .credential(.disabled(let name)):
+                CheckedValues(found: "a credential of \(name), which is disabled", expected: "disabled: false")
+            case .credential: directory.values(of: PackagerCredentials(request))
+            case .slowed:
+                CheckedValues(
+                    found: "more wrong credentials than the client's network may present",
+                    expected: "\(GuessLimiter.wrongMaximum) at once, then one in \(GuessLimiter.wrongInterval)")
+            case .rate(let name, _): CheckedValues(found: "too many requests of the packager \(name)")
+            }
+        }
+
+        /// The packager whose credential was presented; nil if it is not known.
+        var packager: String? {
+            switch self {
+            case .credential(.disabled(let name)), .rate(let name, _): name
+            case .plaintext, .credential, .slowed: nil
+            }
+        }
+
         var retryAfterSeconds: Int64? {
             switch self {
             case .plaintext, .credential: nil

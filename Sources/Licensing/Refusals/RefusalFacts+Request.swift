@@ -65,7 +65,7 @@ extension RefusalFacts {
         self[.keyID] = key.keyID.description
     }
 
-    mutating func add(_ values: CheckedValues) {
+    package mutating func add(_ values: CheckedValues) {
         self[.found] = self[.found] ?? values.found
         self[.expected] = self[.expected] ?? values.expected
     }
@@ -170,7 +170,8 @@ extension CheckedValues {
 }
 
 extension Rate {
-    fileprivate func words(of name: String) -> String {
+    /// The rate, and the field of the configuration that has it.
+    package func words(of name: String) -> String {
         "at most \(perSecond) a second, \(burst) at once (\(name))"
     }
 }

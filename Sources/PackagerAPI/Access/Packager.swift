@@ -1,3 +1,4 @@
+import ByteCoding
 package import ContentKeys
 package import Entitlements
 package import KeyCrypto
@@ -32,6 +33,10 @@ package final class Packager: Sendable {
     package let rate: Rate?
     /// Whether its credentials are refused.
     package let isDisabled: Bool
+    /// The contents and the pinned certificates, in words for refusals. They are made once, because a packager may have
+    /// thousands of contents.
+    package let contentWords: String
+    package let pinWords: String
 
     package init(
         name: String, scopes: Set<Scope> = Scope.standard, contents: ContentScope? = nil,
@@ -39,14 +44,22 @@ package final class Packager: Sendable {
         isDisabled: Bool = false
     ) {
         self.name = name
-        actor = "packager:" + name
+        actor = Self.actor(name)
         self.scopes = scopes
         self.contents = contents
         self.recipients = Set(recipients.map(\.der))
         self.requiresEncryptedDelivery = requiresEncryptedDelivery
         self.rate = rate
         self.isDisabled = isDisabled
+        contentWords = contents.map { ExplainedText.list($0.texts) } ?? "all"
+        pinWords = ExplainedText.list(recipients.map(\.fingerprintWords).sorted())
     }
+
+    /// The name of a packager as an actor in the ledger.
+    package static func actor(_ name: String) -> String { "packager:" + name }
+
+    /// Its scopes, in words for refusals.
+    package var scopeWords: String { ExplainedText.list(Scope.allCases.filter(scopes.contains).map(\.rawValue)) }
 
     /// Whether the packager has a scope for the keys of a content.
     package func permits(_ scope: Scope, of content: ContentID) -> Bool {
@@ -59,4 +72,12 @@ package final class Packager: Sendable {
     /// of the credential (packagers, section 7.5). So a packager without pins has no recipient. The validity period of
     /// a pinned certificate is not checked, because the pin says that the certificate is accepted.
     package func accepts(recipient: Certificate) -> Bool { recipients.contains(recipient.der) }
+}
+
+extension Certificate {
+    /// The SHA-256 of the certificate's DER encoding, in hexadecimal digits.
+    package var fingerprintWords: String {
+        // Only without memory there is no digest.
+        (try? SHA256Digest.of(der)).map { "sha256 " + Hexadecimal.encode($0) } ?? "a certificate"
+    }
 }

@@ -1,3 +1,4 @@
+import ByteCoding
 package import Entitlements
 package import KeyCrypto
 
@@ -7,6 +8,13 @@ package enum ClientCertificateName: Hashable, Sendable {
     case subject(String)
     /// The one certificate whose DER encoding has this SHA-256, 32 bytes.
     case sha256([UInt8])
+
+    fileprivate var words: String {
+        switch self {
+        case .subject(let subject): subject
+        case .sha256(let digest): "sha256 " + Hexadecimal.encode(digest)
+        }
+    }
 }
 
 /// Why a request is accepted from no packager. The answer is the same for every reason. Only the log tells the reason.
@@ -76,6 +84,51 @@ package struct PackagerDirectory: Sendable {
 
     /// The names of the packagers, in the order of the configuration.
     package var names: [String] { entries.map(\.packager.name) }
+
+    /// Whether the ledger names one of the packagers so.
+    package func hasPackager(actor: String) -> Bool { entries.contains { $0.packager.actor == actor } }
+
+    /// What credentials present and what this directory would accept, for the log.
+    ///
+    /// It has no part of a secret. A user name is told only if a packager has it, because a client may have put a
+    /// secret in its place.
+    package func values(of credentials: PackagerCredentials) -> CheckedValues {
+        guard !entries.isEmpty else {
+            return CheckedValues(found: words(for: credentials), expected: "no packager is configured")
+        }
+        let certificates = entries.lazy.flatMap { entry in
+            entry.certificates.map { "\($0.words) of \(entry.packager.name)" }
+        }
+        let expected =
+            if credentials.certificate != nil, credentials.presented == .nothing, !certificates.isEmpty {
+                ExplainedText.list(certificates.prefix(32).sorted())
+            } else {
+                "the secret or the certificate of one packager: "
+                    + ExplainedText.list(entries.prefix(32).map(\.packager.name))
+            }
+        return CheckedValues(found: words(for: credentials), expected: expected)
+    }
+
+    private func words(for credentials: PackagerCredentials) -> String {
+        let secret: String? =
+            switch credentials.presented {
+            case .nothing: nil
+            case .malformed:
+                "an Authorization or x-api-key that is not readable, or of a scheme other than Basic and Bearer"
+            case .ambiguous: "secrets or user names that differ"
+            case .secret(_, nil): "a secret without a user name"
+            case .secret(_, let user?):
+                entries.first { $0.user == user }.map {
+                    "a secret for the user \(String(decoding: $0.user, as: UTF8.self))"
+                }
+                    ?? "a secret for a user name that no packager has"
+            }
+        let certificate = credentials.certificate.map {
+            "the client certificate \(ClientCertificateName.sha256($0.sha256).words), \($0.subject)"
+        }
+        let all = [secret, certificate].compactMap { $0 }
+        return all.isEmpty ? "no Authorization, no x-api-key and no client certificate" : all.joined(separator: " and ")
+    }
 
     /// Returns the packager with these credentials.
     ///

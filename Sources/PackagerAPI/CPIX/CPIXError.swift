@@ -99,3 +99,68 @@ package enum CPIXError: Error, Equatable, Sendable {
         }
     }
 }
+
+extension CPIXError {
+    /// The value of the document that is refused, for the log; nil if the text says it.
+    package var found: String? {
+        switch self {
+        case .document(let fault): "\(fault)"
+        case .incompatibleScheme(let systemID), .unsupportedSystem(let systemID): "DRMSystem \(systemID)"
+        case .unknownKeyID(let element): "a \(element)@kid that is not in ContentKeyList"
+        case .tooMany(let element): "too many \(element)"
+        case .notCPIX, .unsupportedSPEKEVersion, .missingContentID, .invalidContentID, .missingVersion,
+            .unsupportedVersion, .missingElement, .repeatedElement, .missingAttribute, .invalidAttribute,
+            .unknownPeriod, .keyInRequest, .missingScheme, .unsupportedScheme, .mixedSchemes, .malformedContract,
+            .unsupportedContract, .missingContract, .recipientCertificate, .ivConflict, .keyNotGiven, .keyURL,
+            .sharedKeyURL, .cryptography:
+            nil
+        }
+    }
+
+    /// What would be accepted, for the log; nil for a fault of this server.
+    package var expected: String? {
+        switch self {
+        case .document: "well-formed XML in UTF-8 without declarations"
+        case .notCPIX: "the root CPIX of the namespace \(CPIXNamespace.cpix)"
+        case .unsupportedSPEKEVersion: "one version in X-Speke-Version, path and document: none (1.0), 2.0 or 2.1"
+        case .missingContentID, .invalidContentID: "a content id of 1 to 200 printable ASCII characters"
+        case .missingVersion, .unsupportedVersion: "CPIX@version 2.3 with X-Speke-Version 2.0, or 2.4 with 2.1"
+        case .missingElement(let element): "one \(element)"
+        case .repeatedElement(let element): "each \(element) once"
+        case .missingAttribute(let element, let attribute), .invalidAttribute(let element, let attribute):
+            "a valid \(element)@\(attribute)"
+        case .tooMany:
+            "at most \(CPIXRequest.keyCountMaximum) keys (1 in SPEKE 1.0), \(CPIXRequest.systemCountMaximum) systems,"
+                + " \(CPIXRequest.recipientCountMaximum) recipients"
+        case .unknownKeyID: "a key id of ContentKeyList"
+        case .unknownPeriod: "a period of ContentKeyPeriodList"
+        case .keyInRequest: "ContentKey without a key"
+        case .missingScheme, .unsupportedScheme:
+            "one of \(CommonEncryptionScheme.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .mixedSchemes: "one scheme for all keys"
+        case .incompatibleScheme: "cbcs or SAMPLE-AES with FairPlay"
+        case .unsupportedSystem: "one of \(DRMSystem.allCases.map { "\($0.identifier)" }.joined(separator: ", "))"
+        case .malformedContract, .unsupportedContract, .missingContract:
+            "an encryption contract as the article PackagerDocuments has it"
+        case .recipientCertificate:
+            "X.509 in DER with an RSA key of \(DeliveryRecipient.keyBits.lowerBound) to"
+                + " \(DeliveryRecipient.keyBits.upperBound) bits"
+        case .ivConflict: "the IV of the stored key, or none"
+        case .keyNotGiven, .keyURL, .sharedKeyURL, .cryptography: nil
+        }
+    }
+
+    /// The key id that the fault is about, as the document or the store has it; nil if it is about no single key.
+    package var keyID: String? {
+        switch self {
+        case .missingScheme(let keyID), .unsupportedScheme(let keyID): keyID
+        case .ivConflict(let keyID), .keyNotGiven(let keyID): keyID.description
+        case .document, .notCPIX, .unsupportedSPEKEVersion, .missingContentID, .invalidContentID, .missingVersion,
+            .unsupportedVersion, .missingElement, .repeatedElement, .missingAttribute, .invalidAttribute, .tooMany,
+            .unknownKeyID, .unknownPeriod, .keyInRequest, .mixedSchemes, .incompatibleScheme, .unsupportedSystem,
+            .malformedContract, .unsupportedContract, .missingContract, .recipientCertificate, .keyURL, .sharedKeyURL,
+            .cryptography:
+            nil
+        }
+    }
+}

@@ -29,6 +29,12 @@ package struct CPIXRequest: Sendable {
         self = try CPIXRequestReader(root: root, version: version).read()
     }
 
+    /// The content that a document names, also if the document is refused. Nil if it names none.
+    package static func contentID(namedIn body: [UInt8], version: SPEKEVersion) -> ContentID? {
+        guard let root = try? MarkupReader.read(body) else { return nil }
+        return try? CPIXRequestReader(root: root, version: version).readContentID()
+    }
+
     init(
         version: SPEKEVersion, contentID: ContentID, keys: [RequestedContentKey], recipients: [DeliveryRecipient],
         systems: Set<DRMSystem>, document: MarkupElement

@@ -33,7 +33,7 @@ struct CPIXRequestReader {
 
     // MARK: - The root
 
-    private func readContentID() throws(CPIXError) -> ContentID {
+    func readContentID() throws(CPIXError) -> ContentID {
         let name = version == .v1 ? "id" : "contentId"
         guard let text = root.attribute(name), !text.isEmpty else {
             throw version == .v1 ? .missingAttribute(element: "CPIX", attribute: name) : .missingContentID

@@ -16,7 +16,8 @@ package struct RefusalFacts: Equatable, Sendable {
         case issuer = 3
         /// The key id that the token names (`kid`).
         case tokenKey = 4
-        /// The FairPlay credential that the SPC names by its certificate hash.
+        /// The FairPlay credential that the SPC names by its certificate hash, or the packager that asks, as the ledger
+        /// names it.
         case credential = 5
         case content = 6
         /// The content key's id.

@@ -119,6 +119,7 @@ struct PlaylistLinter {
             let reason =
                 switch error {
                 case .usage(let text), .failed(let text), .misconfigured(let text): text
+                case .told(let status): "exit status \(status.rawValue)"
                 }
             let shown = PlaylistText.shown(reference.address)
             report.findings.add(

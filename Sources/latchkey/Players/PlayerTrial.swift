@@ -110,6 +110,7 @@ struct PlayerTrial {
         } catch {
             switch error {
             case .failed(let text), .usage(let text), .misconfigured(let text): throw ClientNetworkError(text: text)
+            case .told(let status): throw ClientNetworkError(text: "exit status \(status.rawValue)")
             }
         }
     }

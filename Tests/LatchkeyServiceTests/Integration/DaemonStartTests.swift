@@ -18,8 +18,8 @@ import Testing
         try folder.files.write(text.utf8, to: "latchkey.json5")
     }
 
-    /// Expects a failed start as an operator and a script see it: a status, a message of whole lines, and no listener.
-    /// The status is 78 for a configuration that cannot be used.
+    /// Expects a failed start as an operator and a script see it: a status, each reason in one line, and no listener.
+    /// The status is 78 for a configuration that cannot be used. `--check` is for people, and logs nothing.
     private func expectRefusal(
         _ arguments: [String] = [], environment: [String: String] = [:], status: Int32 = 78, says words: [String],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -27,8 +27,14 @@ import Testing
         let process = try RunningDaemon.start(folder, arguments: arguments, environment: environment)
         #expect(process.waitForExit() == status, sourceLocation: sourceLocation)
         let messages = process.messages.text
-        for line in messages.split(separator: "\n") {
-            #expect(line.hasPrefix("{") || line.hasPrefix("latchkeyd: "), "\(line)", sourceLocation: sourceLocation)
+        let lines = messages.split(separator: "\n")
+        for line in lines {
+            #expect(line.hasPrefix(arguments.isEmpty ? "{" : "latchkeyd: "), "\(line)", sourceLocation: sourceLocation)
+        }
+        if arguments.isEmpty {
+            let reasons = lines.filter { $0.contains(#""event":"start_failed""#) }
+            #expect(!reasons.isEmpty && Set(reasons).count == reasons.count, sourceLocation: sourceLocation)
+            #expect(reasons.allSatisfy { $0.contains(#""level":"critical""#) }, sourceLocation: sourceLocation)
         }
         for word in words {
             #expect(messages.contains(word), "\(word) in: \(messages)", sourceLocation: sourceLocation)
@@ -154,6 +160,9 @@ import Testing
     @Test func refusesADatabaseThatAnotherDaemonHas() throws {
         let daemon = try RunningDaemon(folder)
         try expectRefusal(status: 1, says: ["latchkey.db", "another daemon has its ledger"])
+        let again = try RunningDaemon.start(folder)
+        #expect(again.waitForExit() == 1)
+        #expect(again.messages.text.components(separatedBy: "another daemon has its ledger").count == 2, "told once")
         #expect(try daemon.connect().request("GET", "/readyz").status == 200)
     }
 
@@ -188,8 +197,16 @@ import Testing
         let lines = process.messages.text.split(separator: "\n")
         #expect(lines.count == 2)
         for (line, field) in zip(lines, ["logging.level", "logging.linesPerEvent"]) {
-            #expect(line.hasPrefix("latchkeyd: \(folder.configuration), line ") && line.contains(": \(field): "))
+            let entry = try #require(try JSONReader.parse(Array(line.utf8)).object)
+            #expect(entry["event"]?.string == "start_failed" && entry["level"]?.string == "critical")
+            let cause = try #require(entry["cause"]?.string)
+            #expect(cause.hasPrefix("\(folder.configuration), line ") && cause.contains(": \(field): "))
         }
+        let check = try RunningDaemon.start(folder, arguments: ["--check"])
+        #expect(check.waitForExit() == 78)
+        let problems = check.messages.text.split(separator: "\n")
+        #expect(
+            problems.count == 2 && problems.allSatisfy { $0.hasPrefix("latchkeyd: \(folder.configuration), line ") })
     }
 
     /// Priorities are for the journal alone: a pipe that it has not connected gets none.

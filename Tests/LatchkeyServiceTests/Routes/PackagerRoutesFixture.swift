@@ -27,7 +27,8 @@ struct PackagerRoutesFixture {
         scopes: Set<Packager.Scope> = [.read, .create, .import], contents: ContentScope? = nil, isPinned: Bool = true,
         requiresEncryptedDelivery: Bool = false, rate: Rate? = nil, isDisabled: Bool = false,
         mode: DecisionRecorder.Mode = .required, urls: SKDTemplate = .standard, hasPackager: Bool = true,
-        cors: CORSPolicy = CORSPolicy(), linesPerEvent: Int = 1_000_000
+        cors: CORSPolicy = CORSPolicy(), linesPerEvent: Int = 1_000_000,
+        certificates: Set<ClientCertificateName> = []
     ) throws {
         let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 3, count: 32)))
         let pinned = try Certificate(parsing: Array(Data(contentsOf: Self.folder.appending(path: "packager_cert.pem"))))
@@ -35,7 +36,8 @@ struct PackagerRoutesFixture {
             name: "p1", scopes: scopes, contents: contents, recipients: isPinned ? [pinned] : [],
             requiresEncryptedDelivery: requiresEncryptedDelivery, rate: rate, isDisabled: isDisabled)
         let entry = PackagerDirectory.Entry(
-            packager, secrets: [try AuthenticatorDigest(of: Array(Self.secret.utf8), key: key)])
+            packager, secrets: [try AuthenticatorDigest(of: Array(Self.secret.utf8), key: key)],
+            certificates: certificates)
         routes = try RoutesFixture(
             keys: store, linesPerEvent: linesPerEvent,
             desk: { [store, ledger] clock in

@@ -40,19 +40,23 @@ struct KeyEndpoint: Sendable {
                     }
                 case (let contentID?, .get), (let contentID?, .head):
                     let query = try KeyQuery(request.query, about: contentID)
-                    guard packager.permits(.read, of: contentID) else { throw .contentForbidden }
+                    guard packager.permits(.read, of: contentID) else {
+                        throw .forbidden(.read, of: contentID, to: packager)
+                    }
                     guard query.format.isPublic || !packager.requiresEncryptedDelivery else {
-                        throw .encryptionRequired
+                        throw .encryptionRequired(of: packager)
                     }
                     let isHead = request.method == .head
                     work = { () async throws(PackagerFailure) in
                         try await give(query, isHead: isHead, packager, authority: authority, context)
                     }
                 default:
-                    throw PackagerFailure(.methodNotAllowed, "This address takes only \(methods)")
+                    throw PackagerFailure(
+                        .methodNotAllowed, "This address takes only \(methods)", found: request.method.rawValue,
+                        expected: methods)
                 }
             } catch {
-                var failure = error
+                var failure = error.about(contentID)
                 failure.packager = packager
                 throw failure
             }
@@ -84,20 +88,29 @@ struct KeyEndpoint: Sendable {
 
     private static func order(in request: HTTPRequest) throws(PackagerFailure) -> KeyOrder {
         guard request.body.count <= KeyOrder.jsonSizeMaximum else {
-            throw PackagerFailure(.bodyTooLarge, "The body has more than \(KeyOrder.jsonSizeMaximum) bytes")
+            throw PackagerFailure(
+                .bodyTooLarge, "The body has more than \(KeyOrder.jsonSizeMaximum) bytes",
+                found: "\(request.body.count) bytes", expected: "at most \(KeyOrder.jsonSizeMaximum)")
         }
         return try wrap(
             { (fault: KeyOrderFault) in
-                PackagerFailure(.badRequest, fault.description, member: fault.member)
+                PackagerFailure(
+                    .badRequest, fault.description, found: fault.member.map { "the member \($0)" },
+                    expected: fault.member == nil ? nil : fault.text, member: fault.member)
             }, try KeyOrder(parsing: request.body))
     }
 
     private static func check(_ order: KeyOrder, _ packager: Packager) throws(PackagerFailure) {
-        guard packager.permits(.read, of: order.contentID) else { throw .contentForbidden }
-        guard !order.imports || packager.permits(.import, of: order.contentID) else {
-            throw PackagerFailure(.packagerForbidden, "This packager may not import keys of its own")
+        guard packager.permits(.read, of: order.contentID) else {
+            throw .forbidden(.read, of: order.contentID, to: packager)
         }
-        guard !packager.requiresEncryptedDelivery else { throw .encryptionRequired }
+        guard !order.imports || packager.permits(.import, of: order.contentID) else {
+            throw .forbidden(
+                .import, of: order.contentID, to: packager, "This packager may not import keys of its own")
+        }
+        guard !packager.requiresEncryptedDelivery else {
+            throw .encryptionRequired(of: packager).about(order.contentID)
+        }
     }
 
     private func create(
@@ -110,10 +123,10 @@ struct KeyEndpoint: Sendable {
         do throws(KeyDeskError) {
             keys = try await service.parts.desk.provide(order, to: client, now: service.clock.wallTime.seconds)
         } catch {
-            throw PackagerFailure(error)
+            throw PackagerFailure(error, of: order.contentID, to: packager)
         }
         let export = try wrap(
-            { (error: KeyExportError) in PackagerFailure(error) },
+            { (error: KeyExportError) in PackagerFailure(error).about(order.contentID) },
             try KeyExport(keys.map(\.record), urls: service.parts.urls, authority: authority))
         let body = JSONWriter.object { writer in
             export.writeMembers(to: &writer, outcomes: keys.map(\.outcome.rawValue))
@@ -137,11 +150,12 @@ struct KeyEndpoint: Sendable {
                 query.page, to: client, recorded: !isHead && !query.format.isPublic,
                 now: service.clock.wallTime.seconds)
         } catch {
-            throw PackagerFailure(error)
+            throw PackagerFailure(error, of: query.page.contentID, to: packager)
         }
         let next = page.next.map { query.target(after: $0) }
         let body = try wrap(
-            { (error: KeyExportError) in PackagerFailure(error) }, try self.body(of: page, query, authority))
+            { (error: KeyExportError) in PackagerFailure(error).about(query.page.contentID) },
+            try self.body(of: page, query, authority))
         var fields = HTTPFields.answer(query.format.contentType, context.id)
         if let next { fields.append("Link", "<\(next)>; rel=\"next\"") }
         return PackagerService.Served(

@@ -1,10 +1,13 @@
 import Administration
 import ByteCoding
 import ContentKeys
+import Entitlements
 import HTTPMessages
 import HTTPServing
+import KeyCrypto
 import Licensing
 import PackagerAPI
+import Records
 import Telemetry
 
 /// Why a packager gets no keys. In SPEKE the answer is a status and a text, and at `/v1/keys` a problem in JSON.
@@ -20,11 +23,14 @@ struct PackagerFailure: Error, Sendable {
     var member: String?
     /// The packager that sent the request; nil if it is not known.
     var packager: Packager?
+    /// What the log, the memory and the metrics have besides the cause. Nothing of it is secret.
+    private(set) var facts: RefusalFacts
 
     init(
-        _ code: ProblemCode, _ text: String, cause: String? = nil, retryAfterSeconds: Int64? = nil,
-        member: String? = nil
+        _ code: ProblemCode, _ text: String, cause: String? = nil, found: String? = nil, expected: String? = nil,
+        retryAfterSeconds: Int64? = nil, member: String? = nil
     ) {
+        facts = RefusalFacts(found: found, expected: expected)
         self.code = code
         self.text = text
         self.cause = cause ?? text
@@ -32,8 +38,31 @@ struct PackagerFailure: Error, Sendable {
         self.member = member
     }
 
+    /// The same failure, of a request that is about this content and, unless nil, this key.
+    func about(_ contentID: ContentID?, _ keyID: KeyID? = nil) -> PackagerFailure {
+        var failure = self
+        failure.facts[.content] = facts[.content] ?? contentID?.text
+        failure.facts[.keyID] = facts[.keyID] ?? keyID?.description
+        return failure
+    }
+
+    /// The same failure, for this value that was found.
+    func finding(_ found: String) -> PackagerFailure {
+        var failure = self
+        failure.facts[.found] = found
+        return failure
+    }
+
+    /// The same failure with another code.
+    func with(_ code: ProblemCode) -> PackagerFailure {
+        var failure = PackagerFailure(
+            code, text, cause: cause, retryAfterSeconds: retryAfterSeconds, member: member)
+        failure.facts = facts
+        return failure
+    }
+
     /// The failure for a refusal by the gate. It is the same for all wrong credentials; only the log shows the case.
-    init(_ refusal: PackagerGate.Refusal) {
+    init(_ refusal: PackagerGate.Refusal, _ values: CheckedValues) {
         switch refusal {
         case .plaintext:
             self.init(
@@ -46,24 +75,47 @@ struct PackagerFailure: Error, Sendable {
                 .rateLimited, "There were too many requests", cause: refusal.cause.text,
                 retryAfterSeconds: refusal.retryAfterSeconds)
         }
+        facts.add(values)
+        facts[.credential] = refusal.packager.map(Packager.actor)
     }
 
     static let tooMuchToDo = PackagerFailure(
-        .overloaded, "The server is overloaded", retryAfterSeconds: 1)
+        .overloaded, "The server is overloaded", found: "too many requests of packagers under way",
+        expected: "at most \(PackagerLoop.requestsMaximum)", retryAfterSeconds: 1)
 
-    static let contentForbidden = PackagerFailure(
-        .packagerForbidden, "This packager may not have keys of this content")
+    /// The packager lacks the scope, or the content is not one of its contents. The packager is told the same in both
+    /// cases.
+    static func forbidden(
+        _ scope: Packager.Scope, of contentID: ContentID, to packager: Packager,
+        _ text: String = "This packager may not have keys of this content"
+    ) -> PackagerFailure {
+        let hasScope = packager.scopes.contains(scope)
+        return PackagerFailure(
+            .packagerForbidden, text,
+            found: hasScope ? "content \(contentID.text)" : "the scopes: \(packager.scopeWords)",
+            expected: hasScope ? "contents: \(packager.contentWords)" : "the scope \(scope.rawValue)"
+        ).about(contentID)
+    }
 
-    static let unpinnedRecipient = PackagerFailure(
-        .packagerForbidden, "A DeliveryKey certificate is not one that the server has pinned for this packager")
+    static func unpinned(_ recipient: Certificate, of packager: Packager) -> PackagerFailure {
+        PackagerFailure(
+            .packagerForbidden, "A DeliveryKey certificate is not one that the server has pinned for this packager",
+            found: "a certificate with \(recipient.fingerprintWords)", expected: "pinned: \(packager.pinWords)")
+    }
 
-    static let encryptionRequired = PackagerFailure(
-        .packagerForbidden,
-        "This packager gets only encrypted keys: ask by SPEKE, with a DeliveryDataList of its pinned certificates")
+    static func encryptionRequired(of packager: Packager) -> PackagerFailure {
+        PackagerFailure(
+            .packagerForbidden,
+            "This packager gets only encrypted keys: ask by SPEKE, with a DeliveryDataList of its pinned certificates",
+            found: "a request for keys in the clear", expected: "a DeliveryDataList with: \(packager.pinWords)")
+    }
 
     init(_ error: CPIXError) {
         let isOurs = error.status >= 500
-        self.init(isOurs ? .internalError : .cpixRejected, error.text, cause: Self.cause(of: error))
+        self.init(
+            isOurs ? .internalError : .cpixRejected, error.text, cause: Self.cause(of: error), found: error.found,
+            expected: error.expected)
+        facts[.keyID] = error.keyID
     }
 
     /// The answer's words, which are the contract's own, and for a document that cannot be read why not.
@@ -72,16 +124,26 @@ struct PackagerFailure: Error, Sendable {
         return error.text
     }
 
-    init(_ error: KeyDeskError) {
+    init(_ error: KeyDeskError, of contentID: ContentID, to packager: Packager) {
         switch error {
-        case .conflict(let keyID, .otherIV): self.init(.keyConflict, CPIXError.ivConflict(keyID: keyID).text)
-        case .conflict(_, .severalKeys):
-            self.init(.keyConflict, "Several live keys have this track and period; name one by its key id")
-        case .conflict(let keyID, let conflict): self.init(.keyConflict, "KID \(keyID) \(conflict.explanation)")
+        case .conflict(let keyID, .otherIV):
+            let error = CPIXError.ivConflict(keyID: keyID)
+            self.init(.keyConflict, error.text, found: "another IV", expected: error.expected)
+        case .conflict(let keyID, .severalKeys):
+            self.init(
+                .keyConflict, "Several live keys have this track and period; name one by its key id",
+                found: "several keys, one of them \(keyID)", expected: "one key")
+        case .conflict(let keyID, let conflict):
+            self.init(
+                .keyConflict, "KID \(keyID) \(conflict.explanation)", found: conflict.explanation,
+                expected: "the key as it is stored")
         case .ivEqualsKey(let keyID):
-            self.init(.keyConflict, "The initialization vector of KID \(keyID) must not be its key")
+            self.init(
+                .keyConflict, "The initialization vector of KID \(keyID) must not be its key",
+                found: "an IV with the bytes of the key", expected: "another IV")
         case .creationNotAllowed:
-            self.init(.packagerForbidden, "A key does not exist, and this packager may not create keys")
+            self = .forbidden(
+                .create, of: contentID, to: packager, "A key does not exist, and this packager may not create keys")
         case .keyLost:
             self.init(
                 .keyLost,
@@ -97,6 +159,7 @@ struct PackagerFailure: Error, Sendable {
                 .storageUnavailable, "The keys cannot be recorded", cause: "ledger: \(error)", retryAfterSeconds: 1)
         case .cryptography(let error): self.init(.internalError, "The keys are not available", cause: "\(error)")
         }
+        self = about(contentID, error.keyID)
     }
 
     init(_ error: KeyExportError) {
@@ -130,6 +193,16 @@ struct PackagerFailure: Error, Sendable {
         switch code {
         case .rateLimited, .overloaded: .slowed
         default: code.isOurFault ? .failed : .refused  // Every other code is the server's fault or the packager's.
+        }
+    }
+}
+
+extension KeyDeskError {
+    /// The key that the error is about; nil if it is about no single key.
+    fileprivate var keyID: KeyID? {
+        switch self {
+        case .conflict(let keyID, _), .ivEqualsKey(let keyID): keyID
+        case .creationNotAllowed, .keyLost, .store, .ledger, .cryptography: nil
         }
     }
 }

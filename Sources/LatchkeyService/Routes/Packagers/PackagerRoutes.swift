@@ -1,11 +1,13 @@
 import Administration
 import ByteCoding
 import ContentKeys
+import Entitlements
 import EventLoops
 import HTTPMessages
 import HTTPServing
 import Licensing
 import PackagerAPI
+import Records
 import Telemetry
 
 /// The addresses of packagers. They are for programs, so they serve neither web pages nor OPTIONS.
@@ -111,15 +113,22 @@ final class PackagerService: Sendable {
 
     /// The packager that sends a request, found by the head. It does not count towards the packager's rate limit.
     func sender(of request: HTTPRequest, under rules: LiveRules) throws(PackagerFailure) -> Packager {
-        return try wrap(
-            { (refusal: PackagerGate.Refusal) in PackagerFailure(refusal) },
-            try parts.gate.sender(of: request, in: rules.packagers))
+        try wrap(
+            { (refusal: PackagerGate.Refusal) in
+                PackagerFailure(refusal, refusal.values(of: request, in: rules.packagers))
+            }, try parts.gate.sender(of: request, in: rules.packagers))
     }
 
     /// Counts a request of a packager, or refuses it.
     func admit(_ packager: Packager) throws(PackagerFailure) {
         try wrap(
-            { (refusal: PackagerGate.Refusal) in PackagerFailure(refusal) }, try parts.gate.admit(packager))
+            { (refusal: PackagerGate.Refusal) in
+                PackagerFailure(
+                    refusal,
+                    CheckedValues(
+                        found: "too many requests of the packager \(packager.name)",
+                        expected: packager.rate?.words(of: "packagers[].rate")))
+            }, try parts.gate.admit(packager))
     }
 
     /// Runs `body` on the thread of packagers, and counts and logs its result.
@@ -163,10 +172,11 @@ final class PackagerService: Sendable {
         if let packager = failure.packager {
             parts.metrics.asked(packager.name, context.interface, failure.outcome)
         }
-        let who = failure.packager.map { "\($0.name): " } ?? ""
+        var facts = failure.facts
+        facts[.credential] = facts[.credential] ?? failure.packager?.actor
         refusals.note(
-            "packager_refused", Problem(failure.code), because: RefusalCause(who + failure.cause), id: context.id,
-            spcVersion: 0, shape: context.interface.rawValue)
+            "packager_refused", Problem(failure.code), because: RefusalCause(failure.cause), id: context.id,
+            facts: facts, spcVersion: 0, shape: context.interface.rawValue)
     }
 
     private func log(_ served: Served, _ packager: Packager, _ context: Context, after duration: Duration) {

@@ -110,8 +110,9 @@ struct SPEKEEndpoint: Sendable {
         _ context: PackagerService.Context
     ) async throws(PackagerFailure) -> PackagerService.Served {
         let received = try wrap(
-            { (error: CPIXError) in PackagerFailure(error) },
-            try service.parts.documents.document(request.body, version: version))
+            { (error: CPIXError) in
+                PackagerFailure(error).about(CPIXRequest.contentID(namedIn: request.body, version: version))
+            }, try service.parts.documents.document(request.body, version: version))
         try Self.check(received, packager)
         let client = client(received, packager, context)
         let keys: [DeliveredKey]
@@ -119,10 +120,9 @@ struct SPEKEEndpoint: Sendable {
             keys = try await service.parts.desk.provide(
                 received.order, to: client, now: service.clock.wallTime.seconds)
         } catch {
-            var failure = PackagerFailure(error)
+            let failure = PackagerFailure(error, of: received.contentID, to: packager)
             // SPEKE has a single status, 422, for a document that cannot be answered.
-            if failure.code == .keyConflict { failure = PackagerFailure(.cpixRejected, failure.text) }
-            throw failure
+            throw failure.code == .keyConflict ? failure.with(.cpixRejected) : failure
         }
         return try fill(
             received, with: keys.map { PackagedKey($0.record) }, keys.map(\.outcome), version, authority: authority,
@@ -155,7 +155,7 @@ struct SPEKEEndpoint: Sendable {
         let client = client(received, packager, context)
         guard let delivery = service.parts.desk.provideAgain(received.order, to: client) else { return nil }
         return try wrap(
-            { (error: CPIXError) in PackagerFailure(error) },
+            { (error: CPIXError) in PackagerFailure(error).about(received.contentID) },
             try received.answer(delivery, to: packager, urls: urls, authority: authority))
     }
 
@@ -172,7 +172,7 @@ struct SPEKEEndpoint: Sendable {
         _ version: SPEKEVersion, authority: String?, _ context: PackagerService.Context
     ) throws(PackagerFailure) -> PackagerService.Served {
         let answer = try wrap(
-            { (error: CPIXError) in PackagerFailure(error) },
+            { (error: CPIXError) in PackagerFailure(error).about(received.contentID) },
             try received.answer(keys: keys, urls: service.parts.urls, authority: authority))
         return PackagerService.Served(
             response: Self.response(answer, version, context.id), contentID: received.contentID, outcomes: outcomes)
@@ -180,13 +180,17 @@ struct SPEKEEndpoint: Sendable {
 
     /// Throws if the packager may not have the keys that the document asks for, or not in this form.
     private static func check(_ document: ReadDocument, _ packager: Packager) throws(PackagerFailure) {
-        guard packager.permits(.read, of: document.contentID) else { throw .contentForbidden }
+        guard packager.permits(.read, of: document.contentID) else {
+            throw .forbidden(.read, of: document.contentID, to: packager)
+        }
         guard document.isEncrypted else {
-            guard !packager.requiresEncryptedDelivery else { throw .encryptionRequired }
+            guard !packager.requiresEncryptedDelivery else {
+                throw .encryptionRequired(of: packager).about(document.contentID)
+            }
             return
         }
-        guard document.request.recipients.allSatisfy({ packager.accepts(recipient: $0.certificate) }) else {
-            throw .unpinnedRecipient
+        for recipient in document.request.recipients where !packager.accepts(recipient: recipient.certificate) {
+            throw .unpinned(recipient.certificate, of: packager).about(document.contentID)
         }
     }
 
@@ -199,7 +203,9 @@ struct SPEKEEndpoint: Sendable {
             case .heartbeat: request.method.isRead
             }
         guard isServed else {
-            throw PackagerFailure(.methodNotAllowed, "This address takes only \(route.methods)")
+            throw PackagerFailure(
+                .methodNotAllowed, "This address takes only \(route.methods)", found: request.method.rawValue,
+                expected: route.methods)
         }
     }
 
@@ -208,9 +214,12 @@ struct SPEKEEndpoint: Sendable {
         _ named: String?, of request: HTTPRequest, _ route: SPEKERoute
     ) throws(PackagerFailure) -> SPEKEVersion {
         guard request.fields.count(of: SPEKEHeader.version) <= 1 else {
-            throw PackagerFailure(CPIXError.unsupportedSPEKEVersion)
+            throw PackagerFailure(CPIXError.unsupportedSPEKEVersion).finding("\(SPEKEHeader.version) more than once")
         }
-        return try wrap({ (error: CPIXError) in PackagerFailure(error) }, try route.version(headerValue: named))
+        return try wrap(
+            { (error: CPIXError) in
+                PackagerFailure(error).finding("\(SPEKEHeader.version): \(named ?? "none"), at \(request.path)")
+            }, try route.version(headerValue: named))
     }
 
     /// The version that decides the fields of the answer, before the server has checked that header and path agree.
@@ -222,10 +231,16 @@ struct SPEKEEndpoint: Sendable {
 
     private static func checkBody(of request: HTTPRequest) throws(PackagerFailure) {
         guard request.body.count <= bodySizeMaximum else {
-            throw PackagerFailure(.bodyTooLarge, "The document has more than \(bodySizeMaximum) bytes")
+            throw PackagerFailure(
+                .bodyTooLarge, "The document has more than \(bodySizeMaximum) bytes",
+                found: "\(request.body.count) bytes", expected: "at most \(bodySizeMaximum)")
         }
         guard let type = request.fields["Content-Type"], SPEKEHeader.isReadable(contentType: type) else {
-            throw PackagerFailure(.mediaTypeUnsupported, "Send the document as application/xml in UTF-8")
+            throw PackagerFailure(
+                .mediaTypeUnsupported, "Send the document as application/xml in UTF-8",
+                found: request.fields["Content-Type"] ?? "no Content-Type",
+                expected: "application/xml or text/xml, in UTF-8"
+            )
         }
     }
 
