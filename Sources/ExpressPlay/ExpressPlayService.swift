@@ -64,7 +64,7 @@ package final class ExpressPlayService: Sendable {
     func logMinted(by customer: ExpressPlayCustomer, _ id: RequestID) {
         logger.log(
             .debug, "token_minted", from: .client,
-            [.string("request_id", id.text), .string("customer", customer.name)])
+            id.logFields + [.string("customer", customer.name)])
     }
 
     func logRefusal(_ refusal: ExpressPlayRefusal, _ id: RequestID, under rules: LicenseRules) {
@@ -72,12 +72,13 @@ package final class ExpressPlayService: Sendable {
         let facts = RefusalFacts(listener: id.place?.listener, client: id.place?.client, rules.clientAddress)
         recent.note(
             .init(
-                id.text, at: clock.wallTime, event: "token_refused", code: String(refusal.code.rawValue),
+                id.text, trace: id.trace?.traceID, at: clock.wallTime, event: "token_refused",
+                code: String(refusal.code.rawValue),
                 cause: refusal.cause.text, facts: facts.all.map { ($0.name.word, $0.text) }))
         logger.log(
             refusal.status.code >= 500 ? .error : .info, "token_refused", from: .stranger,
-            [
-                .string("request_id", id.text), .integer("code", refusal.code.rawValue),
+            id.logFields + [
+                .integer("code", refusal.code.rawValue),
                 .string("cause", refusal.cause.text),
             ] + facts.all.map { .string($0.name.word, $0.text) })
     }

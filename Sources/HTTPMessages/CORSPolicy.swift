@@ -36,13 +36,14 @@ package struct CORSPolicy: Equatable, Sendable {
             maximumAge: maximumAge)
     }
 
-    /// The fields that players send: the fields for tokens, and those that a legacy player adds to every request.
+    /// The fields that players send: the fields for tokens, those that a legacy player adds to every request, and those
+    /// of a trace.
     ///
     /// Each one is listed by its name, because `*` does not cover `Authorization`.
     static let allowedFields = [
         "authorization", "cache-control", "content-type", "customdata", "expressplaytoken", "kid", "nv-authorizations",
         "pallycon-customdata-v2", "pragma", "x-axdrm-message", "x-correlation-id", "x-drm-usertoken", "x-dt-auth-token",
-        "x-isp-token", "x-license-renew", "x-request-id",
+        "traceparent", "tracestate", "x-isp-token", "x-license-renew", "x-request-id",
     ]
 
     /// The fields of an answer that an app may read, in addition to those that every page may read.

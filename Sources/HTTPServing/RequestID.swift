@@ -2,21 +2,37 @@ package import EventLoops
 package import HTTPMessages
 import KeyCrypto
 package import POSIXSockets
+package import Telemetry
 
-/// Connects an answer with its log line: 16 hexadecimal digits, and where the request came from.
-package struct RequestID: Sendable, Hashable {
+/// Connects an answer with its log line: 16 hexadecimal digits, where the request came from, and its trace.
+package struct RequestID: Sendable, Equatable {
     package let text: String
     /// Nil for a request that no listener has accepted, as tests make them.
     package let place: RequestPlace?
+    /// The trace that the sender has named in `traceparent`; nil if it has named none, or an invalid one. This server's
+    /// span in the trace has the request id as its id, which has the form of one.
+    package let trace: TraceContext?
 
-    package init(_ number: UInt64, of peer: HTTPPeer? = nil) {
+    package init(_ number: UInt64, of peer: HTTPPeer? = nil, tracedBy fields: HTTPFields? = nil) {
         text = sixteenDigits(number)
         place = peer.map { RequestPlace(listener: $0.listener, client: $0.address.ip) }
+        trace = fields.flatMap { [text] in TraceContext($0, spanID: text) }
+    }
+
+    /// What every log line about the request begins with.
+    package var logFields: [LogField] { [.string("request_id", text)] + (trace?.logFields ?? []) }
+}
+
+extension TraceContext {
+    /// A field `traceparent` that occurs twice is invalid. Without the field, nothing is allocated.
+    fileprivate convenience init?(_ fields: HTTPFields, spanID: String) {
+        guard let parent = fields.bytes(of: "traceparent"), fields.count(of: "traceparent") == 1 else { return nil }
+        self.init(traceparent: parent, tracestate: fields.allBytes(of: "tracestate"), spanID: spanID)
     }
 }
 
 /// Where a request came from.
-package struct RequestPlace: Sendable, Hashable {
+package struct RequestPlace: Sendable, Equatable {
     /// The name of the listener.
     package let listener: String
     /// The client's address, as far as it can be known; nil for a client of a unix socket.
@@ -43,8 +59,14 @@ package struct RequestIDs: Sendable {
         var next: UInt64
 
         init() {
-            // Without random bytes, the numbers begin at 0. The IDs need not be secret.
-            next = (try? RandomBytes.generateUInt64()) ?? 0
+            // Without random bytes, the numbers begin at 1. The IDs need not be secret.
+            next = max(1, (try? RandomBytes.generateUInt64()) ?? 1)
+        }
+
+        /// Leaves out zero, which no span has as its id.
+        func take() -> UInt64 {
+            defer { next = next == .max ? 1 : next + 1 }
+            return next
         }
     }
 
@@ -52,11 +74,14 @@ package struct RequestIDs: Sendable {
 
     package init() {}
 
-    /// The id of the next request on this loop, which came from `peer`.
+    /// The id of a request on this loop.
+    package func next(for request: HTTPRequest, on loop: LoopContext) -> RequestID {
+        RequestID(loop.value(of: sources).take(), of: request.peer, tracedBy: request.fields)
+    }
+
+    /// The id of input on this loop that did not become a request. It came from `peer`.
     package func next(for peer: HTTPPeer? = nil, on loop: LoopContext) -> RequestID {
-        let source = loop.value(of: sources)
-        defer { source.next &+= 1 }
-        return RequestID(source.next, of: peer)
+        RequestID(loop.value(of: sources).take(), of: peer)
     }
 }
 

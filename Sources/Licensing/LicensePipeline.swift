@@ -5,6 +5,7 @@ import EventLoops
 import FairPlay
 import KeyCrypto
 import Records
+package import Telemetry
 
 /// Runs licence requests through their stages on one loop (architecture, "The life of a request").
 ///
@@ -84,13 +85,14 @@ package final class LicensePipeline {
     ///
     /// Stays on the loop. Throws `entitlementDenied` and `entitlementUnavailable`.
     package func holder(
-        _ sender: TokenSender, asking content: CallbackQuestion.Content, now: Int64
+        _ sender: TokenSender, asking content: CallbackQuestion.Content, trace: TraceContext? = nil, now: Int64
     ) async throws(LicenseError) -> TokenHolder {
         guard case .undecided(let callback) = sender.standing else { throw .tokenMissing }
         var question = CallbackQuestion(
             messageID: try messageID(), token: try CallbackDecider.single(sender.token), content: content,
             use: .streaming)
         question.address = sender.origin.address
+        question.trace = trace
         let claims = try await callback.decide(
             question, tokens: sender.rules.entitlement.tokens, wallTime: now, using: crypto, on: loop
         ).claims
@@ -269,6 +271,7 @@ package final class LicensePipeline {
         question.device = spc.sessionKeys.flatMap { DeviceIdentifier($0.deviceID.bytes) }
         question.session = playback?.sessionID
         question.address = admission.request.origin.address
+        question.trace = admission.request.trace
         question.isRenewal = admission.request.renewal.isRenewal || playback?.state == .leaseExpiring
         return question
     }

@@ -1,6 +1,7 @@
 package import ContentKeys
 package import Entitlements
 package import Records
+package import Telemetry
 
 /// One SPC, and what its sender says beside it: the common form of all request shapes. The token comes separately.
 package struct LicenseRequest: Sendable {
@@ -16,10 +17,13 @@ package struct LicenseRequest: Sendable {
     package let assetHints: [AssetHint]
     /// The id of the request in the log and the ledger; nil for a request that is only explained.
     package let id: String?
+    /// The trace that the request is part of; no decision looks at it.
+    package let trace: TraceContext?
 
     package init(
         message: [UInt8], use: LicenseUse? = nil, origin: RequestOrigin = RequestOrigin(),
-        renewal: RenewalWish = RenewalWish(), assetHints: [AssetHint] = [], id: String? = nil
+        renewal: RenewalWish = RenewalWish(), assetHints: [AssetHint] = [], id: String? = nil,
+        trace: TraceContext? = nil
     ) {
         self.message = message
         self.use = use
@@ -27,6 +31,7 @@ package struct LicenseRequest: Sendable {
         self.renewal = renewal
         self.assetHints = assetHints
         self.id = id
+        self.trace = trace
     }
 }
 

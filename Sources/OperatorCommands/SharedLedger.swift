@@ -35,41 +35,13 @@ extension LedgerArguments {
         let limit = try Self.limit(arguments)
         let store = try OpenedLedger.shared(configuration, context)
         defer { store.close() }
-        var progress = CommandProgress(context, unit: "entries read")
+        let nodes = try await SharedLedger.nodes(store, arguments)
         var found: [(node: SharedLedgerNode, find: LedgerFind)] = []
-        var count = 0
-        for node in try await SharedLedger.nodes(store, arguments) where found.count <= limit {
-            var next = try await start(in: node, store)
-            while let first = next, found.count <= limit {
-                let rows = try await OpenedKeyStore.attempt { () async throws(StoreError) in
-                    try await store.ledgerRows(of: node.node, first ... .max, limit: SharedLedger.pageSize)
-                }
-                count += rows.count
-                progress.show(count)
-                for row in rows {
-                    guard let entry = try? LedgerEntry(parsing: row.body), query.matches(entry) else { continue }
-                    found.append((node, LedgerFind(sequence: row.sequence, entry: entry)))
-                }
-                next =
-                    rows.count < SharedLedger.pageSize || isBehind(rows.last) ? nil : rows.last.map { $0.sequence + 1 }
-            }
+        try await SharedLedgerSearch(query: query, store: store, context: context).run(nodes) { node, find in
+            found.append((node, find))
+            return found.count <= limit
         }
-        progress.clear()
         try Self.print(found.prefix(limit), isComplete: found.count <= limit, arguments, context)
-    }
-
-    /// The first sequence of a node that may match; nil if none can.
-    private func start(in node: SharedLedgerNode, _ store: PostgreSQLStore) async throws(CommandError) -> Int64? {
-        guard let from = query.from else { return 1 }
-        return try await OpenedKeyStore.attempt { () async throws(StoreError) in
-            try await store.firstSequence(of: node.node, at: from - LedgerReader.clockSlack)
-        }
-    }
-
-    /// Whether rows from this one on are too late for the query.
-    private func isBehind(_ row: LedgerRow?) -> Bool {
-        guard let to = query.to, let row, let entry = try? LedgerEntry(parsing: row.body) else { return false }
-        return entry.at > to && entry.at - to > LedgerReader.clockSlack
     }
 
     private static func print(
@@ -97,6 +69,52 @@ extension LedgerArguments {
                 found.map { "\($0.node.label ?? $0.node.node.text)  \($0.find.text)" }.joined(separator: "\n"))
         }
         if !isComplete { context.note("there are more entries; raise --limit, or add options") }
+    }
+}
+
+/// Reads the entries of the copies that match a query.
+struct SharedLedgerSearch {
+    let query: LedgerQuery
+    let store: PostgreSQLStore
+    let context: CommandContext
+
+    /// Reads node by node, from each node's oldest entry, until `visit` returns false.
+    func run(
+        _ nodes: [SharedLedgerNode], visit: (SharedLedgerNode, LedgerFind) -> Bool
+    ) async throws(CommandError) {
+        var progress = CommandProgress(context, unit: "entries read")
+        defer { progress.clear() }
+        var count = 0
+        for node in nodes {
+            var next = try await start(in: node)
+            while let first = next {
+                let rows = try await OpenedKeyStore.attempt { () async throws(StoreError) in
+                    try await store.ledgerRows(of: node.node, first ... .max, limit: SharedLedger.pageSize)
+                }
+                count += rows.count
+                progress.show(count)
+                for row in rows {
+                    guard let entry = try? LedgerEntry(parsing: row.body), query.matches(entry) else { continue }
+                    guard visit(node, LedgerFind(sequence: row.sequence, entry: entry)) else { return }
+                }
+                next =
+                    rows.count < SharedLedger.pageSize || isBehind(rows.last) ? nil : rows.last.map { $0.sequence + 1 }
+            }
+        }
+    }
+
+    /// The first sequence of a node that may match; nil if none can.
+    private func start(in node: SharedLedgerNode) async throws(CommandError) -> Int64? {
+        guard let from = query.from else { return 1 }
+        return try await OpenedKeyStore.attempt { () async throws(StoreError) in
+            try await store.firstSequence(of: node.node, at: from - LedgerReader.clockSlack)
+        }
+    }
+
+    /// Whether rows from this one on are too late for the query.
+    private func isBehind(_ row: LedgerRow?) -> Bool {
+        guard let to = query.to, let row, let entry = try? LedgerEntry(parsing: row.body) else { return false }
+        return entry.at > to && entry.at - to > LedgerReader.clockSlack
     }
 }
 

@@ -19,15 +19,19 @@ extension Command {
             daemon, which has the last 10,000 refusals in memory, and then this node's ledger, which has a row for most refusals of good
             tokens. No log file is read. With several nodes, ask the node that answered. Prints the cause, what was found and expected,
             and what to do. The exit status is 1 if no refusal has this id.
+
+            Takes the trace id of a traceparent as well, and then tells of the newest refusal of that trace. The ledger has no trace ids,
+            so only the daemon is asked.
             """,
         examples: [
             "latchkey why 4be1c7a2d0396f58 --config /etc/latchkey/latchkey.json5",
             "latchkey why 4be1c7a2d0396f58 --server http://127.0.0.1:9443 --token @admin-token --json",
+            "latchkey why 0af7651916cd43dd8448eb211c80319c --config /etc/latchkey/latchkey.json5",
         ],
-        operands: [CommandOperand("REQUEST-ID", help: "16 hexadecimal digits")],
+        operands: [CommandOperand("ID", help: "a request id of 16 hexadecimal digits, or a trace id of 32")],
         options: [config] + AdminClient.options + [.json],
         run: { arguments, context throws(CommandError) in
-            let id = try requestID(arguments.operand(0))
+            let id = try requestOrTraceID(arguments.operand(0))
             let file = try arguments.value(config).map { path throws(CommandError) in
                 try OpenedLedger.configuration(path, context)
             }
@@ -36,8 +40,9 @@ extension Command {
             }
             let search = RefusalSearch(id: id, context: context)
             var found = try search.inMemory(AdminClient(arguments, file, context))
-            if found == nil, let file { found = try search.inLedger(of: file) }
-            guard var report = found else { throw .failed(search.absence(hasLedger: file != nil)) }
+            let ledger = search.isTrace ? nil : file
+            if found == nil, let ledger { found = try search.inLedger(of: ledger) }
+            guard var report = found else { throw .failed(search.absence(hasLedger: ledger != nil)) }
             if report.isAboutMissingKey, let file, let history = try search.history(of: report, file) {
                 report.add(history: history)
             }
@@ -48,9 +53,9 @@ extension Command {
             }
         })
 
-    private static func requestID(_ text: String) throws(CommandError) -> String {
-        guard text.utf8.count == 16, (try? Hexadecimal.decode(text)) != nil else {
-            throw .usage("REQUEST-ID is 16 hexadecimal digits, as X-Request-Id has them")
+    private static func requestOrTraceID(_ text: String) throws(CommandError) -> String {
+        guard [16, RefusalSearch.traceIDSize].contains(text.utf8.count), (try? Hexadecimal.decode(text)) != nil else {
+            throw .usage("ID is 16 hexadecimal digits, as X-Request-Id has them, or the 32 of a trace id")
         }
         return text.lowercased()
     }
@@ -58,7 +63,11 @@ extension Command {
 
 /// Looks for one refusal in the places where it may be kept.
 private struct RefusalSearch {
+    static let traceIDSize = 32
+
+    /// A request id or a trace id.
     let id: String
+    var isTrace: Bool { id.utf8.count == Self.traceIDSize }
     let context: CommandContext
 
     /// A daemon that does not answer is no reason to give up: the ledger is there without it.
@@ -138,7 +147,7 @@ private struct RefusalSearch {
     func absence(hasLedger: Bool) -> String {
         let places = hasLedger ? "the admin listener and this node's ledger" : "the admin listener"
         return
-            "no refusal of the request \(id) is known to \(places). It may have been answered by another node, be older than the last "
+            "no refusal of the \(isTrace ? "trace" : "request") \(id) is known to \(places). It may have been answered by another node, be older than the last "
             + "10,000 refusals, or not have been refused."
     }
 }

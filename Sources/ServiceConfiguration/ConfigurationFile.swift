@@ -37,14 +37,14 @@ package struct ConfigurationFile: Sendable {
             { (error: JSONError) in ConfigurationError.malformed(path: path, error) },
             try JSONReader.parse(bytes, dialect: .json5, limits: JSONLimits(sizeMaximum: Self.sizeMaximum)))
         let reading = ConfigurationReading(
-            root, directory: FilePath.directory(of: path), environment: environment)
+            root, directory: FilePath.directory(of: FilePath.absolute(path)), environment: environment)
         let configuration = reading.read(Configuration.init(reading:))
         guard let configuration, reading.problems.isEmpty else {
             throw .invalid(path: path, reading.problems.inOrderOfFile)
         }
         self.path = path
         self.configuration = configuration
-        warnings = ConfigurationWarning.warnings(about: environment, named: configuration.environmentVariables)
+        warnings = ConfigurationWarning.warnings(about: environment, named: reading.fields.environmentVariables)
         fields = reading.fields
         positions = reading.positions
     }

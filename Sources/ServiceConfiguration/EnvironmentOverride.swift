@@ -45,24 +45,17 @@ extension ConfigurationWarning: CustomStringConvertible {
     }
 }
 
-extension Configuration {
-    /// The variables that the configuration names as sources of paths.
+extension [ConfigurationField] {
+    /// The variables that fields name as sources of paths: `environment:VARIABLE`, alone or in a list.
+    ///
+    /// They are found in the noted values, so that a new field with a source cannot be forgotten.
     var environmentVariables: Set<String> {
-        Set(
-            secretSources.compactMap { source in
-                switch source {
-                case .environment(let variable): variable
-                case .file, .credential: nil
-                }
-            })
-    }
-
-    private var secretSources: [SecretSource] {
-        [keys.keyEncryptionKey, ledger.key, ledger.pseudonymKey] + keys.olderKeyEncryptionKeys.map(\.key)
-            + ledger.olderKeys.map(\.key)
-            + (keys.masterSecret.map { [$0] } ?? []) + listeners.admin.compactMap(\.tokenFile)
-            + listeners.admin.flatMap(\.tokens).map(\.file)
-            + fairplay.credentials.flatMap(\.sources)
-            + entitlement.issuers.flatMap(\.keys).map(\.key)
+        var variables: Set<String> = []
+        for case .text(let text) in map(\.value) {
+            for part in text.split(separator: "\"") {
+                if let variable = String(part).suffix(after: "environment:") { variables.insert(variable) }
+            }
+        }
+        return variables
     }
 }

@@ -9,6 +9,8 @@ package final class RecentRefusals: Sendable {
     /// One refusal.
     package struct Entry: Equatable, Sendable {
         package let requestID: String
+        /// The trace that the request is part of; nil if its sender has named none.
+        package let traceID: String?
         package let time: WallTime
         /// The kind of request, with its name in the log.
         package let event: String
@@ -20,10 +22,12 @@ package final class RecentRefusals: Sendable {
 
         /// An entry; `cause` is cut to 256 bytes.
         package init(
-            _ requestID: String, at time: WallTime, event: String, code: String, cause: String,
+            _ requestID: String, trace traceID: String? = nil, at time: WallTime, event: String, code: String,
+            cause: String,
             facts: [(name: String, value: String)] = []
         ) {
             self.requestID = requestID
+            self.traceID = traceID
             self.time = time
             self.event = event
             self.code = code
@@ -32,7 +36,8 @@ package final class RecentRefusals: Sendable {
         }
 
         package static func == (left: Entry, right: Entry) -> Bool {
-            left.requestID == right.requestID && left.time == right.time && left.event == right.event
+            left.requestID == right.requestID && left.traceID == right.traceID && left.time == right.time
+                && left.event == right.event
                 && left.code == right.code && left.cause == right.cause
                 && left.facts.elementsEqual(right.facts) { $0 == $1 }
         }
@@ -78,12 +83,26 @@ package final class RecentRefusals: Sendable {
 
     /// The refusal of this request; nil if it is not among those kept.
     package func entry(of requestID: String) -> Entry? {
-        let wanted = Array(requestID.utf8)
+        newestEntry { reader in reader.next().elementsEqual(requestID.utf8) }
+    }
+
+    /// The newest refusal of this trace; nil if none is among those kept.
+    package func newestEntry(ofTrace traceID: String) -> Entry? {
+        guard !traceID.isEmpty else { return nil }
+        return newestEntry { reader in
+            _ = reader.next()
+            return reader.next().elementsEqual(traceID.utf8)
+        }
+    }
+
+    private func newestEntry(where isWanted: (inout EntryReader) -> Bool) -> Entry? {
         let place: [UInt8]? = ring.withLock { ring in
-            for start in stride(from: 0, to: ring.places.count, by: Self.entrySizeMaximum) {
+            // Before the ring is full, `next` is 0.
+            for age in 1..<ring.count + 1 {
+                let start = (ring.next + ring.count - age) % ring.count * Self.entrySizeMaximum
                 let place = ring.places[start..<start + Self.entrySizeMaximum]
                 var reader = EntryReader(place)
-                if reader.next().elementsEqual(wanted) { return Array(place) }
+                if isWanted(&reader) { return Array(place) }
             }
             return nil
         }
@@ -96,7 +115,7 @@ package final class RecentRefusals: Sendable {
 extension RecentRefusals.Entry {
     /// Texts, each after its size in two bytes. An empty name ends the list of numbers. The rest is filled with zeros.
     ///
-    ///     request id, seconds, nanoseconds, event, code, cause, (name, value)*, ""
+    ///     request id, trace id or "", seconds, nanoseconds, event, code, cause, (name, value)*, ""
     fileprivate var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(RecentRefusals.entrySizeMaximum)
@@ -108,7 +127,9 @@ extension RecentRefusals.Entry {
             bytes += [UInt8(utf8.count >> 8), UInt8(utf8.count & 0xff)]
             bytes += utf8
         }
-        for text in [requestID, String(time.seconds), String(time.nanoseconds), event, code, cause] { append(text) }
+        for text in [requestID, traceID ?? "", String(time.seconds), String(time.nanoseconds), event, code, cause] {
+            append(text)
+        }
         for (name, value) in facts {
             append(name)
             append(value)
@@ -120,6 +141,8 @@ extension RecentRefusals.Entry {
     fileprivate init(encoded bytes: ArraySlice<UInt8>) {
         var reader = EntryReader(bytes)
         requestID = reader.nextText()
+        let trace = reader.nextText()
+        traceID = trace.isEmpty ? nil : trace
         time = WallTime(seconds: Int64(reader.nextText()) ?? 0, nanoseconds: UInt32(reader.nextText()) ?? 0)
         event = reader.nextText()
         code = reader.nextText()

@@ -64,12 +64,13 @@ extension Command {
             ServerArguments.url, ServerArguments.token, DeviceRequestCommand.offline, DeviceRequestCommand.renew,
             DeviceArguments.optionalCertificate, DeviceArguments.applicationSecret, DeviceArguments.dask,
             DeviceArguments.optionalAssetID, DeviceArguments.version,
-        ] + DeviceStatements.options + DeviceRequestCommand.files + PlayerCommand.options + [.json],
+        ] + DeviceStatements.options + DeviceRequestCommand.files + PlayerCommand.options
+            + ClientNetwork.options + [.json],
         run: { arguments, context throws(CommandError) in
             if arguments.isSet(PlayerCommand.players) {
                 try PlayerCommand(arguments, context).run()
             } else {
-                try await DeviceRequestCommand(arguments, context).run()
+                try DeviceRequestCommand(arguments, context).run()
             }
         })
 }
@@ -88,7 +89,7 @@ struct DeviceRequestCommand {
 
     private let arguments: Arguments
     private let context: CommandContext
-    private let server: ServerArguments
+    private let client: LicenseClient
     private let address: URL
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
@@ -100,7 +101,8 @@ struct DeviceRequestCommand {
         for option in PlayerCommand.options where arguments.isSet(option) {
             throw .usage("\(option.name) needs --as")
         }
-        server = try ServerArguments(arguments, context)
+        let server = try ServerArguments(arguments, context)
+        client = try LicenseClient(arguments, bearer: server.bearer)
         address = try Self.address(server, arguments)
     }
 
@@ -112,10 +114,10 @@ struct DeviceRequestCommand {
         return address
     }
 
-    func run() async throws(CommandError) {
+    func run() throws(CommandError) {
         let (request, options) = try DeviceArguments.makeRequest(arguments, context)
         try request.save(arguments)
-        let answer = try await LicenseClient.post(spc: request.message, to: address, token: server.bearer)
+        let answer = try client.post(spc: request.message, to: address)
         guard answer.status == 200 else { throw .failed(LicenseProblem(answer).description) }
         if let path = arguments.value(Self.saveCKC) { try CommandFile.write(answer.body, to: path, isSecret: false) }
         if let path = arguments.value(Self.saveSessionToken), let token = answer.sessionToken {

@@ -26,9 +26,9 @@ extension Command {
         ],
         options: [ServerArguments.url, ServerArguments.token, SyncArguments.syncOrReport] + SyncArguments.details
             + [DeviceSyncCommand.challenge, DeviceSyncCommand.challengeURL] + DeviceArguments.options
-            + [ServerArguments.saveSPC, ServerArguments.secrets, .json],
+            + [ServerArguments.saveSPC, ServerArguments.secrets] + ClientNetwork.options + [.json],
         run: { arguments, context throws(CommandError) in
-            try await DeviceSyncCommand(arguments, context).run()
+            try DeviceSyncCommand(arguments, context).run()
         })
 }
 
@@ -42,6 +42,7 @@ private struct DeviceSyncCommand {
     private let arguments: Arguments
     private let context: CommandContext
     private let server: ServerArguments
+    private let client: LicenseClient
     private let sync: SyncArguments
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
@@ -49,14 +50,14 @@ private struct DeviceSyncCommand {
         self.context = context
         sync = try SyncArguments(arguments)
         server = try ServerArguments(arguments, context)
+        client = try LicenseClient(arguments, bearer: server.bearer)
     }
 
-    func run() async throws(CommandError) {
-        let report = sync.report(challenge: try await challenge())
+    func run() throws(CommandError) {
+        let report = sync.report(challenge: try challenge())
         let (request, _) = try DeviceArguments.makeRequest(arguments, context, sync: .report(report))
         try request.save(arguments)
-        let answer = try await LicenseClient.post(
-            spc: request.message, to: server.address, token: server.bearer, accepting: "application/json")
+        let answer = try client.post(spc: request.message, to: server.address, accepting: "application/json")
         guard answer.status == 200 else { throw .failed(LicenseProblem(answer).description) }
         let parsed = try SyncAnswerReading(answer)
         try parsed.check(report)
@@ -68,14 +69,14 @@ private struct DeviceSyncCommand {
     }
 
     /// The challenge for the report; 0 for none.
-    private func challenge() async throws(CommandError) -> UInt64 {
+    private func challenge() throws(CommandError) -> UInt64 {
         let given = arguments.value(Self.challenge)
         guard sync.takesChallenge else {
             guard given == nil || given == "none" else { throw .usage("--challenge needs --sync-version 2") }
             return 0
         }
         switch given {
-        case nil, "fetch": return try await fetchChallenge()
+        case nil, "fetch": return try fetchChallenge()
         case "none": return 0
         case .some(let text):
             guard let number = text.sixteenDigits else {
@@ -85,14 +86,14 @@ private struct DeviceSyncCommand {
         }
     }
 
-    private func fetchChallenge() async throws(CommandError) -> UInt64 {
+    private func fetchChallenge() throws(CommandError) -> UInt64 {
         let url =
             if let text = arguments.value(Self.challengeURL) {
                 try LicenseURL.parseChallenge(text)
             } else {
                 LicenseURL.challenge(beside: server.address)
             }
-        let answer = try await LicenseClient.postNothing(to: url, token: server.bearer)
+        let answer = try client.postNothing(to: url)
         guard answer.status == 200 else {
             throw .failed("the server gave no challenge: \(LicenseProblem(answer).description)")
         }

@@ -1,8 +1,7 @@
 import ByteCoding
 import CommandLineKit
 import Foundation
-import FoundationNetworking
-import Synchronization
+import HTTPCalls
 
 /// A server's answer to a licence request.
 struct ReceivedLicense: Sendable {
@@ -20,123 +19,45 @@ struct ReceivedLicense: Sendable {
 }
 
 /// Sends requests as an app does: by POST, with a bearer token.
-///
-/// It follows no redirection, so that the token reaches no other server. For addresses of this machine it uses no
-/// proxy.
-enum LicenseClient {
-    private static let timeoutSeconds: TimeInterval = 30
-    /// The size of the largest answer that is read, in bytes. A CKC or a problem has less than a thousand bytes, and a
-    /// report of 250 keys about ten thousand.
-    static let bodySizeMaximum = 256 << 10
+struct LicenseClient {
+    private let network: ClientNetwork
+    private let bearer: String
+
+    init(_ arguments: Arguments, bearer: String) throws(CommandError) {
+        network = try ClientNetwork(arguments)
+        self.bearer = bearer
+    }
 
     /// Sends a raw SPC. The answer is a CKC, or JSON for a sync SPC.
-    static func post(
-        spc: [UInt8], to url: URL, token: String, accepting type: String = "application/octet-stream"
-    ) async throws(CommandError) -> ReceivedLicense {
-        try await post(spc, as: "application/octet-stream", to: url, token: token, accepting: type)
+    func post(
+        spc: [UInt8], to url: URL, accepting type: String = "application/octet-stream"
+    ) throws(CommandError) -> ReceivedLicense {
+        try post(spc, to: url, fields: ["Content-Type: application/octet-stream", "Accept: \(type)"])
     }
 
     /// Sends only the token, to get a challenge.
-    static func postNothing(to url: URL, token: String) async throws(CommandError) -> ReceivedLicense {
-        try await post([], as: nil, to: url, token: token, accepting: "application/json")
+    func postNothing(to url: URL) throws(CommandError) -> ReceivedLicense {
+        try post([], to: url, fields: ["Accept: application/json"])
     }
 
-    private static func post(
-        _ body: [UInt8], as type: String?, to url: URL, token: String, accepting accepted: String
-    ) async throws(CommandError) -> ReceivedLicense {
-        bypassProxy(for: url)
-        var request = URLRequest(url: url, timeoutInterval: timeoutSeconds)
-        request.httpMethod = "POST"
-        request.httpBody = Data(body)
-        if let type { request.setValue(type, forHTTPHeaderField: "Content-Type") }
-        request.setValue(accepted, forHTTPHeaderField: "Accept")
-        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
-        let result = await Exchange().run(request)
-        switch result {
-        case .success(let answer): return answer
-        case .failure(let error): throw .failed(explanation(of: error, url))
-        }
-    }
-
-    private static func bypassProxy(for url: URL) {
-        guard let host = url.host, LicenseURL.isLoopback(url) else { return }
-        // Safe: no other thread reads the environment yet.
-        unsafe setenv("no_proxy", host, 1)
-    }
-
-    private static func explanation(of error: URLError, _ url: URL) -> String {
-        let server = LicenseURL.hostAndPort(url)
-        return switch error.code {
-        case .cannotConnectToHost:
-            "nothing answers at \(server); is latchkeyd running, and is this the address that it logs as listening?"
-        case .cannotFindHost, .dnsLookupFailed: "there is no host with the name \(url.host ?? "")"
-        case .timedOut: "\(server) did not answer within \(Int(timeoutSeconds)) s"
-        case .networkConnectionLost: "\(server) closed the connection before it had answered"
-        case .dataLengthExceedsMaximum:
-            "the answer of \(server) is larger than \(bodySizeMaximum) bytes, and so cannot be a licence"
-        default: "the request to \(server) failed: \(error.localizedDescription) (\(error.code.rawValue))"
+    private func post(_ body: [UInt8], to url: URL, fields: [String]) throws(CommandError) -> ReceivedLicense {
+        let request = HTTPRoundTripRequest(
+            .post(body), url.absoluteString, fields: fields + ["Authorization: Bearer \(bearer)"])
+        do throws(ClientNetworkError) {
+            return ReceivedLicense(try network.perform(request, url))
+        } catch {
+            throw .failed(error.text)
         }
     }
 }
 
-/// One request and its answer.
-private final class Exchange: NSObject, URLSessionDataDelegate, Sendable {
-    private struct State {
-        var body: [UInt8] = []
-        var isTooLarge = false
-        var continuation: CheckedContinuation<Result<ReceivedLicense, URLError>, Never>?
-    }
-
-    private let state = Mutex(State())
-
-    func run(_ request: URLRequest) async -> Result<ReceivedLicense, URLError> {
-        let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpCookieStorage = nil
-        configuration.urlCache = nil
-        let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
-        defer { session.finishTasksAndInvalidate() }
-        return await withCheckedContinuation { continuation in
-            state.withLock { $0.continuation = continuation }
-            session.dataTask(with: request).resume()
-        }
-    }
-
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-    ) {
-        completionHandler(nil)
-    }
-
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let isTooLarge = state.withLock { state in
-            state.isTooLarge = state.isTooLarge || state.body.count + data.count > LicenseClient.bodySizeMaximum
-            if !state.isTooLarge { state.body += data }
-            return state.isTooLarge
-        }
-        if isTooLarge { dataTask.cancel() }
-    }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        state.withLock { state in
-            state.continuation?.resume(returning: Self.result(of: task, error, state))
-            state.continuation = nil
-        }
-    }
-
-    private static func result(
-        of task: URLSessionTask, _ error: (any Error)?, _ state: State
-    ) -> Result<ReceivedLicense, URLError> {
-        if state.isTooLarge { return .failure(URLError(.dataLengthExceedsMaximum)) }
-        if let error { return .failure(error as? URLError ?? URLError(.unknown)) }
-        guard let response = task.response as? HTTPURLResponse else { return .failure(URLError(.badServerResponse)) }
-        return .success(
-            ReceivedLicense(
-                status: response.statusCode, requestID: response.value(forHTTPHeaderField: "X-Request-Id"),
-                licenseID: response.value(forHTTPHeaderField: "X-License-Id"),
-                renewAfter: response.value(forHTTPHeaderField: "X-License-Renew-After"),
-                sessionToken: response.value(forHTTPHeaderField: "X-Session-Token"),
-                errorCode: response.value(forHTTPHeaderField: "X-Error-Code"), body: state.body))
+extension ReceivedLicense {
+    init(_ answer: HTTPRoundTripAnswer) {
+        self.init(
+            status: answer.status, requestID: answer.value(of: "X-Request-Id"),
+            licenseID: answer.value(of: "X-License-Id"), renewAfter: answer.value(of: "X-License-Renew-After"),
+            sessionToken: answer.value(of: "X-Session-Token"), errorCode: answer.value(of: "X-Error-Code"),
+            body: answer.body)
     }
 }
 

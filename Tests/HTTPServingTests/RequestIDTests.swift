@@ -1,4 +1,7 @@
 import EventLoops
+import HTTPMessages
+import POSIXSockets
+import Telemetry
 import Testing
 
 @testable import HTTPServing
@@ -21,6 +24,40 @@ import Testing
         #expect(ids.count == 2000)
         #expect(Set(ids).count == 2000)
         #expect(ids.allSatisfy { $0.utf8.count == 16 })
+    }
+
+    private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+    private func id(_ fields: HTTPFields) throws -> RequestID {
+        let group = try EventLoopGroup(count: 1)
+        defer { group.stop(within: .seconds(10)) }
+        let source = RequestIDs()
+        let request = HTTPRequest(
+            head: HTTPRequestHead(method: .get, target: HTTPTarget(path: "/", query: nil), fields: fields),
+            body: [], peer: HTTPPeer(address: .internet(.v4(0x7f00_0001), port: 1), listener: "test"))
+        let loop = group.loops[0]
+        return try #require(loop.runAndWait { source.next(for: request, on: loop) })
+    }
+
+    /// The request id is the id of this server's span.
+    @Test func hasTheTraceOfTheRequest() throws {
+        let id = try id(["Traceparent": Self.parent, "tracestate": "a=1", "TraceState": "b=2"])
+        let trace = try #require(id.trace)
+        #expect(trace.traceID == "0af7651916cd43dd8448eb211c80319c" && trace.spanID == id.text)
+        #expect(
+            trace.forwardedFields.map(\.value) == ["00-0af7651916cd43dd8448eb211c80319c-\(id.text)-01", "a=1,b=2"])
+        #expect(id.logFields.map(\.name) == ["request_id", "trace_id", "parent_span_id", "span_id"])
+        #expect(id.place?.listener == "test")
+    }
+
+    @Test(
+        arguments: [
+            [:], ["traceparent": "00-0"], ["traceparent": parent, "Traceparent": parent], ["tracestate": "a=1"],
+            ["traceparent": parent, "TRACEPARENT": ""], ["trace-parent": parent],
+        ] as [HTTPFields])
+    func hasNoTraceThatIsInvalid(fields: HTTPFields) throws {
+        let id = try id(fields)
+        #expect(id.trace == nil && id.logFields.map(\.name) == ["request_id"])
     }
 
     @Test func eachDaemonBeginsElsewhere() throws {

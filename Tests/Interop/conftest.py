@@ -23,6 +23,7 @@ from secret_watch import WATCH
 
 SEED_VARIABLE = "LATCHKEY_TEST_SEED"
 SHARE_VARIABLE = "LATCHKEY_TEST_SHARE"
+KEPT_VARIABLE = "LATCHKEY_TEST_KEPT"
 WARM_UP_COUNT = 50
 
 
@@ -86,8 +87,11 @@ def latchkey_programs() -> None:
 def no_daemon_writes_a_secret() -> Iterator[None]:
     """At the end of the run no secret of its tests is in what a daemon has written.
 
-    Of devices only those count that have the application secret of a daemon's set-up.
+    Of devices only those count that have the application secret of a daemon's set-up. What the Swift tests have kept
+    is searched too, if a variable names its folder.
     """
+    if KEPT_VARIABLE in os.environ:
+        WATCH.watch_kept(Path(os.environ[KEPT_VARIABLE]))
     start_session = Device.start_session
 
     def noting(device: Device) -> DeviceSession:

@@ -145,6 +145,23 @@ class SecretWatch:
                 self._search_file(log)
             self._logs[log] = None
 
+    def watch_kept(self, folder: Path) -> None:
+        """Adds the secrets of the Swift tests, and searches what their programs have written at the end.
+
+        The tests have kept both in the folder (Tests/TestSupport/KeptForSearch.swift).
+        """
+        written = sorted(folder.glob("*.written"))
+        assert written, f"the Swift tests have kept nothing in {folder}"
+        self._logs |= dict.fromkeys(written)
+        for setup in sorted(folder.glob("*.setup")):
+            self.note_setup(setup)
+        for file in sorted(folder.glob("*.key")):
+            for line in file.read_text().split():
+                self.note_text("a content key or its IV", line)
+        for file in sorted(folder.glob("*.token")):
+            for line in file.read_text().split():
+                self.note_authorization(f"Bearer {line}")
+
     def search_all(self) -> set[str]:
         """Every leak, named and not shown."""
         for log in self._logs:

@@ -268,6 +268,40 @@ def test_says_that_the_proxy_refuses(lab: Lab, proxy: ConnectProxy) -> None:
     assert "the proxy does not connect" in row["explanation"] and "407" in row["explanation"]
 
 
+# --- One request, without a player ------------------------------------------------------------------------------------
+
+
+def single_request(lab: Lab, *more: str | Path) -> subprocess.CompletedProcess[str]:
+    fairplay = lab.deployment.setup / "fairplay"
+    return subprocess.run(
+        [
+            *(os.environ["LATCHKEY_BIN"], "device", "request", "--url", lab.url, "--token", lab.token),
+            *("--certificate", fairplay / "bundle.bin"),
+            *("--application-secret", fairplay / "application-secret.hex"),
+            *("--asset-id", lab.deployment.content, "--json", *more),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_SECONDS,
+        check=False,
+    )
+
+
+def test_trusts_the_named_authority_for_one_request(lab: Lab) -> None:
+    answered = single_request(lab, "--ca", lab.authority)
+    assert (answered.returncode, answered.stderr) == (0, "")
+    assert json.loads(answered.stdout)["contentKey"] == lab.deployment.key.key.hex()
+    refused = single_request(lab)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "is not trusted" in refused.stderr and "--ca" in refused.stderr
+
+
+def test_uses_the_proxy_for_one_request(lab: Lab, proxy: ConnectProxy) -> None:
+    answered = single_request(lab, "--ca", lab.authority, "--proxy", proxy.url)
+    assert (answered.returncode, answered.stderr) == (0, "")
+    assert proxy.requests == [f"CONNECT localhost:{lab.daemon.public[1]} HTTP/1.1"]
+
+
 # --- Failures --------------------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 import base64
 import os
 import secrets
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +62,27 @@ def test_texts_are_found_as_they_are_and_as_what_they_spell() -> None:
 def test_a_part_of_a_secret_is_no_find() -> None:
     assert not watching().search(SECRET[:-1].hex().encode() + b" " + SECRET[1:].hex().encode())
     assert watching().count == 1
+
+
+def test_what_the_swift_tests_have_kept_is_searched(tmp_path: Path) -> None:
+    token = f"eyJhbGciOiJub25lIn0.{secrets.token_urlsafe(20)}.{secrets.token_urlsafe(48)}"
+    words = {"key": secrets.token_hex(16), "token": token}
+    for kind, word in words.items():
+        (tmp_path / f"1-1.{kind}").write_text(word)
+    (tmp_path / "1-2.setup" / "secrets").mkdir(parents=True)
+    (tmp_path / "1-2.setup" / "secrets" / "admin-token").write_text(f"{secrets.token_hex(20)}\n")
+    (tmp_path / "1-3.written").write_text('{"event":"started"}\n')
+    watch = SecretWatch()
+    watch.watch_kept(tmp_path)
+    assert not watch.search_all()
+    admin_token = (tmp_path / "1-2.setup" / "secrets" / "admin-token").read_text().strip()
+    for secret in (words["key"], words["token"], admin_token):
+        (tmp_path / "1-3.written").write_text(f'{{"event":"started","cause":"{secret}"}}\n')
+        watch = SecretWatch()
+        watch.watch_kept(tmp_path)
+        assert watch.search_all()
+
+
+def test_a_folder_in_which_nothing_was_kept_is_a_failure(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError):
+        SecretWatch().watch_kept(tmp_path)

@@ -55,6 +55,20 @@ import Testing
         #expect(server.request.contains("\r\nAuthorization: Bearer an-admin-token\r\n"))
     }
 
+    /// The ledger has no trace ids, so it is not read.
+    @Test func asksTheDaemonAboutATrace() async throws {
+        try recordRefusal()
+        let trace = "0af7651916cd43dd8448eb211c80319c"
+        let server = try server("200 OK", Self.body)
+        let run = try await why(trace.uppercased(), "--server", server.url, "--token", "an-admin-token")
+        #expect(run.status == 0 && run.output.contains("request id  \(Self.id)\n"), "\(run.messages)")
+        #expect(server.request.hasPrefix("GET /v1/refusals/\(trace) HTTP/1.1\r\n"))
+        let absent = try self.server("404 Not Found")
+        let none = try await why(trace, "--config", fixture.configuration, "--server", absent.url)
+        #expect(none.status == 1 && none.output.isEmpty)
+        #expect(none.messages.contains("no refusal of the trace \(trace) is known to the admin listener."))
+    }
+
     /// With the token of the configuration; the ledger has what the daemon has forgotten.
     @Test func readsTheLedgerThen() async throws {
         try recordRefusal()
@@ -93,7 +107,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["0123", "--server", "http://127.0.0.1:1"], [id], [id, "--server", "ftp://127.0.0.1"], [],
+        ["0123", "--server", "http://127.0.0.1:1"], [id + "00", "--server", "http://127.0.0.1:1"], [id],
+        [id, "--server", "ftp://127.0.0.1"], [],
         [id, "--server", "http://127.0.0.1:1", "--token", "two words"],
     ])
     func refusesOtherArguments(words: [String]) async throws {

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -77,6 +78,15 @@ import Testing
 
     @Test func printsFilesByTheirAbsolutePathsInListsToo() throws {
         #expect(try ConfigurationText.parse(Self.rich).printed.contains(#"["/etc/latchkey/secrets/session-1"]"#))
+    }
+
+    /// So the printed text means the same at another place.
+    @Test func printsAbsolutePathsForAFileWithARelativePath() throws {
+        let file = try ConfigurationFile(
+            parsing: Array(ConfigurationText.make().utf8), path: "folder/latchkey.json5", environment: [:])
+        let folder = FileManager.default.currentDirectoryPath + "/folder/"
+        #expect(file.printed.contains("\"\(folder)"))
+        #expect(!file.printed.contains("\"folder/"))
     }
 
     @Test(arguments: [

@@ -133,10 +133,10 @@ import Testing
         #expect(credentials.map(\.spcVersion3) == [isServed, false])
     }
 
-    @Test func pathsAreRelativeToTheFile() throws {
+    @Test func pathsAreRelativeToTheFileAndMadeAbsolute() throws {
         let file = try ConfigurationFile(
             parsing: Array(ConfigurationText.make().utf8), path: "latchkey.json5", environment: [:])
-        #expect(file.configuration.storage.databasePath == "latchkey.db")
+        #expect(file.configuration.storage.databasePath == FileManager.default.currentDirectoryPath + "/latchkey.db")
     }
 
     @Test func readsFromTheDisk() throws {

@@ -100,4 +100,17 @@ import Testing
             ConfigurationText.make(credential: credential), environment: environment)
         #expect(file.warnings.isEmpty)
     }
+
+    /// Sources in lists, of TLS and of issuers are fields like all others.
+    @Test func knowsTheVariablesOfFieldsAnywhere() throws {
+        let text = ConfigurationText.make(
+            issuer: #"issuer: "i", keysFile: "environment:LATCHKEY_X_KEYS""#,
+            entitlement: """
+                sessions: { key: "environment:LATCHKEY_X_S", retiredKeys: ["a", "environment:LATCHKEY_X_OLD"] }
+                """)
+        let names = ["LATCHKEY_X_S", "LATCHKEY_X_OLD", "LATCHKEY_X_KEYS"]
+        let environment = Dictionary(uniqueKeysWithValues: (names + ["LATCHKEY_SOMETHING_ELSE"]).map { ($0, "/x") })
+        let file = try ConfigurationText.parse(text, environment: environment)
+        #expect(file.warnings == [.unknownVariable(name: "LATCHKEY_SOMETHING_ELSE", nearest: nil)])
+    }
 }

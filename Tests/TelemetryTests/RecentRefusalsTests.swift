@@ -22,11 +22,30 @@ import Testing
         #expect(ring.entry(of: "") == nil)
     }
 
+    /// A trace may have several refusals, and most requests have no trace.
+    @Test(arguments: [3, 4, 10])
+    func findsTheNewestOfATrace(capacity: Int) {
+        let ring = RecentRefusals(capacity: capacity)
+        #expect(ring.newestEntry(ofTrace: "trace-0") == nil)
+        for number in 0..<25 {
+            let trace = number % 3 == 2 ? nil : "trace-\(number % 3)"
+            ring.note(.init("id-\(number)", trace: trace, at: WallTime(seconds: 1), event: "e", code: "c", cause: "c"))
+            if let trace {
+                #expect(ring.newestEntry(ofTrace: trace)?.requestID == "id-\(number)")
+                #expect(ring.entry(of: "id-\(number)")?.traceID == trace)
+            }
+        }
+        #expect(ring.newestEntry(ofTrace: "trace-1")?.requestID == "id-22")
+        #expect(ring.newestEntry(ofTrace: "trace-") == nil && ring.newestEntry(ofTrace: "id-22") == nil)
+        #expect(ring.newestEntry(ofTrace: "") == nil && ring.entry(of: "trace-1") == nil)
+    }
+
     /// Every part of an entry is returned as it was noted.
     @Test func givesBackWhatWasNoted() {
         let ring = RecentRefusals(capacity: 2)
         let noted = RecentRefusals.Entry(
-            "0123456789abcdef", at: WallTime(seconds: -1, nanoseconds: 999_999_999), event: "license_refused",
+            "0123456789abcdef", trace: "0af7651916cd43dd8448eb211c80319c",
+            at: WallTime(seconds: -1, nanoseconds: 999_999_999), event: "license_refused",
             code: "token_missing", cause: "ein Gr\u{fc}n",
             facts: [("tag", "00ff"), ("number", ""), ("found", "aud \"other\"")])
         for _ in 0..<5 {

@@ -2,14 +2,25 @@ package import DeviceSimulation
 package import FairPlay
 import Foundation
 package import KeyCrypto
+import Synchronization
 
-/// A folder that `latchkey init` has made, with functions that run its tools.
+/// A folder that `latchkey init` has made, with functions that run its tools. Its daemon logs at debug level.
 package final class DevelopmentFolder: Sendable {
     package let files: TemporaryDirectory
+    /// The content keys and tokens that were made with this folder.
+    private let keys = Mutex<[String]>([])
+    private let tokens = Mutex<[String]>([])
 
     package init() throws {
         files = try TemporaryDirectory()
         try Self.run(["init", files.path])
+        try configure(replacing: #"level: "info""#, with: #"level: "debug""#)
+    }
+
+    deinit {
+        KeptForSearch.keep(secretsOf: files)
+        KeptForSearch.keep(keys.withLock(\.self), kind: "key")
+        KeptForSearch.keep(tokens.withLock(\.self), kind: "token")
     }
 
     package var configuration: String { files.path("latchkey.json5") }
@@ -38,6 +49,7 @@ package final class DevelopmentFolder: Sendable {
 
     /// Stores a content key with `latchkey keys import`.
     package func importKey(content: String, key: [UInt8], iv: [UInt8]) throws {
+        keys.withLock { $0 += [hex(key), hex(iv)] }
         try Self.run([
             "keys", "import", "--config", configuration, "--content", content, "--key", hex(key), "--iv", hex(iv),
         ])
@@ -45,8 +57,10 @@ package final class DevelopmentFolder: Sendable {
 
     /// Returns a token from `latchkey token mint`.
     package func mint(content: String, _ more: [String] = []) throws -> String {
-        try Self.run(["token", "mint", "--config", configuration, "--content", content] + more)
+        let token = try Self.run(["token", "mint", "--config", configuration, "--content", content] + more)
             .trimmingCharacters(in: .newlines)
+        tokens.withLock { $0.append(token) }
+        return token
     }
 
     /// Returns a device with the folder's certificate and application secret.

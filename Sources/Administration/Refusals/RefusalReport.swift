@@ -41,7 +41,9 @@ package struct RefusalReport: Equatable, Sendable {
         requestID = entry.requestID
         time = Self.text(entry.time.seconds, entry.time.nanoseconds)
         (event, code, cause) = (entry.event, entry.code, entry.cause)
-        facts = entry.facts + (degraded.map { [("degraded", $0)] } ?? [])
+        facts =
+            (entry.traceID.map { [(Self.traceID, $0)] } ?? []) + entry.facts
+            + (degraded.map { [("degraded", $0)] } ?? [])
     }
 
     /// From a row of the ledger; nil if it is no refusal with a request id.
@@ -82,6 +84,8 @@ package struct RefusalReport: Equatable, Sendable {
         }
     }
 
+    private static let traceID = "trace_id"
+
     private static let ownMembers: Set = [
         "source", "request_id", "time", "event", "code", "cause", "explanation", "remedy",
     ]
@@ -101,7 +105,9 @@ package struct RefusalReport: Equatable, Sendable {
 
     /// Lines for a person.
     package var text: String {
-        var lines = ["refused     \(code) (\(event)), \(time)", "cause       \(explanation)"]
+        var lines = [
+            "refused     \(code) (\(event)), \(time)", "request id  \(requestID)", "cause       \(explanation)",
+        ]
         for fact in facts where !Self.formFacts.contains(fact.name) {
             lines.append(fact.name.padded(to: 12) + fact.value)
         }

@@ -1,5 +1,6 @@
 package import ByteCoding
 package import POSIXSockets
+package import Telemetry
 
 /// A question to the operator's service, about a request whose token only that service can read (entitlement, section
 /// 4.9).
@@ -19,6 +20,8 @@ package struct CallbackQuestion: Equatable, Sendable {
     package let use: LicenseUse
     /// Whether the request renews the licence of a running playback.
     package var isRenewal = false
+    /// The trace of the request. It goes in header fields, and is not part of the body.
+    package var trace: TraceContext?
 
     /// The content and the key that a question is about.
     package struct Content: Hashable, Sendable {

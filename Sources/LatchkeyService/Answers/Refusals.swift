@@ -62,13 +62,14 @@ struct Refusals: Sendable {
         // All rejections of an SPC write the same fields, so that the time to write them does not show the cause.
         recent.note(
             .init(
-                id.text, at: time, event: event, code: problem.code.rawValue, cause: cause.text,
+                id.text, trace: id.trace?.traceID, at: time, event: event, code: problem.code.rawValue,
+                cause: cause.text,
                 facts: [("tag", tag), ("number", String(cause.number)), ("spc_version", String(spcVersion))]
                     + facts.all.map { ($0.name.word, $0.text) }))
         logger.log(
             problem.code.isOurFault ? .error : .info, event, from: .stranger,
-            [
-                .string("request_id", id.text), .string("code", problem.code.rawValue), .string("cause", cause.text),
+            id.logFields + [
+                .string("code", problem.code.rawValue), .string("cause", cause.text),
                 .string("tag", tag), .unsigned("number", cause.number),
                 .unsigned("spc_version", UInt64(spcVersion)),
             ] + facts.all.map { .string($0.name.word, $0.text) } + (shape.map { [.string("shape", $0)] } ?? []))

@@ -61,12 +61,14 @@ private struct CallbackOverHTTP: CallbackTransport {
     let caller: HTTPCaller
     let secret: HMACSHA256Key?
 
-    func ask(_ body: [UInt8], on loop: LoopContext) async throws(CallbackOutage) -> [UInt8] {
-        let fields = try fields(for: body)
+    func ask(_ question: CallbackQuestion, on loop: LoopContext) async throws(CallbackOutage) -> [UInt8] {
+        let body = question.body
+        let trace = question.trace?.forwardedFields.map { "\($0.name): \($0.value)" } ?? []
+        let fields = try fields(for: body) + trace
         return try await wrapAsync(CallbackOutage.init, try await caller.post(body, fields: fields))
     }
 
-    /// The header fields of a question: the time, and the MAC over it. None without a secret.
+    /// The header fields that prove who asks: the time, and the MAC over it. None without a secret.
     ///
     /// The MAC is HMAC-SHA-256 over the time as decimal digits, a dot, and the body. It covers the time, so that an old
     /// question cannot be replayed as a new one.

@@ -52,24 +52,25 @@ extension APIDescription {
         rs/Offline"},{"$ref":"#/components/parameters/Renew"},{"$ref":"#/components/parameters/Previous"},{"$ref":"#\#
         /components/parameters/Format"},{"$ref":"#/components/parameters/AssetId"},{"$ref":"#/components/parameters/\#
         ContentIdHint"},{"$ref":"#/components/parameters/KIDHint"},{"$ref":"#/components/parameters/VideoId"},{"$ref\#
-        ":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"}],"requestBody":{"$ref":"\#
-        #/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},"40\#
-        0":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$re\#
-        f":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#/co\#
-        mponents/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/component\#
-        s/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/resp\#
-        onses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/responses/P\#
-        layer429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Player50\#
-        0"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},"50\#
-        5":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_c\#
-        ertificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rej\#
-        ected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_rev\#
-        oked","token_signature","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_\#
-        schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_m\#
-        ismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concurren\#
-        cy_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlement\#
-        _denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_unt\#
-        rusted","module_unavailable"]},\#
+        ":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"},{"$ref":"#/components/pa\#
+        rameters/TraceParent"},{"$ref":"#/components/parameters/TraceState"}],"requestBody":{"$ref":"#/components/re\#
+        questBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},"400":{"$ref":"#/c\#
+        omponents/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$ref":"#/component\#
+        s/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#/components/respon\#
+        ses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/components/responses/Pro\#
+        blem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem41\#
+        7"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/responses/Player429"},"431\#
+        ":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Player500"},"501":{"$re\#
+        f":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},"505":{"$ref":"#/c\#
+        omponents/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_certificate","sp\#
+        c_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejected","spc_rep\#
+        layed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revoked","token_si\#
+        gnature","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_schema","token_\#
+        used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offli\#
+        ne_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","sess\#
+        ion_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlement_denied","entit\#
+        lement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","module\#
+        _unavailable"]},\#
         "options":{"operationId":"preflightLicence","tags":["cross-origin"],"summary":"What a browser asks before i\#
         t sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"$ref\#
         ":"#/components/responses/Player400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/co\#
@@ -87,24 +88,25 @@ extension APIDescription {
         omponents/parameters/Offline"},{"$ref":"#/components/parameters/Renew"},{"$ref":"#/components/parameters/Pre\#
         vious"},{"$ref":"#/components/parameters/Format"},{"$ref":"#/components/parameters/AssetId"},{"$ref":"#/comp\#
         onents/parameters/ContentIdHint"},{"$ref":"#/components/parameters/KIDHint"},{"$ref":"#/components/parameter\#
-        s/VideoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"}],"requ\#
-        estBody":{"$ref":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/respo\#
-        nses/Licence"},"400":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Playe\#
-        r401"},"403":{"$ref":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"\#
-        408":{"$ref":"#/components/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"\#
-        $ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":\#
-        "#/components/responses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/comp\#
-        onents/responses/Player429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/\#
-        responses/Player500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/respons\#
-        es/Player503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrec\#
-        ognised","spc_is_certificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate\#
-        _unknown","spc_rejected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid\#
-        _unknown","kid_revoked","token_signature","token_expired","token_not_yet","token_life","token_audience","tok\#
-        en_issuer","token_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_\#
-        denied","content_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device\#
-        _limit","concurrency_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_lim\#
-        ited","entitlement_denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unava\#
-        ilable","clock_untrusted","module_unavailable","not_found"]},\#
+        s/VideoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"},{"$ref\#
+        ":"#/components/parameters/TraceParent"},{"$ref":"#/components/parameters/TraceState"}],"requestBody":{"$ref\#
+        ":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},\#
+        "400":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"\#
+        $ref":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#\#
+        /components/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/compon\#
+        ents/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/r\#
+        esponses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/response\#
+        s/Player429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Playe\#
+        r500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},\#
+        "505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_i\#
+        s_certificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_\#
+        rejected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_\#
+        revoked","token_signature","token_expired","token_not_yet","token_life","token_audience","token_issuer","tok\#
+        en_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","conten\#
+        t_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concur\#
+        rency_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlem\#
+        ent_denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_\#
+        untrusted","module_unavailable","not_found"]},\#
         "options":{"operationId":"preflightLicenceByKey","tags":["cross-origin"],"summary":"What a browser asks befo\#
         re it sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"\#
         $ref":"#/components/responses/Player400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"\#
@@ -121,24 +123,25 @@ extension APIDescription {
         ents/parameters/Offline"},{"$ref":"#/components/parameters/Renew"},{"$ref":"#/components/parameters/Previous\#
         "},{"$ref":"#/components/parameters/Format"},{"$ref":"#/components/parameters/AssetId"},{"$ref":"#/component\#
         s/parameters/ContentIdHint"},{"$ref":"#/components/parameters/KIDHint"},{"$ref":"#/components/parameters/Vid\#
-        eoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"}],"requestBo\#
-        dy":{"$ref":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/\#
-        Licence"},"400":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"\#
-        },"403":{"$ref":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":\#
-        {"$ref":"#/components/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref"\#
-        :"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/co\#
-        mponents/responses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/component\#
-        s/responses/Player429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/respo\#
-        nses/Player500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Pl\#
-        ayer503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognis\#
-        ed","spc_is_certificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unkn\#
-        own","spc_rejected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unkn\#
-        own","kid_revoked","token_signature","token_expired","token_not_yet","token_life","token_audience","token_is\#
-        suer","token_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denie\#
-        d","content_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limi\#
-        t","concurrency_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_limited"\#
-        ,"entitlement_denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unavailabl\#
-        e","clock_untrusted","module_unavailable","not_found"]},\#
+        eoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"},{"$ref":"#/\#
+        components/parameters/TraceParent"},{"$ref":"#/components/parameters/TraceState"}],"requestBody":{"$ref":"#/\#
+        components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},"400"\#
+        :{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$ref"\#
+        :"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#/comp\#
+        onents/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/components/\#
+        responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/respon\#
+        ses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/responses/Pla\#
+        yer429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Player500"\#
+        },"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},"505"\#
+        :{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_cer\#
+        tificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejec\#
+        ted","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revok\#
+        ed","token_signature","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_sc\#
+        hema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mis\#
+        match","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concurrency\#
+        _limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlement_d\#
+        enied","entitlement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_untru\#
+        sted","module_unavailable","not_found"]},\#
         "options":{"operationId":"preflightLicenceV1","tags":["cross-origin"],"summary":"What a browser asks befor\#
         e it sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"$\#
         ref":"#/components/responses/Player400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#\#
@@ -156,24 +159,25 @@ extension APIDescription {
         omponents/parameters/Offline"},{"$ref":"#/components/parameters/Renew"},{"$ref":"#/components/parameters/Pre\#
         vious"},{"$ref":"#/components/parameters/Format"},{"$ref":"#/components/parameters/AssetId"},{"$ref":"#/comp\#
         onents/parameters/ContentIdHint"},{"$ref":"#/components/parameters/KIDHint"},{"$ref":"#/components/parameter\#
-        s/VideoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"}],"requ\#
-        estBody":{"$ref":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/respo\#
-        nses/Licence"},"400":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Playe\#
-        r401"},"403":{"$ref":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"\#
-        408":{"$ref":"#/components/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"\#
-        $ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":\#
-        "#/components/responses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/comp\#
-        onents/responses/Player429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/\#
-        responses/Player500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/respons\#
-        es/Player503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrec\#
-        ognised","spc_is_certificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate\#
-        _unknown","spc_rejected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid\#
-        _unknown","kid_revoked","token_signature","token_expired","token_not_yet","token_life","token_audience","tok\#
-        en_issuer","token_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_\#
-        denied","content_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device\#
-        _limit","concurrency_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_lim\#
-        ited","entitlement_denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unava\#
-        ilable","clock_untrusted","module_unavailable","not_found"]},\#
+        s/VideoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"},{"$ref\#
+        ":"#/components/parameters/TraceParent"},{"$ref":"#/components/parameters/TraceState"}],"requestBody":{"$ref\#
+        ":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},\#
+        "400":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"\#
+        $ref":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#\#
+        /components/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/compon\#
+        ents/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/r\#
+        esponses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/response\#
+        s/Player429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Playe\#
+        r500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},\#
+        "505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_i\#
+        s_certificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_\#
+        rejected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_\#
+        revoked","token_signature","token_expired","token_not_yet","token_life","token_audience","token_issuer","tok\#
+        en_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","conten\#
+        t_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concur\#
+        rency_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlem\#
+        ent_denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_\#
+        untrusted","module_unavailable","not_found"]},\#
         "options":{"operationId":"preflightLicenceByKeyV1","tags":["cross-origin"],"summary":"What a browser asks be\#
         fore it sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":\#
         {"$ref":"#/components/responses/Player400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref"\#
@@ -192,24 +196,25 @@ extension APIDescription {
         {"$ref":"#/components/parameters/Renew"},{"$ref":"#/components/parameters/Previous"},{"$ref":"#/components/p\#
         arameters/Format"},{"$ref":"#/components/parameters/AssetId"},{"$ref":"#/components/parameters/ContentIdHint\#
         "},{"$ref":"#/components/parameters/KIDHint"},{"$ref":"#/components/parameters/VideoId"},{"$ref":"#/componen\#
-        ts/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"}],"requestBody":{"$ref":"#/components/\#
-        requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},"400":{"$ref":"#\#
-        /components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$ref":"#/compone\#
-        nts/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#/components/resp\#
-        onses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/components/responses/P\#
-        roblem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem\#
-        417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/responses/Player429"},"4\#
-        31":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Player500"},"501":{"$\#
-        ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},"505":{"$ref":"#\#
-        /components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_certificate","\#
-        spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejected","spc_r\#
-        eplayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revoked","token_\#
-        signature","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_schema","toke\#
-        n_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","off\#
-        line_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","se\#
-        ssion_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlement_denied","ent\#
-        itlement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","modu\#
-        le_unavailable","not_found"]},\#
+        ts/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"},{"$ref":"#/components/parameters/Trac\#
+        eParent"},{"$ref":"#/components/parameters/TraceState"}],"requestBody":{"$ref":"#/components/requestBodies/L\#
+        icenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},"400":{"$ref":"#/components/res\#
+        ponses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$ref":"#/components/responses/P\#
+        layer403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#/components/responses/Problem40\#
+        8"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/components/responses/Problem413"},"41\#
+        4":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"422":{"$\#
+        ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/responses/Player429"},"431":{"$ref":"#/\#
+        components/responses/Problem431"},"500":{"$ref":"#/components/responses/Player500"},"501":{"$ref":"#/compone\#
+        nts/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},"505":{"$ref":"#/components/res\#
+        ponses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_certificate","spc_double_base\#
+        64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejected","spc_replayed","token\#
+        _missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revoked","token_signature","tok\#
+        en_expired","token_not_yet","token_life","token_audience","token_issuer","token_schema","token_used","token_\#
+        revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offline_not_allowe\#
+        d","right_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","session_expired",\#
+        "session_killed","key_not_found","key_store_timeout","rate_limited","entitlement_denied","entitlement_unavai\#
+        lable","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","module_unavailable"\#
+        ,"not_found"]},\#
         "options":{"operationId":"preflightLicenceNAGRA","tags":["cross-origin"],"summary":"What a browser asks befo\#
         re it sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"\#
         $ref":"#/components/responses/Player400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"\#
@@ -227,24 +232,25 @@ extension APIDescription {
         /components/parameters/Previous"},{"$ref":"#/components/parameters/Format"},{"$ref":"#/components/parameters\#
         /AssetId"},{"$ref":"#/components/parameters/ContentIdHint"},{"$ref":"#/components/parameters/KIDHint"},{"$re\#
         f":"#/components/parameters/VideoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/para\#
-        meters/RenewField"}],"requestBody":{"$ref":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{\#
-        "$ref":"#/components/responses/Licence"},"400":{"$ref":"#/components/responses/ExpressPlay400"},"401":{"$ref\#
-        ":"#/components/responses/ExpressPlay401"},"403":{"$ref":"#/components/responses/ExpressPlay403"},"404":{"$r\#
-        ef":"#/components/responses/ExpressPlay404"},"408":{"$ref":"#/components/responses/Problem408"},"409":{"$ref\#
-        ":"#/components/responses/ExpressPlay409"},"413":{"$ref":"#/components/responses/ExpressPlay413"},"414":{"$r\#
-        ef":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"422":{"$ref":"#\#
-        /components/responses/ExpressPlay422"},"429":{"$ref":"#/components/responses/ExpressPlay429"},"431":{"$ref":\#
-        "#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/ExpressPlay500"},"501":{"$ref":"#\#
-        /components/responses/Problem501"},"503":{"$ref":"#/components/responses/ExpressPlay503"},"505":{"$ref":"#/c\#
-        omponents/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_certificate","sp\#
-        c_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejected","spc_rep\#
-        layed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revoked","token_si\#
-        gnature","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_schema","token_\#
-        used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offli\#
-        ne_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","sess\#
-        ion_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlement_denied","entit\#
-        lement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","module\#
-        _unavailable","not_found"]},\#
+        meters/RenewField"},{"$ref":"#/components/parameters/TraceParent"},{"$ref":"#/components/parameters/TraceSta\#
+        te"}],"requestBody":{"$ref":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/compo\#
+        nents/responses/Licence"},"400":{"$ref":"#/components/responses/ExpressPlay400"},"401":{"$ref":"#/components\#
+        /responses/ExpressPlay401"},"403":{"$ref":"#/components/responses/ExpressPlay403"},"404":{"$ref":"#/componen\#
+        ts/responses/ExpressPlay404"},"408":{"$ref":"#/components/responses/Problem408"},"409":{"$ref":"#/components\#
+        /responses/ExpressPlay409"},"413":{"$ref":"#/components/responses/ExpressPlay413"},"414":{"$ref":"#/componen\#
+        ts/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"422":{"$ref":"#/components/res\#
+        ponses/ExpressPlay422"},"429":{"$ref":"#/components/responses/ExpressPlay429"},"431":{"$ref":"#/components/r\#
+        esponses/Problem431"},"500":{"$ref":"#/components/responses/ExpressPlay500"},"501":{"$ref":"#/components/res\#
+        ponses/Problem501"},"503":{"$ref":"#/components/responses/ExpressPlay503"},"505":{"$ref":"#/components/respo\#
+        nses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_certificate","spc_double_base64\#
+        ","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejected","spc_replayed","token_m\#
+        issing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revoked","token_signature","token\#
+        _expired","token_not_yet","token_life","token_audience","token_issuer","token_schema","token_used","token_re\#
+        voked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offline_not_allowed"\#
+        ,"right_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","session_expired","s\#
+        ession_killed","key_not_found","key_store_timeout","rate_limited","entitlement_denied","entitlement_unavaila\#
+        ble","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","module_unavailable","\#
+        not_found"]},\#
         "options":{"operationId":"preflightRedeem","tags":["cross-origin"],"summary":"What a browser asks before i\#
         t sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"$ref\#
         ":"#/components/responses/ExpressPlay400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":\#
@@ -347,7 +353,8 @@ extension APIDescription {
         "post":{"operationId":"queryLicences","tags":["licences"],"summary":"Until when licences are good, and whe\#
         n to renew them","security":[{"token":[]},{"nvAuthorizations":[]},{"axinomMessage":[]},{"axinomQuery":[]},{"\#
         drmToday":[]},{"drmCloud":[]},{"expressPlayToken":[]},{"expressPlayQuery":[]},{"tokenQuery":[]},{"userTokenQ\#
-        uery":[]},{"drmTokenQuery":[]}],"requestBody":{"required":true,"content":{"application/json":{"schema":{"$re\#
+        uery":[]},{"drmTokenQuery":[]}],"parameters":[{"$ref":"#/components/parameters/TraceParent"},{"$ref":"#/comp\#
+        onents/parameters/TraceState"}],"requestBody":{"required":true,"content":{"application/json":{"schema":{"$re\#
         f":"#/components/schemas/LicenceQuery"}}}},"responses":{"200":{"description":"The state of each licence, a\#
         s far as it was given to this subject.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},\#
         "Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref\#
@@ -374,7 +381,8 @@ extension APIDescription {
         "post":{"operationId":"issueChallenge","tags":["licences"],"summary":"A number for the next sync report","se\#
         curity":[{"token":[]},{"nvAuthorizations":[]},{"axinomMessage":[]},{"axinomQuery":[]},{"drmToday":[]},{"drmC\#
         loud":[]},{"expressPlayToken":[]},{"expressPlayQuery":[]},{"tokenQuery":[]},{"userTokenQuery":[]},{"drmToken\#
-        Query":[]}],"responses":{"200":{"description":"A challenge, which is accepted once.","headers":{"X-Request-I\#
+        Query":[]}],"parameters":[{"$ref":"#/components/parameters/TraceParent"},{"$ref":"#/components/parameters/Tr\#
+        aceState"}],"responses":{"200":{"description":"A challenge, which is accepted once.","headers":{"X-Request-I\#
         d":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"\#
         content":{"application/json":{"schema":{"$ref":"#/components/schemas/Challenge"}}}},"400":{"$ref":"#/compone\#
         nts/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$ref":"#/components/resp\#
@@ -1030,6 +1038,11 @@ extension APIDescription {
         hema":{"type":"string"}},\#
         "RenewField":{"name":"X-License-Renew","in":"header","description":"`1` says the same as `renew=true`.","sch\#
         ema":{"type":"string"},"example":"1"},\#
+        "TraceParent":{"name":"traceparent","in":"header","description":"The trace of the request (W3C Trace Context\#
+        ). It is logged, and passed on to the entitlement service. An invalid one is ignored.","schema":{"type":"str\#
+        ing"},"example":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},\#
+        "TraceState":{"name":"tracestate","in":"header","description":"Passed on with `traceparent` if it has at mos\#
+        t 512 bytes.","schema":{"type":"string"},"example":"congo=t61rcWkgMzE"},\#
         "Credential":{"name":"credential","in":"query","description":"The credential's name; the first one unless gi\#
         ven.","schema":{"type":"string"},"example":"main"},\#
         "Size":{"name":"size","in":"query","description":"One of the two certificates; the bundle of both unless giv\#
@@ -1046,7 +1059,8 @@ extension APIDescription {
         ed: 1 to 200 printable ASCII characters without space.","schema":{"type":"string","pattern":"^[!-~]{1,200}$"\#
         },"example":"movie-42"},\#
         "PathRequestId":{"name":"requestId","in":"path","required":true,"description":"The id of a refused request\#
-        , as `X-Request-Id` had it.","schema":{"type":"string","minLength":1},"example":"5f0c2b7e91d3a846"},\#
+        , as `X-Request-Id` had it, or the id of a trace, whose newest refusal is given.","schema":{"type":"string",\#
+        "minLength":1},"example":"5f0c2b7e91d3a846"},\#
         "KeyFormat":{"name":"format","in":"query","description":"The form of a packager.","schema":{"enum":["json","\#
         shaka","shaka-streamer","bento4","bento4-dash","bento4-hls","gpac","nginx-vod","wowza","usp","mediaconvert",\#
         "bitmovin","mediafilesegmenter","cpix","hls"]},"example":"shaka"},\#
@@ -1783,19 +1797,20 @@ extension APIDescription {
         n":"charged back"}},\#
         "Refusal":{"type":"object","required":["source","request_id","time","event","code","cause","explanation","re\#
         medy"],"properties":{"source":{"type":"string","enum":["memory","ledger"],"description":"Where the refusal w\#
-        as found."},"request_id":{"type":"string"},"time":{"type":"string","format":"date-time"},"event":{"type":"st\#
-        ring"},"code":{"type":"string"},"cause":{"type":"string","description":"What the client was not told."},"exp\#
-        lanation":{"type":"string","description":"The cause in a sentence."},"remedy":{"type":"string","description"\#
-        :"What to do about it."},"tag":{"type":"string"},"number":{"type":"string"},"spc_version":{"type":"string"},\#
-        "listener":{"type":"string"},"client":{"type":"string","description":"In the form of logging.clientAddress."\#
-        },"issuer":{"type":"string"},"token_key":{"type":"string"},"credential":{"type":"string"},"content":{"type":\#
-        "string"},"kid":{"type":"string"},"subject":{"type":"string","description":"A pseudonym."},"found":{"type":"\#
-        string"},"expected":{"type":"string"},"degraded":{"type":"string","description":"The parts of the daemon tha\#
-        t do not work now."}},"additionalProperties":false,"example":{"source":"memory","request_id":"5f0c2b7e91d3a8\#
-        46","time":"2026-01-31T12:00:00.000Z","event":"license_refused","code":"spc_rejected","cause":"integrity","e\#
-        xplanation":"The application secret is not the one of the certificate.","remedy":"Compare the application se\#
-        cret of the credential with the one that came with its certificate.","tag":"0000000000000000","number":"0","\#
-        spc_version":"2","listener":"public[0]","client":"203.0.113.0/24"}},\#
+        as found."},"request_id":{"type":"string"},"trace_id":{"type":"string","description":"The trace that `tracep\#
+        arent` named."},"time":{"type":"string","format":"date-time"},"event":{"type":"string"},"code":{"type":"stri\#
+        ng"},"cause":{"type":"string","description":"What the client was not told."},"explanation":{"type":"string",\#
+        "description":"The cause in a sentence."},"remedy":{"type":"string","description":"What to do about it."},"t\#
+        ag":{"type":"string"},"number":{"type":"string"},"spc_version":{"type":"string"},"listener":{"type":"string"\#
+        },"client":{"type":"string","description":"In the form of logging.clientAddress."},"issuer":{"type":"string"\#
+        },"token_key":{"type":"string"},"credential":{"type":"string"},"content":{"type":"string"},"kid":{"type":"st\#
+        ring"},"subject":{"type":"string","description":"A pseudonym."},"found":{"type":"string"},"expected":{"type"\#
+        :"string"},"degraded":{"type":"string","description":"The parts of the daemon that do not work now."}},"addi\#
+        tionalProperties":false,"example":{"source":"memory","request_id":"5f0c2b7e91d3a846","time":"2026-01-31T12:0\#
+        0:00.000Z","event":"license_refused","code":"spc_rejected","cause":"integrity","explanation":"The applicatio\#
+        n secret is not the one of the certificate.","remedy":"Compare the application secret of the credential wit\#
+        h the one that came with its certificate.","tag":"0000000000000000","number":"0","spc_version":"2","listener\#
+        ":"public[0]","client":"203.0.113.0/24"}},\#
         "DevicesPage":{"type":"object","required":["devices","next"],"properties":{"devices":{"type":"array","items"\#
         :{"type":"object","required":["device","addedAt","seenAt","keptUntil"],"properties":{"device":{"type":"strin\#
         g"},"addedAt":{"type":["string","null"]},"seenAt":{"type":["string","null"]},"keptUntil":{"type":["string","\#
@@ -1861,24 +1876,25 @@ extension APIDescription {
         rs/Offline"},{"$ref":"#/components/parameters/Renew"},{"$ref":"#/components/parameters/Previous"},{"$ref":"#\#
         /components/parameters/Format"},{"$ref":"#/components/parameters/AssetId"},{"$ref":"#/components/parameters/\#
         ContentIdHint"},{"$ref":"#/components/parameters/KIDHint"},{"$ref":"#/components/parameters/VideoId"},{"$ref\#
-        ":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"}],"requestBody":{"$ref":"\#
-        #/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},"40\#
-        0":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$re\#
-        f":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#/co\#
-        mponents/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/component\#
-        s/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/resp\#
-        onses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/responses/P\#
-        layer429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Player50\#
-        0"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},"50\#
-        5":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_c\#
-        ertificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rej\#
-        ected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_rev\#
-        oked","token_signature","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_\#
-        schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_m\#
-        ismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concurren\#
-        cy_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlement\#
-        _denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_unt\#
-        rusted","module_unavailable"]},\#
+        ":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"},{"$ref":"#/components/pa\#
+        rameters/TraceParent"},{"$ref":"#/components/parameters/TraceState"}],"requestBody":{"$ref":"#/components/re\#
+        questBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},"400":{"$ref":"#/c\#
+        omponents/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$ref":"#/component\#
+        s/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#/components/respon\#
+        ses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/components/responses/Pro\#
+        blem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem41\#
+        7"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/responses/Player429"},"431\#
+        ":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Player500"},"501":{"$re\#
+        f":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},"505":{"$ref":"#/c\#
+        omponents/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_certificate","sp\#
+        c_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejected","spc_rep\#
+        layed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revoked","token_si\#
+        gnature","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_schema","token_\#
+        used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offli\#
+        ne_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","sess\#
+        ion_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlement_denied","entit\#
+        lement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","module\#
+        _unavailable"]},\#
         "options":{"operationId":"preflightLicence","tags":["cross-origin"],"summary":"What a browser asks before i\#
         t sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"$ref\#
         ":"#/components/responses/Player400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/co\#
@@ -1896,24 +1912,25 @@ extension APIDescription {
         omponents/parameters/Offline"},{"$ref":"#/components/parameters/Renew"},{"$ref":"#/components/parameters/Pre\#
         vious"},{"$ref":"#/components/parameters/Format"},{"$ref":"#/components/parameters/AssetId"},{"$ref":"#/comp\#
         onents/parameters/ContentIdHint"},{"$ref":"#/components/parameters/KIDHint"},{"$ref":"#/components/parameter\#
-        s/VideoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"}],"requ\#
-        estBody":{"$ref":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/respo\#
-        nses/Licence"},"400":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Playe\#
-        r401"},"403":{"$ref":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"\#
-        408":{"$ref":"#/components/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"\#
-        $ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":\#
-        "#/components/responses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/comp\#
-        onents/responses/Player429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/\#
-        responses/Player500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/respons\#
-        es/Player503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrec\#
-        ognised","spc_is_certificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate\#
-        _unknown","spc_rejected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid\#
-        _unknown","kid_revoked","token_signature","token_expired","token_not_yet","token_life","token_audience","tok\#
-        en_issuer","token_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_\#
-        denied","content_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device\#
-        _limit","concurrency_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_lim\#
-        ited","entitlement_denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unava\#
-        ilable","clock_untrusted","module_unavailable","not_found"]},\#
+        s/VideoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"},{"$ref\#
+        ":"#/components/parameters/TraceParent"},{"$ref":"#/components/parameters/TraceState"}],"requestBody":{"$ref\#
+        ":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},\#
+        "400":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"\#
+        $ref":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#\#
+        /components/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/compon\#
+        ents/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/r\#
+        esponses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/response\#
+        s/Player429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Playe\#
+        r500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},\#
+        "505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_i\#
+        s_certificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_\#
+        rejected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_\#
+        revoked","token_signature","token_expired","token_not_yet","token_life","token_audience","token_issuer","tok\#
+        en_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","conten\#
+        t_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concur\#
+        rency_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlem\#
+        ent_denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_\#
+        untrusted","module_unavailable","not_found"]},\#
         "options":{"operationId":"preflightLicenceByKey","tags":["cross-origin"],"summary":"What a browser asks befo\#
         re it sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"\#
         $ref":"#/components/responses/Player400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"\#
@@ -1930,24 +1947,25 @@ extension APIDescription {
         ents/parameters/Offline"},{"$ref":"#/components/parameters/Renew"},{"$ref":"#/components/parameters/Previous\#
         "},{"$ref":"#/components/parameters/Format"},{"$ref":"#/components/parameters/AssetId"},{"$ref":"#/component\#
         s/parameters/ContentIdHint"},{"$ref":"#/components/parameters/KIDHint"},{"$ref":"#/components/parameters/Vid\#
-        eoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"}],"requestBo\#
-        dy":{"$ref":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/\#
-        Licence"},"400":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"\#
-        },"403":{"$ref":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":\#
-        {"$ref":"#/components/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref"\#
-        :"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/co\#
-        mponents/responses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/component\#
-        s/responses/Player429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/respo\#
-        nses/Player500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Pl\#
-        ayer503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognis\#
-        ed","spc_is_certificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unkn\#
-        own","spc_rejected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unkn\#
-        own","kid_revoked","token_signature","token_expired","token_not_yet","token_life","token_audience","token_is\#
-        suer","token_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denie\#
-        d","content_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limi\#
-        t","concurrency_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_limited"\#
-        ,"entitlement_denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unavailabl\#
-        e","clock_untrusted","module_unavailable","not_found"]},\#
+        eoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"},{"$ref":"#/\#
+        components/parameters/TraceParent"},{"$ref":"#/components/parameters/TraceState"}],"requestBody":{"$ref":"#/\#
+        components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},"400"\#
+        :{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$ref"\#
+        :"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#/comp\#
+        onents/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/components/\#
+        responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/respon\#
+        ses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/responses/Pla\#
+        yer429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Player500"\#
+        },"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},"505"\#
+        :{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_cer\#
+        tificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejec\#
+        ted","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revok\#
+        ed","token_signature","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_sc\#
+        hema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mis\#
+        match","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concurrency\#
+        _limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlement_d\#
+        enied","entitlement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_untru\#
+        sted","module_unavailable","not_found"]},\#
         "options":{"operationId":"preflightLicenceV1","tags":["cross-origin"],"summary":"What a browser asks befor\#
         e it sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"$\#
         ref":"#/components/responses/Player400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#\#
@@ -1965,24 +1983,25 @@ extension APIDescription {
         omponents/parameters/Offline"},{"$ref":"#/components/parameters/Renew"},{"$ref":"#/components/parameters/Pre\#
         vious"},{"$ref":"#/components/parameters/Format"},{"$ref":"#/components/parameters/AssetId"},{"$ref":"#/comp\#
         onents/parameters/ContentIdHint"},{"$ref":"#/components/parameters/KIDHint"},{"$ref":"#/components/parameter\#
-        s/VideoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"}],"requ\#
-        estBody":{"$ref":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/respo\#
-        nses/Licence"},"400":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Playe\#
-        r401"},"403":{"$ref":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"\#
-        408":{"$ref":"#/components/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"\#
-        $ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":\#
-        "#/components/responses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/comp\#
-        onents/responses/Player429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/\#
-        responses/Player500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/respons\#
-        es/Player503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrec\#
-        ognised","spc_is_certificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate\#
-        _unknown","spc_rejected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid\#
-        _unknown","kid_revoked","token_signature","token_expired","token_not_yet","token_life","token_audience","tok\#
-        en_issuer","token_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_\#
-        denied","content_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device\#
-        _limit","concurrency_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_lim\#
-        ited","entitlement_denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unava\#
-        ilable","clock_untrusted","module_unavailable","not_found"]},\#
+        s/VideoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"},{"$ref\#
+        ":"#/components/parameters/TraceParent"},{"$ref":"#/components/parameters/TraceState"}],"requestBody":{"$ref\#
+        ":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},\#
+        "400":{"$ref":"#/components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"\#
+        $ref":"#/components/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#\#
+        /components/responses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/compon\#
+        ents/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/r\#
+        esponses/Problem417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/response\#
+        s/Player429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Playe\#
+        r500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},\#
+        "505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_i\#
+        s_certificate","spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_\#
+        rejected","spc_replayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_\#
+        revoked","token_signature","token_expired","token_not_yet","token_life","token_audience","token_issuer","tok\#
+        en_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","conten\#
+        t_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concur\#
+        rency_limit","session_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlem\#
+        ent_denied","entitlement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_\#
+        untrusted","module_unavailable","not_found"]},\#
         "options":{"operationId":"preflightLicenceByKeyV1","tags":["cross-origin"],"summary":"What a browser asks be\#
         fore it sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":\#
         {"$ref":"#/components/responses/Player400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref"\#
@@ -2001,24 +2020,25 @@ extension APIDescription {
         {"$ref":"#/components/parameters/Renew"},{"$ref":"#/components/parameters/Previous"},{"$ref":"#/components/p\#
         arameters/Format"},{"$ref":"#/components/parameters/AssetId"},{"$ref":"#/components/parameters/ContentIdHint\#
         "},{"$ref":"#/components/parameters/KIDHint"},{"$ref":"#/components/parameters/VideoId"},{"$ref":"#/componen\#
-        ts/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"}],"requestBody":{"$ref":"#/components/\#
-        requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},"400":{"$ref":"#\#
-        /components/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$ref":"#/compone\#
-        nts/responses/Player403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#/components/resp\#
-        onses/Problem408"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/components/responses/P\#
-        roblem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem\#
-        417"},"422":{"$ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/responses/Player429"},"4\#
-        31":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Player500"},"501":{"$\#
-        ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},"505":{"$ref":"#\#
-        /components/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_certificate","\#
-        spc_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejected","spc_r\#
-        eplayed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revoked","token_\#
-        signature","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_schema","toke\#
-        n_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","off\#
-        line_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","se\#
-        ssion_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlement_denied","ent\#
-        itlement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","modu\#
-        le_unavailable","not_found"]},\#
+        ts/parameters/KIDField"},{"$ref":"#/components/parameters/RenewField"},{"$ref":"#/components/parameters/Trac\#
+        eParent"},{"$ref":"#/components/parameters/TraceState"}],"requestBody":{"$ref":"#/components/requestBodies/L\#
+        icenceRequest"},"responses":{"200":{"$ref":"#/components/responses/Licence"},"400":{"$ref":"#/components/res\#
+        ponses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$ref":"#/components/responses/P\#
+        layer403"},"404":{"$ref":"#/components/responses/Player404"},"408":{"$ref":"#/components/responses/Problem40\#
+        8"},"409":{"$ref":"#/components/responses/Player409"},"413":{"$ref":"#/components/responses/Problem413"},"41\#
+        4":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"422":{"$\#
+        ref":"#/components/responses/Player422"},"429":{"$ref":"#/components/responses/Player429"},"431":{"$ref":"#/\#
+        components/responses/Problem431"},"500":{"$ref":"#/components/responses/Player500"},"501":{"$ref":"#/compone\#
+        nts/responses/Problem501"},"503":{"$ref":"#/components/responses/Player503"},"505":{"$ref":"#/components/res\#
+        ponses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_certificate","spc_double_base\#
+        64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejected","spc_replayed","token\#
+        _missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revoked","token_signature","tok\#
+        en_expired","token_not_yet","token_life","token_audience","token_issuer","token_schema","token_used","token_\#
+        revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offline_not_allowe\#
+        d","right_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","session_expired",\#
+        "session_killed","key_not_found","key_store_timeout","rate_limited","entitlement_denied","entitlement_unavai\#
+        lable","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","module_unavailable"\#
+        ,"not_found"]},\#
         "options":{"operationId":"preflightLicenceNAGRA","tags":["cross-origin"],"summary":"What a browser asks befo\#
         re it sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"\#
         $ref":"#/components/responses/Player400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"\#
@@ -2036,24 +2056,25 @@ extension APIDescription {
         /components/parameters/Previous"},{"$ref":"#/components/parameters/Format"},{"$ref":"#/components/parameters\#
         /AssetId"},{"$ref":"#/components/parameters/ContentIdHint"},{"$ref":"#/components/parameters/KIDHint"},{"$re\#
         f":"#/components/parameters/VideoId"},{"$ref":"#/components/parameters/KIDField"},{"$ref":"#/components/para\#
-        meters/RenewField"}],"requestBody":{"$ref":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{\#
-        "$ref":"#/components/responses/Licence"},"400":{"$ref":"#/components/responses/ExpressPlay400"},"401":{"$ref\#
-        ":"#/components/responses/ExpressPlay401"},"403":{"$ref":"#/components/responses/ExpressPlay403"},"404":{"$r\#
-        ef":"#/components/responses/ExpressPlay404"},"408":{"$ref":"#/components/responses/Problem408"},"409":{"$ref\#
-        ":"#/components/responses/ExpressPlay409"},"413":{"$ref":"#/components/responses/ExpressPlay413"},"414":{"$r\#
-        ef":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"422":{"$ref":"#\#
-        /components/responses/ExpressPlay422"},"429":{"$ref":"#/components/responses/ExpressPlay429"},"431":{"$ref":\#
-        "#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/ExpressPlay500"},"501":{"$ref":"#\#
-        /components/responses/Problem501"},"503":{"$ref":"#/components/responses/ExpressPlay503"},"505":{"$ref":"#/c\#
-        omponents/responses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_certificate","sp\#
-        c_double_base64","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejected","spc_rep\#
-        layed","token_missing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revoked","token_si\#
-        gnature","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_schema","token_\#
-        used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offli\#
-        ne_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","sess\#
-        ion_expired","session_killed","key_not_found","key_store_timeout","rate_limited","entitlement_denied","entit\#
-        lement_unavailable","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","module\#
-        _unavailable","not_found"]},\#
+        meters/RenewField"},{"$ref":"#/components/parameters/TraceParent"},{"$ref":"#/components/parameters/TraceSta\#
+        te"}],"requestBody":{"$ref":"#/components/requestBodies/LicenceRequest"},"responses":{"200":{"$ref":"#/compo\#
+        nents/responses/Licence"},"400":{"$ref":"#/components/responses/ExpressPlay400"},"401":{"$ref":"#/components\#
+        /responses/ExpressPlay401"},"403":{"$ref":"#/components/responses/ExpressPlay403"},"404":{"$ref":"#/componen\#
+        ts/responses/ExpressPlay404"},"408":{"$ref":"#/components/responses/Problem408"},"409":{"$ref":"#/components\#
+        /responses/ExpressPlay409"},"413":{"$ref":"#/components/responses/ExpressPlay413"},"414":{"$ref":"#/componen\#
+        ts/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"422":{"$ref":"#/components/res\#
+        ponses/ExpressPlay422"},"429":{"$ref":"#/components/responses/ExpressPlay429"},"431":{"$ref":"#/components/r\#
+        esponses/Problem431"},"500":{"$ref":"#/components/responses/ExpressPlay500"},"501":{"$ref":"#/components/res\#
+        ponses/Problem501"},"503":{"$ref":"#/components/responses/ExpressPlay503"},"505":{"$ref":"#/components/respo\#
+        nses/Problem505"}},"x-error-codes":["body_empty","body_unrecognised","spc_is_certificate","spc_double_base64\#
+        ","spc_version_unsupported","spc_malformed","spc_certificate_unknown","spc_rejected","spc_replayed","token_m\#
+        issing","token_ambiguous","token_malformed","token_alg","kid_unknown","kid_revoked","token_signature","token\#
+        _expired","token_not_yet","token_life","token_audience","token_issuer","token_schema","token_used","token_re\#
+        voked","subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offline_not_allowed"\#
+        ,"right_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","session_expired","s\#
+        ession_killed","key_not_found","key_store_timeout","rate_limited","entitlement_denied","entitlement_unavaila\#
+        ble","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","module_unavailable","\#
+        not_found"]},\#
         "options":{"operationId":"preflightRedeem","tags":["cross-origin"],"summary":"What a browser asks before i\#
         t sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"$ref\#
         ":"#/components/responses/ExpressPlay400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":\#
@@ -2156,7 +2177,8 @@ extension APIDescription {
         "post":{"operationId":"queryLicences","tags":["licences"],"summary":"Until when licences are good, and whe\#
         n to renew them","security":[{"token":[]},{"nvAuthorizations":[]},{"axinomMessage":[]},{"axinomQuery":[]},{"\#
         drmToday":[]},{"drmCloud":[]},{"expressPlayToken":[]},{"expressPlayQuery":[]},{"tokenQuery":[]},{"userTokenQ\#
-        uery":[]},{"drmTokenQuery":[]}],"requestBody":{"required":true,"content":{"application/json":{"schema":{"$re\#
+        uery":[]},{"drmTokenQuery":[]}],"parameters":[{"$ref":"#/components/parameters/TraceParent"},{"$ref":"#/comp\#
+        onents/parameters/TraceState"}],"requestBody":{"required":true,"content":{"application/json":{"schema":{"$re\#
         f":"#/components/schemas/LicenceQuery"}}}},"responses":{"200":{"description":"The state of each licence, a\#
         s far as it was given to this subject.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},\#
         "Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref\#
@@ -2183,7 +2205,8 @@ extension APIDescription {
         "post":{"operationId":"issueChallenge","tags":["licences"],"summary":"A number for the next sync report","se\#
         curity":[{"token":[]},{"nvAuthorizations":[]},{"axinomMessage":[]},{"axinomQuery":[]},{"drmToday":[]},{"drmC\#
         loud":[]},{"expressPlayToken":[]},{"expressPlayQuery":[]},{"tokenQuery":[]},{"userTokenQuery":[]},{"drmToken\#
-        Query":[]}],"responses":{"200":{"description":"A challenge, which is accepted once.","headers":{"X-Request-I\#
+        Query":[]}],"parameters":[{"$ref":"#/components/parameters/TraceParent"},{"$ref":"#/components/parameters/Tr\#
+        aceState"}],"responses":{"200":{"description":"A challenge, which is accepted once.","headers":{"X-Request-I\#
         d":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"\#
         content":{"application/json":{"schema":{"$ref":"#/components/schemas/Challenge"}}}},"400":{"$ref":"#/compone\#
         nts/responses/Player400"},"401":{"$ref":"#/components/responses/Player401"},"403":{"$ref":"#/components/resp\#
@@ -2575,6 +2598,11 @@ extension APIDescription {
         hema":{"type":"string"}},\#
         "RenewField":{"name":"X-License-Renew","in":"header","description":"`1` says the same as `renew=true`.","sch\#
         ema":{"type":"string"},"example":"1"},\#
+        "TraceParent":{"name":"traceparent","in":"header","description":"The trace of the request (W3C Trace Context\#
+        ). It is logged, and passed on to the entitlement service. An invalid one is ignored.","schema":{"type":"str\#
+        ing"},"example":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},\#
+        "TraceState":{"name":"tracestate","in":"header","description":"Passed on with `traceparent` if it has at mos\#
+        t 512 bytes.","schema":{"type":"string"},"example":"congo=t61rcWkgMzE"},\#
         "Credential":{"name":"credential","in":"query","description":"The credential's name; the first one unless gi\#
         ven.","schema":{"type":"string"},"example":"main"},\#
         "Size":{"name":"size","in":"query","description":"One of the two certificates; the bundle of both unless giv\#

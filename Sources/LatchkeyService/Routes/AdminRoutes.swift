@@ -34,7 +34,7 @@ struct AdminRoutes: HTTPHandler {
     let drain: DrainEndpoint
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
-        let id = requestIDs.next(for: request.peer, on: loop)
+        let id = requestIDs.next(for: request, on: loop)
         let rules = rules.current
         if let refusal = gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) {
             return refuse(refusal, id)
@@ -71,7 +71,7 @@ struct AdminRoutes: HTTPHandler {
         let refusal =
             gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) ?? refusalOfSender(of: request, rules)
         guard let refusal else { return .keep }
-        return .refuse(response(to: refusal, requestIDs.next(for: request.peer, on: loop)))
+        return .refuse(response(to: refusal, requestIDs.next(for: request, on: loop)))
     }
 
     /// Answers a sender that has presented a token. The token's name is the actor in the ledger.
@@ -166,7 +166,8 @@ struct AdminRoutes: HTTPHandler {
 }
 
 /// `GET /v1/refusals/REQUEST-ID` of the admin listener: why a request was refused, what was found and expected, and
-/// what to do, if it is among the last 10,000. `latchkey why` asks here.
+/// what to do, if it is among the last 10,000. With the id of a trace, the answer is about the newest refusal of that
+/// trace. `latchkey why` asks here.
 struct RefusalEndpoint: Sendable {
     static let prefix = "/v1/refusals/"
 
@@ -176,7 +177,8 @@ struct RefusalEndpoint: Sendable {
 
     /// The cause of a refusal; nil if the request is not known, or no longer known.
     func response(to request: HTTPRequest, id: RequestID) -> HTTPResponse? {
-        guard let entry = recent.entry(of: String(request.path.dropFirst(Self.prefix.count))) else { return nil }
+        let name = String(request.path.dropFirst(Self.prefix.count))
+        guard let entry = recent.entry(of: name) ?? recent.newestEntry(ofTrace: name) else { return nil }
         let isOurs = ProblemCode(rawValue: entry.code)?.isOurFault == true
         let body = JSONWriter.object(RefusalReport(entry, degraded: isOurs ? health.degradedText : nil).write)
         return HTTPResponse(status: .ok, fields: .answer("application/json", id), body: body)

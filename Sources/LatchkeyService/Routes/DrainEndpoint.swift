@@ -22,7 +22,7 @@ struct DrainEndpoint: Sendable {
         if isChange {
             logger.warning(
                 isDrain ? "drain_ordered" : "drain_ended",
-                [.string("actor", actor), .string("request_id", id.text)])
+                [.string("actor", actor)] + id.logFields)
         }
         return HTTPResponse(
             status: .ok, fields: .answer("application/json", id),

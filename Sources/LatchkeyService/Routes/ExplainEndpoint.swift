@@ -49,9 +49,8 @@ struct ExplainEndpoint: Sendable {
             let report = try ExplanationReport(explanation)
             logger.log(
                 .info, "explained", from: .client,
-                [
-                    .string("request_id", id.text),
-                    .string("code", explanation.refusal.map { ExplainedCheck.code(of: $0) } ?? "none"),
+                id.logFields + [
+                    .string("code", explanation.refusal.map { ExplainedCheck.code(of: $0) } ?? "none")
                 ])
             let fields = HTTPFields.answer("application/json", id)
             return HTTPResponse(status: .ok, fields: fields, body: JSONWriter.object(report.write))

@@ -94,7 +94,8 @@ struct LicenseEndpoint: Sendable {
                 LicenseRequest(
                     message: request.body, use: context.wish.use,
                     origin: request.origin(countryField: rules.entitlement.countryField),
-                    renewal: context.wish.renewal, assetHints: context.assetHints, id: context.id.text),
+                    renewal: context.wish.renewal, assetHints: context.assetHints, id: context.id.text,
+                    trace: context.id.trace),
                 presenting: request.tokenCarriers, under: rules, now: clock.wallTime.seconds)
             let shape = context.wish.answer.shape(for: .raw)
             return .later { loop in await respond(to: admission, .raw, as: shape, in: context, on: loop) }
@@ -176,7 +177,7 @@ struct LicenseEndpoint: Sendable {
                 message: key.spc, use: context.wish.use ?? (key.isOffline ? .offline : nil), origin: sender.origin,
                 renewal: sender.renewal,
                 assetHints: hints + (key.assetHint.flatMap { AssetHint($0.utf8, in: .body) }.map { [$0] } ?? []),
-                id: context.id.text)
+                id: context.id.text, trace: context.id.trace)
         }
         do throws(LicenseError) {
             let control = try pipelines.pipeline(on: loop).admissionControl
@@ -304,8 +305,8 @@ struct LicenseEndpoint: Sendable {
     private func log(_ license: IssuedLicense, _ form: MessageForm, _ id: RequestID) {
         logger.log(
             .debug, "license_issued", from: .client,
-            [
-                .string("request_id", id.text), .string("license", license.id.description),
+            id.logFields + [
+                .string("license", license.id.description),
                 .string("credential", license.credentialName), .string("kid", license.key.keyID.description),
                 .string("content", license.key.contentID.text),
                 .string("validity", license.terms.validity.name),
@@ -318,8 +319,8 @@ struct LicenseEndpoint: Sendable {
     private func log(_ ended: EndedPlayback, _ form: MessageForm, _ id: RequestID) {
         logger.log(
             .debug, "playback_ended", from: .client,
-            [
-                .string("request_id", id.text), .string("credential", ended.credentialName),
+            id.logFields + [
+                .string("credential", ended.credentialName),
                 .string("kid", ended.keyID.description), .string("shape", form.rawValue),
             ])
     }
@@ -327,8 +328,8 @@ struct LicenseEndpoint: Sendable {
     private func log(_ accepted: AcceptedSyncReport, _ form: MessageForm, _ id: RequestID) {
         logger.log(
             .debug, "sync_report_accepted", from: .client,
-            [
-                .string("request_id", id.text), .string("credential", accepted.credentialName),
+            id.logFields + [
+                .string("credential", accepted.credentialName),
                 .bool("challenge_accepted", accepted.isChallengeAccepted),
                 .unsigned("duration_to_expiry", UInt64(accepted.report.remaining.wireValue)),
                 .string("shape", form.rawValue),

@@ -53,7 +53,7 @@ struct LicenseQueryEndpoint: Sendable {
                 do throws(LicenseError) {
                     let pipeline = try pipelines.pipeline(on: loop)
                     try await pipeline.admissionControl.waitForTurn(of: sender)
-                    guard let asker = try await asker(sender, query, pipeline, on: loop) else { return busy(id) }
+                    guard let asker = try await asker(sender, query, pipeline, id, on: loop) else { return busy(id) }
                     return await answer(query, of: asker, id, on: loop)
                 } catch {
                     return refuse(error, id)
@@ -71,7 +71,8 @@ struct LicenseQueryEndpoint: Sendable {
     /// If only the operator's service can read the token, that service is asked about the first content of the query.
     /// If it refuses, the sender sees only licences that were issued for this token itself.
     private func asker(
-        _ sender: TokenSender, _ query: LicenseQuery, _ pipeline: LicensePipeline, on loop: LoopContext
+        _ sender: TokenSender, _ query: LicenseQuery, _ pipeline: LicensePipeline, _ id: RequestID,
+        on loop: LoopContext
     ) async throws(LicenseError) -> Asker? {
         if let holder = sender.holder { return try Asker(holder, pseudonyms) }
         let alone = try Asker(opaque: sender, nil, pseudonyms)
@@ -85,7 +86,8 @@ struct LicenseQueryEndpoint: Sendable {
         }
         guard let content else { return alone }
         do throws(LicenseError) {
-            let holder = try await pipeline.holder(sender, asking: content, now: clock.wallTime.seconds)
+            let holder = try await pipeline.holder(
+                sender, asking: content, trace: id.trace, now: clock.wallTime.seconds)
             return try Asker(opaque: sender, holder, pseudonyms)
         } catch {
             guard case .entitlementDenied = error else { throw error }

@@ -19,7 +19,7 @@ struct PublicRoutes: HTTPHandler {
         let rules = rules.current
         let address = rules.addresses.address(at: request.path)
         if let address, address.isForPackagers {
-            let id = requestIDs.next(for: request.peer, on: loop)
+            let id = requestIDs.next(for: request, on: loop)
             return packagers?.answer(request, at: address, under: rules, id: id, on: loop) ?? refuse(.notFound, id)
         }
         return rules.cors.answer(request, methods: address?.methods ?? Self.allMethods) {
@@ -37,7 +37,7 @@ struct PublicRoutes: HTTPHandler {
         let isRefused: Bool
         let address = rules.addresses.address(at: request.path)
         if let address, address.isForPackagers {
-            let id = requestIDs.next(for: request.peer, on: loop)
+            let id = requestIDs.next(for: request, on: loop)
             return packagers?.refusal(ofHead: request, at: address, under: rules, id: id, on: loop)
                 .map { .refuse($0) } ?? .keep
         }
@@ -65,7 +65,7 @@ struct PublicRoutes: HTTPHandler {
     private func route(
         _ request: HTTPRequest, to address: PublicAddress?, under rules: LiveRules, on loop: LoopContext
     ) -> HTTPAnswer {
-        let id = requestIDs.next(for: request.peer, on: loop)
+        let id = requestIDs.next(for: request, on: loop)
         let service = address?.service(for: request.method)
         // ExpressPlay's endpoints make their own refusals, because some of their numbers have no code of ours.
         if let service, let answer = expressPlay?.answer(request, to: service, under: rules, id: id, on: loop) {

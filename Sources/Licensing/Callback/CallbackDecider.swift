@@ -7,8 +7,8 @@ package import Telemetry
 
 /// Carries a question to the operator's service.
 package protocol CallbackTransport: Sendable {
-    /// Sends the body, and returns the body of the answer. The caller is a task on `loop`, and goes on there.
-    func ask(_ body: [UInt8], on loop: LoopContext) async throws(CallbackOutage) -> [UInt8]
+    /// Sends the question, and returns the body of the answer. The caller is a task on `loop`, and goes on there.
+    func ask(_ question: CallbackQuestion, on loop: LoopContext) async throws(CallbackOutage) -> [UInt8]
 }
 
 /// Why the operator's service gave no answer that decides.
@@ -198,7 +198,7 @@ package final class CallbackDecider: Sendable {
         }
         guard let call else { throw .breakerOpen(seconds: wait) }
         do throws(CallbackOutage) {
-            let body = try await transport.ask(question.body, on: loop)
+            let body = try await transport.ask(question, on: loop)
             let answer = try Self.read(body, question)
             state.withLock { $0.breaker.succeeded(call) }
             return answer

@@ -33,7 +33,7 @@ extension Command {
         ],
         options: [
             ConfiguredKeys.config, LintArguments.players, LintArguments.followOthers, LintArguments.strict, .json,
-        ] + LintArguments.network,
+        ] + ClientNetwork.options,
         run: { arguments, context throws(CommandError) in
             try await LintArguments(arguments, context).run()
         })
@@ -46,18 +46,6 @@ struct LintArguments {
     static let followOthers = CommandOption(
         "--follow-others", .flag, help: "read playlists in other folders and on other servers too")
     static let strict = CommandOption("--strict", .flag, help: "treat warnings as errors")
-    /// The options of the network, which `PlayerNetwork` reads.
-    static let network = [
-        CommandOption(
-            PlayerNetwork.authorities.name, .value("FILE"),
-            help: "the only certificate authorities to trust, in PEM; the system's unless given"),
-        CommandOption(
-            PlayerNetwork.proxy.name, .value("URL"),
-            help: "the proxy for every address, http://HOST:PORT; those of https_proxy and no_proxy unless given"),
-        CommandOption(PlayerNetwork.http1.name, .flag, help: "offer only HTTP/1.1"),
-        CommandOption(
-            PlayerNetwork.timeout.name, .value("SECONDS"), help: "the time for one answer, 1 to 120; 30 unless given"),
-    ]
 
     private let place: PlaylistPlace
     private let linter: PlaylistLinter
@@ -93,11 +81,11 @@ struct LintArguments {
 
 /// Reads the texts of playlists, each of at most `PlaylistLimits.sizeMaximum` bytes.
 struct PlaylistFetcher {
-    private let network: PlayerNetwork
+    private let network: ClientNetwork
     private let context: CommandContext
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
-        network = try PlayerNetwork(
+        network = try ClientNetwork(
             arguments, answerSizeMaximum: PlaylistLimits.sizeMaximum, sizeRemark: "no playlist should be")
         self.context = context
     }
@@ -125,7 +113,7 @@ struct PlaylistFetcher {
         let request = HTTPRoundTripRequest(
             .get, url.absoluteString, fields: ["Accept: application/vnd.apple.mpegurl, */*", "User-Agent: latchkey"])
         let answer: HTTPRoundTripAnswer
-        do throws(PlayerNetworkError) {
+        do throws(ClientNetworkError) {
             answer = try network.perform(request, url)
         } catch {
             throw .failed(error.text)

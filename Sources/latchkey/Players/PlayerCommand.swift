@@ -18,7 +18,7 @@ struct PlayerCommand {
         "--key-id", .value("UUID"),
         help: "with --as: the key ids, in the order of --skd, for players that take them from the media", repeats: true)
 
-    static let options = [players, keyAddresses, keyIDs] + PlayerNetwork.options
+    static let options = [players, keyAddresses, keyIDs]
 
     private static let keyCountMaximum = 16
 
@@ -40,7 +40,7 @@ struct PlayerCommand {
         chosen = try Self.players(words)
         let uris = try Self.uris(arguments)
         let server = try ServerArguments(arguments, context)
-        let network = try PlayerNetwork(arguments)
+        let network = try ClientNetwork(arguments)
         let device = try PlayerDevice(arguments, context)
         var certificate: Certificate?
         if let path = arguments.value(DeviceArguments.certificate) {

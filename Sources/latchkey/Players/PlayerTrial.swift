@@ -9,7 +9,7 @@ import KeyCrypto
 /// Sends requests for the same keys as one player after the other.
 struct PlayerTrial {
     let device: PlayerDevice
-    let network: PlayerNetwork
+    let network: ClientNetwork
     /// The address of the licence route.
     let address: URL
     let token: String
@@ -30,7 +30,7 @@ struct PlayerTrial {
             return outcome
         }
         let certificate: Certificate
-        do throws(PlayerNetworkError) {
+        do throws(ClientNetworkError) {
             certificate = if let given = self.certificate { given } else { try fetchCertificate(profile) }
         } catch {
             outcome.verdict = .noCertificate(error.text)
@@ -55,7 +55,7 @@ struct PlayerTrial {
             .post(profile.body.encode(keys, isOffline: isOffline)), target.absoluteString,
             fields: profile.fields(token: token))
         let answer: HTTPRoundTripAnswer
-        do throws(PlayerNetworkError) {
+        do throws(ClientNetworkError) {
             answer = try network.perform(request, target)
         } catch {
             outcome.verdict = .noAnswer(error.text)
@@ -93,23 +93,23 @@ struct PlayerTrial {
         return LicenseURL.appending(items, to: target)
     }
 
-    private func fetchCertificate(_ profile: PlayerProfile) throws(PlayerNetworkError) -> Certificate {
+    private func fetchCertificate(_ profile: PlayerProfile) throws(ClientNetworkError) -> Certificate {
         let target = LicenseURL.appending(profile.format.map { [("format", $0)] } ?? [], to: certificateAddress)
         let request = HTTPRoundTripRequest(
             .get, target.absoluteString, fields: ["Accept: */*", PlayerProfile.userAgent])
         let answer = try network.perform(request, target)
         guard answer.status == 200 else {
-            throw PlayerNetworkError(text: "\(target.path) answers with status \(answer.status)")
+            throw ClientNetworkError(text: "\(target.path) answers with status \(answer.status)")
         }
         guard let bytes = profile.certificate.read(answer.body) else {
             let kind = LicenseProblem.printable(FileKind(answer.body).name)
-            throw PlayerNetworkError(text: "it needs \(profile.certificate.name), but \(target.path) gives \(kind)")
+            throw ClientNetworkError(text: "it needs \(profile.certificate.name), but \(target.path) gives \(kind)")
         }
         do throws(CommandError) {
             return try device.certificate(in: bytes, target.path)
         } catch {
             switch error {
-            case .failed(let text), .usage(let text), .misconfigured(let text): throw PlayerNetworkError(text: text)
+            case .failed(let text), .usage(let text), .misconfigured(let text): throw ClientNetworkError(text: text)
             }
         }
     }
@@ -137,15 +137,5 @@ extension PlayerProfile {
         case .query: break
         }
         return lines
-    }
-}
-
-extension ReceivedLicense {
-    init(_ answer: HTTPRoundTripAnswer) {
-        self.init(
-            status: answer.status, requestID: answer.value(of: "X-Request-Id"),
-            licenseID: answer.value(of: "X-License-Id"), renewAfter: answer.value(of: "X-License-Renew-After"),
-            sessionToken: answer.value(of: "X-Session-Token"), errorCode: answer.value(of: "X-Error-Code"),
-            body: answer.body)
     }
 }

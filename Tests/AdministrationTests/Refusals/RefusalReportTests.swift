@@ -9,7 +9,8 @@ import Testing
 
 @Suite struct RefusalReportTests {
     private static let entry = RecentRefusals.Entry(
-        "4be1c7a2d0396f58", at: WallTime(seconds: 1_700_000_000, nanoseconds: 250_000_000), event: "license_refused",
+        "4be1c7a2d0396f58", trace: "0af7651916cd43dd8448eb211c80319c",
+        at: WallTime(seconds: 1_700_000_000, nanoseconds: 250_000_000), event: "license_refused",
         code: "token_audience", cause: "the token is not meant for this server",
         facts: [
             ("tag", "0000000000000000"), ("number", "0"), ("listener", "public"), ("found", #"aud "other""#),
@@ -20,6 +21,8 @@ import Testing
         let report = RefusalReport(Self.entry)
         let lines = report.text.split(separator: "\n").map(String.init)
         #expect(lines.first == "refused     token_audience (license_refused), 2023-11-14T22:13:20.250Z")
+        #expect(lines.contains("request id  4be1c7a2d0396f58"))
+        #expect(lines.contains("trace_id    0af7651916cd43dd8448eb211c80319c"))
         #expect(lines.contains("cause       the token is not meant for this server"))
         #expect(lines.contains(#"found       aud "other""#) && lines.contains(#"expected    aud "latchkey""#))
         #expect(lines.last?.hasPrefix("what to do  Compare iss and aud") == true)

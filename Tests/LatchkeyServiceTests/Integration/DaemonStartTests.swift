@@ -173,7 +173,7 @@ import Testing
 
     @Test(arguments: [[], ["--check"]])
     func namesTheLineAndThePathOfAMistake(arguments: [String]) throws {
-        try edit { $0.replace("logging: { level: \"info\" }", with: "\n\nlogging: { lvel: \"info\" }") }
+        try edit { $0.replace("logging: { level: \"debug\" }", with: "\n\nlogging: { lvel: \"info\" }") }
         let line = try folder.text("latchkey.json5").split(separator: "\n", omittingEmptySubsequences: false)
             .firstIndex { $0.contains("lvel") }
         try expectRefusal(
@@ -182,7 +182,7 @@ import Testing
 
     /// Every problem stands in a line of its own, and each line says whose it is.
     @Test func namesAllMistakesInTheSameForm() throws {
-        try edit { $0.replace("logging: { level: \"info\" }", with: "logging: { level: \"loud\", linesPerEvent: 0 }") }
+        try edit { $0.replace("logging: { level: \"debug\" }", with: "logging: { level: \"loud\", linesPerEvent: 0 }") }
         let process = try RunningDaemon.start(folder)
         #expect(process.waitForExit() == 78)
         let lines = process.messages.text.split(separator: "\n")

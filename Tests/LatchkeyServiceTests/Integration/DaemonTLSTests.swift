@@ -98,7 +98,7 @@ import Testing
     @Test func saysWhatNeedsARestart() throws {
         let daemon = try RunningDaemon(folder)
         try edit("limits: { rates", "limits: { bodySizeMaximum: 2048, rates")
-        try edit("logging: { level: \"info\" }", "logging: { level: \"error\" }")
+        try edit("logging: { level: \"debug\" }", "logging: { level: \"error\" }")
         daemon.process.signal(SIGHUP)
         #expect(daemon.line(event: "restart_needed")?["fields"]?.string == "limits.bodySizeMaximum")
     }

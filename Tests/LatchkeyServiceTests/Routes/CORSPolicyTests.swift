@@ -96,7 +96,11 @@ import Testing
         #expect(refused.fields["Allow"] == (refused.status == .notFound ? nil : methods))
         #expect(response.fields["Access-Control-Max-Age"] == "60")
         let allowed = response.fields["Access-Control-Allow-Headers"]?.split(separator: ", ") ?? []
-        for name in ["authorization", "content-type", "nv-authorizations", "x-axdrm-message", "pragma", "x-customer"] {
+        for name in [
+            "authorization", "content-type", "nv-authorizations", "x-axdrm-message", "pragma", "x-customer",
+            "traceparent",
+            "tracestate",
+        ] {
             #expect(allowed.contains(Substring(name)))
         }
         #expect(Set(allowed).count == allowed.count)

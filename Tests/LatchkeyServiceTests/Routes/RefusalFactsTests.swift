@@ -58,6 +58,28 @@ import Testing
         #expect(report["remedy"]?.string?.isEmpty == false && report["explanation"]?.string == line["cause"]?.string)
     }
 
+    /// Only a valid trace is written, and an invalid one changes no answer.
+    @Test func nameTheTrace() async throws {
+        let trace = "0af7651916cd43dd8448eb211c80319c"
+        let parent = "00-\(trace)-b7ad6b7169203331-01"
+        let refused = await fixture.ask(.post, "/fps/license", ["traceparent": parent], body: [1])
+        let id = try #require(refused.fields["X-Request-Id"])
+        let line = try line(of: refused, fixture)
+        #expect(line["trace_id"]?.string == trace && line["parent_span_id"]?.string == "b7ad6b7169203331")
+        #expect(line["span_id"]?.string == id)
+        #expect(try await report(of: refused, fixture)["trace_id"]?.string == trace)
+        let admin: HTTPFields = ["Authorization": "Bearer \(RoutesFixture.adminToken)"]
+        let found = await fixture.askAdmin(.get, "/v1/refusals/\(trace)", admin)
+        #expect(try JSONReader.parse(found.body).object?["request_id"]?.string == id)
+        for invalid in [parent.uppercased(), parent + "-", "00-\(trace)-0000000000000000-01"] {
+            let other = await fixture.ask(.post, "/fps/license", ["traceparent": invalid], body: [1])
+            #expect(other.status == refused.status)
+            let line = try self.line(of: other, fixture)
+            #expect(line["trace_id"] == nil && line["span_id"] == nil)
+            #expect(try await report(of: other, fixture)["trace_id"] == nil)
+        }
+    }
+
     @Test func countByCodeIssuerAndCredential() async throws {
         let message = try fixture.deviceRequest(.v1).message
         for _ in 0..<3 {

@@ -45,11 +45,11 @@ import Testing
 
     private func outcome(
         _ message: [UInt8]? = nil, token: [UInt8] = token, from address: IPAddress? = .v4(0x7f00_0001),
-        isRenewal: Bool = false
+        isRenewal: Bool = false, trace: TraceContext? = nil
     ) async throws -> Result<LicenseOutcome, LicenseError> {
         let request = LicenseRequest(
             message: try message ?? fixture.deviceRequest(.v1).message, origin: RequestOrigin(address: address),
-            renewal: RenewalWish(isRenewal: isRenewal))
+            renewal: RenewalWish(isRenewal: isRenewal), trace: trace)
         return await fixture.outcome(of: request, token: token, header: Self.header)
     }
 
@@ -62,6 +62,14 @@ import Testing
             case .syncReport, .playbackEnded: preconditionFailure("an ordinary SPC contains no report")
             }
         }
+    }
+
+    /// The service gets the trace of the request, and no trace if the request has none.
+    @Test func tellsTheServiceTheTrace() async throws {
+        let parent = Array("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".utf8)
+        let trace = TraceContext(traceparent: parent[...], spanID: "00f067aa0ba902b7")
+        for trace in [trace, nil] { _ = try await outcome(trace: trace) }
+        #expect(transport.tracesOfQuestions == [trace, nil] && trace != nil)
     }
 
     // MARK: What the service decides

@@ -1,7 +1,9 @@
 import ByteCoding
+import Entitlements
 import EventLoops
 import Licensing
 import Synchronization
+import Telemetry
 
 /// An operator's service that gives the answers that a test sets, and records the questions.
 final class ScriptedTransport: CallbackTransport {
@@ -18,6 +20,7 @@ final class ScriptedTransport: CallbackTransport {
 
     private let script: Mutex<Answer>
     private let asked = Mutex<[JSONObject]>([])
+    private let traces = Mutex<[TraceContext?]>([])
 
     init(_ answer: Answer = .allowed) {
         script = Mutex(answer)
@@ -29,12 +32,15 @@ final class ScriptedTransport: CallbackTransport {
     }
 
     var questions: [JSONObject] { asked.withLock { $0 } }
+    /// The trace of each question.
+    var tracesOfQuestions: [TraceContext?] { traces.withLock { $0 } }
 
-    func ask(_ body: [UInt8], on loop: LoopContext) async throws(CallbackOutage) -> [UInt8] {
-        guard let question = try? JSONReader.parse(body).object, let id = question["messageID"]?.string else {
+    func ask(_ asked: CallbackQuestion, on loop: LoopContext) async throws(CallbackOutage) -> [UInt8] {
+        guard let question = try? JSONReader.parse(asked.body).object, let id = question["messageID"]?.string else {
             throw .status(400)
         }
-        asked.withLock { $0.append(question) }
+        self.asked.withLock { $0.append(question) }
+        traces.withLock { $0.append(asked.trace) }
         let members: String
         switch script.withLock({ $0 }) {
         case .allowed: members = #""isAllowed":true"#

@@ -172,7 +172,7 @@ import Testing
         ["--as", "hls.js", "--skd", "skd://a1", "--save-ckc", "x"],
         ["--as", "hls.js", "--skd", "skd://a1", "--proxy", "127.0.0.1"],
         ["--as", "hls.js", "--skd", "skd://a1", "--timeout", "0"], ["--skd", "skd://a1"],
-        ["--asset-id", "a1", "--certificate", "x", "--http1"], ["--asset-id", "a1"], ["--certificate", "x"],
+        ["--asset-id", "a1", "--certificate", "x", "--timeout", "0"], ["--asset-id", "a1"], ["--certificate", "x"],
     ])
     func refusesWhatMakesNoSense(words: [String]) async throws {
         let run = try await LatchkeyProcess(

@@ -177,8 +177,8 @@ final class PackagerService: Sendable {
             }
         logger.log(
             .info, "packager_served", from: cause,
-            [
-                .string("request_id", context.id.text), .string("packager", packager.name),
+            context.id.logFields + [
+                .string("packager", packager.name),
                 .string("interface", context.interface.rawValue), .string("content", served.contentID?.text ?? ""),
                 .integer("keys", count), .integer("created", created),
                 .double("seconds", duration / .seconds(1)),

@@ -4,19 +4,18 @@ import HTTPCalls
 import KeyCrypto
 import OperatorCommands
 
-/// Sends the requests of players to the server, and explains network errors in words.
-struct PlayerNetwork {
+/// Sends requests to a licence server or a server of playlists, and explains network errors in words.
+struct ClientNetwork {
     static let authorities = CommandOption(
         "--ca", .value("FILE"),
-        help: "with --as: the only certificate authorities to trust, in PEM; the system's unless given")
+        help: "the only certificate authorities to trust, in PEM; the system's unless given")
     static let proxy = CommandOption(
         "--proxy", .value("URL"),
-        help: "with --as: the proxy for every request, http://HOST:PORT; those of https_proxy and no_proxy unless given"
-    )
+        help: "the proxy for every request, http://HOST:PORT; those of https_proxy and no_proxy unless given")
     static let http1 = CommandOption(
-        "--http1", .flag, help: "with --as: offer only HTTP/1.1; unless given, HTTP/2 is used over TLS if possible")
+        "--http1", .flag, help: "offer only HTTP/1.1; unless given, HTTP/2 is used over TLS if possible")
     static let timeout = CommandOption(
-        "--timeout", .value("SECONDS"), help: "with --as: the time for one answer, 1 to 120; 30 unless given")
+        "--timeout", .value("SECONDS"), help: "the time for one answer, 1 to 120; 30 unless given")
 
     static let options = [authorities, proxy, http1, timeout]
 
@@ -49,14 +48,14 @@ struct PlayerNetwork {
     }
 
     /// Sends one request. Throws the reason in words if there is no answer.
-    func perform(_ request: HTTPRoundTripRequest, _ address: URL) throws(PlayerNetworkError) -> HTTPRoundTripAnswer {
+    func perform(_ request: HTTPRoundTripRequest, _ address: URL) throws(ClientNetworkError) -> HTTPRoundTripAnswer {
         var settings = settings
         // Addresses of this machine need no proxy, unless --proxy names one.
         if settings.proxy == .environment, LicenseURL.isLoopback(address) { settings.proxy = .none }
         do throws(HTTPRoundTripError) {
             return try HTTPRoundTrip.perform(request, settings)
         } catch {
-            throw PlayerNetworkError(text: LicenseProblem.printable(text(of: error, address)))
+            throw ClientNetworkError(text: LicenseProblem.printable(text(of: error, address)))
         }
     }
 
@@ -67,7 +66,8 @@ struct PlayerNetwork {
         case .proxyUnknown: "there is no host with the proxy's name"
         case .notConnected(let text):
             settings.proxy == .environment
-                ? "nothing answers at \(server) (\(text))" : "neither \(server) nor the proxy answers (\(text))"
+                ? "nothing answers at \(server) (\(text)); is latchkeyd running, and is this an address at which it listens?"
+                : "neither \(server) nor the proxy answers (\(text))"
         case .timedOut: "\(server) did not answer within \(timeoutSeconds) s"
         case .certificateRefused(let text):
             "the certificate of \(server) is not trusted (\(text)); name a private authority by --ca"
@@ -82,6 +82,6 @@ struct PlayerNetwork {
 }
 
 /// The reason in words why there is no answer.
-struct PlayerNetworkError: Error, Equatable, Sendable {
+struct ClientNetworkError: Error, Equatable, Sendable {
     let text: String
 }
