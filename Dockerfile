@@ -14,6 +14,9 @@
 #
 # Other images in place of these, such as those of an inner registry; and an image with both programs in /programs, in
 # place of the stage that compiles them. Scripts/test-image builds and runs all of this.
+#
+# The buildah and podman of Debian 12 look for the default of PROGRAMS in a registry. Give them
+# `--build-arg PROGRAMS=build`.
 ARG BUILD_IMAGE=swift:6.3-bookworm
 ARG BASE_IMAGE=debian:12-slim
 ARG PROGRAMS=build

@@ -127,6 +127,8 @@ enum ProductionSetup {
 
                 // A file on another disk than the database, if there is one: it shows that a database was restored from an
                 // older copy, so that no content gets a second key.
+                // The unit must let the daemon write there: `systemctl edit latchkey.service`, [Service],
+                // StateDirectory=latchkey-keys.
                 // generationFile: "/var/lib/latchkey-keys/last-key",
             },
 

@@ -1,111 +1,27 @@
-"""What an operator does with the Debian package, from its installation to its removal, on a system that systemd has booted.
-
-Runs inside the container that Scripts/test-package boots, as root and with the standard library alone. /test has the
-packages, /result takes what is said. It ends with a line "passed" or "FAILED" in /result/outcome.
-"""
+"""What an operator does with the Debian package, from its installation to its removal, on a system that systemd has booted."""
 
 import json
 import os
 import re
 import socket
 import ssl
-import subprocess
 import sys
 import threading
 import time
-import traceback
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-NEW, OLD = Path("/test/new.deb"), Path("/test/old.deb")
-CONFIGURATION = Path("/etc/latchkey/latchkey.json5")
-DEVELOPMENT = Path("/var/development")
-URL = "https://localhost"
-CONTENT = "movie-1"
-# No step may hang: so long for one command, and for what a step waits for.
-COMMAND_SECONDS = 120
-WAIT_SECONDS = 60
+from host import (
+    CONFIGURATION, CONTENT, DEVELOPMENT, HANDOVER, KEYS_DISK, LOST, NEW, OLD, PACKAGER_SECRET, REVOKED, STATE, WAIT_SECONDS,
+    as_daemon, ask_as_packager, ask_for_a_licence, counted_keys, drop_in, edit, is_active, journal, ledger_rows,
+    let_keys_be_counted, listen_on_loopback, main_process, perform, readiness, run, say, shown, tool,
+    trust_the_certificate, wait_for,
+)
+
 KILLS = 5
 RESTARTS = 5
 CLIENTS = 16
 ANSWERS_BETWEEN = 300
-
-log = open("/result/log", "a", encoding="utf-8", buffering=1)
-
-
-def say(text: str) -> None:
-    print(text, file=log)
-
-
-def run(*command: str, status: int | None = 0, text: str | None = None) -> str:
-    """What the command says on both of its outputs. Another status than this is a failure; None takes any."""
-    result = subprocess.run(
-        command, input=text, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=COMMAND_SECONDS, check=False)
-    assert status is None or result.returncode == status, f"{' '.join(command)}: status {result.returncode}: {result.stdout}"
-    return result.stdout
-
-
-def as_daemon(*command: str, status: int | None = 0, text: str | None = None) -> str:
-    """As the daemon's user, without its environment: `sudo -u latchkey`."""
-    return run("runuser", "--user", "latchkey", "--", *command, status=status, text=text)
-
-
-def wait_for(what: str, condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, f"waited in vain: {what}\n{run('systemctl', 'status', 'latchkey.service', status=None)}"
-        time.sleep(0.05)
-
-
-def shown(unit: str, name: str) -> str:
-    return run("systemctl", "show", "--property", name, "--value", unit).strip()
-
-
-def is_active(unit: str) -> bool:
-    return shown(unit, "ActiveState") == "active"
-
-
-def main_process() -> int:
-    return int(shown("latchkey.service", "MainPID"))
-
-
-def readiness() -> int:
-    status = run("curl", "--silent", "--output", "/dev/null", "--write-out", "%{http_code}", f"{URL}/readyz", status=None)
-    return int(status)
-
-
-def edit(old: str, new: str) -> None:
-    text = CONFIGURATION.read_text(encoding="utf-8")
-    assert old in text, f"the configuration has no {old}"
-    CONFIGURATION.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def drop_in(unit: str, name: str, text: str) -> Path:
-    folder = Path(f"/etc/systemd/system/{unit}.d")
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.conf"
-    path.write_text(text, encoding="utf-8")
-    run("systemctl", "daemon-reload")
-    return path
-
-
-def ask_for_a_licence(content: str = CONTENT) -> dict[str, object]:
-    """A simulated device with a token of the development issuer gets a licence, and opens it."""
-    token = run("latchkey", "token", "mint", "--config", f"{DEVELOPMENT}/latchkey.json5", "--content", content)
-    answer = run(
-        "latchkey", "device", "request", "--url", URL, "--certificate", f"{DEVELOPMENT}/fairplay/bundle.bin",
-        "--application-secret", f"{DEVELOPMENT}/fairplay/application-secret.hex", "--asset-id", content, "--spc-version",
-        "2", "--json", "--token", "-", status=None, text=token)
-    first, *rest = answer.splitlines()
-    # URLSession of the tool sometimes aborts the program when it has done its work. This is a fault of
-    # swift-corelibs-foundation, and not of the package. The answer is complete then.
-    if any("_MultiHandle deallocated" in line for line in rest):
-        say("the tool was aborted by URLSession after its answer")
-    else:
-        assert rest == [], answer
-    return json.loads(first)
-
 
 # --- Load -------------------------------------------------------------------------------------------------------------
 
@@ -168,7 +84,7 @@ class Load:
 
 def install() -> None:
     """The package is there, and nothing runs: there are no keys yet."""
-    run("dpkg", "--install", str(NEW))
+    run("dpkg", "--install", NEW)
     assert run("dpkg", "--verify", "latchkey") == ""
     for unit in ("latchkey.service", "latchkey.socket"):
         assert run("systemctl", "is-enabled", unit, status=None).strip() == "disabled"
@@ -191,9 +107,9 @@ def set_up() -> None:
     """`init --production`, and development files in the places of Apple's, as the checklist says."""
     say(run("latchkey", "init", "--production", "/etc/latchkey"))
     assert run("stat", "--format", "%U:%G %a", "/etc/latchkey/secrets/session-key").strip() == "root:latchkey 640"
-    problems = as_daemon("latchkeyd", "--config", str(CONFIGURATION), "--check", status=None)
+    problems = as_daemon("latchkeyd", "--config", CONFIGURATION, "--check", status=None)
     assert "fairplay/certificate-2048.der" in problems and "tls/certificate.pem" in problems, problems
-    run("latchkey", "init", str(DEVELOPMENT))
+    run("latchkey", "init", DEVELOPMENT)
     for source, target in [
         ("fairplay/certificate-1024.der", "fairplay"), ("fairplay/certificate-2048.der", "fairplay"),
         ("fairplay/private-key-1024.pem", "fairplay"), ("fairplay/private-key-2048.pem", "fairplay"),
@@ -204,12 +120,9 @@ def set_up() -> None:
     run("install", "--mode", "0644", f"{DEVELOPMENT}/secrets/token-verification-key.pem", "/etc/latchkey/issuers/portal.pem")
     edit("https://portal.example.com", "latchkey-development")
     edit("portal-1", "development-1")
-    assert as_daemon("latchkeyd", "--config", str(CONFIGURATION), "--check").splitlines()[-1] == f"{CONFIGURATION}: good"
-    # Development material is refused where other machines can listen.
-    drop_in("latchkey.socket", "loopback", "[Socket]\nListenStream=\nListenStream=127.0.0.1:443\nListenStream=[::1]:443\n")
-    # Clients trust the certificate, so that TLS is verified here.
-    run("install", "--mode", "0644", f"{DEVELOPMENT}/tls/certificate.pem", "/usr/local/share/ca-certificates/latchkey.crt")
-    run("update-ca-certificates")
+    assert as_daemon("latchkeyd", "--config", CONFIGURATION, "--check").splitlines()[-1] == f"{CONFIGURATION}: good"
+    listen_on_loopback()
+    trust_the_certificate()
 
 
 def start() -> None:
@@ -223,9 +136,9 @@ def start() -> None:
 
 def one_licence() -> None:
     """Keys are made by the daemon's user, beside the daemon."""
-    as_daemon("latchkey", "keys", "create", "--config", str(CONFIGURATION), "--content", CONTENT)
+    tool("keys", "create", "--content", CONTENT)
     assert ask_for_a_licence()
-    say(as_daemon("latchkey", "ledger", "verify", "--config", str(CONFIGURATION)))
+    say(tool("ledger", "verify"))
 
 
 def reload() -> None:
@@ -291,11 +204,11 @@ def restarts_under_load() -> None:
 
 def drain() -> None:
     """An operator takes the node out of service, and back."""
-    said = as_daemon("latchkey", "admin", "drain", "--config", str(CONFIGURATION))
+    said = tool("admin", "drain")
     assert said == "The node is not ready, and serves what comes.\n", said
     assert readiness() == 503 and ask_for_a_licence()
     assert shown("latchkey.service", "StatusText").startswith("Not ready by order of token:tokenFile")
-    as_daemon("latchkey", "admin", "ready", "--config", str(CONFIGURATION))
+    tool("admin", "ready")
     assert readiness() == 200 and shown("latchkey.service", "StatusText") == "Serving"
     assert '"event":"drain_ordered","actor":"token:tokenFile"' in journal()
 
@@ -318,10 +231,10 @@ def roll_back_and_upgrade() -> None:
     """The older programs go on with the data of these, and these with theirs. Both leave the service running."""
     for package in (OLD, NEW):
         process = main_process()
-        run("dpkg", "--install", str(package))
+        run("dpkg", "--install", package)
         wait_for("another process", lambda: main_process() not in (0, process) and is_active("latchkey.service"))
         assert ask_for_a_licence()
-        as_daemon("latchkey", "ledger", "verify", "--config", str(CONFIGURATION))
+        tool("ledger", "verify")
 
 
 def upgrade_older_data() -> None:
@@ -329,34 +242,72 @@ def upgrade_older_data() -> None:
     # The installation starts what is enabled.
     run("dpkg", "--install", str(OLD))
     run("systemctl", "stop", "latchkey.service", "latchkey.socket")
-    state = Path("/var/lib/latchkey")
-    state.rename("/var/lib/latchkey.kept")
+    STATE.rename("/var/lib/latchkey.kept")
     run("systemctl", "start", "latchkey.socket", "latchkey.service")
-    as_daemon("latchkey", "keys", "create", "--config", str(CONFIGURATION), "--content", "older")
+    tool("keys", "create", "--content", "older")
     before = ask_for_a_licence("older")
     for package in (NEW, OLD, NEW):
-        run("dpkg", "--install", str(package))
+        run("dpkg", "--install", package)
         wait_for("the service", lambda: is_active("latchkey.service"))
         after = ask_for_a_licence("older")
-        assert key(after) == key(before), "the key of the content stays"
-    as_daemon("latchkey", "ledger", "verify", "--config", str(CONFIGURATION))
+        assert after == before, "the key of the content stays"
+    tool("ledger", "verify")
     run("systemctl", "stop", "latchkey.service", "latchkey.socket")
-    run("rm", "--recursive", str(state))
-    Path("/var/lib/latchkey.kept").rename(state)
+    run("rm", "--recursive", STATE)
+    Path("/var/lib/latchkey.kept").rename(STATE)
     run("systemctl", "start", "latchkey.socket", "latchkey.service")
 
 
-def key(licence: dict[str, object]) -> object:
-    found = next(value for name, value in licence.items() if "key" in name.lower() and isinstance(value, str) and len(value) == 32)
-    return found
+def count_keys_on_another_disk() -> None:
+    """The daemon makes a packager's keys, and counts them in keys.generationFile."""
+    run("openssl", "rand", "-hex", "-out", PACKAGER_SECRET, "32")
+    run("chown", "root:latchkey", PACKAGER_SECRET)
+    run("chmod", "0640", PACKAGER_SECRET)
+    edit("// generationFile:", "generationFile:")
+    edit("// packagers:", "packagers:")
+    run("install", "--directory", "--owner", "latchkey", "--group", "latchkey", KEYS_DISK)
+    run("systemctl", "restart", "latchkey.service")
+    assert ask_as_packager("movie-2")["code"] == "storage_unavailable", "the sandbox forbids the folder"
+    let_keys_be_counted()
+    run("systemctl", "restart", "latchkey.service")
+    before = counted_keys()
+    assert ask_as_packager("movie-2")["keys"] and counted_keys() == before + 1
 
 
-def back_up_and_restore() -> None:
-    """PLACE FOR `latchkey backup create|verify|restore`, with the restore on a second root: /test/second."""
-    if run("latchkey", "backup", "--help", status=None).startswith("latchkey: unknown command"):
-        say("left out: these programs have no command `backup`")
-        return
-    say("left out: the steps of `latchkey backup` are not written here yet")
+def back_up() -> None:
+    """A backup while the node serves. Its secrets are sealed for a key pair whose private key stays off the host."""
+    recovery, recovery_key, backups = HANDOVER / "recovery.pem", HANDOVER / "recovery-key.pem", HANDOVER / "backups"
+    run("openssl", "req", "-x509", "-newkey", "rsa:3072", "-nodes", "-days", "3650", "-subj", "/CN=recovery",
+        "-keyout", recovery_key, "-out", recovery)
+    backups.mkdir(mode=0o700)
+    run("chown", "latchkey:latchkey", backups)
+    tool("revocations", "add", "--kind", "sub", "--value", REVOKED)
+    kept = {
+        "host": socket.gethostname(), "key": ask_for_a_licence(), "rows": ledger_rows(), "countedKeys": counted_keys(),
+    }
+    made = json.loads(tool("backup", "create", "--output", backups, "--recipient", recovery, "--json"))
+    backup = Path(made["backup"])
+    assert made["hasSecrets"] and made["last"] >= len(kept["rows"])
+    say(run("latchkey", "backup", "verify", backup))
+    say(tool("backup", "verify", backup))
+    say(run("latchkey", "backup", "verify", backup, "--config", CONFIGURATION, "--recipient-key", recovery_key))
+    # Lost with this host.
+    assert ask_for_a_licence() == kept["key"] and ask_as_packager(LOST)["keys"]
+    facts = {"node": made["node"], "last": made["last"], "backup": str(backup), **kept}
+    (HANDOVER / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+    for folder in (KEYS_DISK, DEVELOPMENT):
+        run("cp", "--archive", folder, HANDOVER)
+
+
+def fence() -> None:
+    """The host whose place another one takes never runs again, also if the package is upgraded."""
+    run("systemctl", "mask", "--now", "latchkey.socket", "latchkey.service")
+    assert "masked" in run("systemctl", "start", "latchkey.service", status=1)
+    run("dpkg", "--install", NEW)
+    assert not is_active("latchkey.service") and not is_active("latchkey.socket")
+    # No host has taken its place yet, so it may run once more, to be removed.
+    run("systemctl", "unmask", "latchkey.socket", "latchkey.service")
+    run("systemctl", "start", "latchkey.socket", "latchkey.service")
 
 
 def clean_journal() -> None:
@@ -385,33 +336,10 @@ def remove() -> None:
     assert not Path("/etc/latchkey/latchkey.json5.example").exists()
 
 
-def journal(unit: str = "latchkey.service") -> str:
-    return run("journalctl", "--unit", unit, "--output", "cat", "--no-pager")
-
-
 STEPS = [
     install, set_up, start, one_licence, reload, five_kills, a_stuck_process, restarts_under_load, drain, credentials,
-    clean_journal, roll_back_and_upgrade, upgrade_older_data, back_up_and_restore, remove,
+    clean_journal, roll_back_and_upgrade, upgrade_older_data, count_keys_on_another_disk, back_up, fence, remove,
 ]
 
-
-def main() -> int:
-    say(Path("/etc/debian_version").read_text(encoding="utf-8").strip() + ", " + run("systemctl", "--version").splitlines()[0])
-    for step in STEPS:
-        begin = time.monotonic()
-        try:
-            step()
-        except Exception:
-            say(traceback.format_exc())
-            say(run("journalctl", "--no-pager", "--lines", "80", status=None))
-            say(f"FAILED: {step.__name__}")
-            return 1
-        say(f"ok: {step.__name__} ({time.monotonic() - begin:.1f} s)")
-    say("passed")
-    return 0
-
-
 if __name__ == "__main__":
-    outcome = main()
-    Path("/result/outcome").write_text("passed\n" if outcome == 0 else "FAILED\n", encoding="utf-8")
-    sys.exit(outcome)
+    sys.exit(perform(STEPS))
