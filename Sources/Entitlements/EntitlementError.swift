@@ -13,6 +13,9 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case algorithmNotPinned
     /// No key has the token's key id, or the token names none.
     case keyUnknown
+    /// No key has the token's key id, and keys that could have it come from a URL that has not given them. The fault is
+    /// not the token's.
+    case keysUnavailable
     /// The key that the token names was revoked.
     case keyRevoked
     /// The key that the token names verifies no more tokens, because its time as a retiring key has ended.
@@ -82,6 +85,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
     package var retryAfterSeconds: Int64? {
         switch self {
         case .rightNotStarted(let seconds): seconds
+        case .keysUnavailable: 2
         case .tokenMalformed, .tokenAmbiguous, .algorithmNotPinned, .keyUnknown, .keyRevoked, .keyRetired,
             .signatureInvalid,
             .tokenExpired, .tokenNotYetValid, .lifeTooLong, .issuerMismatch, .audienceMismatch, .claimInvalid,
@@ -126,6 +130,7 @@ extension EntitlementError: CustomStringConvertible {
         case .tokenAmbiguous: "several tokens were presented"
         case .algorithmNotPinned: "the token's algorithm is not the one pinned to its key"
         case .keyUnknown: "no key has the token's key id"
+        case .keysUnavailable: "no key has the token's key id, and the keys of an issuer's URL are not known"
         case .keyRevoked: "the token's key was revoked"
         case .keyRetired: "the token's key has been retired"
         case .signatureInvalid: "the token's signature is not valid"

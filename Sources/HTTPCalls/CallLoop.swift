@@ -41,7 +41,7 @@ final class CallLoop {
     private func start(_ call: QueuedCall) {
         do throws(HTTPCallError) {
             let handle = if let known = idle.popLast() { known } else { try CurlHandle(settings) }
-            try handle.begin(call.body, fields: call.fields, within: call.deadline - clock.monotonicTime)
+            try handle.begin(call.message, fields: call.fields, within: call.deadline - clock.monotonicTime)
             try multi.add(handle)
             running[handle.id] = Running(handle: handle, call: call)
         } catch {
@@ -65,7 +65,7 @@ final class CallLoop {
         return !ended.isEmpty
     }
 
-    private func end(_ id: CurlHandleID, _ result: Result<[UInt8], HTTPCallError>) {
+    private func end(_ id: CurlHandleID, _ result: Result<HTTPCallAnswer, HTTPCallError>) {
         guard let ended = running.removeValue(forKey: id) else { return }
         multi.remove(ended.handle)
         idle.append(ended.handle)

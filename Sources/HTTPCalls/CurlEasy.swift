@@ -8,7 +8,7 @@ import KeyCrypto
 final class CurlEasy {
     let handle: UnsafeMutableRawPointer
     /// The header fields of the running transfer. libcurl reads them until the transfer has ended.
-    private var fields: UnsafeMutablePointer<curl_slist>?
+    private var sentFields: UnsafeMutablePointer<curl_slist>?
 
     /// The result of the global initialisation of libcurl, which must happen once, before everything else.
     private static let library: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
@@ -24,7 +24,7 @@ final class CurlEasy {
 
     deinit {
         unsafe curl_easy_cleanup(handle)
-        unsafe curl_slist_free_all(fields)
+        unsafe curl_slist_free_all(sentFields)
     }
 
     func set(_ option: CURLoption, _ value: Int) throws(HTTPCallError) {
@@ -60,8 +60,8 @@ final class CurlEasy {
         var list = UnsafeMutablePointer<curl_slist>(nil)
         for line in lines { unsafe list = curl_slist_append(list, line) }
         // The previous list can be freed, because its transfer has ended.
-        let before = unsafe fields
-        unsafe fields = list
+        let before = unsafe sentFields
+        unsafe sentFields = list
         try check(unsafe latchkey_curl_set_fields(handle, list))
         unsafe curl_slist_free_all(before)
     }
@@ -76,6 +76,18 @@ final class CurlEasy {
         var status = 0
         try check(unsafe latchkey_curl_status(handle, &status))
         return status
+    }
+
+    /// The header fields of the received answer, in their order.
+    var fields: [(name: String, value: String)] {
+        var fields: [(name: String, value: String)] = []
+        var last = UnsafeMutablePointer<curl_header>(nil)
+        // Safe: libcurl keeps the fields until the handle is used again, and their names and values end with 0.
+        while let field = unsafe latchkey_curl_next_field(handle, last) {
+            unsafe fields.append((String(cString: field.pointee.name), String(cString: field.pointee.value)))
+            unsafe last = field
+        }
+        return fields
     }
 
     func check(_ code: CURLcode) throws(HTTPCallError) {

@@ -5,9 +5,13 @@ import POSIXSockets
 /// One easy handle of libcurl for one call at a time, on the thread of the calls. `CurlMulti` has the connections.
 @safe
 final class CurlHandle {
+    private static let entityTagSizeMaximum = 256
+
     private let easy: CurlEasy
     private let transfer: Transfer
     private let settings: HTTPCallSettings
+    /// Whether the call is a GET. No other call needs the entity tag of its answer.
+    private var isGet = false
 
     var handle: UnsafeMutableRawPointer { unsafe easy.handle }
 
@@ -32,7 +36,6 @@ final class CurlHandle {
         try easy.set(CURLOPT_PROXY, "")
         try easy.set(CURLOPT_NOPROXY, "*")
         try easy.set(CURLOPT_NOSIGNAL, 1)
-        try easy.set(CURLOPT_POST, 1)
         try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         try easy.set(CURLOPT_USERAGENT, "latchkey")
         try easy.set(CURLOPT_SSL_VERIFYPEER, 1)
@@ -57,29 +60,47 @@ final class CurlHandle {
     // MARK: A call
 
     /// Prepares the handle for a call that may take `limit`.
-    func begin(_ body: [UInt8], fields lines: [String], within limit: Duration) throws(HTTPCallError) {
+    func begin(
+        _ message: HTTPCallMessage, fields lines: [String], within limit: Duration
+    ) throws(HTTPCallError) {
         let milliseconds = max(1, Int(limit / .milliseconds(1)))
         try easy.set(CURLOPT_TIMEOUT_MS, milliseconds)
         try easy.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
         transfer.begin()
-        // With an empty Expect, libcurl does not wait for a "100 Continue", which few services send.
-        try easy.setFields(lines + ["Content-Type: application/json", "Accept: application/json", "Expect:"])
-        try easy.setBody(body)
+        switch message {
+        case .get:
+            isGet = true
+            try easy.set(CURLOPT_HTTPGET, 1)
+            try easy.setFields(lines + ["Accept: application/json"])
+        case .post(let body):
+            isGet = false
+            try easy.set(CURLOPT_POST, 1)
+            // With an empty Expect, libcurl does not wait for a "100 Continue", which few services send.
+            try easy.setFields(lines + ["Content-Type: application/json", "Accept: application/json", "Expect:"])
+            try easy.setBody(body)
+        }
     }
 
     /// Returns the result of a call that has ended. `code` is libcurl's result code.
-    func end(_ code: UInt32) -> Result<[UInt8], HTTPCallError> {
+    func end(_ code: UInt32) -> Result<HTTPCallAnswer, HTTPCallError> {
         Result { () throws(HTTPCallError) in try answer(CURLcode(rawValue: code)) }
     }
 
-    private func answer(_ code: CURLcode) throws(HTTPCallError) -> [UInt8] {
+    private func answer(_ code: CURLcode) throws(HTTPCallError) -> HTTPCallAnswer {
         if transfer.isAddressRefused { throw .addressForbidden }
         if transfer.isTooLarge { throw .answerTooLarge }
         if code == CURLE_OPERATION_TIMEDOUT { throw .timedOut }
         try easy.check(code)
-        let status = try easy.status()
-        guard status == 200 else { throw .status(status) }
-        return transfer.answer
+        return HTTPCallAnswer(
+            status: try easy.status(), body: transfer.answer, entityTag: isGet ? entityTag : nil)
+    }
+
+    /// The entity tag of the answer, if it can be sent back as it is (RFC 9110, section 8.8.3).
+    private var entityTag: String? {
+        easy.fields.last { $0.name.lowercased() == "etag" }.map(\.value).flatMap { tag in
+            let isPlain = tag.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            return isPlain && (1...Self.entityTagSizeMaximum).contains(tag.utf8.count) ? tag : nil
+        }
     }
 }
 

@@ -3,10 +3,10 @@ import Telemetry
 
 /// One call, and the task that waits for it.
 struct QueuedCall: Sendable {
-    let body: [UInt8]
+    let message: HTTPCallMessage
     let fields: [String]
     let deadline: MonotonicTime
-    let caller: CheckedContinuation<Result<[UInt8], HTTPCallError>, Never>
+    let caller: CheckedContinuation<Result<HTTPCallAnswer, HTTPCallError>, Never>
 }
 
 /// The bounded queue of calls that wait for the thread of the calls. Any thread may use it.

@@ -42,9 +42,26 @@ package final class HTTPCaller: Sendable {
     ///
     /// `fields` are complete lines without a line end. The caller's task returns to its own executor.
     package func post(_ body: [UInt8], fields: [String]) async throws(HTTPCallError) -> [UInt8] {
+        let answer = try await call(.post(body), fields: fields)
+        guard answer.status == 200 else { throw .status(answer.status) }
+        return answer.body
+    }
+
+    /// Gets the document of the URL, and returns an answer with status 200 or 304. Throws `HTTPCallError` for any other
+    /// status.
+    ///
+    /// If the document still has the entity tag, the service may answer with status 304 and no body. The caller's task
+    /// returns to its own executor.
+    package func get(ifNot entityTag: String?) async throws(HTTPCallError) -> HTTPCallAnswer {
+        let answer = try await call(.get, fields: entityTag.map { ["If-None-Match: \($0)"] } ?? [])
+        guard answer.status == 200 || (answer.status == 304 && entityTag != nil) else { throw .status(answer.status) }
+        return answer
+    }
+
+    private func call(_ message: HTTPCallMessage, fields: [String]) async throws(HTTPCallError) -> HTTPCallAnswer {
         let deadline = SystemMonotonicClock().monotonicTime + settings.timeout
         let result = await withCheckedContinuation { caller in
-            let call = QueuedCall(body: body, fields: fields, deadline: deadline, caller: caller)
+            let call = QueuedCall(message: message, fields: fields, deadline: deadline, caller: caller)
             if let refusal = queue.append(call) {
                 caller.resume(returning: .failure(refusal))
             } else {
@@ -104,6 +121,27 @@ package struct HTTPCallSettings: Sendable {
     package init(url: String, reach: Reach) {
         self.url = url
         self.reach = reach
+    }
+}
+
+/// What a call sends.
+enum HTTPCallMessage: Sendable {
+    case get
+    /// POST with this JSON text.
+    case post([UInt8])
+}
+
+/// The answer to a call.
+package struct HTTPCallAnswer: Equatable, Sendable {
+    package let status: Int
+    package let body: [UInt8]
+    /// The entity tag of the document, for a later `get`; nil if the service sends none that can be sent back.
+    package let entityTag: String?
+
+    package init(status: Int, body: [UInt8], entityTag: String? = nil) {
+        self.status = status
+        self.body = body
+        self.entityTag = entityTag
     }
 }
 

@@ -215,19 +215,8 @@ private final class RoundTripTransfer {
         try easy.check(unsafe latchkey_curl_version(easy.handle, &version))
         try easy.check(unsafe latchkey_curl_total_time(easy.handle, &microseconds))
         return HTTPRoundTripAnswer(
-            status: try easy.status(), version: Self.name(ofVersion: version), fields: fields(of: easy), body: body,
+            status: try easy.status(), version: Self.name(ofVersion: version), fields: easy.fields, body: body,
             duration: .microseconds(microseconds))
-    }
-
-    private func fields(of easy: CurlEasy) -> [(name: String, value: String)] {
-        var fields: [(name: String, value: String)] = []
-        var last = UnsafeMutablePointer<curl_header>(nil)
-        // Safe: libcurl keeps the fields until the handle is used again, and their names and values end with 0.
-        while let field = unsafe latchkey_curl_next_field(easy.handle, last) {
-            unsafe fields.append((String(cString: field.pointee.name), String(cString: field.pointee.value)))
-            unsafe last = field
-        }
-        return fields
     }
 
     private static func name(ofVersion version: Int) -> String {

@@ -92,6 +92,11 @@ extension Command {
             CommandError.configuration, try ConfigurationFile(path: path, environment: context.environment))
         let loaded = try wrap(
             CommandError.configuration, try LoadedConfiguration.load(file, environment: context.environment))
+        for source in loaded.keySources {
+            context.note(
+                "note: only a running daemon has the keys of \(source.issuer) from \(source.url); ask it with"
+                    + " POST /v1/explain on its admin listener")
+        }
         let revocations = try await OpenedRecords.view(of: file, context)
         let keys: any ContentKeySource =
             looksUpKeys ? try OpenedKeyStore(configuration: path, context) : NoContentKeys()

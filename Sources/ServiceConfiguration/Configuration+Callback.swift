@@ -1,7 +1,6 @@
 package import Entitlements
 package import HTTPCalls
 package import Licensing
-import POSIXSockets
 
 extension Configuration {
     /// The operator's own service, which decides about tokens that only it can read (entitlement, section 4.9).
@@ -32,7 +31,7 @@ extension Configuration {
 extension Configuration.Callback {
     init?(reading section: ConfigurationSection) {
         let url = section.required("url", .serviceURL)
-        let hosts = section.set("hosts", .hostName, allowsEmpty: true) ?? []
+        let hosts = section.set("hosts", .hostOrAddress, allowsEmpty: true) ?? []
         let name = section.value("name", .identifier(example: "callback"), default: "callback")
         let sources = section.set("sources", .choice(TokenSource.allCases, example: .headers)) ?? [.headers]
         let timeout = section.value(
@@ -58,19 +57,9 @@ extension Configuration.Callback {
             default: HTTPCallSettings.callMaximumDefault)
         waitingMaximum = section.value("waitingMaximum", .integer(1...100_000, example: 256), default: 256)
 
-        guard let url else { return nil }
-        let isNamed = hosts.contains(url.host)
-        if !url.isEncrypted, !(isNamed && url.namesLoopback) {
-            section.report(
-                "url",
-                .invalidValue(
-                    expected: "an https: URL; http: is only for a loopback host that \"hosts\" lists",
-                    example: "\"https://portal.example/entitle\""))
-            return nil
-        }
+        guard let url, let reach = url.reach(naming: hosts, in: section, "url", "hosts") else { return nil }
         self.url = url
-        // Without encryption only loopback addresses are allowed: a name such as localhost could resolve elsewhere.
-        reach = !url.isEncrypted ? .loopback : isNamed ? .anyAddress : .publicAddresses
+        self.reach = reach
         self.name = name
         self.sources = sources
         self.timeout = timeout
@@ -102,75 +91,5 @@ extension CircuitBreaker.Limits {
         let open = section.value(
             "open", .duration(.milliseconds(100)...(.seconds(3600)), example: .seconds(5)), default: .seconds(5))
         openNanoseconds = Int64(open / .nanoseconds(1))
-    }
-}
-
-/// The URL of a service.
-package struct ServiceURL: Equatable, Sendable {
-    package let text: String
-    package let isEncrypted: Bool
-    /// The host in lower case. An IPv6 address has no brackets.
-    package let host: String
-
-    /// Reads `http:` or `https:`, a host, an optional port and a path. Returns nil for any other text, for example with
-    /// a user, a query or a fragment.
-    init?(_ text: String) {
-        let scheme = ["https://", "http://"].first { text.hasPrefix($0) }
-        let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !#""<>\^`{|}?#@"#.utf8.contains($0) }
-        guard let scheme, text.utf8.count <= 1024, isPlain else { return nil }
-        let authority = text.dropFirst(scheme.count).prefix { $0 != "/" }
-        guard let host = Self.host(of: authority) else { return nil }
-        self.text = text
-        isEncrypted = scheme == "https://"
-        self.host = host
-    }
-
-    private static func host(of authority: Substring) -> String? {
-        let host: Substring
-        let rest: Substring
-        if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") {
-            host = authority[authority.index(after: authority.startIndex)..<end]
-            rest = authority[authority.index(after: end)...]
-            guard host.contains(":"), IPAddress(host) != nil else { return nil }
-        } else {
-            host = authority.prefix { $0 != ":" }
-            rest = authority[host.endIndex...]
-            guard isHostName(host) else { return nil }
-        }
-        guard rest.isEmpty || (rest.first == ":" && UInt16(rest.dropFirst()).map { $0 > 0 } == true) else { return nil }
-        return host.lowercased()
-    }
-
-    static func isHostName(_ text: Substring) -> Bool {
-        (1...253).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
-    }
-
-    /// Whether the host is `localhost` or a loopback address.
-    var namesLoopback: Bool { host == "localhost" || IPAddress(host)?.isLoopback == true }
-}
-
-extension ConfigurationForm<ServiceURL> {
-    fileprivate static var serviceURL: ConfigurationForm {
-        .string(
-            "an https: URL without user, query and fragment", example: "https://portal.example/entitle", write: \.text
-        ) {
-            ServiceURL($0)
-        }
-    }
-}
-
-extension ConfigurationForm<String> {
-    fileprivate static var hostName: ConfigurationForm {
-        .string("a host's name or address, without a port", example: "portal.internal") { text in
-            IPAddress(text) != nil || ServiceURL.isHostName(text[...]) ? text.lowercased() : nil
-        }
     }
 }

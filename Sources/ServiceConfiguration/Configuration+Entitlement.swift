@@ -36,6 +36,10 @@ extension Configuration.Entitlement {
             value.keys.enumerated().map { (kid: $1.kid, path: "issuers[\(issuer)].keys[\($0)].kid") }
         }
         section.requireDistinct(keys.map(\.kid)) { keys[$0].path }
+        let urls = issuers.enumerated().compactMap { issuer, value in
+            value.keysURL.map { (text: $0.url.text, path: "issuers[\(issuer)].keysURL") }
+        }
+        section.requireDistinct(urls.map(\.text)) { urls[$0].path }
         self.issuers = issuers
         self.leeway = leeway
         self.deviceLife = deviceLife
@@ -62,9 +66,10 @@ extension Configuration.Issuer {
         let audience = section.value("audience", .identifier(example: "latchkey"), default: "latchkey")
         let dialect = section.value("dialect", .choice(TokenDialect.allCases, example: .jwt), default: .jwt)
         let keysFile = section.optional("keysFile", .file(in: section.directory, example: "secrets/portal-keys.json"))
+        let keysURL = Configuration.KeysURL(reading: section)
         let example = "[{ kid: \"k1\", algorithm: \"ES256\", key: \"secrets/token-key.pem\" }]"
         let keys =
-            section.contains("keysFile")
+            section.contains("keysFile") || section.contains("keysURL")
             ? section.sections("keys", example: example, Configuration.IssuerKey.init(reading:))
             : section.requiredSections("keys", example: example, Configuration.IssuerKey.init(reading:))
         let maximumLife = section.value(
@@ -73,7 +78,8 @@ extension Configuration.Issuer {
         let offlineByRight = section.value("offlineByRight", .boolean, default: false)
         let contents = section.set("contents", .contentScope)
 
-        guard let issuer, keys != nil || (keysFile != nil && !section.contains("keys")) else { return nil }
+        let hasOtherKeys = keysFile != nil || keysURL != nil
+        guard let issuer, keys != nil || (hasOtherKeys && !section.contains("keys")) else { return nil }
         for (index, key) in (keys ?? []).enumerated() where !key.isFit(for: dialect) {
             section.report(
                 "keys", .invalidValue(expected: "keys \(index) with a signature algorithm", example: "\"HS256\""))
@@ -83,6 +89,7 @@ extension Configuration.Issuer {
         self.dialect = dialect
         self.keys = keys ?? []
         self.keysFile = keysFile
+        self.keysURL = keysURL
         self.maximumLife = maximumLife
         self.offlineByRight = offlineByRight
         self.contents = contents

@@ -129,10 +129,12 @@ package struct Configuration: Equatable, Sendable {
         package let issuer: String
         package let audience: String
         package let dialect: TokenDialect
-        /// Single keys; at least one if there is no `keysFile`.
+        /// Single keys; at least one if there is no `keysFile` and no `keysURL`.
         package let keys: [IssuerKey]
         /// The file of a JSON Web Key Set.
         package let keysFile: SecretSource?
+        /// Where the daemon fetches a JSON Web Key Set; nil if it fetches none.
+        package let keysURL: KeysURL?
         /// The longest life of a token: whole seconds, at least one.
         package let maximumLife: Duration
         /// Whether a right for offline use is enough for a licence whose key the device keeps.

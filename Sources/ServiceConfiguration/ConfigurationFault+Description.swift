@@ -103,21 +103,6 @@ extension ConfigurationFault: CustomStringConvertible {
         }
     }
 
-    private static func describe(_ error: JWKSetError) -> String {
-        switch error {
-        case .notJSON(let error): "the file is not strict JSON: \(error)"
-        case .notAKeySet: "the file is not a JSON Web Key Set, an object with a list \"keys\" (RFC 7517)"
-        case .tooManyKeys: "the file has more than \(JWKSet.keyCountMaximum) keys"
-        case .noUsableKey: "no key of the file verifies signatures with ES256, EdDSA, RS256 or HS256"
-        case .keyIDMissing(let index): "keys[\(index)] needs a \"kid\" of 1 to \(Token.keyIDSizeMaximum) bytes"
-        case .memberInvalid(let name, let index): "\"\(name)\" of keys[\(index)] is missing or invalid"
-        case .privateKey(let index): "keys[\(index)] is a private key; give the public part alone"
-        case .keyUnusable(let index):
-            "keys[\(index)] is too short for its algorithm, or no key at all; RSA has at least 2048 bits, HS256 at least"
-                + " \(VerificationKey.secretSizeMinimum) bytes"
-        }
-    }
-
     private static func describe(_ error: IssuerSetError) -> String {
         switch error {
         case .duplicateKeyID(let kid): "two keys have the kid \"\(kid)\", which must name one"
@@ -133,7 +118,7 @@ extension ConfigurationFault: CustomStringConvertible {
                 + " \"ES256\"?"
         case .communicationKeyNotBase64:
             "the file is not Base64, which Axinom gives its communication keys in; keep it as Axinom shows it"
-        case .keySet(let error): describe(error)
+        case .keySet(let error): "\(error)"
         case .cryptoFailed: "OpenSSL could not prepare the key"
         }
     }

@@ -56,7 +56,8 @@ extension ConfigurationLoader {
         return Issuer(
             name: configured.issuer, audience: configured.audience, dialect: configured.dialect, keys: keys,
             sealingKeys: sealingKeys, maximumLife: configured.maximumLife.components.seconds,
-            offlineByRight: configured.offlineByRight, contents: configured.contents.map { ContentScope(Array($0)) })
+            offlineByRight: configured.offlineByRight, contents: configured.contents.map { ContentScope(Array($0)) },
+            keySupply: configured.keysURL == nil ? .configured : .missing)
     }
 
     /// Reads a JSON Web Key Set. If it has shared secrets, its file must have the permissions of a secret's file.

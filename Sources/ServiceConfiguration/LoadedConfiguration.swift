@@ -27,7 +27,10 @@ package struct LoadedConfiguration: Sendable {
     package let keyRing: KeyRing
     /// The secret from which keys are derived; nil if they are random.
     package let keyDerivation: KeyDerivation?
+    /// The issuers, with the keys that the configuration and its files have.
     package let issuers: IssuerSet
+    /// Where the daemon fetches further keys.
+    package let keySources: [KeySource]
     package let expressPlay: ExpressPlaySettings
     /// The packagers, which may ask for content keys.
     package let packagers: PackagerDirectory
@@ -102,6 +105,7 @@ package struct LoadedConfiguration: Sendable {
         let keyRing = keyEncryptionKey.flatMap { loader.keyRing($0) }
         let keyDerivation = loader.keyDerivation()
         let issuers = loader.issuers()
+        let keySources = loader.keySources()
         let expressPlay = issuers.flatMap { loader.expressPlay($0) }
         let sessions = loader.sessionTokens()
         let callback = loader.callback()
@@ -122,7 +126,7 @@ package struct LoadedConfiguration: Sendable {
             configuration: file.configuration, fields: file.fields, digests: loader.digests, credentials: credentials,
             modules: modules,
             keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, keyDerivation: keyDerivation,
-            issuers: issuers, expressPlay: expressPlay, packagers: packagers,
+            issuers: issuers, keySources: keySources, expressPlay: expressPlay, packagers: packagers,
             sessions: sessions, callback: callback, ledgerKeys: ledgerKeys, sharedSecrets: sharedSecrets,
             pseudonymizer: pseudonymizer,
             publicListeners: publicListeners, adminListeners: adminListeners,

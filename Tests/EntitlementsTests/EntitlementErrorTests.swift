@@ -6,7 +6,8 @@ import Testing
 @Suite struct EntitlementErrorTests {
     @Test(arguments: [
         (EntitlementError.tokenMalformed(.notThreeParts), "token_malformed"), (.algorithmNotPinned, "token_alg"),
-        (.keyUnknown, "kid_unknown"), (.signatureInvalid, "token_signature"),
+        (.keyUnknown, "kid_unknown"), (.keysUnavailable, "entitlement_unavailable"),
+        (.signatureInvalid, "token_signature"),
         (.keyRevoked, "kid_revoked"), (.keyRetired, "kid_revoked"), (.tokenAmbiguous, "token_ambiguous"),
         (.tokenExpired(agoSeconds: 1), "token_expired"), (.tokenNotYetValid(inSeconds: 1), "token_not_yet"),
         (.lifeTooLong, "token_life"), (.issuerMismatch, "token_issuer"), (.audienceMismatch, "token_audience"),
@@ -21,7 +22,8 @@ import Testing
         #expect(!error.description.isEmpty)
     }
 
-    @Test func onlyAStartIsWorthWaitingFor() {
+    @Test func onlyAStartAndMissingKeysAreWorthWaitingFor() {
+        #expect(EntitlementError.keysUnavailable.retryAfterSeconds == 2)
         #expect(EntitlementError.rightNotStarted(retryAfterSeconds: 17).retryAfterSeconds == 17)
         #expect(EntitlementError.rightEnded.retryAfterSeconds == nil)
         #expect(EntitlementError.tokenExpired(agoSeconds: 3).retryAfterSeconds == nil)

@@ -1,4 +1,5 @@
 import KeyCrypto
+import TestSupport
 import Testing
 
 @testable import Entitlements
@@ -74,5 +75,67 @@ import Testing
         #expect(throws: IssuerSetError.secretIsAPublicKey) {
             try TokenMinter(keyID: "k", hs256: SecretBytes(copying: pem))
         }
+    }
+
+    // MARK: Fetched keys
+
+    private static func fetchedSet(_ ids: String...) throws -> JWKSet {
+        let keys = try ids.map { try PublishedKeys.json($0, ES256PrivateKey.generate()) }
+        return try PublishedKeys.set(keys)
+    }
+
+    private static func fetching(_ name: String = "a", dialect: TokenDialect = .jwt) -> Issuer {
+        Issuer(name: name, audience: "b", dialect: dialect, keys: [], keySupply: .missing)
+    }
+
+    @Test func addsFetchedKeysToTheirIssuer() throws {
+        let set = try IssuerSet([try Self.issuer(), Self.fetching("c")])
+        let added = try set.adding([1: try Self.fetchedSet("x", "y")])
+        #expect(added.entry(forKeyID: "y")?.issuer.name == "c" && added.entry(forKeyID: "k")?.issuer.name == "a")
+        #expect(set.entry(forKeyID: "y") == nil)
+        #expect(added.issuers.map(\.keySupply) == [.configured, .fetched])
+        #expect(added.unknownKeys === set.unknownKeys)
+    }
+
+    @Test func aConfiguredKeyTakesThePlaceOfAFetchedOne() throws {
+        let set = try IssuerSet([
+            Issuer(
+                name: "a", audience: "b",
+                keys: [VerificationKey(id: "k", es256: try ES256PrivateKey.generate().publicKey, state: .revoked)],
+                keySupply: .missing)
+        ])
+        let added = try set.adding([0: try Self.fetchedSet("k", "l")])
+        #expect(added.entry(forKeyID: "k")?.key.state == .revoked)
+        #expect(added.entry(forKeyID: "l")?.key.state == .active)
+    }
+
+    @Test func refusesFetchedKeysThatAnotherIssuerHas() throws {
+        let set = try IssuerSet([try Self.issuer(), Self.fetching("c")])
+        let fetched = try Self.fetchedSet("x", "k")
+        #expect(throws: IssuerSetError.duplicateKeyID("k")) { try set.adding([1: fetched]) }
+    }
+
+    @Test func anUnknownKeyIsNoFaultOfTheTokenWhileKeysAreMissing() throws {
+        let set = try IssuerSet([Self.fetching("a", dialect: .nagra), Self.fetching("c", dialect: .axinom)])
+        #expect(set.refusalOfUnknownKey(in: nil) == .keysUnavailable)
+        #expect(set.refusalOfUnknownKey(in: .axinom) == .keysUnavailable)
+        #expect(!set.hasKeys)
+        let half = try set.adding([1: try Self.fetchedSet("x")])
+        #expect(half.refusalOfUnknownKey(in: nil) == .keysUnavailable)
+        #expect(half.refusalOfUnknownKey(in: .axinom) == .keyUnknown)
+        let whole = try set.adding([0: try Self.fetchedSet("y"), 1: try Self.fetchedSet("x")])
+        #expect(whole.refusalOfUnknownKey(in: nil) == .keyUnknown)
+        #expect(whole.hasKeys)
+    }
+
+    @Test func notesDialectsUntilTheyAreTaken() {
+        let notes = UnknownKeyNotes()
+        #expect(notes.take() == [])
+        for _ in 0..<3 { notes.note(.axinom) }
+        #expect(notes.take() == [.axinom])
+        notes.note(.nagra)
+        notes.note(nil)
+        #expect(notes.take() == Set(TokenDialect.allCases))
+        #expect(notes.take() == [])
     }
 }

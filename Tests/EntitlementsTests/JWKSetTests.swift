@@ -131,6 +131,21 @@ import Testing
         #expect(throws: JWKSetError.self) { try parse(text.isEmpty ? " " : text) }
     }
 
+    /// A published set with a secret refuses the whole set, even if the key is for something else.
+    @Test(arguments: [
+        #""kid":"s",\#(secret)"#, #""kty":"oct","use":"enc""#, #""kty":"EC","crv":"P-384","d":"AA""#,
+        #""kty":"unknown","k":"AAAA""#,
+    ])
+    func aPublishedSetHasNoSecret(key: String) throws {
+        func publish(_ keys: String...) throws(JWKSetError) -> JWKSet {
+            let text = #"{"keys":[\#(keys.map { "{\($0)}" }.joined(separator: ","))]}"#
+            return try JWKSet(published: SecretBytes(copying: Array(text.utf8)))
+        }
+        let good = #""kid":"a",\#(Self.p256)"#
+        #expect(try publish(good).keys.map(\.id) == ["a"])
+        #expect(throws: JWKSetError.secretPublished(index: 1)) { try publish(good, key) }
+    }
+
     @Test func refusesTooManyKeys() {
         let keys = (0...256).map { "{\"kid\":\"\($0)\",\"kty\":\"AKP\"}" }.joined(separator: ",")
         #expect(throws: JWKSetError.tooManyKeys) { try parse(#"{"keys":[\#(keys)]}"#) }

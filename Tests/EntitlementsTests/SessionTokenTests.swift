@@ -228,6 +228,44 @@ import Testing
         #expect(throws: EntitlementError.keyUnknown) { try verifier().verify(successor, now: Self.now) }
     }
 
+    /// An issuer removes retired keys from its URL, and the URL may not answer. No playback stops because of that.
+    @Test(arguments: [Issuer.KeySupply.missing, .fetched])
+    func doesNotNeedAKeyThatIsGoneFromItsURL(supply: Issuer.KeySupply) throws {
+        let bytes = try #require(try token(for: leased()))
+        func issuers(_ keys: [VerificationKey]) throws -> IssuerSet {
+            try IssuerSet([Issuer(name: Issuance.name, audience: Issuance.audience, keys: keys, keySupply: supply)])
+        }
+        let verifier = verifier(issuers: try issuers([]))
+        _ = try verifier.verify(bytes, now: Self.now)
+        #expect(verifier.issuers.unknownKeys.take() == [])
+        let revoked = try VerificationKey(id: "hs", hs256: SecretBytes(copying: issuance.secret), state: .revoked)
+        let refusing = self.verifier(issuers: try issuers([revoked]))
+        #expect(throws: EntitlementError.keyRevoked) { try refusing.verify(bytes, now: Self.now) }
+    }
+
+    /// Some players send their content token with each renewal.
+    @Test(arguments: [Issuer.KeySupply.missing, .fetched])
+    func decidesInPlaceOfAContentTokenWhoseKeyIsGone(supply: Issuer.KeySupply) throws {
+        let content = try issuance.token(changing: [:])
+        let bytes = try #require(try token(for: leased()))
+        let set = try IssuerSet([
+            Issuer(name: Issuance.name, audience: Issuance.audience, keys: [], keySupply: supply)
+        ])
+        let cache = VerifiedTokenCache(verifier: verifier(issuers: set))
+        let crypto = try CryptoContext()
+        for isRenewal in [true, false] {
+            let decided = try cache.decide(
+                PresentedToken(source: .nvAuthorizations, tokens: [content, bytes]), isRenewal: isRenewal,
+                now: Self.now, crypto: crypto)
+            #expect(decided.token.tokens == [bytes])
+        }
+        #expect(throws: supply == .missing ? EntitlementError.keysUnavailable : .keyUnknown) {
+            try cache.decide(
+                PresentedToken(source: .nvAuthorizations, tokens: [content]),
+                isRenewal: true, now: Self.now, crypto: crypto)
+        }
+    }
+
     /// Removing an issuer or its key ends the sessions that began with them.
     @Test func endsWithItsIssuerAndItsKey() throws {
         let bytes = try #require(try token(for: leased()))

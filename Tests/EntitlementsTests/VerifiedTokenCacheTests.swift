@@ -117,4 +117,51 @@ import Testing
         }
         #expect(cache.count <= 8)
     }
+
+    // MARK: Replaced issuers
+
+    private func issuers(_ keys: [VerificationKey], _ supply: Issuer.KeySupply = .configured) throws -> IssuerSet {
+        try IssuerSet([Issuer(name: Issuance.name, audience: Issuance.audience, keys: keys, keySupply: supply)])
+    }
+
+    /// A remembered token must not outlive its key.
+    @Test func replacedIssuersBeginWithNothing() throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        let token = try token(1)
+        _ = try cache.verify(token, now: Issuance.now, crypto: crypto)
+        cache.replaceIssuers(with: try issuers([]))
+        #expect(cache.count == 0)
+        #expect(throws: EntitlementError.keyUnknown) { try cache.verify(token, now: Issuance.now, crypto: crypto) }
+        cache.replaceIssuers(
+            with: try issuers([VerificationKey(id: "hs", hs256: SecretBytes(copying: issuance.secret))]))
+        _ = try cache.verify(token, now: Issuance.now, crypto: crypto)
+        #expect(cache.verifier.enforced == issuance.verifier.enforced)
+    }
+
+    @Test(arguments: [Issuer.KeySupply.configured, .missing, .fetched])
+    func anUnknownKeyIsNoted(supply: Issuer.KeySupply) throws {
+        let set = try issuers([], supply)
+        let cache = VerifiedTokenCache(verifier: TokenVerifier(issuers: set))
+        let token = try token(1)
+        #expect(throws: supply == .missing ? EntitlementError.keysUnavailable : .keyUnknown) {
+            try cache.verify(token, now: Issuance.now, crypto: crypto)
+        }
+        #expect(set.unknownKeys.take() == Set(TokenDialect.allCases))
+        // An operator's question is no reason to fetch keys.
+        _ = cache.verifier.explain(token, now: Issuance.now)
+        #expect(set.unknownKeys.take() == [])
+    }
+
+    /// A token without a key ID in its header can only be Axinom's.
+    @Test func anUnknownCommunicationKeyIsNotedForItsDialect() throws {
+        let set = try IssuerSet([Issuer(name: "ax", audience: "a", dialect: .axinom, keys: [], keySupply: .missing)])
+        let verifier = TokenVerifier(issuers: set)
+        let token = try issuance.token(
+            header: #"{"alg":"HS256"}"#, payload: #"{"com_key_id":"x"}"#, by: .secret)
+        #expect(throws: EntitlementError.keysUnavailable) { try verifier.verify(token, now: Issuance.now) }
+        #expect(set.unknownKeys.take() == [.axinom])
+        let nameless = try issuance.token(header: #"{"alg":"HS256"}"#, payload: "{}", by: .secret)
+        #expect(throws: EntitlementError.keyUnknown) { try verifier.verify(nameless, now: Issuance.now) }
+        #expect(set.unknownKeys.take() == [])
+    }
 }

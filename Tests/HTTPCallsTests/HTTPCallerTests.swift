@@ -52,6 +52,23 @@ import Testing
         }
     }
 
+    private func get(
+        _ answer: String, ifNot entityTag: String? = nil, reach: HTTPCallSettings.Reach = .loopback
+    ) async throws -> (Result<HTTPCallAnswer, HTTPCallError>, request: String) {
+        let fixture = try Fixture(answer, reach: reach)
+        let (loop, caller) = (fixture.group.loops[0], fixture.caller)
+        let result: Result<HTTPCallAnswer, HTTPCallError> = await withCheckedContinuation { continuation in
+            loop.spawn {
+                do throws(HTTPCallError) {
+                    continuation.resume(returning: .success(try await caller.get(ifNot: entityTag)))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
+        return (result, fixture.server.lastRequest)
+    }
+
     private static func response(_ status: String, _ body: String, _ fields: String = "") -> String {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(fields)\r\n\(body)"
     }
@@ -71,6 +88,37 @@ import Testing
         let fixture = try Fixture(Self.response(status, "", "Location: http://127.0.0.1:1/other\r\n"))
         #expect(await fixture.post() == .failure(.status(Int(status.prefix(3)) ?? 0)))
         #expect(fixture.server.connectionCount == 1, "a redirection is not followed")
+    }
+
+    @Test func getsADocumentAndItsEntityTag() async throws {
+        let (result, request) = try await get(Self.response("200 OK", "{}", "eTag: \"a\"\r\n"))
+        #expect(result == .success(HTTPCallAnswer(status: 200, body: Array("{}".utf8), entityTag: "\"a\"")))
+        #expect(request.hasPrefix("GET /entitle HTTP/1.1\r\n") && request.hasSuffix("\r\n\r\n"))
+        #expect(!request.contains("If-None-Match") && !request.contains("Content-"))
+    }
+
+    @Test func asksWhetherADocumentHasChanged() async throws {
+        let (result, request) = try await get(Self.response("304 Not Modified", ""), ifNot: "W/\"a\"")
+        #expect(result == .success(HTTPCallAnswer(status: 304, body: [])))
+        #expect(request.contains("\r\nIf-None-Match: W/\"a\"\r\n"))
+    }
+
+    /// "Not modified" says nothing if no entity tag was sent.
+    @Test(arguments: ["301 Moved", "302 Found", "304 Not Modified", "404 Not Found", "500 Internal Server Error"])
+    func getsNothingButASuccess(status: String) async throws {
+        let (result, _) = try await get(Self.response(status, "", "Location: http://127.0.0.1:1/other\r\n"))
+        #expect(result == .failure(.status(Int(status.prefix(3)) ?? 0)))
+    }
+
+    @Test(arguments: ["", "\"a b\"", "\"\u{E4}\"", "\"" + String(repeating: "a", count: 255) + "\""])
+    func doesNotTakeAnEntityTagThatItCannotSendBack(tag: String) async throws {
+        let (result, _) = try await get(Self.response("200 OK", "{}", "ETag: \(tag)\r\n"))
+        #expect(try result.get().entityTag == nil)
+    }
+
+    @Test func getsNothingFromAPrivateAddress() async throws {
+        let (result, _) = try await get(Self.response("200 OK", "{}"), reach: .publicAddresses)
+        #expect(result == .failure(.addressForbidden))
     }
 
     @Test func boundsTheAnswer() async throws {

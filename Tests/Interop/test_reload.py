@@ -28,6 +28,7 @@ from cryptography.hazmat.bindings import _rust
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.serialization import Encoding
 
+import key_server
 import session_tokens
 import tokens
 from fairplay_device import tags
@@ -35,6 +36,7 @@ from fairplay_device.credentials import Credential, make_credential
 from fairplay_device.facts import DenyListVersion, SecurityLevelReport, VMDeviceInfo
 from fairplay_device.licence import OfflineKey, Streaming
 from fairplay_device.spc import Device
+from key_server import make_keys, serving
 from licence_client import Answer, LicenceClient
 from reload_lab import PORTAL, TOKEN_HEADER, WAIT_SECONDS, Field, Lab, running_lab, table_of, with_values
 from test_callback import SERVICE, service
@@ -479,6 +481,45 @@ def keys_file(lab: Lab) -> None:
     lab.restore()
     assert codes() == [False, True]
     lab.materials.secret("portal-keys.json", sets[0])
+
+
+@shows(
+    *(f"entitlement.issuers[].{name}" for name in ("keysURL", "keysHosts", "keysAuthorities")),
+    *(f"entitlement.issuers[].{name}" for name in ("keysRefresh", "keysMaximumAge")),
+)
+def keys_url(lab: Lab) -> None:
+    lab.made["fetched"] = SigningKey.make("portal-5", "ES256")
+    keys = make_keys(lab.setup / "tls" / "keys")
+    keys.publish(lab.made["fetched"])
+
+    def code() -> str:
+        return lab.code(lab.token("fetched"))
+
+    def await_true(condition: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + WAIT_SECONDS
+        while not condition():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    with serving(keys):
+        good = {
+            f"{ISSUER}.keysFile": None,
+            f"{ISSUER}.keysURL": keys.url,
+            f"{ISSUER}.keysHosts": ["localhost"],
+            f"{ISSUER}.keysAuthorities": str(keys.authority.certificate_file),
+        }
+        assert code() == "kid_unknown"
+        lab.change(good)
+        assert code() == "good"
+        for name in ("keysHosts", "keysAuthorities"):
+            lab.change(good | {f"{ISSUER}.{name}": None})
+            assert code() == "entitlement_unavailable", name
+        lab.change(good | {f"{ISSUER}.keysRefresh": "1s"})
+        asked = len(keys.requests)
+        await_true(lambda: len(keys.requests) > asked + 1)
+        keys.failure = key_server.status_500
+        lab.change(good | {f"{ISSUER}.keysRefresh": "1s", f"{ISSUER}.keysMaximumAge": "2s"})
+        await_true(lambda: code() == "entitlement_unavailable")
 
 
 changes(

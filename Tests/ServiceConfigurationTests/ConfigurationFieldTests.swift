@@ -42,6 +42,8 @@ import Testing
                 keysFile: "secrets/portal-keys.json", contents: ["movie-1"] },
               { issuer: "expressplay", dialect: "expressplay", audience: "play",
                 keys: [{ kid: "1", algorithm: "A256GCM", key: "secrets/sealing" }] },
+              { issuer: "fetched", keysURL: "https://portal.internal/keys", keysHosts: ["portal.internal"],
+                keysAuthorities: "tls/portal-ca.pem" },
             ],
             ignoredSources: ["query"], tokenHeaders: ["x-token"], countryField: "x-country",
             profiles: { "HD.1": { lease: "5m", tracks: { HD: { hdcp: "type1" } } } },

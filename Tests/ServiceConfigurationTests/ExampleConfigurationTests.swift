@@ -99,7 +99,8 @@ import Testing
     /// These fields conflict with fields that the example sets, so they are in comments.
     @Test(arguments: [
         "certificateBundle", "privateKeyPassphrase", "module", "library", "data", "workers", "callDeadline",
-        "processorTime", "memoryLimit", "user", "fixedDASk", "keysFile", "until", "password", "ledger", "onStoreOutage",
+        "processorTime", "memoryLimit", "user", "fixedDASk", "keysFile", "keysURL",
+        "keysHosts", "keysAuthorities", "keysRefresh", "keysMaximumAge", "until", "password", "ledger", "onStoreOutage",
         "admitInOutage",
     ])
     func itShowsEveryAlternative(name: String) throws {

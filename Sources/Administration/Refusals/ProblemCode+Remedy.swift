@@ -72,7 +72,8 @@ extension ProblemCode {
         case .overloaded:
             "Look at the metrics latchkey_overload_waiting and latchkey_rsa_operations_total, and add nodes or raise the limits."
         case .entitlementDenied: "Ask the operator of the entitlement service why it said no."
-        case .entitlementUnavailable: "See whether the service of entitlement.callback answers from this machine."
+        case .entitlementUnavailable:
+            "See whether the service of entitlement.callback, or the keysURL of the token's issuer, answers from this machine."
         case .termsNotExpressible: "Grant this device a right without the limit, or update the player."
         case .securityLevel:
             "Grant less for this device, or lower the demand of the content, the right or fairplay.contentPolicies."

@@ -15,11 +15,22 @@ package struct Issuer: Sendable {
     package let offlineByRight: Bool
     /// The contents that its tokens may open; nil for all contents.
     package let contents: ContentScope?
+    package let keySupply: KeySupply
+
+    /// Where the keys of an issuer come from.
+    package enum KeySupply: Sendable {
+        /// Only from the configuration.
+        case configured
+        /// Also from a URL, but those keys are not known now.
+        case missing
+        /// Also from a URL, and those keys are known.
+        case fetched
+    }
 
     package init(
         name: String, audience: String, dialect: TokenDialect = .jwt, keys: [VerificationKey],
         sealingKeys: [TokenSealingKey] = [], maximumLife: Int64? = nil, offlineByRight: Bool = false,
-        contents: ContentScope? = nil
+        contents: ContentScope? = nil, keySupply: KeySupply = .configured
     ) {
         self.name = name
         self.audience = audience
@@ -29,6 +40,16 @@ package struct Issuer: Sendable {
         self.maximumLife = maximumLife
         self.offlineByRight = offlineByRight
         self.contents = contents
+        self.keySupply = keySupply
+    }
+
+    /// The same issuer with the keys of its URL. A configured key takes the place of a fetched key with its ID.
+    fileprivate func adding(_ fetched: JWKSet) -> Issuer {
+        let configured = Set(keys.map { Array($0.id.utf8) })
+        return Issuer(
+            name: name, audience: audience, dialect: dialect,
+            keys: keys + fetched.keys.filter { !configured.contains(Array($0.id.utf8)) }, sealingKeys: sealingKeys,
+            maximumLife: maximumLife, offlineByRight: offlineByRight, contents: contents, keySupply: .fetched)
     }
 }
 
@@ -70,6 +91,10 @@ package struct IssuerSet: Sendable {
     /// The dialects of all issuers.
     let dialects: Set<TokenDialect>
     let issuers: [Issuer]
+    /// Notes the tokens that name unknown keys, for the task that fetches keys. All sets of one configuration share it.
+    package let unknownKeys: UnknownKeyNotes
+    /// The dialects of the issuers whose URL has keys that are not known now.
+    private let dialectsWithMissingKeys: Set<TokenDialect>
 
     private let entries: [[UInt8]: Entry]
     private let sealingEntries: [UInt32: SealingEntry]
@@ -86,6 +111,21 @@ package struct IssuerSet: Sendable {
 
     /// Throws every case of `IssuerSetError` except those about secrets and key sets.
     package init(_ issuers: [Issuer], leeway: Int64 = leewayDefault) throws(IssuerSetError) {
+        try self.init(issuers, leeway, UnknownKeyNotes())
+    }
+
+    /// The same issuers with the keys that were fetched for some of them, by the indices of the issuers.
+    ///
+    /// Throws `duplicateKeyID` if two keys then have the same key ID.
+    package func adding(_ fetched: [Int: JWKSet]) throws(IssuerSetError) -> IssuerSet {
+        try IssuerSet(
+            issuers.enumerated().map { index, issuer in fetched[index].map { issuer.adding($0) } ?? issuer }, leeway,
+            unknownKeys)
+    }
+
+    private init(
+        _ issuers: [Issuer], _ leeway: Int64, _ unknownKeys: UnknownKeyNotes
+    ) throws(IssuerSetError) {
         guard (0...Self.leewayMaximum).contains(leeway) else { throw .leewayOutOfRange(leeway) }
         var entries: [[UInt8]: Entry] = [:]
         var sealingEntries: [UInt32: SealingEntry] = [:]
@@ -106,6 +146,20 @@ package struct IssuerSet: Sendable {
         dialects = Set(issuers.map(\.dialect))
         self.sealingEntries = sealingEntries
         self.leeway = leeway
+        self.unknownKeys = unknownKeys
+        dialectsWithMissingKeys = Set(issuers.filter { $0.keySupply == .missing }.map(\.dialect))
+    }
+
+    /// Whether any issuer has a key.
+    package var hasKeys: Bool { !entries.isEmpty || !sealingEntries.isEmpty }
+
+    /// The refusal of a token whose key ID no key has. `dialect` is nil if the token can be of any dialect.
+    ///
+    /// If keys are missing that could verify the token, the client must not throw the token away.
+    func refusalOfUnknownKey(in dialect: TokenDialect?) -> EntitlementError {
+        let isMissing =
+            dialect.map { dialectsWithMissingKeys.contains($0) } ?? !dialectsWithMissingKeys.isEmpty
+        return isMissing ? .keysUnavailable : .keyUnknown
     }
 
     /// Returns the key with this ID, which is compared byte for byte.

@@ -3,6 +3,9 @@ import KeyCrypto
 
 /// Reads one element of `keys` (RFC 7517, section 4; RFC 7518, section 6; RFC 8037, section 2).
 struct JWKReader {
+    /// The members of private keys (RFC 7518, sections 6.2.2 and 6.3.2).
+    static let privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth"]
+
     private let object: JSONObject
     private let index: Int
     private let secrets: SecretMembers
@@ -16,7 +19,7 @@ struct JWKReader {
     /// Returns the key; nil if the key has another purpose or an unknown algorithm.
     func key() throws(JWKSetError) -> VerificationKey? {
         guard let algorithm = try algorithm(), try isForVerifying() else { return nil }
-        for name in ["d", "p", "q", "dp", "dq", "qi", "oth"] where object[name] != nil {
+        for name in Self.privateMembers where object[name] != nil {
             throw .privateKey(index: index)
         }
         let id = try keyID()

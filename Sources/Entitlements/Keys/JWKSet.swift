@@ -1,11 +1,11 @@
 package import ByteCoding
 package import KeyCrypto
 
-/// Why a file is not a usable JSON Web Key Set. `index` is the position of the key in `keys`, counted from 0.
+/// Why a text is not a usable JSON Web Key Set. `index` is the position of the key in `keys`, counted from 0.
 package enum JWKSetError: Error, Equatable, Sendable {
-    /// The file is not strict JSON.
+    /// The text is not strict JSON.
     case notJSON(JSONError)
-    /// The file is not an object with an array `keys`.
+    /// The text is not an object with an array `keys`.
     case notAKeySet
     /// The set has more keys than `JWKSet.keyCountMaximum`.
     case tooManyKeys
@@ -17,8 +17,29 @@ package enum JWKSetError: Error, Equatable, Sendable {
     case memberInvalid(String, index: Int)
     /// The set contains a private key. A server that only verifies must not have one.
     case privateKey(index: Int)
+    /// A published set contains a shared secret, or another key that must not be published.
+    case secretPublished(index: Int)
     /// A key is too short for its algorithm, is not a point on its curve, or is invalid in another way.
     case keyUnusable(index: Int)
+}
+
+extension JWKSetError: CustomStringConvertible {
+    /// Words for operators, without any text of the set.
+    package var description: String {
+        switch self {
+        case .notJSON(let error): "the set is not strict JSON: \(error)"
+        case .notAKeySet: "it is not a JSON Web Key Set, an object with a list \"keys\" (RFC 7517)"
+        case .tooManyKeys: "the set has more than \(JWKSet.keyCountMaximum) keys"
+        case .noUsableKey: "no key of the set verifies signatures with ES256, EdDSA, RS256 or HS256"
+        case .keyIDMissing(let index): "keys[\(index)] needs a \"kid\" of 1 to \(Token.keyIDSizeMaximum) bytes"
+        case .memberInvalid(let name, let index): "\"\(name)\" of keys[\(index)] is missing or invalid"
+        case .privateKey(let index): "keys[\(index)] is a private key; give the public part alone"
+        case .secretPublished(let index): "keys[\(index)] is a shared secret or a private key, and the set is public"
+        case .keyUnusable(let index):
+            "keys[\(index)] is too short for its algorithm, or no key at all; RSA has at least 2048 bits, HS256 at least"
+                + " \(VerificationKey.secretSizeMinimum) bytes"
+        }
+    }
 }
 
 /// The keys of a JSON Web Key Set (RFC 7517) that verify signatures.
@@ -41,6 +62,17 @@ package struct JWKSet: Sendable {
 
     /// Reads a file. Throws `JWKSetError`.
     package init(parsing file: borrowing SecretBytes) throws(JWKSetError) {
+        try self.init(file, isPublished: false)
+    }
+
+    /// Reads a set that every client can read. Throws `JWKSetError`.
+    ///
+    /// The set may have public keys only. Any other key refuses the set, even if the key has another purpose.
+    package init(published text: borrowing SecretBytes) throws(JWKSetError) {
+        try self.init(text, isPublished: true)
+    }
+
+    private init(_ file: borrowing SecretBytes, isPublished: Bool) throws(JWKSetError) {
         let text = SecretMembers(hiding: file)
         let elements = try Self.elements(of: text.bytes)
         var keys: [VerificationKey] = []
@@ -48,6 +80,7 @@ package struct JWKSet: Sendable {
         var holdsSecrets = false
         for (index, element) in elements.enumerated() {
             guard let object = element.object else { throw .memberInvalid("keys", index: index) }
+            if isPublished, Self.holdsSecret(object) { throw .secretPublished(index: index) }
             let reader = JWKReader(object, index: index, secrets: text)
             guard let key = try reader.key() else {
                 ignoredCount += 1
@@ -60,6 +93,12 @@ package struct JWKSet: Sendable {
         self.keys = keys
         self.ignoredCount = ignoredCount
         self.holdsSecrets = holdsSecrets
+    }
+
+    /// Whether a key has the type of shared secrets, or a member that only secret keys have (RFC 7518, section 6).
+    private static func holdsSecret(_ key: JSONObject) -> Bool {
+        key["kty"]?.string?.hasSameUTF8(as: "oct") == true
+            || (JWKReader.privateMembers + ["k"]).contains { key[$0] != nil }
     }
 
     private static func elements(of text: [UInt8]) throws(JWKSetError) -> [JSONNode] {

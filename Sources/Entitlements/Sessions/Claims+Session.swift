@@ -122,7 +122,9 @@ extension Claims {
 
     /// Checks the origin of the session: its issuer and key must still be configured, and the key must not be revoked.
     ///
-    /// A key that was retired in the meantime is accepted, so that a running playback does not stop.
+    /// A key that was retired in the meantime is accepted, so that a running playback does not stop. If the issuer's
+    /// keys come from a URL, a key that is not there any more was retired, and keys may also be missing because the URL
+    /// does not answer.
     private static func verified(
         _ origin: ClaimObject, times: TokenTimes, issuers: IssuerSet
     ) throws(EntitlementError) -> Verified {
@@ -130,7 +132,8 @@ extension Claims {
         let keyID = try origin.required("kid", try origin.string("kid"))
         let dialect: TokenDialect = try origin.required("dialect", try origin.word("dialect"))
         guard let issuer = issuers.issuer(named: name, dialect: dialect) else { throw .keyUnknown }
-        guard let state = issuer.state(ofKeyID: keyID) else { throw .keyUnknown }
+        let state = issuer.state(ofKeyID: keyID)
+        if state == nil, issuer.keySupply == .configured { throw .keyUnknown }
         if state == .revoked { throw .keyRevoked }
         return Verified(issuer: issuer, keyID: keyID, keyEnd: nil, times: times)
     }

@@ -21,7 +21,7 @@ extension TokenVerifier {
         let named = token.keyID ?? TokenPayload.axinomKeyID(of: token)
         var diagnosis = TokenDiagnosis(keyID: named, issuer: entry?.0.name)
         switch error {
-        case .keyUnknown: diagnosis.values = keyValues(of: token)
+        case .keyUnknown, .keysUnavailable: diagnosis.values = keyValues(of: token)
         case .keyRevoked, .keyRetired:
             diagnosis.values = CheckedValues(found: entry.map { "the key is \($0.1.state.words)" }, expected: "active")
         case .algorithmNotPinned: diagnosis.values = algorithmValues(of: token, entry?.1)

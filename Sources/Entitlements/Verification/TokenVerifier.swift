@@ -49,7 +49,7 @@ package struct TokenVerifier: Sendable {
 
     private func verify(_ token: Token, now: Int64) throws(EntitlementError) -> Claims {
         if let key = sessionKey(of: token) { return try verify(token, signedBy: key, now: now) }
-        let (issuer, key) = try issuerAndKey(of: token)
+        let (issuer, key) = try issuerAndKey(of: token, notesUnknownKey: true)
         try key.state.check(now: now)
         guard token.algorithm == key.algorithm else { throw .algorithmNotPinned }
         guard key.isValidSignature(of: token) else { throw .signatureInvalid }
@@ -63,15 +63,24 @@ package struct TokenVerifier: Sendable {
     }
 
     /// Returns the key that the header names. If the header names no key, returns the key that the payload of an Axinom
-    /// token names.
-    func issuerAndKey(of token: Token) throws(EntitlementError) -> (Issuer, VerificationKey) {
+    /// token names. `notesUnknownKey` says that an unknown key is a reason to fetch keys.
+    func issuerAndKey(
+        of token: Token, notesUnknownKey: Bool = false
+    ) throws(EntitlementError) -> (Issuer, VerificationKey) {
         if let keyID = token.keyID {
-            guard let entry = issuers.entry(forKeyID: keyID) else { throw .keyUnknown }
+            guard let entry = issuers.entry(forKeyID: keyID) else {
+                if notesUnknownKey { issuers.unknownKeys.note(nil) }
+                throw issuers.refusalOfUnknownKey(in: nil)
+            }
             return (entry.issuer, entry.key)
         }
-        guard issuers.dialects.contains(.axinom), let keyID = TokenPayload.axinomKeyID(of: token),
-            let entry = issuers.entry(forKeyID: keyID), entry.issuer.dialect == .axinom
-        else { throw .keyUnknown }
+        guard issuers.dialects.contains(.axinom), let keyID = TokenPayload.axinomKeyID(of: token) else {
+            throw .keyUnknown
+        }
+        guard let entry = issuers.entry(forKeyID: keyID), entry.issuer.dialect == .axinom else {
+            if notesUnknownKey { issuers.unknownKeys.note(.axinom) }
+            throw issuers.refusalOfUnknownKey(in: .axinom)
+        }
         return (entry.issuer, entry.key)
     }
 
@@ -81,6 +90,9 @@ package struct TokenVerifier: Sendable {
     }
 
     var leeway: Int64 { issuers.leeway }
+
+    /// Whether any issuer has a key.
+    package var hasKeys: Bool { issuers.hasKeys }
 
     func checkLife(_ times: TokenTimes, of issuer: Issuer, now: Int64) throws(EntitlementError) {
         guard let maximum = issuer.maximumLife else { return }

@@ -5,30 +5,60 @@ package import Telemetry
 /// Caches the claims of verified tokens, so that many requests with the same token need only one signature check.
 ///
 /// Only accepted tokens are cached. An entry is found by the SHA-256 of the whole token. On each hit, its times and the
-/// retirement of its key are checked again, so that the cache never extends the life of a token. Each new verifier gets
-/// its own cache, so that a token which only the old verifier accepts cannot get into it. The cache holds at most
+/// retirement of its key are checked again, so that the cache never extends the life of a token. A new verifier begins
+/// with an empty cache, so that a token which only the old verifier accepts cannot get into it. The cache holds at most
 /// `capacity` tokens, and can be used by several threads at the same time.
 package final class VerifiedTokenCache: Sendable {
     package static let capacityDefault = 16_384
 
-    /// Verifies tokens that are not in the cache.
-    package let verifier: TokenVerifier
-    private let entries: Mutex<RecentClaims>
+    /// The rules of session tokens; nil if this server does not use session tokens.
+    package let sessions: SessionTokens?
+    private let state: Mutex<State>
     private let lookups: CacheCount
+
+    private struct State {
+        var entries: RecentClaims
+        /// Verifies tokens that are not in the cache.
+        var verifier: SharedVerifier
+    }
+
+    /// An object, so that a verification does not count references to each part of the verifier.
+    private final class SharedVerifier: Sendable {
+        let value: TokenVerifier
+
+        init(_ value: TokenVerifier) {
+            self.value = value
+        }
+    }
 
     /// `capacity` is at least 1. `lookups` goes on from the cache before.
     package init(verifier: TokenVerifier, capacity: Int = capacityDefault, lookups: CacheCount = CacheCount()) {
-        self.verifier = verifier
+        sessions = verifier.sessions
         self.lookups = lookups
-        entries = Mutex(RecentClaims(capacity: capacity))
+        state = Mutex(State(entries: RecentClaims(capacity: capacity), verifier: SharedVerifier(verifier)))
     }
 
-    /// The rules of session tokens; nil if this server does not use session tokens.
-    package var sessions: SessionTokens? { verifier.sessions }
+    /// Verifies tokens that are not in the cache.
+    package var verifier: TokenVerifier { state.withLock { $0.verifier }.value }
+
+    /// Replaces the issuers of the verifier, and removes all entries.
+    ///
+    /// Tokens that are being verified at this moment are not added afterwards. Nothing else of the verifier changes.
+    package func replaceIssuers(with issuers: IssuerSet) {
+        let removed = state.withLock { state in
+            let (old, entries) = (state.verifier.value, state.entries)
+            state.verifier = SharedVerifier(
+                TokenVerifier(issuers: issuers, enforced: old.enforced, sessions: old.sessions))
+            state.entries.removeAll()
+            return entries
+        }
+        // The entries are freed here, because requests wait for the lock.
+        _ = consume removed
+    }
 
     /// The number of cached tokens.
     package var count: Int {
-        entries.withLock { $0.count }
+        state.withLock { $0.entries.count }
     }
 
     /// Returns the claims of a token at `now`, in seconds since 1970. `crypto` belongs to the calling thread.
@@ -37,21 +67,23 @@ package final class VerifiedTokenCache: Sendable {
     package func verify(_ token: [UInt8], now: Int64, crypto: CryptoContext) throws(EntitlementError) -> Claims {
         guard token.count <= Token.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: token.count)) }
         let digest = try Self.digest(of: token, crypto)
-        let (known, generation) = entries.withLock { ($0.claims(for: digest), $0.generation) }
+        let (known, generation, verifier) = state.withLock { state in
+            (state.entries.claims(for: digest), state.entries.generation, state.verifier)
+        }
         lookups.note(isHit: known != nil)
         if let known {
-            try verifier.check(known, now: now)
+            try verifier.value.check(known, now: now)
             return known
         }
-        let claims = try verifier.verify(token, now: now)
-        entries.withLock { $0.insert(claims, for: digest, verifiedIn: generation) }
+        let claims = try verifier.value.verify(token, now: now)
+        state.withLock { $0.entries.insert(claims, for: digest, verifiedIn: generation) }
         return claims
     }
 
     /// The claims of a token that was verified before, although it may have expired since; nil if it is not remembered.
     package func remembered(_ token: [UInt8], crypto: CryptoContext) -> Claims? {
         guard let digest = try? Self.digest(of: token, crypto) else { return nil }
-        return entries.withLock { $0.claims(for: digest) }
+        return state.withLock { $0.entries.claims(for: digest) }
     }
 
     /// Returns the claims of the token that decides about a request. Throws the errors of `decide`.
@@ -64,8 +96,8 @@ package final class VerifiedTokenCache: Sendable {
     /// Returns the token that decides about a request, and its claims.
     ///
     /// A list may have one content token and one session token. The content token decides, unless the request is a
-    /// renewal or the content token has expired. If the session has ended or belongs to another server, the content
-    /// token decides. Throws the errors for a single token, and `tokenAmbiguous` for two tokens of one kind.
+    /// renewal, or the content token or its key has ended. If the session has ended or belongs to another server, the
+    /// content token decides. Throws the errors for a single token, and `tokenAmbiguous` for two tokens of one kind.
     package func decide(
         _ presented: PresentedToken, isRenewal: Bool, now: Int64, crypto: CryptoContext
     ) throws(EntitlementError) -> (token: PresentedToken, claims: Claims) {
@@ -86,7 +118,7 @@ package final class VerifiedTokenCache: Sendable {
     ///
     /// It is called when revocations change.
     package func removeAll() {
-        entries.withLock { $0.removeAll() }
+        state.withLock { $0.entries.removeAll() }
     }
 
     private static func digest(of token: [UInt8], _ crypto: CryptoContext) throws(EntitlementError) -> TokenDigest {
@@ -124,7 +156,8 @@ private struct TokenList {
     mutating func note(_ fault: EntitlementError) throws(EntitlementError) {
         switch fault {
         case .sessionEnded, .sessionOfAnotherServer: sessionFault = fault
-        case .tokenExpired: contentFault = fault
+        // The session token is this server's own. It is good without the key of the token with which it began.
+        case .tokenExpired, .keyUnknown, .keyRetired, .keysUnavailable: contentFault = fault
         default: throw fault  // Every other fault is thrown, as for a single token.
         }
     }

@@ -46,6 +46,7 @@ extension Problem {
         case .profileUnknown:
             detail = "A right of the token names a profile that the server does not have"
             hint = "Configure the profile under entitlement.profiles, or name another one."
+        case .keysUnavailable: detail = "The keys that can verify the token are not available now"
         case .streamingNotGranted:
             detail = "The token allows this content only for offline use"
             hint = "Ask for an offline licence with ?offline=1, or fetch a token with a right to stream."

@@ -79,6 +79,9 @@ package enum DaemonCommand {
             for finding in PolicyLint.findings(in: file.configuration.entitlement.policy) {
                 context.note("warning: entitlement.\(finding)")
             }
+            for source in loaded.keySources {
+                context.note("note: entitlement.issuers[\(source.index)].keysURL: \(source); it is not fetched now")
+            }
             if arguments.value(check) == "full" { try checkStores(loaded) }
             try context.print("\(path): good")
         } else {

@@ -39,6 +39,7 @@ struct DaemonParts: Sendable {
     let shared: PostgreSQLStore?
     let clock: TrustedClock
     let secrets: InstallationSecrets
+    let issuerKeys: IssuerKeyKeeper
 
     /// Starts all parts, one after the other. If a part cannot start, the parts that already run are stopped.
     static func start(
@@ -81,10 +82,12 @@ struct DaemonParts: Sendable {
         metrics.register(caches: [("content_keys", shared.keyLookups), ("tokens", book.tokenLookups)])
         let revocations = try startRevocations(loaded, records, shared, clock, book, metrics, logger, &running)
         let periods = try startPeriods(loaded, storage, records, clock, metrics, logger, &running)
+        let issuerKeys = try startIssuerKeys(loaded, book, metrics, logger, &running)
         let degradations = watchDegradations(
             [
                 { records.degradations }, { revocations.degradations }, moduleDegradations(modules, book.cell),
                 { periods.degradations },
+                { [cell = book.cell] in issuerKeys.degradations(hasCallback: cell.current.license.callback != nil) },
             ], group, metrics, status, logger, &running)
         let health = Health(degradations: degradations) { drain in status.change { $0.drainedBy = drain?.actor } }
         metrics.register(health)
@@ -102,7 +105,8 @@ struct DaemonParts: Sendable {
             metrics: metrics, health: health, listeners: listeners, loopCount: group.loops.count,
             watchedLoops: group.loops + adminGroup.loops + [packagers.loop.loop] + [modules?.loop].compactMap(\.self),
             adminLoop: adminGroup.loops[0], records: records, running: running, shared: storage.shared, clock: clock,
-            secrets: InstallationSecrets(loaded, records, shared: storage.shared, logger: logger))
+            secrets: InstallationSecrets(loaded, records, shared: storage.shared, logger: logger),
+            issuerKeys: issuerKeys)
         let recent = RecentRefusals()
         let pipelines = LicensePipelines(shared)
         let expressPlay = ExpressPlayService(
@@ -133,10 +137,11 @@ struct DaemonParts: Sendable {
         let draft = try wrap(ReloadError.daemon, try book.draft(new))
         try wrap(ReloadError.daemon, try listeners.checkExposure(of: draft))
         let certificates = try wrap(ReloadError.certificates, try listeners.certificates(of: draft))
+        let keys = try wrap({ ReloadError.daemon(.loops($0)) }, try issuerKeys.draft(new))
         // The last step that can fail.
         try wrap(ReloadError.daemon, try secrets.adopt(new))
         listeners.adopt(certificates)
-        book.adopt(draft)
+        issuerKeys.adopt(keys, tokens: draft.tokens) { book.adopt(draft) }
         records.adopt(new.configuration.live.overload)
         clock.setLeeway(new.configuration.live.entitlement.leeway)
         return draft.fieldsThatNeedRestart
@@ -313,6 +318,19 @@ struct DaemonParts: Sendable {
             try PeriodKeeper(
                 desk, actor: "node:\(loaded.configuration.nodeLabel)", clock: clock, logger: logger
             ) { entries throws(StoreError) in try await ledger.append(together: entries) }
+        }
+        running.add(.services) { keeper.stop() }
+        keeper.register(in: metrics.registry)
+        return keeper
+    }
+
+    private static func startIssuerKeys(
+        _ loaded: LoadedConfiguration, _ book: RuleBook, _ metrics: ServiceMetrics, _ logger: Logger,
+        _ running: inout RunningParts
+    ) throws(DaemonError) -> IssuerKeyKeeper {
+        let keeper: IssuerKeyKeeper = try wrap(DaemonError.loops) {
+            [tokens = book.cell.current.license.entitlement.tokens] () throws(EventLoopError) in
+            try IssuerKeyKeeper(loaded, tokens: tokens, logger: logger)
         }
         running.add(.services) { keeper.stop() }
         keeper.register(in: metrics.registry)

@@ -22,6 +22,8 @@ enum DegradedPart: String, CaseIterable, Sendable {
     case credentials
     /// The keys of a live content's next period could not be made.
     case periods
+    /// The keys of an issuer's URL were never fetched, or are too old.
+    case issuerKeys = "issuer_keys"
 }
 
 /// A fault that a part has now.

@@ -54,6 +54,8 @@ final class RuleBook {
         /// The credentials that the listeners would serve.
         var credentials: CredentialSet { rules.license.fairplay.credentials }
         var allowsTestCredentials: Bool { loaded.configuration.live.fairplay.allowTestCredentials }
+        /// Verifies tokens, and remembers those that these rules have verified.
+        var tokens: VerifiedTokenCache { rules.license.entitlement.tokens }
         /// The tokens of each admin listener that runs.
         var adminTokens: [[LoadedConfiguration.AdminToken]] { rules.administration.tokens }
     }

@@ -53,6 +53,7 @@ extension EntitlementError {
         case .tokenAmbiguous: .tokenAmbiguous
         case .algorithmNotPinned: .tokenAlgorithm
         case .keyUnknown: .keyIDUnknown
+        case .keysUnavailable: .entitlementUnavailable
         case .keyRevoked, .keyRetired: .keyIDRevoked
         case .signatureInvalid: .tokenSignature
         case .tokenExpired: .tokenExpired

@@ -95,6 +95,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.entitlement(.sessionOfAnotherServer), 401, "token_issuer"),
         RefusalSample(.entitlement(.algorithmNotPinned), 401, "token_alg"),
         RefusalSample(.entitlement(.keyUnknown), 401, "kid_unknown"),
+        RefusalSample(.entitlement(.keysUnavailable), 503, "entitlement_unavailable", retryAfterSeconds: 2),
         RefusalSample(.entitlement(.tokenAmbiguous), 400, "token_ambiguous"),
         RefusalSample(.entitlement(.keyRevoked), 401, "kid_revoked"),
         RefusalSample(.entitlement(.keyRetired), 401, "kid_revoked"),
@@ -239,7 +240,7 @@ extension LicenseTermsError {
 }
 
 extension EntitlementError {
-    fileprivate static let caseCount = 35
+    fileprivate static let caseCount = 36
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -273,6 +274,7 @@ extension EntitlementError {
         case .sessionEnded: 32
         case .tokenOfAnotherServer: 33
         case .sessionOfAnotherServer: 34
+        case .keysUnavailable: 35
         case .deviceMismatch: 27
         case .addressDenied: 28
         case .countryDenied: 29

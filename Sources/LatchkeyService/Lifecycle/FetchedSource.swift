@@ -1,0 +1,135 @@
+import Entitlements
+import HTTPCalls
+import ServiceConfiguration
+import Synchronization
+import Telemetry
+
+/// The URL of one issuer's keys, with what was fetched from it.
+///
+/// A reload that keeps the URL makes another source with the same keys, because other fields of the issuer may change.
+final class FetchedSource: Sendable {
+    private struct State {
+        var keys: FetchedKeys
+        /// The document of the keys in use. A document that has not changed is not read again.
+        var document: [UInt8] = []
+        /// Why the last fetch failed; nil if it succeeded.
+        var failure: String?
+        var newCount: UInt64 = 0
+        var unchangedCount: UInt64 = 0
+        var failedCount: UInt64 = 0
+    }
+
+    /// The keys and counts, which the sources of several configurations share.
+    private final class Keys: Sendable {
+        let state: Mutex<State>
+
+        init(_ keys: FetchedKeys) {
+            state = Mutex(State(keys: keys))
+        }
+    }
+
+    private let source: KeySource
+    let fetcher: IssuerKeyFetcher
+    private let keys: Keys
+
+    init(_ source: KeySource, _ fetcher: IssuerKeyFetcher, now: MonotonicTime) {
+        self.source = source
+        self.fetcher = fetcher
+        keys = Keys(FetchedKeys(source.schedule, now: now))
+    }
+
+    private init(_ source: KeySource, _ other: FetchedSource) {
+        self.source = source
+        fetcher = other.fetcher
+        keys = other.keys
+    }
+
+    /// The same keys for a new configuration of this source.
+    func following(_ source: KeySource) -> FetchedSource {
+        FetchedSource(source, self)
+    }
+
+    /// Makes the times of this source's configuration those of its keys.
+    func takeSettings(now: MonotonicTime) {
+        keys.state.withLock { $0.keys.adopt(source.schedule, now: now) }
+    }
+
+    func isSame(as other: KeySource) -> Bool { source.isSame(as: other) }
+    func sharesKeys(with other: FetchedSource) -> Bool { keys === other.keys }
+
+    var index: Int { source.index }
+    var issuer: String { source.issuer }
+    var dialect: TokenDialect { source.dialect }
+    var labels: [String] { [issuer, dialect.rawValue] }
+    var set: JWKSet? { keys.state.withLock { $0.keys.set } }
+
+    func age(now: MonotonicTime) -> Duration? { keys.state.withLock { $0.keys.age(now: now) } }
+
+    var fetchCounts: [(values: [String], number: Double)] {
+        let counts = keys.state.withLock { state in
+            [("new", state.newCount), ("unchanged", state.unchangedCount), ("failed", state.failedCount)]
+        }
+        return counts.map { (labels + [$0.0], Double($0.1)) }
+    }
+
+    /// Why the keys are missing; nil if they are not.
+    var fault: String? {
+        keys.state.withLock { state in
+            let cause = state.failure.map { ": \($0)" } ?? ""
+            return switch state.keys.standing {
+            case .current: nil
+            case .neverFetched: "the keys of \(issuer) have not been fetched\(cause)"
+            case .expired: "the keys of \(issuer) are too old\(cause)"
+            }
+        }
+    }
+
+    func stop() { fetcher.stop() }
+
+    // MARK: Events
+
+    func look(now: MonotonicTime, isWanted: Bool) -> [FetchedKeys.Action] {
+        keys.state.withLock { $0.keys.look(now: now, isWanted: isWanted) }
+    }
+
+    /// Whether a document is the one whose keys are in use.
+    func holds(_ document: [UInt8]) -> Bool {
+        keys.state.withLock { $0.keys.set != nil && $0.document == document }
+    }
+
+    func receive(_ set: JWKSet, _ answer: HTTPCallAnswer, now: MonotonicTime, _ random: Double) {
+        keys.state.withLock { state in
+            state.keys.receive(set, entityTag: answer.entityTag, now: now, random: random)
+            state.document = answer.body
+            state.newCount += 1
+        }
+    }
+
+    /// Returns false if the keys have expired meanwhile. Nothing has changed then.
+    func confirm(_ answer: HTTPCallAnswer, now: MonotonicTime, _ random: Double) -> Bool {
+        keys.state.withLock { state in
+            guard state.keys.confirm(entityTag: answer.entityTag, now: now, random: random) else { return false }
+            state.unchangedCount += 1
+            return true
+        }
+    }
+
+    func fail(now: MonotonicTime, _ random: Double) {
+        keys.state.withLock { state in
+            state.keys.fail(now: now, random: random)
+            state.failedCount += 1
+        }
+    }
+
+    func drop(now: MonotonicTime) {
+        keys.state.withLock { $0.keys.drop(now: now) }
+    }
+
+    /// Notes the cause of a failure, or nil for a success. Returns whether that differs from the last one.
+    func note(_ cause: String?) -> Bool {
+        keys.state.withLock { state in
+            defer { state.failure = cause }
+            return state.failure != cause
+        }
+    }
+}

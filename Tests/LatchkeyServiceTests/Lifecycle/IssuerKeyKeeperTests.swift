@@ -1,0 +1,372 @@
+import Entitlements
+import EventLoops
+import HTTPCalls
+import KeyCrypto
+import Licensing
+import ServiceConfiguration
+import Synchronization
+import Telemetry
+import TestSupport
+import Testing
+
+@testable import LatchkeyService
+
+/// Keys come into force as the URL gives them, and what the URL says wrongly changes nothing.
+@Suite struct IssuerKeyKeeperTests {
+    private static let now: Int64 = 1_700_000_000
+    private static let portal = "https://portal.example"
+
+    private let folder: ConfigurationFolder
+    private let clock = ManualClock()
+    private let sink = MemoryLogSink()
+    private let server = KeyServer()
+    private let crypto: CryptoContext
+    private let first: ES256PrivateKey
+    private let second: ES256PrivateKey
+
+    init() throws {
+        folder = try ConfigurationFolder()
+        crypto = try CryptoContext()
+        first = try .generate()
+        second = try .generate()
+    }
+
+    // MARK: Fixture
+
+    private static func issuer(_ name: String = portal, _ url: String = "https://portal.example/keys") -> String {
+        #"{ issuer: "\#(name)", keysURL: "\#(url)" }"#
+    }
+
+    private func load(
+        _ issuers: String = issuer(), entitlement: String = #"sessions: { key: "secrets/session-key" },"#
+    ) throws -> LoadedConfiguration {
+        let standard = "\(ConfigurationText.issuer), keys: [{ \(ConfigurationText.key) }]"
+        let text = ConfigurationText.make(entitlement: entitlement)
+            .replacing("issuers: [{ \(standard) }]", with: "issuers: [\(issuers)]")
+        let file = try ConfigurationFile(
+            parsing: Array(text.utf8), path: "\(folder.path)/latchkey.json5", environment: [:])
+        return try .load(file, environment: [:])
+    }
+
+    private func tokens(_ loaded: LoadedConfiguration) -> VerifiedTokenCache {
+        LicenseRules(loaded).entitlement.tokens
+    }
+
+    private func keeper(_ loaded: LoadedConfiguration, _ tokens: VerifiedTokenCache) throws -> IssuerKeyKeeper {
+        var surroundings = IssuerKeyKeeper.Surroundings()
+        surroundings.clock = clock
+        surroundings.random = { 0.5 }
+        surroundings.fetcher = { [server] source throws(EventLoopError) in
+            IssuerKeyFetcher { tag async throws(HTTPCallError) in try server.answer(source.url, tag) }
+        }
+        return try IssuerKeyKeeper(
+            loaded, tokens: tokens, logger: Logger(level: .trace, sink: sink, clock: clock),
+            surroundings: surroundings)
+    }
+
+    /// Lets time pass, and waits until the keeper has done what is due.
+    private func pass(_ seconds: Int64, fetches: Int, _ keeper: IssuerKeyKeeper) {
+        let before = server.requestCount
+        clock.advance(by: .seconds(seconds))
+        keeper.look()
+        server.wait(forRequests: before + fetches)
+        // A fetch that has its answer ends before the loop runs this.
+        _ = keeper.group.loops[0].runAndWait {}
+        #expect(server.requestCount == before + fetches)
+    }
+
+    private func document(_ keys: (String, ES256PrivateKey)...) throws -> [UInt8] {
+        PublishedKeys.document(try keys.map { try PublishedKeys.json($0, $1) })
+    }
+
+    private func token(_ id: String, _ key: ES256PrivateKey, issuer: String = portal) throws -> [UInt8] {
+        let contents = TokenContents(
+            issuer: issuer, audience: "latchkey", issuedAt: Self.now, expiresAt: Self.now + 60, rights: [])
+        return Array(try TokenMinter(keyID: id, es256: key).mint(contents).utf8)
+    }
+
+    /// The code of a refusal; "good" if the token is accepted.
+    private func judge(_ token: [UInt8], _ tokens: VerifiedTokenCache) -> String {
+        do throws(EntitlementError) {
+            _ = try tokens.verify(token, now: Self.now, crypto: crypto)
+            return "good"
+        } catch {
+            return error.code
+        }
+    }
+
+    private func lines(_ event: String) -> [String] {
+        sink.lines.filter { $0.contains("\"event\":\"\(event)\"") }
+    }
+
+    // MARK: Rotation
+
+    @Test func theKeysAreInForceAfterTheStart() throws {
+        server.give(try document(("a", first)), tag: "1")
+        let loaded = try load()
+        let tokens = tokens(loaded)
+        let keeper = try keeper(loaded, tokens)
+        defer { keeper.stop() }
+        #expect(judge(try token("a", first), tokens) == "good")
+        #expect(judge(try token("b", second), tokens) == "kid_unknown")
+        #expect(keeper.degradations(hasCallback: false) == [])
+        #expect(lines("issuer_keys_fetched").count == 1)
+    }
+
+    @Test func aNewKeyIsFetchedForItsFirstTokenAndAnOldOneEnds() throws {
+        server.give(try document(("a", first)), tag: "1")
+        let loaded = try load()
+        let tokens = tokens(loaded)
+        let keeper = try keeper(loaded, tokens)
+        defer { keeper.stop() }
+        let (old, new) = (try token("a", first), try token("b", second))
+        #expect(judge(old, tokens) == "good")
+
+        server.give(try document(("a", first), ("b", second)), tag: "2")
+        #expect(judge(new, tokens) == "kid_unknown")
+        pass(1, fetches: 1, keeper)
+        #expect(server.lastTag == "1")
+        #expect(judge(old, tokens) == "good" && judge(new, tokens) == "good")
+
+        // The old token is in the cache.
+        server.give(try document(("b", second)), tag: "3")
+        pass(600, fetches: 1, keeper)
+        #expect(judge(old, tokens) == "kid_unknown" && judge(new, tokens) == "good")
+    }
+
+    @Test func anUnchangedDocumentLeavesTheCacheAlone() throws {
+        server.give(try document(("a", first)), tag: "1")
+        let loaded = try load()
+        let tokens = tokens(loaded)
+        let keeper = try keeper(loaded, tokens)
+        defer { keeper.stop() }
+        #expect(judge(try token("a", first), tokens) == "good" && tokens.count == 1)
+        pass(600, fetches: 1, keeper)
+        server.give(try document(("a", first)), tag: nil)
+        pass(600, fetches: 1, keeper)
+        #expect(tokens.count == 1)
+        let labels = #"{issuer="https://portal.example",dialect="jwt",result="unchanged"}"#
+        #expect(try metrics(keeper)["latchkey_issuer_keys_fetches_total" + labels] == 2)
+    }
+
+    @Test func tenThousandUnknownKeysLeadToOneFetch() throws {
+        server.give(try document(("a", first)), tag: "1")
+        let loaded = try load()
+        let tokens = tokens(loaded)
+        let keeper = try keeper(loaded, tokens)
+        defer { keeper.stop() }
+        for number in 0..<10_000 {
+            let bytes = Array("eyJhbGciOiJFUzI1NiIsImtpZCI6Ing".utf8)
+            _ = judge(bytes, tokens)
+            if number % 100 == 0 { #expect(judge(try token("x\(number)", second), tokens) == "kid_unknown") }
+        }
+        pass(1, fetches: 1, keeper)
+        for _ in 0..<58 {
+            _ = judge(try token("y", second), tokens)
+            pass(1, fetches: 0, keeper)
+        }
+        pass(2, fetches: 1, keeper)
+    }
+
+    // MARK: Failures
+
+    @Test func theDaemonStartsWithoutAnAnswer() throws {
+        server.fail(.timedOut)
+        let loaded = try load()
+        let tokens = tokens(loaded)
+        let keeper = try keeper(loaded, tokens)
+        defer { keeper.stop() }
+        let token = try token("a", first)
+        #expect(judge(token, tokens) == "entitlement_unavailable")
+        let cause = "the keys of https://portal.example have not been fetched: the server did not answer in time"
+        #expect(
+            keeper.degradations(hasCallback: false) == [
+                Degradation(part: .issuerKeys, cause: cause, stopsLicences: false)
+            ])
+        #expect(lines("issuer_keys_failed").count == 1)
+        server.give(try document(("a", first)), tag: nil)
+        // The unknown key is a reason to ask again before the pause is over.
+        pass(1, fetches: 1, keeper)
+        #expect(judge(token, tokens) == "good")
+        #expect(keeper.degradations(hasCallback: false) == [])
+        #expect(lines("issuer_keys_fetched_again").count == 1)
+    }
+
+    @Test func aNodeThatCanIssueNothingIsNotReady() throws {
+        server.fail(.timedOut)
+        func stops(_ issuers: String, _ entitlement: String, hasCallback: Bool = false) throws -> Bool? {
+            let loaded = try load(issuers, entitlement: entitlement)
+            let keeper = try keeper(loaded, tokens(loaded))
+            defer { keeper.stop() }
+            return keeper.degradations(hasCallback: hasCallback).first?.stopsLicences
+        }
+        let sessions = #"sessions: { key: "secrets/session-key" },"#
+        let other = #"{ issuer: "other", keys: [{ \#(ConfigurationText.key) }] }"#
+        #expect(try stops(Self.issuer(), "") == true)
+        #expect(try stops(Self.issuer(), sessions) == false)
+        #expect(try stops(Self.issuer(), "", hasCallback: true) == false)
+        #expect(try stops("\(Self.issuer()), \(other)", "") == false)
+    }
+
+    @Test(arguments: [
+        "<html>", #"{"keys":[]}"#, #"{"keys":[{"kid":"s","kty":"oct","k":"AAAA"}]}"#,
+        #"{"keys":[{"kid":"a","kty":"EC","crv":"P-256"}]}"#,
+    ])
+    func aSetThatCannotBeUsedChangesNothing(text: String) throws {
+        server.give(try document(("a", first)), tag: "1")
+        let loaded = try load()
+        let tokens = tokens(loaded)
+        let keeper = try keeper(loaded, tokens)
+        defer { keeper.stop() }
+        let token = try token("a", first)
+        #expect(judge(token, tokens) == "good")
+        server.give(Array(text.utf8), tag: "2")
+        pass(600, fetches: 1, keeper)
+        pass(5, fetches: 1, keeper)
+        #expect(server.lastTag == "1", "the tag is that of the keys in use")
+        #expect(judge(token, tokens) == "good" && tokens.count == 1)
+        #expect(lines("issuer_keys_failed").count == 1, "a fault is logged once")
+        #expect(keeper.degradations(hasCallback: false) == [])
+    }
+
+    @Test func keysThatAreTooOldAreNotUsed() throws {
+        server.give(try document(("a", first)), tag: "1")
+        let loaded = try load()
+        let tokens = tokens(loaded)
+        let keeper = try keeper(loaded, tokens)
+        defer { keeper.stop() }
+        let token = try token("a", first)
+        #expect(judge(token, tokens) == "good")
+        server.fail(.status(500))
+        pass(86_399, fetches: 1, keeper)
+        #expect(judge(token, tokens) == "good")
+        pass(1, fetches: 0, keeper)
+        #expect(judge(token, tokens) == "entitlement_unavailable")
+        #expect(
+            keeper.degradations(hasCallback: false).map(\.cause) == [
+                "the keys of https://portal.example are too old: the server answered with status 500"
+            ])
+        #expect(lines("issuer_keys_expired").count == 1)
+        let labels = #"{issuer="https://portal.example",dialect="jwt"}"#
+        #expect(try metrics(keeper)["latchkey_issuer_keys" + labels] == 0)
+        #expect(try metrics(keeper)["latchkey_issuer_keys_age_seconds" + labels] == 86_400)
+    }
+
+    @Test func keysOfAnotherIssuerAreRefusedAndTheOldOnesStay() throws {
+        let (one, two) = ("https://one.example/keys", "https://two.example/keys")
+        server.give(try document(("a", first)), tag: nil, at: one)
+        server.give(try document(("b", second)), tag: nil, at: two)
+        let loaded = try load("\(Self.issuer("one", one)), \(Self.issuer("two", two))")
+        let tokens = tokens(loaded)
+        let keeper = try keeper(loaded, tokens)
+        defer { keeper.stop() }
+        server.give(try document(("a", second)), tag: nil, at: two)
+        pass(600, fetches: 2, keeper)
+        #expect(judge(try token("a", first, issuer: "one"), tokens) == "good")
+        #expect(judge(try token("b", second, issuer: "two"), tokens) == "good")
+        #expect(lines("issuer_keys_failed").count == 1)
+    }
+
+    // MARK: Reload
+
+    @Test func aReloadKeepsTheKeysOfAnUnchangedURL() throws {
+        server.give(try document(("a", first)), tag: "1")
+        let loaded = try load()
+        let keeper = try keeper(loaded, tokens(loaded))
+        defer { keeper.stop() }
+        server.fail(.timedOut)
+        let other = #"{ issuer: "other", keys: [{ \#(ConfigurationText.key) }] }"#
+        let changed = Self.issuer().replacing(" }", with: #", keysRefresh: "1h", audience: "latchkey" }"#)
+        let reloaded = try load("\(other), \(changed)")
+        let tokens = tokens(reloaded)
+        keeper.adopt(try keeper.draft(reloaded), tokens: tokens) {
+            #expect(judge((try? token("a", first)) ?? [], tokens) == "good", "the new rules begin with the keys")
+        }
+        #expect(server.requestCount == 1)
+        #expect(judge(try token("a", first), tokens) == "good")
+        pass(599, fetches: 0, keeper)
+        pass(1, fetches: 1, keeper)
+    }
+
+    @Test func aReloadFetchesTheKeysOfAnotherURLBeforeItIsInForce() throws {
+        let (one, two) = ("https://one.example/keys", "https://two.example/keys")
+        server.give(try document(("a", first)), tag: "1", at: one)
+        server.give(try document(("b", second)), tag: "2", at: two)
+        let loaded = try load(Self.issuer(Self.portal, one))
+        let oldTokens = tokens(loaded)
+        let keeper = try keeper(loaded, oldTokens)
+        defer { keeper.stop() }
+        let reloaded = try load(Self.issuer(Self.portal, two))
+        let draft = try keeper.draft(reloaded)
+        #expect(judge(try token("a", first), oldTokens) == "good")
+        let tokens = tokens(reloaded)
+        keeper.adopt(draft, tokens: tokens) {}
+        #expect(server.lastTag == nil)
+        #expect(judge(try token("b", second), tokens) == "good")
+        #expect(judge(try token("a", first), tokens) == "kid_unknown")
+    }
+
+    @Test func aReloadWhoseKeysClashDropsTheFetchedOnes() throws {
+        server.give(try document(("k1", first)), tag: "1")
+        let loaded = try load()
+        let keeper = try keeper(loaded, tokens(loaded))
+        defer { keeper.stop() }
+        let other = #"{ issuer: "other", keys: [{ \#(ConfigurationText.key) }] }"#
+        let reloaded = try load("\(Self.issuer()), \(other)")
+        let tokens = tokens(reloaded)
+        keeper.adopt(try keeper.draft(reloaded), tokens: tokens) {}
+        #expect(judge(try token("k1", first), tokens) != "good")
+        #expect(judge(try token("zz", first), tokens) == "entitlement_unavailable")
+        #expect(lines("issuer_keys_failed").count == 1)
+        #expect(keeper.degradations(hasCallback: false).count == 1)
+    }
+
+    private func metrics(_ keeper: IssuerKeyKeeper) throws -> [String: Double] {
+        let registry = MetricsRegistry()
+        keeper.register(in: registry)
+        return try MetricsText(parsing: registry.render()).values
+    }
+}
+
+/// Answers for URLs, as a test chooses them.
+private final class KeyServer: Sendable {
+    private struct State {
+        var answers: [String: Result<HTTPCallAnswer, HTTPCallError>] = [:]
+        var standard: Result<HTTPCallAnswer, HTTPCallError> = .failure(.timedOut)
+        var requestCount = 0
+        var lastTag: String?
+    }
+
+    private let state = Monitor(State())
+
+    func give(_ document: [UInt8], tag: String?, at url: String? = nil) {
+        set(.success(HTTPCallAnswer(status: 200, body: document, entityTag: tag)), url)
+    }
+
+    func fail(_ error: HTTPCallError) {
+        set(.failure(error), nil)
+    }
+
+    private func set(_ answer: Result<HTTPCallAnswer, HTTPCallError>, _ url: String?) {
+        state.update { state in
+            if let url { state.answers[url] = answer } else { state.standard = answer }
+        }
+    }
+
+    var requestCount: Int { state.withLock { $0.requestCount } }
+    var lastTag: String? { state.withLock { $0.lastTag } }
+
+    func wait(forRequests count: Int) {
+        state.wait { $0.requestCount >= count ? () : nil }
+    }
+
+    func answer(_ url: String, _ tag: String?) throws(HTTPCallError) -> HTTPCallAnswer {
+        let result = state.update { state in
+            state.requestCount += 1
+            state.lastTag = tag
+            return state.answers[url] ?? state.standard
+        }
+        let answer = try result.get()
+        return tag != nil && answer.entityTag == tag ? HTTPCallAnswer(status: 304, body: []) : answer
+    }
+}
