@@ -140,8 +140,8 @@ def ask_for_a_licence(content: str = CONTENT, subject: str = "viewer-1") -> str:
     """The content key, which the device finds in its licence."""
     answer = asked(content, subject)
     first, *rest = answer.splitlines()
-    # The older tool asks by URLSession, which sometimes aborts the program when it has done its work. This is a fault of
-    # swift-corelibs-foundation, and not of the package. The answer is complete then.
+    # The older tool asks by URLSession, which sometimes aborts the program when it has done its work. This is a fault
+    # of swift-corelibs-foundation, and not of the package. The answer is complete then.
     if any("_MultiHandle deallocated" in line for line in rest):
         say("the older tool was aborted by URLSession after its answer")
     else:
