@@ -429,4 +429,3 @@ def test_tools_say_that_they_do_not_fetch_keys(keys: KeyServer, tmp_path: Path, 
         answer = lab.admin("/v1/explain", "POST", json.dumps({"token": lab.token(old)}).encode())
         assert answer.status == 200, answer
         assert json.loads(answer.body)["claims"]["kid"] == old.kid, answer.body
-
