@@ -83,6 +83,12 @@ def test_what_the_swift_tests_have_kept_is_searched(tmp_path: Path) -> None:
         assert watch.search_all()
 
 
+def test_a_key_of_zeros_is_no_secret() -> None:
+    watch = SecretWatch()
+    watch.note_text("it", "0" * 64)
+    assert watch.count == 0 and not watch.search(b"0" * 64)
+
+
 def test_a_folder_in_which_nothing_was_kept_is_a_failure(tmp_path: Path) -> None:
     with pytest.raises(AssertionError):
         SecretWatch().watch_kept(tmp_path)
