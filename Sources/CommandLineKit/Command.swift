@@ -114,6 +114,14 @@ package enum CommandError: Error, Equatable, Sendable {
     case misconfigured(String)
     /// The command has told the failure itself, so that only its exit status is left.
     case told(ExitStatus)
+
+    /// The message; empty if the command has told the failure itself.
+    package var text: String {
+        switch self {
+        case .usage(let text), .failed(let text), .misconfigured(let text): text
+        case .told: ""
+        }
+    }
 }
 
 /// The exit statuses of both programs.

@@ -48,14 +48,26 @@ extension Command {
             let search = RefusalSearch(id: id, context: context)
             var found = try search.inMemory(AdminClient(arguments, file, context))
             let ledger = search.isTrace ? nil : file
-            if found == nil, let ledger { found = try search.inLedger(of: ledger) }
             let copies = arguments.isSet(sharedCopies) ? ledger : nil
+            if found == nil, let ledger {
+                do throws(CommandError) {
+                    found = try search.inLedger(of: ledger)
+                } catch {
+                    // A machine that only asks PostgreSQL has no ledger of its own.
+                    guard copies != nil else { throw error }
+                    context.note("warning: \(error.text)")
+                }
+            }
             if found == nil, let copies { found = try await search.inCopies(of: copies) }
             guard var report = found else {
                 throw .failed(search.absence(hasLedger: ledger != nil, hasCopies: copies != nil))
             }
-            if report.isAboutMissingKey, let file, let history = try search.history(of: report, file) {
-                report.add(history: history)
+            if report.isAboutMissingKey, let file {
+                do throws(CommandError) {
+                    if let history = try search.history(of: report, file) { report.add(history: history) }
+                } catch {
+                    context.note("warning: \(error.text)")
+                }
             }
             if arguments.isSet(.json) {
                 try context.printObject(report.write)

@@ -116,11 +116,7 @@ struct PlaylistLinter {
         do throws(CommandError) {
             text = try fetcher.read(target)
         } catch {
-            let reason =
-                switch error {
-                case .usage(let text), .failed(let text), .misconfigured(let text): text
-                case .told(let status): "exit status \(status.rawValue)"
-                }
+            let reason = error.text
             let shown = PlaylistText.shown(reference.address)
             report.findings.add(
                 .notRead, place.name, line: reference.line,

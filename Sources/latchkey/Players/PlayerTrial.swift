@@ -108,10 +108,7 @@ struct PlayerTrial {
         do throws(CommandError) {
             return try device.certificate(in: bytes, target.path)
         } catch {
-            switch error {
-            case .failed(let text), .usage(let text), .misconfigured(let text): throw ClientNetworkError(text: text)
-            case .told(let status): throw ClientNetworkError(text: "exit status \(status.rawValue)")
-            }
+            throw ClientNetworkError(text: error.text)
         }
     }
 
