@@ -111,7 +111,10 @@ struct SPEKEEndpoint: Sendable {
     ) async throws(PackagerFailure) -> PackagerService.Served {
         let received = try wrap(
             { (error: CPIXError) in
-                PackagerFailure(error).about(CPIXRequest.contentID(namedIn: request.body, version: version))
+                let failure = PackagerFailure(error)
+                // A malformed document would only fail again.
+                if case .document = error { return failure }
+                return failure.about(CPIXRequest.contentID(namedIn: request.body, version: version))
             }, try service.parts.documents.document(request.body, version: version))
         try Self.check(received, packager)
         let client = client(received, packager, context)
