@@ -40,6 +40,11 @@ extension Configuration.Entitlement {
             value.keysURL.map { (text: $0.url.text, path: "issuers[\(issuer)].keysURL") }
         }
         section.requireDistinct(urls.map(\.text)) { urls[$0].path }
+        // Metrics and messages name the keys of a URL by issuer and dialect.
+        let owners = issuers.enumerated().filter { $1.keysURL != nil }.map { index, value in
+            (text: "\(value.dialect.rawValue) \(value.issuer)", path: "issuers[\(index)].issuer")
+        }
+        section.requireDistinct(owners.map(\.text)) { owners[$0].path }
         self.issuers = issuers
         self.leeway = leeway
         self.deviceLife = deviceLife

@@ -66,12 +66,17 @@ package struct KeySource: Sendable {
     package let calls: HTTPCallSettings
     package let schedule: FetchedKeys.Settings
 
-    package var url: String { calls.url }
+    /// The URL without its query, which may have a secret.
+    package var url: String { String(calls.url.prefix { $0 != "?" }) }
 
-    /// Whether the keys of both are the same: those of one issuer, from one URL that is reached in the same way.
+    /// Whether the keys of both are the same: those of one issuer, from one URL.
     package func isSame(as other: KeySource) -> Bool {
         issuer == other.issuer && dialect == other.dialect && calls.url == other.calls.url
-            && calls.reach == other.calls.reach && calls.authorities == other.calls.authorities
+    }
+
+    /// Whether both reach the URL by the same addresses and authorities.
+    package func isReached(like other: KeySource) -> Bool {
+        calls.reach == other.calls.reach && calls.authorities == other.calls.authorities
     }
 }
 

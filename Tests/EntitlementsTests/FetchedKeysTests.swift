@@ -181,12 +181,43 @@ import Testing
         #expect(look(60) == [.expire])
     }
 
-    @Test mutating func droppedKeysAreFetchedAgain() {
+    @Test mutating func asksAtOnceIfTheURLIsReachedInAnotherWay() {
         _ = look(0)
         receive(0)
-        keys.drop(now: Self.at(1))
-        #expect(keys.standing == .neverFetched && keys.set == nil)
-        #expect(look(1) == [.fetch(ifNot: nil)])
+        #expect(look(1) == [])
+        keys.reachAnew(now: Self.at(1))
+        #expect(look(1) == [.fetch(ifNot: "t")])
+        #expect(keys.set != nil)
+    }
+
+    @Test mutating func asksAtOnceIfAShorterAgeHasEndedTheKeys() {
+        _ = look(0)
+        receive(0)
+        keys.adopt(.init(refresh: .seconds(600), maximumAge: .seconds(100)), now: Self.at(200))
+        #expect(look(200) == [.expire, .fetch(ifNot: nil)])
+    }
+
+    /// A revoked key must not become good because the URL does not have it any more, or does not answer.
+    @Test mutating func remembersWhatWasRevoked() throws {
+        func published(_ members: [String: String]) throws -> JWKSet {
+            try PublishedKeys.set(
+                members.sorted { $0.key < $1.key }.map { try PublishedKeys.json($0, ES256PrivateKey.generate(), $1) })
+        }
+        func receive(_ set: JWKSet, at seconds: Double) {
+            keys.reachAnew(now: Self.at(seconds))
+            _ = look(seconds)
+            keys.receive(set, entityTag: nil, now: Self.at(seconds), random: 0.5)
+        }
+        receive(try published(["a": #","revoked":true"#, "b": "", "c": #","revoked":true"#]), at: 0)
+        #expect(keys.revokedIDs == ["a", "c"])
+        receive(try published(["b": "", "c": ""]), at: 1)
+        #expect(keys.revokedIDs == ["a"], "c is good again by the word of its issuer")
+        #expect(look(1_000_000).contains(.expire))
+        #expect(keys.set == nil && keys.revokedIDs == ["a"])
+        for round in 0..<FetchedKeys.revokedMaximum {
+            receive(try published(["key-\(round)": #","revoked":true"#]), at: Double(2_000_000 + round))
+        }
+        #expect(keys.revokedIDs.count == FetchedKeys.revokedMaximum && keys.revokedIDs.first == "key-0")
     }
 
     /// In any order of events, keys are in use exactly until they are too old, and one fetch runs at a time.

@@ -90,7 +90,7 @@ import Testing
 
     @Test func addsFetchedKeysToTheirIssuer() throws {
         let set = try IssuerSet([try Self.issuer(), Self.fetching("c")])
-        let added = try set.adding([1: try Self.fetchedSet("x", "y")])
+        let added = set.adding([1: KeysAtURL(try Self.fetchedSet("x", "y"))])
         #expect(added.entry(forKeyID: "y")?.issuer.name == "c" && added.entry(forKeyID: "k")?.issuer.name == "a")
         #expect(set.entry(forKeyID: "y") == nil)
         #expect(added.issuers.map(\.keySupply) == [.configured, .fetched])
@@ -104,15 +104,40 @@ import Testing
                 keys: [VerificationKey(id: "k", es256: try ES256PrivateKey.generate().publicKey, state: .revoked)],
                 keySupply: .missing)
         ])
-        let added = try set.adding([0: try Self.fetchedSet("k", "l")])
+        let added = set.adding([0: KeysAtURL(try Self.fetchedSet("k", "l"))])
         #expect(added.entry(forKeyID: "k")?.key.state == .revoked)
         #expect(added.entry(forKeyID: "l")?.key.state == .active)
     }
 
-    @Test func refusesFetchedKeysThatAnotherIssuerHas() throws {
-        let set = try IssuerSet([try Self.issuer(), Self.fetching("c")])
-        let fetched = try Self.fetchedSet("x", "k")
-        #expect(throws: IssuerSetError.duplicateKeyID("k")) { try set.adding([1: fetched]) }
+    /// An issuer may publish the ID of another one's key, by accident or to harm it. Neither loses a token by that.
+    @Test(arguments: [true, false])
+    func theSignatureDecidesWhoseKeyItIsIfSeveralIssuersHaveItsID(isConfigured: Bool) throws {
+        let (own, rival) = (try ES256PrivateKey.generate(), try ES256PrivateKey.generate())
+        let ownKey = VerificationKey(id: "k", es256: own.publicKey, state: .active)
+        let set = try IssuerSet([
+            Self.fetching("rival"),
+            Issuer(
+                name: "own", audience: "b", keys: isConfigured ? [ownKey] : [],
+                keySupply: isConfigured ? .configured : .missing),
+        ])
+        let published = try [rival, own].map {
+            KeysAtURL(try PublishedKeys.set([PublishedKeys.json("k", $0)]))
+        }
+        let whole = set.adding(isConfigured ? [0: published[0]] : [0: published[0], 1: published[1]])
+        let verifier = TokenVerifier(issuers: whole)
+        func judge(_ issuer: String, _ key: ES256PrivateKey) throws -> String {
+            let contents = TokenContents(issuer: issuer, audience: "b", issuedAt: 1000, expiresAt: 1060, rights: [])
+            let token = Array(try TokenMinter(keyID: "k", es256: key).mint(contents).utf8)
+            do throws(EntitlementError) {
+                return try verifier.verify(token, now: 1001).issuer
+            } catch {
+                return error.code
+            }
+        }
+        #expect(try judge("own", own) == "own")
+        #expect(try judge("rival", rival) == "rival")
+        #expect(try judge("own", rival) != "own" && judge("rival", own) != "rival")
+        #expect(try judge("own", ES256PrivateKey.generate()) == "token_signature")
     }
 
     @Test func anUnknownKeyIsNoFaultOfTheTokenWhileKeysAreMissing() throws {
@@ -120,10 +145,12 @@ import Testing
         #expect(set.refusalOfUnknownKey(in: nil) == .keysUnavailable)
         #expect(set.refusalOfUnknownKey(in: .axinom) == .keysUnavailable)
         #expect(!set.hasKeys)
-        let half = try set.adding([1: try Self.fetchedSet("x")])
+        let half = set.adding([1: KeysAtURL(try Self.fetchedSet("x"))])
         #expect(half.refusalOfUnknownKey(in: nil) == .keysUnavailable)
         #expect(half.refusalOfUnknownKey(in: .axinom) == .keyUnknown)
-        let whole = try set.adding([0: try Self.fetchedSet("y"), 1: try Self.fetchedSet("x")])
+        let whole = set.adding([
+            0: KeysAtURL(try Self.fetchedSet("y")), 1: KeysAtURL(try Self.fetchedSet("x")),
+        ])
         #expect(whole.refusalOfUnknownKey(in: nil) == .keyUnknown)
         #expect(whole.hasKeys)
     }

@@ -144,6 +144,7 @@ import Testing
         let good = #""kid":"a",\#(Self.p256)"#
         #expect(try publish(good).keys.map(\.id) == ["a"])
         #expect(throws: JWKSetError.secretPublished(index: 1)) { try publish(good, key) }
+        #expect(throws: JWKSetError.keyIDTwice(index: 1)) { try publish(good, good) }
     }
 
     @Test func refusesTooManyKeys() {

@@ -241,6 +241,26 @@ import Testing
         let revoked = try VerificationKey(id: "hs", hs256: SecretBytes(copying: issuance.secret), state: .revoked)
         let refusing = self.verifier(issuers: try issuers([revoked]))
         #expect(throws: EntitlementError.keyRevoked) { try refusing.verify(bytes, now: Self.now) }
+        let remembering = self.verifier(issuers: try issuers([]).adding([0: KeysAtURL(nil, revokedIDs: ["hs"])]))
+        #expect(throws: EntitlementError.keyRevoked) { try remembering.verify(bytes, now: Self.now) }
+    }
+
+    /// The same issuer stands there once for each audience. Its key may be in any of the entries.
+    @Test func belongsToTheEntryOfItsIssuerThatHasTheKey() throws {
+        let bytes = try #require(try token(for: leased()))
+        func issuers(_ state: KeyState?) throws -> IssuerSet {
+            let key = try state.map {
+                try VerificationKey(id: "hs", hs256: SecretBytes(copying: issuance.secret), state: $0)
+            }
+            return try IssuerSet([
+                Issuer(name: Issuance.name, audience: "another", keys: [], keySupply: .fetched),
+                Issuer(name: Issuance.name, audience: Issuance.audience, keys: key.map { [$0] } ?? []),
+            ])
+        }
+        #expect(throws: EntitlementError.keyRevoked) {
+            try verifier(issuers: issuers(.revoked)).verify(bytes, now: Self.now)
+        }
+        #expect(try verifier(issuers: issuers(.active)).verify(bytes, now: Self.now).issuer == Issuance.name)
     }
 
     /// Some players send their content token with each renewal.

@@ -38,11 +38,16 @@ package struct FetchedKeys: Sendable {
     /// The pause after the first of several failures. Each further failure doubles it, up to `refresh`.
     private static let failurePause: Duration = .seconds(5)
     private static let doublingMaximum = 20
+    /// The most revoked keys that are remembered after the URL does not have them any more.
+    static let revokedMaximum = 1024
 
     private var settings: Settings
     /// The keys in use; nil if there are none.
     package private(set) var set: JWKSet?
     package private(set) var standing = Standing.neverFetched
+    /// The IDs of keys that the URL has called revoked, the latest last. They are kept if the URL does not have them
+    /// any more, or does not answer: a revoked key must not become good by that.
+    package private(set) var revokedIDs: [String] = []
     private var entityTag: String?
     /// When the fetch began that has confirmed the keys last.
     private var confirmedAt: MonotonicTime?
@@ -54,9 +59,10 @@ package struct FetchedKeys: Sendable {
     private var isWanted = false
     private var lastWish: MonotonicTime?
 
-    /// Begins without keys, and fetches at `now`.
-    package init(_ settings: Settings, now: MonotonicTime) {
+    /// Begins without keys, and fetches at `now`. `revokedIDs` are those of the same URL before then.
+    package init(_ settings: Settings, revokedIDs: [String] = [], now: MonotonicTime) {
         self.settings = settings
+        self.revokedIDs = revokedIDs
         nextFetch = now
     }
 
@@ -79,6 +85,8 @@ package struct FetchedKeys: Sendable {
             set = nil
             entityTag = nil
             standing = .expired
+            // A shorter `maximumAge` may be the only reason. A URL that fails has its own pauses.
+            if failureCount == 0 { nextFetch = now }
             actions.append(.expire)
         }
         if isWanted { self.isWanted = true }
@@ -104,6 +112,10 @@ package struct FetchedKeys: Sendable {
         self.set = set
         self.entityTag = entityTag
         standing = .current
+        let published = Set(set.keys.map { Array($0.id.utf8) })
+        revokedIDs.removeAll { published.contains(Array($0.utf8)) }
+        revokedIDs += set.keys.filter { $0.state == .revoked }.map(\.id)
+        revokedIDs.removeFirst(max(0, revokedIDs.count - Self.revokedMaximum))
         succeed(now: now, random: random)
     }
 
@@ -126,9 +138,10 @@ package struct FetchedKeys: Sendable {
         nextFetch = now + Self.spread(min(pause, settings.refresh), random)
     }
 
-    /// Drops the keys, because they clash with keys of a new configuration, and fetches again at `now`.
-    package mutating func drop(now: MonotonicTime) {
-        self = FetchedKeys(settings, now: now)
+    /// The URL is reached in another way from now on, so that it is asked at once. The keys in use stay.
+    package mutating func reachAnew(now: MonotonicTime) {
+        failureCount = 0
+        nextFetch = now
     }
 
     private mutating func succeed(now: MonotonicTime, random: Double) {

@@ -16,6 +16,10 @@ package struct Issuer: Sendable {
     /// The contents that its tokens may open; nil for all contents.
     package let contents: ContentScope?
     package let keySupply: KeySupply
+    /// How many of `keys` are from the configuration. They come first.
+    fileprivate let configuredKeyCount: Int
+    /// The IDs of keys that the issuer's URL has once called revoked, although it may not have them any more.
+    let revokedKeyIDs: Set<String>
 
     /// Where the keys of an issuer come from.
     package enum KeySupply: Sendable {
@@ -32,6 +36,16 @@ package struct Issuer: Sendable {
         sealingKeys: [TokenSealingKey] = [], maximumLife: Int64? = nil, offlineByRight: Bool = false,
         contents: ContentScope? = nil, keySupply: KeySupply = .configured
     ) {
+        self.init(
+            name, audience, dialect, keys, configured: keys.count, sealingKeys, maximumLife, offlineByRight, contents,
+            keySupply, [])
+    }
+
+    private init(
+        _ name: String, _ audience: String, _ dialect: TokenDialect, _ keys: [VerificationKey],
+        configured configuredKeyCount: Int, _ sealingKeys: [TokenSealingKey], _ maximumLife: Int64?,
+        _ offlineByRight: Bool, _ contents: ContentScope?, _ keySupply: KeySupply, _ revokedKeyIDs: Set<String>
+    ) {
         self.name = name
         self.audience = audience
         self.dialect = dialect
@@ -41,15 +55,30 @@ package struct Issuer: Sendable {
         self.offlineByRight = offlineByRight
         self.contents = contents
         self.keySupply = keySupply
+        self.configuredKeyCount = configuredKeyCount
+        self.revokedKeyIDs = revokedKeyIDs
     }
 
     /// The same issuer with the keys of its URL. A configured key takes the place of a fetched key with its ID.
-    fileprivate func adding(_ fetched: JWKSet) -> Issuer {
+    fileprivate func adding(_ fetched: KeysAtURL) -> Issuer {
         let configured = Set(keys.map { Array($0.id.utf8) })
+        let added = fetched.set?.keys.filter { !configured.contains(Array($0.id.utf8)) } ?? []
         return Issuer(
-            name: name, audience: audience, dialect: dialect,
-            keys: keys + fetched.keys.filter { !configured.contains(Array($0.id.utf8)) }, sealingKeys: sealingKeys,
-            maximumLife: maximumLife, offlineByRight: offlineByRight, contents: contents, keySupply: .fetched)
+            name, audience, dialect, keys + added, configured: keys.count, sealingKeys, maximumLife, offlineByRight,
+            contents, fetched.set == nil ? .missing : .fetched, fetched.revokedIDs)
+    }
+}
+
+/// What is known of the keys at an issuer's URL.
+package struct KeysAtURL: Sendable {
+    /// The keys in use; nil if there are none.
+    let set: JWKSet?
+    /// The IDs of keys that the URL has once called revoked, and has not called anything else since.
+    let revokedIDs: Set<String>
+
+    package init(_ set: JWKSet?, revokedIDs: Set<String> = []) {
+        self.set = set
+        self.revokedIDs = revokedIDs
     }
 }
 
@@ -90,13 +119,16 @@ package struct IssuerSet: Sendable {
 
     /// The dialects of all issuers.
     let dialects: Set<TokenDialect>
-    let issuers: [Issuer]
+    private(set) var issuers: [Issuer]
     /// Notes the tokens that name unknown keys, for the task that fetches keys. All sets of one configuration share it.
     package let unknownKeys: UnknownKeyNotes
     /// The dialects of the issuers whose URL has keys that are not known now.
-    private let dialectsWithMissingKeys: Set<TokenDialect>
+    private var dialectsWithMissingKeys: Set<TokenDialect>
 
-    private let entries: [[UInt8]: Entry]
+    private var entries: [[UInt8]: Entry]
+    /// Keys from URLs whose ID is in `entries` too, because two issuers use the same ID. No issuer has a right to an
+    /// ID: otherwise one could make the tokens of another one bad.
+    private var rivals: [[UInt8]: [Entry]]
     private let sealingEntries: [UInt32: SealingEntry]
 
     struct Entry: Sendable {
@@ -111,43 +143,60 @@ package struct IssuerSet: Sendable {
 
     /// Throws every case of `IssuerSetError` except those about secrets and key sets.
     package init(_ issuers: [Issuer], leeway: Int64 = leewayDefault) throws(IssuerSetError) {
-        try self.init(issuers, leeway, UnknownKeyNotes())
-    }
-
-    /// The same issuers with the keys that were fetched for some of them, by the indices of the issuers.
-    ///
-    /// Throws `duplicateKeyID` if two keys then have the same key ID.
-    package func adding(_ fetched: [Int: JWKSet]) throws(IssuerSetError) -> IssuerSet {
-        try IssuerSet(
-            issuers.enumerated().map { index, issuer in fetched[index].map { issuer.adding($0) } ?? issuer }, leeway,
-            unknownKeys)
-    }
-
-    private init(
-        _ issuers: [Issuer], _ leeway: Int64, _ unknownKeys: UnknownKeyNotes
-    ) throws(IssuerSetError) {
         guard (0...Self.leewayMaximum).contains(leeway) else { throw .leewayOutOfRange(leeway) }
-        var entries: [[UInt8]: Entry] = [:]
+        var ids: Set<[UInt8]> = []
         var sealingEntries: [UInt32: SealingEntry] = [:]
         for issuer in issuers {
             try Self.check(issuer)
             for key in issuer.keys {
                 guard (1...Token.keyIDSizeMaximum).contains(key.id.utf8.count) else { throw .keyIDInvalid(key.id) }
-                let previous = entries.updateValue(Entry(issuer: issuer, key: key), forKey: Array(key.id.utf8))
-                guard previous == nil else { throw .duplicateKeyID(key.id) }
+                guard ids.insert(Array(key.id.utf8)).inserted else { throw .duplicateKeyID(key.id) }
             }
             for key in issuer.sealingKeys {
                 let previous = sealingEntries.updateValue(SealingEntry(issuer: issuer, key: key), forKey: key.id)
                 guard previous == nil else { throw .duplicateKeyID("\(key.id)") }
             }
         }
-        self.entries = entries
         self.issuers = issuers
         dialects = Set(issuers.map(\.dialect))
         self.sealingEntries = sealingEntries
         self.leeway = leeway
-        self.unknownKeys = unknownKeys
-        dialectsWithMissingKeys = Set(issuers.filter { $0.keySupply == .missing }.map(\.dialect))
+        unknownKeys = UnknownKeyNotes()
+        (entries, rivals) = Self.index(issuers)
+        dialectsWithMissingKeys = Self.dialectsWithMissingKeys(issuers)
+    }
+
+    /// The same issuers with what is known of the keys at their URLs, by the indices of the issuers. This set has no
+    /// keys of URLs yet.
+    package func adding(_ published: [Int: KeysAtURL]) -> IssuerSet {
+        var whole = self
+        whole.issuers = issuers.enumerated().map { index, issuer in
+            published[index].map { issuer.adding($0) } ?? issuer
+        }
+        (whole.entries, whole.rivals) = Self.index(whole.issuers)
+        whole.dialectsWithMissingKeys = Self.dialectsWithMissingKeys(whole.issuers)
+        return whole
+    }
+
+    private static func index(_ issuers: [Issuer]) -> (entries: [[UInt8]: Entry], rivals: [[UInt8]: [Entry]]) {
+        var entries: [[UInt8]: Entry] = [:]
+        var rivals: [[UInt8]: [Entry]] = [:]
+        for issuer in issuers {
+            for key in issuer.keys.prefix(issuer.configuredKeyCount) {
+                entries[Array(key.id.utf8)] = Entry(issuer: issuer, key: key)
+            }
+        }
+        for issuer in issuers {
+            for key in issuer.keys.dropFirst(issuer.configuredKeyCount) {
+                let (id, entry) = (Array(key.id.utf8), Entry(issuer: issuer, key: key))
+                if entries[id] == nil { entries[id] = entry } else { rivals[id, default: []].append(entry) }
+            }
+        }
+        return (entries, rivals)
+    }
+
+    private static func dialectsWithMissingKeys(_ issuers: [Issuer]) -> Set<TokenDialect> {
+        Set(issuers.filter { $0.keySupply == .missing }.map(\.dialect))
     }
 
     /// Whether any issuer has a key.
@@ -162,9 +211,21 @@ package struct IssuerSet: Sendable {
         return isMissing ? .keysUnavailable : .keyUnknown
     }
 
-    /// Returns the key with this ID, which is compared byte for byte.
+    /// Returns the first key with this ID, which is compared byte for byte.
     func entry(forKeyID keyID: String) -> Entry? {
         entries[Array(keyID.utf8)]
+    }
+
+    /// Returns the key with this ID that a token names. If several issuers have such a key, it is the one that has
+    /// signed the token. `dialect` limits the search to its issuers.
+    func entry(forKeyID keyID: String, of token: Token, in dialect: TokenDialect? = nil) -> Entry? {
+        let id = Array(keyID.utf8)
+        guard let first = entries[id] else { return nil }
+        let isWanted = { (entry: Entry) in dialect.map { $0 == entry.issuer.dialect } ?? true }
+        guard let others = rivals[id] else { return isWanted(first) ? first : nil }
+        let candidates = ([first] + others).filter(isWanted)
+        return candidates.first { $0.key.algorithm == token.algorithm && $0.key.isValidSignature(of: token) }
+            ?? candidates.first
     }
 
     /// The sealing key with this number.

@@ -17,6 +17,8 @@ package enum JWKSetError: Error, Equatable, Sendable {
     case memberInvalid(String, index: Int)
     /// The set contains a private key. A server that only verifies must not have one.
     case privateKey(index: Int)
+    /// A published set has two keys with the same `kid`; `index` is that of the second one.
+    case keyIDTwice(index: Int)
     /// A published set contains a shared secret, or another key that must not be published.
     case secretPublished(index: Int)
     /// A key is too short for its algorithm, is not a point on its curve, or is invalid in another way.
@@ -34,6 +36,7 @@ extension JWKSetError: CustomStringConvertible {
         case .keyIDMissing(let index): "keys[\(index)] needs a \"kid\" of 1 to \(Token.keyIDSizeMaximum) bytes"
         case .memberInvalid(let name, let index): "\"\(name)\" of keys[\(index)] is missing or invalid"
         case .privateKey(let index): "keys[\(index)] is a private key; give the public part alone"
+        case .keyIDTwice(let index): "keys[\(index)] has the \"kid\" of an earlier key"
         case .secretPublished(let index): "keys[\(index)] is a shared secret or a private key, and the set is public"
         case .keyUnusable(let index):
             "keys[\(index)] is too short for its algorithm, or no key at all; RSA has at least 2048 bits, HS256 at least"
@@ -78,6 +81,7 @@ package struct JWKSet: Sendable {
         var keys: [VerificationKey] = []
         var ignoredCount = 0
         var holdsSecrets = false
+        var ids: Set<[UInt8]> = []
         for (index, element) in elements.enumerated() {
             guard let object = element.object else { throw .memberInvalid("keys", index: index) }
             if isPublished, Self.holdsSecret(object) { throw .secretPublished(index: index) }
@@ -86,6 +90,8 @@ package struct JWKSet: Sendable {
                 ignoredCount += 1
                 continue
             }
+            // Of a file, the set of all issuers checks it.
+            guard ids.insert(Array(key.id.utf8)).inserted || !isPublished else { throw .keyIDTwice(index: index) }
             if key.algorithm == .hs256 { holdsSecrets = true }
             keys.append(key)
         }

@@ -131,10 +131,12 @@ extension Claims {
         let name = try origin.required("iss", try origin.string("iss"))
         let keyID = try origin.required("kid", try origin.string("kid"))
         let dialect: TokenDialect = try origin.required("dialect", try origin.word("dialect"))
-        guard let issuer = issuers.issuer(named: name, dialect: dialect) else { throw .keyUnknown }
-        let state = issuer.state(ofKeyID: keyID)
-        if state == nil, issuer.keySupply == .configured { throw .keyUnknown }
-        if state == .revoked { throw .keyRevoked }
+        let origins = issuers.issuers(named: name, dialect: dialect).map { ($0, state: $0.state(ofKeyID: keyID)) }
+        guard !origins.contains(where: { $0.state == .revoked }) else { throw .keyRevoked }
+        guard
+            let (issuer, _) = origins.first(where: { $0.state != nil })
+                ?? origins.first(where: { $0.0.keySupply != .configured })
+        else { throw .keyUnknown }
         return Verified(issuer: issuer, keyID: keyID, keyEnd: nil, times: times)
     }
 }

@@ -146,15 +146,17 @@ extension TokenVerifier {
 }
 
 extension IssuerSet {
-    /// Returns the issuer with this name and dialect.
-    func issuer(named name: String, dialect: TokenDialect) -> Issuer? {
-        issuers.first { $0.dialect == dialect && $0.name.hasSameUTF8(as: name) }
+    /// Returns the issuers with this name and dialect. There are several if an issuer's tokens have several audiences.
+    func issuers(named name: String, dialect: TokenDialect) -> [Issuer] {
+        issuers.filter { $0.dialect == dialect && $0.name.hasSameUTF8(as: name) }
     }
 }
 
 extension Issuer {
-    /// Returns the state of one of the issuer's keys; nil if the key is no longer configured.
+    /// Returns the state of one of the issuer's keys; nil if the key is no longer configured or published, and is not
+    /// known to be revoked.
     func state(ofKeyID id: String) -> KeyState? {
         keys.first { $0.id.hasSameUTF8(as: id) }?.state ?? sealingKeys.first { "\($0.id)" == id }?.state
+            ?? (revokedKeyIDs.contains { $0.hasSameUTF8(as: id) } ? .revoked : nil)
     }
 }

@@ -68,7 +68,7 @@ package struct TokenVerifier: Sendable {
         of token: Token, notesUnknownKey: Bool = false
     ) throws(EntitlementError) -> (Issuer, VerificationKey) {
         if let keyID = token.keyID {
-            guard let entry = issuers.entry(forKeyID: keyID) else {
+            guard let entry = issuers.entry(forKeyID: keyID, of: token) else {
                 if notesUnknownKey { issuers.unknownKeys.note(nil) }
                 throw issuers.refusalOfUnknownKey(in: nil)
             }
@@ -77,7 +77,7 @@ package struct TokenVerifier: Sendable {
         guard issuers.dialects.contains(.axinom), let keyID = TokenPayload.axinomKeyID(of: token) else {
             throw .keyUnknown
         }
-        guard let entry = issuers.entry(forKeyID: keyID), entry.issuer.dialect == .axinom else {
+        guard let entry = issuers.entry(forKeyID: keyID, of: token, in: .axinom) else {
             if notesUnknownKey { issuers.unknownKeys.note(.axinom) }
             throw issuers.refusalOfUnknownKey(in: .axinom)
         }

@@ -156,7 +156,7 @@ private struct TokenList {
     mutating func note(_ fault: EntitlementError) throws(EntitlementError) {
         switch fault {
         case .sessionEnded, .sessionOfAnotherServer: sessionFault = fault
-        // The session token is this server's own. It is good without the key of the token with which it began.
+        // The session token is this server's own. Whether its session needs that key is judged by itself.
         case .tokenExpired, .keyUnknown, .keyRetired, .keysUnavailable: contentFault = fault
         default: throw fault  // Every other fault is thrown, as for a single token.
         }

@@ -102,7 +102,7 @@ extension ProblemCode {
         case .sessionKilled: "This playback was ended, by another one or by an operator"
         case .keyNotFound: "No key is stored for this content"
         case .entitlementDenied: "The entitlement service does not allow this"
-        case .entitlementUnavailable: "The entitlement service does not answer"
+        case .entitlementUnavailable: "The service that decides about the token, or publishes its keys, does not answer"
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
         case .securityLevel: "This device cannot give the protection that this content demands"
         case .storageUnavailable: "The store that counts and records licences cannot be reached"

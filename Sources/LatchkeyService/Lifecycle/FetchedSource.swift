@@ -32,21 +32,29 @@ final class FetchedSource: Sendable {
     let fetcher: IssuerKeyFetcher
     private let keys: Keys
 
-    init(_ source: KeySource, _ fetcher: IssuerKeyFetcher, now: MonotonicTime) {
+    /// A source without keys. `before` is the source of the same URL in the running configuration, if there is one.
+    init(_ source: KeySource, _ fetcher: IssuerKeyFetcher, after before: FetchedSource?, now: MonotonicTime) {
         self.source = source
         self.fetcher = fetcher
-        keys = Keys(FetchedKeys(source.schedule, now: now))
+        let revokedIDs = before?.keys.state.withLock { $0.keys.revokedIDs } ?? []
+        keys = Keys(FetchedKeys(source.schedule, revokedIDs: revokedIDs, now: now))
     }
 
-    private init(_ source: KeySource, _ other: FetchedSource) {
+    private init(_ source: KeySource, _ fetcher: IssuerKeyFetcher, _ keys: Keys) {
         self.source = source
-        fetcher = other.fetcher
-        keys = other.keys
+        self.fetcher = fetcher
+        self.keys = keys
     }
 
-    /// The same keys for a new configuration of this source.
-    func following(_ source: KeySource) -> FetchedSource {
-        FetchedSource(source, self)
+    /// The same keys for a new configuration of this source. `fetcher` reaches the URL in another way; nil if nothing
+    /// has changed there.
+    func following(_ source: KeySource, _ fetcher: IssuerKeyFetcher?) -> FetchedSource {
+        FetchedSource(source, fetcher ?? self.fetcher, keys)
+    }
+
+    /// Asks the URL at once, if this source reaches it in another way than the source before it.
+    func begin(after other: FetchedSource, now: MonotonicTime) {
+        if !source.isReached(like: other.source) { keys.state.withLock { $0.keys.reachAnew(now: now) } }
     }
 
     /// Makes the times of this source's configuration those of its keys.
@@ -55,13 +63,17 @@ final class FetchedSource: Sendable {
     }
 
     func isSame(as other: KeySource) -> Bool { source.isSame(as: other) }
+    func isReached(like other: KeySource) -> Bool { source.isReached(like: other) }
     func sharesKeys(with other: FetchedSource) -> Bool { keys === other.keys }
 
     var index: Int { source.index }
     var issuer: String { source.issuer }
     var dialect: TokenDialect { source.dialect }
     var labels: [String] { [issuer, dialect.rawValue] }
-    var set: JWKSet? { keys.state.withLock { $0.keys.set } }
+    var published: KeysAtURL {
+        keys.state.withLock { KeysAtURL($0.keys.set, revokedIDs: Set($0.keys.revokedIDs)) }
+    }
+    var keyCount: Int { keys.state.withLock { $0.keys.set?.keys.count ?? 0 } }
 
     func age(now: MonotonicTime) -> Duration? { keys.state.withLock { $0.keys.age(now: now) } }
 
@@ -119,10 +131,6 @@ final class FetchedSource: Sendable {
             state.keys.fail(now: now, random: random)
             state.failedCount += 1
         }
-    }
-
-    func drop(now: MonotonicTime) {
-        keys.state.withLock { $0.keys.drop(now: now) }
     }
 
     /// Notes the cause of a failure, or nil for a success. Returns whether that differs from the last one.

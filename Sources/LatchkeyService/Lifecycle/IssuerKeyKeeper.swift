@@ -78,9 +78,12 @@ final class IssuerKeyKeeper: Sendable {
     func draft(_ loaded: LoadedConfiguration) throws(EventLoopError) -> Draft {
         let running = state.withLock { $0.sources }
         let sources = try loaded.keySources.map { (source) throws(EventLoopError) in
-            if let known = running.first(where: { $0.isSame(as: source) }) { return known.following(source) }
-            return FetchedSource(
-                source, try surroundings.fetcher(source), now: surroundings.clock.monotonicTime)
+            let known = running.first { $0.isSame(as: source) }
+            if let known, known.isReached(like: source) { return known.following(source, nil) }
+            let fetcher = try surroundings.fetcher(source)
+            // Without keys, it is worth waiting for what the new way to the URL brings.
+            if let known, known.keyCount > 0 { return known.following(source, fetcher) }
+            return FetchedSource(source, fetcher, after: known, now: surroundings.clock.monotonicTime)
         }
         let new = sources.filter { source in !running.contains { $0.sharesKeys(with: source) } }
         let waiting = Monitor(new.count)
@@ -101,30 +104,23 @@ final class IssuerKeyKeeper: Sendable {
     /// rules in force.
     func adopt(_ draft: Draft, tokens: VerifiedTokenCache, swap: () -> Void) {
         state.withLock { state in
+            let now = surroundings.clock.monotonicTime
+            for source in draft.sources {
+                source.takeSettings(now: now)
+                if let before = state.sources.first(where: { $0.sharesKeys(with: source) }) {
+                    source.begin(after: before, now: now)
+                }
+            }
             state = State(issuers: draft.issuers, tokens: tokens, sources: draft.sources, isStopped: state.isStopped)
-            for source in draft.sources { source.takeSettings(now: surroundings.clock.monotonicTime) }
             publish(state)
             swap()
         }
     }
 
-    /// Gives the verifier the keys in force. Fetched keys that clash with the configuration, or with an earlier source,
-    /// are dropped.
+    /// Gives the verifier the keys in force.
     private func publish(_ state: State) {
-        var sets: [Int: JWKSet] = [:]
-        var issuers = state.issuers
-        for source in state.sources {
-            guard let set = source.set else { continue }
-            sets[source.index] = set
-            do throws(IssuerSetError) {
-                issuers = try state.issuers.adding(sets)
-            } catch {
-                sets[source.index] = nil
-                source.drop(now: surroundings.clock.monotonicTime)
-                note(.unfit(error), of: source)
-            }
-        }
-        state.tokens.replaceIssuers(with: issuers)
+        let published = state.sources.map { ($0.index, $0.published) }
+        state.tokens.replaceIssuers(with: state.issuers.adding(Dictionary(published, uniquingKeysWith: { $1 })))
     }
 
     // MARK: Fetching
@@ -200,12 +196,10 @@ final class IssuerKeyKeeper: Sendable {
                 guard source.confirm(answer, now: now, surroundings.random()) else { throw .expiredMeanwhile }
                 note(nil, of: source)
             case .new(let set, let answer):
-                let isInForce = state.sources.contains { $0.sharesKeys(with: source) }
-                if isInForce { try wrap(IssuerKeyFault.unfit, try check(set, of: source, state)) }
                 source.receive(set, answer, now: now, surroundings.random())
                 note(nil, of: source)
                 log(set, of: source)
-                if isInForce { publish(state) }
+                if state.sources.contains(where: { $0.sharesKeys(with: source) }) { publish(state) }
             }
         } catch {
             source.fail(now: now, surroundings.random())
@@ -222,13 +216,6 @@ final class IssuerKeyKeeper: Sendable {
             ])
     }
 
-    /// Throws if the set clashes with the keys of another issuer.
-    private func check(_ set: JWKSet, of source: FetchedSource, _ state: State) throws(IssuerSetError) {
-        var sets: [Int: JWKSet] = [:]
-        for other in state.sources { sets[other.index] = other.sharesKeys(with: source) ? set : other.set }
-        _ = try state.issuers.adding(sets)
-    }
-
     /// Logs a fault once, and its end.
     private func note(_ fault: IssuerKeyFault?, of source: FetchedSource) {
         let cause = fault.map { "\($0)" }
@@ -242,7 +229,7 @@ final class IssuerKeyKeeper: Sendable {
 
     // MARK: What operators see
 
-    /// A degradation for each issuer whose keys are missing.
+    /// A degradation that names each issuer whose keys are missing.
     ///
     /// The node can issue no licence at all if no issuer has a key. Sessions and the call-back service need no key.
     func degradations(hasCallback: Bool) -> [Degradation] {
@@ -251,7 +238,9 @@ final class IssuerKeyKeeper: Sendable {
             guard !faults.isEmpty else { return [] }
             let verifier = state.tokens.verifier
             let stops = !verifier.hasKeys && verifier.sessions == nil && !hasCallback
-            return faults.map { Degradation(part: .issuerKeys, cause: $0, stopsLicences: stops) }
+            return [
+                Degradation(part: .issuerKeys, cause: faults.joined(separator: "; "), stopsLicences: stops)
+            ]
         }
     }
 
@@ -261,7 +250,7 @@ final class IssuerKeyKeeper: Sendable {
         registry.series(
             "latchkey_issuer_keys", help: "Keys in use that were fetched from an issuer's URL.", isCounter: false,
             labels: labels
-        ) { sources().map { ($0.labels, Double($0.set?.keys.count ?? 0)) } }
+        ) { sources().map { ($0.labels, Double($0.keyCount)) } }
         registry.series(
             "latchkey_issuer_keys_age_seconds",
             help: "How long ago an issuer's URL has confirmed its keys; absent if it never has since the start.",
@@ -300,8 +289,6 @@ struct IssuerKeyFetcher: Sendable {
 enum IssuerKeyFault: Error, Equatable, CustomStringConvertible {
     case call(HTTPCallError)
     case keySet(JWKSetError)
-    /// The keys clash with those of another issuer.
-    case unfit(IssuerSetError)
     /// The keys became too old during the fetch that has confirmed them.
     case expiredMeanwhile
 
@@ -314,8 +301,6 @@ enum IssuerKeyFault: Error, Equatable, CustomStringConvertible {
         case .call(.status(let status)): "the server answered with status \(status)"
         case .call(.answerTooLarge): "the answer is too large"
         case .keySet(let error): "the answer cannot be used: \(error)"
-        case .unfit(.duplicateKeyID(let id)): "another issuer has a key with the kid \"\(id)\""
-        case .unfit(let error): "the keys cannot be used: \(error)"
         case .expiredMeanwhile: "the keys became too old during the fetch"
         }
     }

@@ -11,7 +11,8 @@ import Synchronization
 
 /// Everything in the configuration that decides how a request is judged and answered.
 ///
-/// It is immutable: a reload makes new rules, and replaces all of them in one step.
+/// A reload makes new rules, and replaces all of them in one step. Only the keys of issuers that publish them at a URL
+/// change without a reload, in the cache of verified tokens.
 final class LiveRules: Sendable {
     let license: LicenseRules
     let certificates: CertificateEndpoint

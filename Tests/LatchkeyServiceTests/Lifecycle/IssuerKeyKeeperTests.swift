@@ -252,7 +252,7 @@ import Testing
         #expect(try metrics(keeper)["latchkey_issuer_keys_age_seconds" + labels] == 86_400)
     }
 
-    @Test func keysOfAnotherIssuerAreRefusedAndTheOldOnesStay() throws {
+    @Test func anIssuerThatPublishesAnothersKeyIDTakesNothingFromIt() throws {
         let (one, two) = ("https://one.example/keys", "https://two.example/keys")
         server.give(try document(("a", first)), tag: nil, at: one)
         server.give(try document(("b", second)), tag: nil, at: two)
@@ -263,8 +263,9 @@ import Testing
         server.give(try document(("a", second)), tag: nil, at: two)
         pass(600, fetches: 2, keeper)
         #expect(judge(try token("a", first, issuer: "one"), tokens) == "good")
-        #expect(judge(try token("b", second, issuer: "two"), tokens) == "good")
-        #expect(lines("issuer_keys_failed").count == 1)
+        #expect(judge(try token("a", second, issuer: "two"), tokens) == "good")
+        #expect(judge(try token("a", second, issuer: "one"), tokens) != "good")
+        #expect(lines("issuer_keys_failed").isEmpty)
     }
 
     // MARK: Reload
@@ -306,7 +307,7 @@ import Testing
         #expect(judge(try token("a", first), tokens) == "kid_unknown")
     }
 
-    @Test func aReloadWhoseKeysClashDropsTheFetchedOnes() throws {
+    @Test func aReloadThatConfiguresTheIDOfAFetchedKeyKeepsBothKeys() throws {
         server.give(try document(("k1", first)), tag: "1")
         let loaded = try load()
         let keeper = try keeper(loaded, tokens(loaded))
@@ -315,10 +316,24 @@ import Testing
         let reloaded = try load("\(Self.issuer()), \(other)")
         let tokens = tokens(reloaded)
         keeper.adopt(try keeper.draft(reloaded), tokens: tokens) {}
-        #expect(judge(try token("k1", first), tokens) != "good")
-        #expect(judge(try token("zz", first), tokens) == "entitlement_unavailable")
-        #expect(lines("issuer_keys_failed").count == 1)
-        #expect(keeper.degradations(hasCallback: false).count == 1)
+        #expect(judge(try token("k1", first), tokens) == "good")
+        #expect(judge(try token("k1", second), tokens) == "token_signature")
+        #expect(keeper.degradations(hasCallback: false) == [])
+    }
+
+    @Test func aReloadThatReachesTheURLInAnotherWayKeepsTheKeysAndAsksAtOnce() throws {
+        server.give(try document(("a", first)), tag: "1")
+        let loaded = try load()
+        let keeper = try keeper(loaded, tokens(loaded))
+        defer { keeper.stop() }
+        server.fail(.timedOut)
+        let changed = Self.issuer().replacing(" }", with: #", keysHosts: ["portal.example"] }"#)
+        let reloaded = try load(changed)
+        let tokens = tokens(reloaded)
+        keeper.adopt(try keeper.draft(reloaded), tokens: tokens) {}
+        #expect(judge(try token("a", first), tokens) == "good")
+        pass(0, fetches: 1, keeper)
+        #expect(judge(try token("a", first), tokens) == "good" && server.lastTag == "1")
     }
 
     private func metrics(_ keeper: IssuerKeyKeeper) throws -> [String: Double] {
