@@ -20,7 +20,10 @@ package struct RequestID: Sendable, Equatable {
     }
 
     /// What every log line about the request begins with.
-    package var logFields: [LogField] { [.string("request_id", text)] + (trace?.logFields ?? []) }
+    package var logFields: [LogField] {
+        let own = [LogField.string("request_id", text)]
+        return trace.map { own + $0.logFields } ?? own
+    }
 }
 
 extension TraceContext {

@@ -20,7 +20,7 @@ package final class TraceContext: Equatable, Sendable {
     /// This server's span: 16 lower-case hexadecimal digits.
     package let spanID: String
     private let flags: UInt8
-    /// The members of `tracestate`; nil if there are none, or if they are malformed or too long.
+    /// The members of `tracestate`, unless the list is empty, malformed or too long.
     private let state: String?
 
     /// Reads the value of the only field `traceparent`, and the values of all fields `tracestate` in their order.

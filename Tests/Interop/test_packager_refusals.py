@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from licence_client import Answer
-from own_daemon import OwnDaemon, running_daemon
-from packagers import Packagers, Request, vector
+from own_daemon import OwnDaemon
+from packagers import Request, vector
 from test_packagers_access import SECRET, KeyServer, bearer, guarded, material  # noqa: F401  (fixtures)
-from test_speke import ENCRYPTED, PINNED, Lab
+from test_speke import ENCRYPTED, Lab, running_lab
 from tls_material import KeyPair
 
 CLEAR = "v2_vod_fairplay_video_audio"
@@ -22,22 +22,8 @@ WRONG = "wrong-secret-of-nobody"
 
 @pytest.fixture(scope="module")
 def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    packagers = Packagers()
-
-    def prepare(setup: Path) -> None:
-        packagers.write(
-            setup,
-            {"name": "main", "recipients": PINNED},
-            {"name": "unpinned"},
-            {"name": "strict", "recipients": PINNED, "requireEncryptedDelivery": True},
-            {"name": "reader", "scopes": ["read"]},
-            {"name": "narrow", "contents": ["live/*"]},
-            {"name": "slow", "rate": {"perSecond": 1, "burst": 1}},
-            {"name": "retired", "disabled": True},
-        )
-
-    with running_daemon(tmp_path_factory.mktemp("refusals"), prepare=prepare) as daemon:
-        yield Lab(daemon, packagers)
+    with running_lab(tmp_path_factory.mktemp("refusals")) as running:
+        yield running
 
 
 def why(daemon: OwnDaemon, request_id: str | None) -> dict[str, str]:

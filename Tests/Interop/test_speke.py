@@ -9,6 +9,7 @@ import re
 import struct
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
 
@@ -109,8 +110,9 @@ class Lab:
         return answer
 
 
-@pytest.fixture(scope="module")
-def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+@contextmanager
+def running_lab(folder: Path) -> Iterator[Lab]:
+    """A daemon with packagers of every kind."""
     packagers = Packagers()
 
     def prepare(setup: Path) -> None:
@@ -125,8 +127,14 @@ def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> It
             {"name": "retired", "disabled": True},
         )
 
-    with running_daemon(tmp_path_factory.mktemp("speke"), prepare=prepare) as daemon:
+    with running_daemon(folder, prepare=prepare) as daemon:
         yield Lab(daemon, packagers)
+
+
+@pytest.fixture(scope="module")
+def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with running_lab(tmp_path_factory.mktemp("speke")) as running:
+        yield running
 
 
 def refused(answer: Answer, status: int, text: str | None = None) -> None:

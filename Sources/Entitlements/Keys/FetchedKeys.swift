@@ -42,7 +42,7 @@ package struct FetchedKeys: Sendable {
     static let revokedMaximum = 1024
 
     private var settings: Settings
-    /// The keys in use; nil if there are none.
+    /// The keys in use, if there are any.
     package private(set) var set: JWKSet?
     package private(set) var standing = Standing.neverFetched
     /// The IDs of keys that the URL has called revoked, the latest last. They are kept if the URL does not have them

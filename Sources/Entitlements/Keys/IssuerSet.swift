@@ -6,7 +6,7 @@ package struct Issuer: Sendable {
     package let audience: String
     package let dialect: TokenDialect
     /// The keys that verify the tokens of this issuer only.
-    package let keys: [VerificationKey]
+    package private(set) var keys: [VerificationKey]
     /// The keys that open this issuer's sealed tokens.
     package let sealingKeys: [TokenSealingKey]
     /// The longest life of a token in seconds, from `iat`, or from `nbf` without `iat`, to `exp`; nil for no limit.
@@ -15,11 +15,11 @@ package struct Issuer: Sendable {
     package let offlineByRight: Bool
     /// The contents that its tokens may open; nil for all contents.
     package let contents: ContentScope?
-    package let keySupply: KeySupply
+    package private(set) var keySupply: KeySupply
     /// How many of `keys` are from the configuration. They come first.
     fileprivate let configuredKeyCount: Int
     /// The IDs of keys that the issuer's URL has once called revoked, although it may not have them any more.
-    let revokedKeyIDs: Set<String>
+    private(set) var revokedKeyIDs: Set<String> = []
 
     /// Where the keys of an issuer come from.
     package enum KeySupply: Sendable {
@@ -36,16 +36,6 @@ package struct Issuer: Sendable {
         sealingKeys: [TokenSealingKey] = [], maximumLife: Int64? = nil, offlineByRight: Bool = false,
         contents: ContentScope? = nil, keySupply: KeySupply = .configured
     ) {
-        self.init(
-            name, audience, dialect, keys, configured: keys.count, sealingKeys, maximumLife, offlineByRight, contents,
-            keySupply, [])
-    }
-
-    private init(
-        _ name: String, _ audience: String, _ dialect: TokenDialect, _ keys: [VerificationKey],
-        configured configuredKeyCount: Int, _ sealingKeys: [TokenSealingKey], _ maximumLife: Int64?,
-        _ offlineByRight: Bool, _ contents: ContentScope?, _ keySupply: KeySupply, _ revokedKeyIDs: Set<String>
-    ) {
         self.name = name
         self.audience = audience
         self.dialect = dialect
@@ -55,23 +45,23 @@ package struct Issuer: Sendable {
         self.offlineByRight = offlineByRight
         self.contents = contents
         self.keySupply = keySupply
-        self.configuredKeyCount = configuredKeyCount
-        self.revokedKeyIDs = revokedKeyIDs
+        configuredKeyCount = keys.count
     }
 
     /// The same issuer with the keys of its URL. A configured key takes the place of a fetched key with its ID.
     fileprivate func adding(_ fetched: KeysAtURL) -> Issuer {
         let configured = Set(keys.map { Array($0.id.utf8) })
-        let added = fetched.set?.keys.filter { !configured.contains(Array($0.id.utf8)) } ?? []
-        return Issuer(
-            name, audience, dialect, keys + added, configured: keys.count, sealingKeys, maximumLife, offlineByRight,
-            contents, fetched.set == nil ? .missing : .fetched, fetched.revokedIDs)
+        var issuer = self
+        issuer.keys += fetched.set?.keys.filter { !configured.contains(Array($0.id.utf8)) } ?? []
+        issuer.keySupply = fetched.set == nil ? .missing : .fetched
+        issuer.revokedKeyIDs = fetched.revokedIDs
+        return issuer
     }
 }
 
 /// What is known of the keys at an issuer's URL.
 package struct KeysAtURL: Sendable {
-    /// The keys in use; nil if there are none.
+    /// The keys in use, if there are any.
     let set: JWKSet?
     /// The IDs of keys that the URL has once called revoked, and has not called anything else since.
     let revokedIDs: Set<String>
@@ -219,10 +209,9 @@ package struct IssuerSet: Sendable {
     /// Returns the key with this ID that a token names. If several issuers have such a key, it is the one that has
     /// signed the token. `dialect` limits the search to its issuers.
     func entry(forKeyID keyID: String, of token: Token, in dialect: TokenDialect? = nil) -> Entry? {
-        let id = Array(keyID.utf8)
-        guard let first = entries[id] else { return nil }
+        guard let first = entry(forKeyID: keyID) else { return nil }
         let isWanted = { (entry: Entry) in dialect.map { $0 == entry.issuer.dialect } ?? true }
-        guard let others = rivals[id] else { return isWanted(first) ? first : nil }
+        guard !rivals.isEmpty, let others = rivals[Array(keyID.utf8)] else { return isWanted(first) ? first : nil }
         let candidates = ([first] + others).filter(isWanted)
         return candidates.first { $0.key.algorithm == token.algorithm && $0.key.isValidSignature(of: token) }
             ?? candidates.first

@@ -64,6 +64,13 @@ import Testing
             surroundings: surroundings)
     }
 
+    /// A keeper with the cache of a configuration with these issuers.
+    private func started(_ issuers: String? = nil) throws -> (keeper: IssuerKeyKeeper, tokens: VerifiedTokenCache) {
+        let loaded = try issuers.map { try load($0) } ?? load()
+        let tokens = tokens(loaded)
+        return (try keeper(loaded, tokens), tokens)
+    }
+
     /// Lets time pass, and waits until the keeper has done what is due.
     private func pass(_ seconds: Int64, fetches: Int, _ keeper: IssuerKeyKeeper) {
         let before = server.requestCount
@@ -103,9 +110,7 @@ import Testing
 
     @Test func theKeysAreInForceAfterTheStart() throws {
         server.give(try document(("a", first)), tag: "1")
-        let loaded = try load()
-        let tokens = tokens(loaded)
-        let keeper = try keeper(loaded, tokens)
+        let (keeper, tokens) = try started()
         defer { keeper.stop() }
         #expect(judge(try token("a", first), tokens) == "good")
         #expect(judge(try token("b", second), tokens) == "kid_unknown")
@@ -115,9 +120,7 @@ import Testing
 
     @Test func aNewKeyIsFetchedForItsFirstTokenAndAnOldOneEnds() throws {
         server.give(try document(("a", first)), tag: "1")
-        let loaded = try load()
-        let tokens = tokens(loaded)
-        let keeper = try keeper(loaded, tokens)
+        let (keeper, tokens) = try started()
         defer { keeper.stop() }
         let (old, new) = (try token("a", first), try token("b", second))
         #expect(judge(old, tokens) == "good")
@@ -136,9 +139,7 @@ import Testing
 
     @Test func anUnchangedDocumentLeavesTheCacheAlone() throws {
         server.give(try document(("a", first)), tag: "1")
-        let loaded = try load()
-        let tokens = tokens(loaded)
-        let keeper = try keeper(loaded, tokens)
+        let (keeper, tokens) = try started()
         defer { keeper.stop() }
         #expect(judge(try token("a", first), tokens) == "good" && tokens.count == 1)
         pass(600, fetches: 1, keeper)
@@ -151,9 +152,7 @@ import Testing
 
     @Test func tenThousandUnknownKeysLeadToOneFetch() throws {
         server.give(try document(("a", first)), tag: "1")
-        let loaded = try load()
-        let tokens = tokens(loaded)
-        let keeper = try keeper(loaded, tokens)
+        let (keeper, tokens) = try started()
         defer { keeper.stop() }
         for number in 0..<10_000 {
             let bytes = Array("eyJhbGciOiJFUzI1NiIsImtpZCI6Ing".utf8)
@@ -172,9 +171,7 @@ import Testing
 
     @Test func theDaemonStartsWithoutAnAnswer() throws {
         server.fail(.timedOut)
-        let loaded = try load()
-        let tokens = tokens(loaded)
-        let keeper = try keeper(loaded, tokens)
+        let (keeper, tokens) = try started()
         defer { keeper.stop() }
         let token = try token("a", first)
         #expect(judge(token, tokens) == "entitlement_unavailable")
@@ -214,9 +211,7 @@ import Testing
     ])
     func aSetThatCannotBeUsedChangesNothing(text: String) throws {
         server.give(try document(("a", first)), tag: "1")
-        let loaded = try load()
-        let tokens = tokens(loaded)
-        let keeper = try keeper(loaded, tokens)
+        let (keeper, tokens) = try started()
         defer { keeper.stop() }
         let token = try token("a", first)
         #expect(judge(token, tokens) == "good")
@@ -231,9 +226,7 @@ import Testing
 
     @Test func keysThatAreTooOldAreNotUsed() throws {
         server.give(try document(("a", first)), tag: "1")
-        let loaded = try load()
-        let tokens = tokens(loaded)
-        let keeper = try keeper(loaded, tokens)
+        let (keeper, tokens) = try started()
         defer { keeper.stop() }
         let token = try token("a", first)
         #expect(judge(token, tokens) == "good")
@@ -256,9 +249,7 @@ import Testing
         let (one, two) = ("https://one.example/keys", "https://two.example/keys")
         server.give(try document(("a", first)), tag: nil, at: one)
         server.give(try document(("b", second)), tag: nil, at: two)
-        let loaded = try load("\(Self.issuer("one", one)), \(Self.issuer("two", two))")
-        let tokens = tokens(loaded)
-        let keeper = try keeper(loaded, tokens)
+        let (keeper, tokens) = try started("\(Self.issuer("one", one)), \(Self.issuer("two", two))")
         defer { keeper.stop() }
         server.give(try document(("a", second)), tag: nil, at: two)
         pass(600, fetches: 2, keeper)
