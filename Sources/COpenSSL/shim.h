@@ -2,7 +2,10 @@
 #ifndef LATCHKEY_COPENSSL_SHIM_H
 #define LATCHKEY_COPENSSL_SHIM_H
 
+#include "montgomery.h"
+
 #include <openssl/bio.h>
+#include <openssl/bn.h>
 #include <openssl/cms.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
@@ -71,6 +74,14 @@ static inline int latchkey_hkdf_sha256(
     EVP_KDF_CTX_free(context);
     EVP_KDF_free(algorithm);
     return derived;
+}
+
+// Removes an OAEP padding with an empty label, in constant time. `padded` is a number of `size` bytes, as many as the
+// modulus has. Returns the size of the message, or -1. The function is deprecated, because OpenSSL wants to decrypt and
+// to unpad in one call. A library that only decrypts needs it.
+static inline int latchkey_oaep_message(
+    unsigned char *message, int capacity, const unsigned char *padded, int size, const EVP_MD *digest) {
+    return RSA_padding_check_PKCS1_OAEP_mgf1(message, capacity, padded, size, size, NULL, 0, digest, digest);
 }
 
 // OPENSSL_malloc and similar functions are macros that add file and line.

@@ -1,4 +1,5 @@
 import COpenSSL
+import Synchronization
 
 /// The digest of an OAEP padding, for both the label and MGF1. The label is empty.
 package enum OAEPDigest: Sendable, Equatable {
@@ -20,6 +21,8 @@ package final class RSAPrivateKey: Sendable {
     let key: OpenSSLKey
     /// Whether the file of the key was encrypted.
     package let wasEncrypted: Bool
+    /// The key for an accelerator, made at its first use; nil inside if no accelerator can use the key.
+    private let numbers = Mutex<RSAPrivateNumbers??>(.none)
 
     private init(_ key: OpenSSLKey, wasEncrypted: Bool = false) {
         self.key = key
@@ -48,6 +51,16 @@ package final class RSAPrivateKey: Sendable {
     package var modulusSize: Int { key.size }
 
     package var publicKey: RSAPublicKey { RSAPublicKey(key) }
+
+    /// The key for an accelerator; nil if no accelerator can use it.
+    var acceleratedNumbers: RSAPrivateNumbers? {
+        numbers.withLock { numbers in
+            if let known = numbers { return known }
+            let made = RSAPrivateNumbers(key)
+            numbers = .some(made)
+            return made
+        }
+    }
 
     /// Returns the key as unencrypted PKCS#8 PEM.
     package func privatePEM() throws(CryptoError) -> SecretBytes {

@@ -10,7 +10,7 @@ import Synchronization
 package final class RSAUnwrapJob: Sendable {
     package static let sessionKeySize = 16
 
-    fileprivate struct Input {
+    struct Input {
         let key: RSAPrivateKey
         let padding: OAEPDigest
         let message: [UInt8]
@@ -20,6 +20,8 @@ package final class RSAUnwrapJob: Sendable {
     /// The input; nil after the backend has taken it, so that a stored job keeps no message and no private key.
     private let input: Mutex<Input?>
     private let genuine = Atomic<Bool>(false)
+    /// The size of the key's modulus in bytes.
+    package let modulusSize: Int
 
     /// The session key, 16 bytes; random unless `isGenuine`.
     package let sessionKey: SecretBytes
@@ -31,15 +33,19 @@ package final class RSAUnwrapJob: Sendable {
         key: RSAPrivateKey, padding: OAEPDigest, message: [UInt8], range: Range<Int>, decoy: consuming SecretBytes
     ) {
         precondition(decoy.count == Self.sessionKeySize, "a session key has 16 bytes")
+        modulusSize = key.modulusSize
         input = Mutex(Input(key: key, padding: padding, message: message, range: range))
         self.sessionKey = decoy
     }
 
     /// Returns the input, once.
-    fileprivate func takeInput() -> Input? { input.withLock { $0.take() } }
+    func takeInput() -> Input? { input.withLock { $0.take() } }
+
+    /// Whether an accelerator can use the key. False after the input was taken.
+    var canBeAccelerated: Bool { input.withLock { $0?.key.acceleratedNumbers != nil } }
 
     /// Copies the first 16 bytes of `output` to the session key if they are the whole message, in constant time.
-    fileprivate func settle(output: borrowing SecretBytes, size: Int?) {
+    func settle(output: borrowing SecretBytes, size: Int?) {
         let fits = size == Self.sessionKeySize
         let mask: UInt8 = fits ? 0xFF : 0
         unsafe sessionKey.withUnsafeMemory { target in
@@ -58,16 +64,28 @@ package final class RSAUnwrapJob: Sendable {
 package final class RSAOperationCount: Sendable {
     private let total = Atomic<UInt64>(0)
     private let batches = Atomic<UInt64>(0)
+    private let accelerated = Atomic<UInt64>(0)
+    private let acceleratedBatches = Atomic<UInt64>(0)
 
     package init() {}
 
     package var value: UInt64 { total.load(ordering: .relaxed) }
     /// The number of batches.
     package var batchCount: UInt64 { batches.load(ordering: .relaxed) }
+    /// The number of operations that ran side by side with others, in an accelerator.
+    package var acceleratedCount: UInt64 { accelerated.load(ordering: .relaxed) }
+    /// The number of batches of these operations. `acceleratedCount` divided by it tells how full the batches were.
+    package var acceleratedBatchCount: UInt64 { acceleratedBatches.load(ordering: .relaxed) }
 
     func addBatch(of count: Int) {
         total.wrappingAdd(UInt64(count), ordering: .relaxed)
         batches.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    func addAcceleratedBatch(of count: Int) {
+        addBatch(of: count)
+        accelerated.wrappingAdd(UInt64(count), ordering: .relaxed)
+        acceleratedBatches.wrappingAdd(1, ordering: .relaxed)
     }
 }
 
@@ -80,6 +98,9 @@ package protocol RSAUnwrapper: AnyObject {
     var groupSize: Int { get }
     /// The largest number of jobs that should not wait for more jobs.
     var loneGroupMaximum: Int { get }
+
+    /// Whether a batch with these jobs has room for one more.
+    func hasRoom(for job: RSAUnwrapJob, after batch: [RSAUnwrapJob]) -> Bool
 
     /// Settles all jobs of the batch. A job whose ciphertext cannot be decrypted keeps its random key.
     func unwrap(_ batch: [RSAUnwrapJob])
@@ -95,6 +116,8 @@ package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
     /// The number of operations between two polls of the sockets. A larger batch would not be cheaper per operation.
     package let groupSize = 4
     package let loneGroupMaximum = 4
+    /// More than a configuration has credentials.
+    private static let contextCountMaximum = 256
 
     private let count: RSAOperationCount
     // An entry keeps its key alive, so that its object identifier is never used for another key.
@@ -106,15 +129,22 @@ package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
         self.count = count
     }
 
+    package func hasRoom(for job: RSAUnwrapJob, after batch: [RSAUnwrapJob]) -> Bool { batch.count < groupSize }
+
     package func unwrap(_ batch: [RSAUnwrapJob]) {
         count.addBatch(of: batch.count)
         for job in batch {
-            job.settle(output: output, size: decrypt(job))
+            if let input = job.takeInput() { settle(job, input) }
         }
     }
 
-    private func decrypt(_ job: RSAUnwrapJob) -> Int? {
-        guard let input = job.takeInput(), let context = context(for: input) else { return nil }
+    /// Settles one job, whose input was taken.
+    func settle(_ job: RSAUnwrapJob, _ input: RSAUnwrapJob.Input) {
+        job.settle(output: output, size: decrypt(input))
+    }
+
+    private func decrypt(_ input: RSAUnwrapJob.Input) -> Int? {
+        guard let context = context(for: input) else { return nil }
         let message = input.message
         return unsafe context.decrypt(message.span.bytes.extracting(input.range), into: output)
     }
@@ -125,6 +155,8 @@ package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
         guard input.key.modulusSize <= output.count,
             let made = RSAOperationContext(key: input.key.key, padding: input.padding, decrypting: true)
         else { return nil }
+        // Each reload brings new keys. The contexts of the old ones must not pile up.
+        if contexts.count >= Self.contextCountMaximum { contexts.removeAll() }
         contexts[name] = (input.key, made)
         return made
     }

@@ -67,6 +67,12 @@ package struct SecretBytes: ~Copyable, @unchecked Sendable {
         return part
     }
 
+    /// Replaces all bytes by zeros.
+    borrowing func wipe() {
+        // Safe: the buffer has `count` bytes and exists as long as `self`.
+        unsafe OPENSSL_cleanse(storage.baseAddress, count)
+    }
+
     package var count: Int { unsafe storage.count }
 
     /// Lends the bytes for reading.

@@ -40,8 +40,7 @@ package final class LicensePipeline {
         crypto = try CryptoContext()
         opener = try SPCOpener(using: crypto)
         unwraps = UnwrapQueue(
-            unwrapper: OpenSSLRSAUnwrapper(counting: shared.operations), counts: shared.overload,
-            times: shared.unwrapTimes, on: loop)
+            unwrapper: shared.makeUnwrapper(), counts: shared.overload, times: shared.unwrapTimes, on: loop)
         admissionControl = AdmissionControl(shared, using: crypto, on: loop)
         recentUnwraps = shared.recentUnwraps
         issuer = LicenseIssuer(shared, using: crypto, on: loop)

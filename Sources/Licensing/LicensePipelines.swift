@@ -89,6 +89,8 @@ package struct SharedLicensing: Sendable {
     let keys: RecentContentKeys
     /// Counts RSA private operations.
     let operations: RSAOperationCount
+    /// Runs RSA private operations side by side. If it is nil, OpenSSL runs them one after another.
+    package var accelerator: RSAAccelerator?
     /// The session keys of SPCs that were opened lately.
     let recentUnwraps: RecentUnwraps
     /// Counts requests that wait.
@@ -113,6 +115,12 @@ package struct SharedLicensing: Sendable {
     package var trustedClock: TrustedClock?
     /// Which key periods of live contents are served. If it is nil, all of them are.
     package var livePeriods: RecentLivePeriods?
+
+    /// Makes the backend of one loop.
+    func makeUnwrapper() -> any RSAUnwrapper {
+        guard let accelerator else { return OpenSSLRSAUnwrapper(counting: operations) }
+        return AcceleratedRSAUnwrapper(accelerator, counting: operations)
+    }
 
     var periods: ServedPeriods { ServedPeriods(recent: livePeriods, clock: trustedClock) }
 

@@ -62,14 +62,24 @@ final class UnwrapQueue {
         if room.count > size {
             for waiter in room.takeLate(now: loop.now.nanoseconds) { refuse(waiter) }
         }
-        var group: [Waiter] = []
-        while group.count < size, let waiter = room.takeNext() { group.append(waiter) }
+        let group = takeGroup()
         let start = loop.now
         unwrapper.unwrap(group.map(\.job))
         times.batches.observe(loop.now - start)
         for waiter in group { times.waits.observe(start - waiter.since) }
         for waiter in group { unsafe waiter.continuation.resume(returning: true) }
         return room.isEmpty ? .done : .workLeft
+    }
+
+    /// Takes the next jobs, in their order, up to the first one for which the batch has no room.
+    private func takeGroup() -> [Waiter] {
+        var group: [Waiter] = []
+        while let next = room.next, group.isEmpty || unwrapper.hasRoom(for: next.job, after: group.map(\.job)),
+            let waiter = room.takeNext()
+        {
+            group.append(waiter)
+        }
+        return group
     }
 }
 

@@ -1,0 +1,220 @@
+"""`crypto.accelerator`: RSA in a library that runs eight operations side by side. A stand-in takes the library's place.
+
+The stand-in computes with OpenSSL on every processor. It is built from Tests/AcceleratorStandIn.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from deployment import Deployment, deployment_of, run_latchkey
+from fairplay_device.ckc import open_ckc
+from fairplay_device.spc import SPCOptions, device_for
+from own_daemon import OwnDaemon, await_addresses, new_setup, start_daemon, stop_daemon
+
+SOURCE = Path(__file__).parents[1] / "AcceleratorStandIn" / "stand_in_crypto_mb.c"
+BUILD_SECONDS = 60
+CHECK_SECONDS = 60
+# The calls of the self-test.
+SELF_TEST_CALLS = 6
+# After so many wrong results the library is given up.
+WRONG_RESULTS_MAXIMUM = 3
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))), None)
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    path = tmp_path_factory.mktemp("accelerator") / "libcrypto_mb.so"
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-O1", "-std=gnu11", "-Wall", "-Werror", "-o", path, SOURCE, "-lcrypto"],
+        check=True, timeout=BUILD_SECONDS,
+    )  # fmt: skip
+    return path
+
+
+def configure(setup: Path, value: str) -> None:
+    file = setup / "latchkey.json5"
+    text = file.read_text()
+    opening = text.index("{") + 1
+    file.write_text(f'{text[:opening]}\n    crypto: {{ accelerator: "{value}" }},{text[opening:]}')
+
+
+@contextmanager
+def daemon_with(folder: Path, value: str | None, environment: dict[str, str] | None = None) -> Iterator[OwnDaemon]:
+    # All requests meet on one loop.
+    setup = new_setup(folder, {"loopCount": 1})
+    if value is not None:
+        configure(setup, value)
+    log = folder / "daemon.log"
+    process = start_daemon(setup, log, environment)
+    try:
+        addresses = await_addresses(process, log)
+        yield OwnDaemon(process, setup, addresses["public"], addresses["admin"], log)
+        assert process.poll() is None, f"the daemon is gone: {log.read_text()[-2000:]}"
+    finally:
+        stop_daemon(process)
+
+
+def events(daemon: OwnDaemon, name: str) -> list[dict[str, object]]:
+    lines = daemon.log.read_text().rpartition("\n")[0].splitlines()
+    entries = [json.loads(line) for line in lines if line.startswith("{")]
+    return [entry for entry in entries if entry["event"] == name]
+
+
+@dataclass
+class Asker:
+    """Asks for several licences in one request, so that their RSA operations are one batch."""
+
+    daemon: OwnDaemon
+    deployment: Deployment
+
+    def ask(self, version: int, count: int, damaged: int | None = None) -> list[int]:
+        """Asks for `count` licences, opens each one, and returns the statuses. One SPC may have a damaged RSA part."""
+        device = device_for(self.deployment.credential, version)
+        contexts = [device.request(SPCOptions(asset_id=self.deployment.asset_id)) for _ in range(count)]
+        messages = [bytearray(context.message) for context in contexts]
+        if damaged is not None:
+            messages[damaged][60] ^= 1
+        keys = [{"id": index, "spc": base64.b64encode(message).decode()} for index, message in enumerate(messages)]
+        body = json.dumps({"fairplay-streaming-request": {"streaming-keys": keys}})
+        connection = http.client.HTTPConnection(*self.daemon.public, timeout=60)
+        connection.request("POST", "/fps/license", body, {"Authorization": f"Bearer {self.deployment.token}"})
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        assert answer.status == 200, text
+        entries = json.loads(text)["fairplay-streaming-response"]["streaming-keys"]
+        assert [entry["id"] for entry in entries] == list(range(count))
+        for entry, context in zip(entries, contexts, strict=True):
+            if entry["status"] == 0:
+                opened = open_ckc(base64.b64decode(entry["ckc"]), context.secrets)
+                assert opened.content_key == self.deployment.key.key
+        return [entry["status"] for entry in entries]
+
+    def counts(self) -> dict[str, int]:
+        """How many operations, and how many batches and operations of the library there were so far."""
+        metrics = self.daemon.metrics()
+        names = {
+            "operations": "latchkey_rsa_operations_total",
+            "accelerated": "latchkey_rsa_accelerated_operations_total",
+            "batches": "latchkey_rsa_accelerated_batches_total",
+            "wrong": "latchkey_rsa_results_wrong_total",
+            "serving": "latchkey_rsa_accelerated",
+        }
+        return {short: int(metrics[name]) for short, name in names.items()}
+
+
+def asker(daemon: OwnDaemon) -> Asker:
+    return Asker(daemon, deployment_of(daemon.url, daemon.setup))
+
+
+def test_openssl_serves_by_default(tmp_path: Path) -> None:
+    with daemon_with(tmp_path, None) as daemon:
+        (line,) = events(daemon, "rsa_backend")
+        assert line["backend"] == "openssl" and "off" in str(line["cause"])
+        asking = asker(daemon)
+        assert asking.ask(1, 8) == [0] * 8
+        assert asking.counts() == {"operations": 8, "accelerated": 0, "batches": 0, "wrong": 0, "serving": 0}
+
+
+def test_the_spcs_of_a_request_are_one_batch(tmp_path: Path, library: Path) -> None:
+    with daemon_with(tmp_path, str(library)) as daemon:
+        (line,) = events(daemon, "rsa_backend")
+        assert line["backend"] == "crypto_mb" and line["library"] == str(library) and line["level"] == "info"
+        asking = asker(daemon)
+        assert asking.ask(1, 8) == [0] * 8
+        assert asking.counts() == {"operations": 8, "accelerated": 8, "batches": 1, "wrong": 0, "serving": 1}
+        assert asking.ask(2, 8) == [0] * 8
+        assert asking.counts() == {"operations": 16, "accelerated": 16, "batches": 2, "wrong": 0, "serving": 1}
+        # A lone operation, and two of the larger size, cost less with OpenSSL.
+        assert asking.ask(1, 1) == [0] and asking.ask(2, 2) == [0, 0]
+        assert asking.counts() == {"operations": 19, "accelerated": 16, "batches": 2, "wrong": 0, "serving": 1}
+
+
+def test_a_bad_spc_is_refused_among_good_ones(tmp_path: Path, library: Path) -> None:
+    with daemon_with(tmp_path, str(library)) as daemon:
+        asking = asker(daemon)
+        for version in (1, 2):
+            statuses = asking.ask(version, 8, damaged=3)
+            assert statuses[3] != 0 and statuses[:3] + statuses[4:] == [0] * 7
+        assert asking.counts() == {"operations": 16, "accelerated": 16, "batches": 2, "wrong": 0, "serving": 1}
+        assert not events(daemon, "rsa_result_wrong")
+
+
+@pytest.mark.parametrize("order", ["wrong-lane", "wrong-half", "failed-lane"])
+def test_wrong_results_are_computed_again_until_the_library_is_given_up(
+    tmp_path: Path, library: Path, order: str
+) -> None:
+    environment = {"STAND_IN_ORDER": order, "STAND_IN_AFTER": str(SELF_TEST_CALLS)}
+    with daemon_with(tmp_path, str(library), environment) as daemon:
+        asking = asker(daemon)
+        for wrong in range(1, WRONG_RESULTS_MAXIMUM + 1):
+            assert asking.ask(1, 8) == [0] * 8
+            assert asking.counts()["wrong"] == wrong
+        assert asking.ask(1, 8) == [0] * 8
+        counts = asking.counts()
+        assert counts["serving"] == 0 and counts["batches"] == WRONG_RESULTS_MAXIMUM
+        assert len(events(daemon, "rsa_result_wrong")) == 1
+        started, given_up = events(daemon, "rsa_backend")
+        assert started["backend"] == "crypto_mb"
+        assert given_up["backend"] == "openssl" and given_up["level"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("order", "cause"), [("wrong-lane", "another result than OpenSSL"), ("unsuited", "no instructions for it")]
+)
+def test_a_library_that_cannot_serve_leaves_openssl(tmp_path: Path, library: Path, order: str, cause: str) -> None:
+    with daemon_with(tmp_path, str(library), {"STAND_IN_ORDER": order}) as daemon:
+        (line,) = events(daemon, "rsa_backend")
+        assert line["backend"] == "openssl" and line["level"] == "warning" and cause in str(line["cause"])
+        asking = asker(daemon)
+        assert asking.ask(1, 3) == [0] * 3
+        assert asking.counts() == {"operations": 3, "accelerated": 0, "batches": 0, "wrong": 0, "serving": 0}
+
+
+def doctor(setup: Path, environment: dict[str, str] | None = None) -> dict[str, object]:
+    finished = subprocess.run(
+        [os.environ["LATCHKEY_BIN"], "doctor", "--config", setup / "latchkey.json5", "--json", "--no-daemon"],
+        capture_output=True, text=True, timeout=CHECK_SECONDS, check=False, env=os.environ | (environment or {}),
+    )  # fmt: skip
+    (finding,) = [one for one in json.loads(finished.stdout)["findings"] if one["check"] == "crypto.accelerator"]
+    return finding
+
+
+def test_doctor_says_what_would_serve(tmp_path: Path, library: Path) -> None:
+    setup = new_setup(tmp_path)
+    run_latchkey(setup, "keys", "create", "--content", "movie-1")
+    assert doctor(setup)["verdict"] == "good" and "off" in str(doctor(setup)["found"])
+    configure(setup, str(library))
+    found = doctor(setup)
+    assert found["verdict"] == "good" and "99.0.1" in str(found["found"])
+    found = doctor(setup, {"STAND_IN_ORDER": "unsuited"})
+    assert found["verdict"] == "warning" and "processor" in str(found["found"]) and found["remedy"]
+
+
+def test_a_library_that_others_can_change_is_refused(tmp_path: Path, library: Path) -> None:
+    setup = new_setup(tmp_path)
+    copy = tmp_path / "libcrypto_mb.so"
+    shutil.copy(library, copy)
+    configure(setup, str(copy))
+    program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
+    check = [program, "--config", setup / "latchkey.json5", "--check"]
+    copy.chmod(0o755)
+    assert subprocess.run(check, capture_output=True, timeout=CHECK_SECONDS, check=False).returncode == 0
+    copy.chmod(0o777)
+    refused = subprocess.run(check, capture_output=True, text=True, timeout=CHECK_SECONDS, check=False)
+    assert refused.returncode != 0
+    assert "crypto.accelerator" in refused.stderr and "go-w" in refused.stderr
