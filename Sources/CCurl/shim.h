@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <time.h>
 
 static inline CURLcode latchkey_curl_set_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
@@ -52,6 +54,20 @@ static inline CURLMcode latchkey_curl_multi_set_long(CURLM *multi, CURLMoption o
     return curl_multi_setopt(multi, option, value);
 }
 
+// A timer that can be waited for together with the connections of a multi handle. -1 if the kernel has none left.
+static inline int latchkey_curl_timer(void) {
+    return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+// Waits until a connection is ready, a transfer's timeout is reached, or `nanoseconds` (at least 1) have passed.
+// libcurl itself counts only whole milliseconds.
+static inline CURLMcode latchkey_curl_multi_poll(CURLM *multi, int timer, int64_t nanoseconds) {
+    struct itimerspec time = {{0, 0}, {nanoseconds / 1000000000, nanoseconds % 1000000000}};
+    struct curl_waitfd wait = {timer, CURL_WAIT_POLLIN, 0};
+    timerfd_settime(timer, 0, &time, NULL);
+    return curl_multi_poll(multi, &wait, 1, (int)(nanoseconds / 1000000) + 1, NULL);
+}
+
 // Returns the handle of the next transfer that has ended, and sets its result; NULL if no further transfer has ended.
 static inline CURL *latchkey_curl_multi_ended(CURLM *multi, CURLcode *result) {
     int left;
@@ -76,6 +92,11 @@ static inline CURLcode latchkey_curl_version(CURL *handle, long *version) {
 // The status of a proxy's answer to CONNECT; 0 if no proxy was used.
 static inline CURLcode latchkey_curl_connect_status(CURL *handle, long *status) {
     return curl_easy_getinfo(handle, CURLINFO_HTTP_CONNECTCODE, status);
+}
+
+// The number of connections that the transfer opened.
+static inline CURLcode latchkey_curl_connections(CURL *handle, long *count) {
+    return curl_easy_getinfo(handle, CURLINFO_NUM_CONNECTS, count);
 }
 
 // The time from the beginning of the transfer to its end, in microseconds.

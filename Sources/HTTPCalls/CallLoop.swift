@@ -42,7 +42,7 @@ final class CallLoop {
         do throws(HTTPCallError) {
             let handle = if let known = idle.popLast() { known } else { try CurlHandle(settings) }
             try handle.begin(call.message, fields: call.fields, within: call.deadline - clock.monotonicTime)
-            try multi.add(handle)
+            try multi.add(handle.easy)
             running[handle.id] = Running(handle: handle, call: call)
         } catch {
             queue.noteEnd()
@@ -67,7 +67,7 @@ final class CallLoop {
 
     private func end(_ id: CurlHandleID, _ result: Result<HTTPCallAnswer, HTTPCallError>) {
         guard let ended = running.removeValue(forKey: id) else { return }
-        multi.remove(ended.handle)
+        multi.remove(ended.handle.easy)
         idle.append(ended.handle)
         queue.noteEnd()
         ended.call.caller.resume(returning: result)

@@ -10,6 +10,9 @@ final class CurlEasy {
     /// The header fields of the running transfer. libcurl reads them until the transfer has ended.
     private var sentFields: UnsafeMutablePointer<curl_slist>?
 
+    /// Identifies the handle.
+    var id: CurlHandleID { unsafe CurlHandleID(handle) }
+
     /// The result of the global initialisation of libcurl, which must happen once, before everything else.
     private static let library: CURLcode = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 
@@ -76,6 +79,18 @@ final class CurlEasy {
         var status = 0
         try check(unsafe latchkey_curl_status(handle, &status))
         return status
+    }
+
+    /// Returns the HTTP version of the received answer: "1.0", "1.1", "2" or "3".
+    func version() throws(HTTPCallError) -> String {
+        var version = 0
+        try check(unsafe latchkey_curl_version(handle, &version))
+        return switch version {
+        case Int(CURL_HTTP_VERSION_1_0): "1.0"
+        case Int(CURL_HTTP_VERSION_2_0): "2"
+        case Int(CURL_HTTP_VERSION_3): "3"
+        default: "1.1"
+        }
     }
 
     /// The header fields of the received answer, in their order.

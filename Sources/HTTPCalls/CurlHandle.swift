@@ -7,16 +7,14 @@ import POSIXSockets
 final class CurlHandle {
     private static let entityTagSizeMaximum = 256
 
-    private let easy: CurlEasy
+    let easy: CurlEasy
     private let transfer: Transfer
     private let settings: HTTPCallSettings
     /// Whether the call is a GET. No other call needs the entity tag of its answer.
     private var isGet = false
 
-    var handle: UnsafeMutableRawPointer { unsafe easy.handle }
-
     /// Identifies the handle.
-    var id: CurlHandleID { unsafe CurlHandleID(handle) }
+    var id: CurlHandleID { easy.id }
 
     /// Makes a handle. Throws `failed` if libcurl does not know an option.
     init(_ settings: HTTPCallSettings) throws(HTTPCallError) {
@@ -47,7 +45,7 @@ final class CurlHandle {
         if let identity = settings.identity { try present(identity) }
         // Safe: the transfer exists as long as the handle whose callbacks use it.
         let context = unsafe Unmanaged.passUnretained(transfer).toOpaque()
-        try easy.check(unsafe latchkey_curl_set_callbacks(handle, takeAnswer, openSocket, context))
+        try easy.check(unsafe latchkey_curl_set_callbacks(easy.handle, takeAnswer, openSocket, context))
     }
 
     private func present(_ identity: HTTPCallSettings.Identity) throws(HTTPCallError) {

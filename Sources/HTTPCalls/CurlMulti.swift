@@ -1,4 +1,5 @@
 private import CCurl
+import Glibc
 
 /// The running calls to one service, and their connections (libcurl's multi interface).
 ///
@@ -10,7 +11,10 @@ final class CurlMulti: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
 
     /// Makes a multi handle with at most `connectionMaximum` open connections. Connections are kept for later calls.
-    init(connectionMaximum: Int) throws(HTTPCallError) {
+    ///
+    /// `streamMaximum` is the number of calls that may share a connection of HTTP/2. It is 1 if a slow call must not
+    /// delay others.
+    init(connectionMaximum: Int, streamMaximum: Int = 1) throws(HTTPCallError) {
         guard CurlEasy.isLibraryReady, let multi = unsafe curl_multi_init() else {
             throw .failed(code: CURLE_FAILED_INIT.rawValue)
         }
@@ -18,20 +22,21 @@ final class CurlMulti: @unchecked Sendable {
         for option in [CURLMOPT_MAX_TOTAL_CONNECTIONS, CURLMOPT_MAXCONNECTS] {
             try Self.check(unsafe latchkey_curl_multi_set_long(multi, option, connectionMaximum))
         }
-        // Each call has its own connection, so that a slow call does not delay others.
-        try Self.check(unsafe latchkey_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING)))
+        let sharing = streamMaximum > 1 ? CURLPIPE_MULTIPLEX : CURLPIPE_NOTHING
+        try Self.check(unsafe latchkey_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(sharing)))
+        try Self.check(unsafe latchkey_curl_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, streamMaximum))
     }
 
     deinit {
         unsafe curl_multi_cleanup(multi)
     }
 
-    func add(_ handle: CurlHandle) throws(HTTPCallError) {
-        try Self.check(unsafe curl_multi_add_handle(multi, handle.handle))
+    func add(_ easy: CurlEasy) throws(HTTPCallError) {
+        try Self.check(unsafe curl_multi_add_handle(multi, easy.handle))
     }
 
-    func remove(_ handle: CurlHandle) {
-        unsafe curl_multi_remove_handle(multi, handle.handle)
+    func remove(_ easy: CurlEasy) {
+        unsafe curl_multi_remove_handle(multi, easy.handle)
     }
 
     /// Moves every call as far as possible without waiting.
@@ -53,12 +58,33 @@ final class CurlMulti: @unchecked Sendable {
         unsafe curl_multi_poll(multi, nil, 0, milliseconds, nil)
     }
 
+    /// Waits until a connection is ready, a call's timeout is reached, or the duration has passed, which is exact to
+    /// microseconds.
+    func wait(atMost duration: Duration, with timer: borrowing CurlTimer) throws(HTTPCallError) {
+        let nanoseconds = max(1, Int64(duration / .nanoseconds(1)))
+        try Self.check(unsafe latchkey_curl_multi_poll(multi, timer.number, nanoseconds))
+    }
+
     func wake() {
         unsafe curl_multi_wakeup(multi)
     }
 
     private static func check(_ code: CURLMcode) throws(HTTPCallError) {
         guard code == CURLM_OK else { throw .failed(code: UInt32(bitPattern: code.rawValue)) }
+    }
+}
+
+/// A timer of the kernel, by which a wait for connections can end at an exact time.
+struct CurlTimer: ~Copyable {
+    let number: Int32
+
+    init() throws(HTTPCallError) {
+        number = latchkey_curl_timer()
+        guard number >= 0 else { throw .failed(code: CURLE_OUT_OF_MEMORY.rawValue) }
+    }
+
+    deinit {
+        close(number)
     }
 }
 

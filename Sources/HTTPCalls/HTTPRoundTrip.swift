@@ -210,22 +210,11 @@ private final class RoundTripTransfer {
     }
 
     private func answer(of easy: CurlEasy) throws(HTTPCallError) -> HTTPRoundTripAnswer {
-        var version = 0
         var microseconds: Int64 = 0
-        try easy.check(unsafe latchkey_curl_version(easy.handle, &version))
         try easy.check(unsafe latchkey_curl_total_time(easy.handle, &microseconds))
         return HTTPRoundTripAnswer(
-            status: try easy.status(), version: Self.name(ofVersion: version), fields: easy.fields, body: body,
+            status: try easy.status(), version: try easy.version(), fields: easy.fields, body: body,
             duration: .microseconds(microseconds))
-    }
-
-    private static func name(ofVersion version: Int) -> String {
-        switch version {
-        case Int(CURL_HTTP_VERSION_1_0): "1.0"
-        case Int(CURL_HTTP_VERSION_2_0): "2"
-        case Int(CURL_HTTP_VERSION_3): "3"
-        default: "1.1"
-        }
     }
 
     private func error(of code: CURLcode, _ easy: CurlEasy) throws(HTTPCallError) -> HTTPRoundTripError {
