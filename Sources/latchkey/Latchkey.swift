@@ -23,6 +23,6 @@ struct Latchkey {
         ],
         commands: [
             .initialize, .doctor, .why, .credentials, .keys, .lint, .ledger, .revocations, .account, .clock, .store,
-            .backup, .token, .device, .admin, .spc, .ckc,
+            .backup, .token, .device, .bench, .admin, .spc, .ckc,
         ])
 }

@@ -12,7 +12,7 @@ struct Benchmarks {
         let parts = [
             "pipeline", "tokens", "listener", "shapes", "tls", "livez", "http2", "handshakes", "timing", "ladder",
             "decisions",
-            "keys", "purge", "speke",
+            "keys", "purge", "speke", "unwraps",
         ]
         guard words.isSubset(of: parts + ["--short"]) else {
             print(usage)
@@ -38,6 +38,7 @@ struct Benchmarks {
             if chosen.contains("keys") { try await KeyBenchmark(plan).run() }
             if chosen.contains("purge") { try PurgeBenchmark(plan).run() }
             if chosen.contains("speke") { try SPEKEBenchmark(plan).run() }
+            if chosen.contains("unwraps") { try UnwrapBenchmark(plan).run() }
         } catch {
             print("benchmark: \(error)")
             exit(1)
@@ -62,6 +63,7 @@ struct Benchmarks {
           keys       a million keys in SQLite and PostgreSQL: import, opening, memory, look-ups against bare sqlite3 and libpq
           purge      how long a decision takes to commit while a month of the ledger is purged, against the time without
           speke      answers to packagers with two keys per second and core, against minimal servers of WSGI in Python
+          unwraps    RSA unwraps per second of both backends against openssl speed; LATCHKEY_ACCELERATOR names the library
           --short    shorter rounds, for a first look
 
         What needs PostgreSQL runs under Scripts/with-postgresql, and is left out elsewhere. Without names all of them run. Exits 1 when an answer was wrong or the timing check fails.

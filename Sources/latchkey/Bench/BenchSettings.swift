@@ -1,0 +1,88 @@
+import CommandLineKit
+import FairPlay
+import Foundation
+import HTTPCalls
+import KeyCrypto
+import OperatorCommands
+
+/// The settings of one run of `latchkey bench`, from its arguments.
+struct BenchSettings: Sendable {
+    private static let requestMaximum = 5_000_000
+    private static let closedLoopRequestCount = 20_000
+
+    let url: URL
+    let versions: [SPCVersion]
+    let load: HTTPLoadSettings
+    /// Requests per second; nil in a closed loop.
+    let rate: Int?
+    let seconds: Int
+    /// The number of SPCs that are made ahead.
+    let count: Int
+    let repeats: Bool
+    let threadCount: Int
+    let checkEvery: Int
+    /// The longest permitted 99th percentile of the latency, in milliseconds; nil if any is permitted.
+    let maximumP99: Int?
+    let minimumRate: Int?
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        url = try LicenseURL.parse(arguments.required(ServerArguments.url))
+        guard LicenseURL.isLoopback(url) || arguments.isSet(BenchArguments.operatesServer) else {
+            throw .usage(
+                "\(url.host ?? "the server") is not this machine. The load can stop a server for its viewers. Add "
+                    + "--i-operate-this-server if you operate it and may load it")
+        }
+        versions = try BenchArguments.versions(arguments)
+        rate = try BenchArguments.number(BenchArguments.rate, in: 1...1_000_000, arguments)
+        seconds = try BenchArguments.number(BenchArguments.seconds, in: 1...86_400, arguments) ?? 10
+        repeats = arguments.isSet(BenchArguments.reuse)
+        checkEvery =
+            try BenchArguments.number(BenchArguments.checkEvery, in: 1...Self.requestMaximum, arguments) ?? 100
+        maximumP99 = try BenchArguments.number(BenchArguments.maximumP99, in: 1...3_600_000, arguments)
+        minimumRate = try BenchArguments.number(BenchArguments.minimumRate, in: 1...1_000_000, arguments)
+        count = try Self.count(arguments, rate: rate, seconds: seconds)
+        let threadCount = try BenchArguments.number(BenchArguments.threads, in: 1...64, arguments) ?? 1
+        self.threadCount = threadCount
+        load = try Self.load(arguments, url, threadCount: threadCount)
+    }
+
+    private static func count(_ arguments: Arguments, rate: Int?, seconds: Int) throws(CommandError) -> Int {
+        let given = try BenchArguments.number(BenchArguments.count, in: 1...requestMaximum, arguments)
+        if let given { return given }
+        guard let rate else { return closedLoopRequestCount }
+        guard rate * seconds <= requestMaximum else {
+            throw .usage("\(rate * seconds) SPCs are too many; give --count and --repeat")
+        }
+        return rate * seconds
+    }
+
+    /// The settings of one thread. The connections are divided among the threads.
+    private static func load(
+        _ arguments: Arguments, _ url: URL, threadCount: Int
+    ) throws(CommandError) -> HTTPLoadSettings {
+        let connections = try BenchArguments.number(BenchArguments.connections, in: 1...20_000, arguments) ?? 64
+        guard connections % threadCount == 0 else {
+            throw .usage("--connections must be a multiple of --threads")
+        }
+        var load = HTTPLoadSettings(url: url.absoluteString)
+        load.connectionCount = connections / threadCount
+        load.streamsPerConnection = try BenchArguments.number(BenchArguments.streams, in: 1...100, arguments) ?? 1
+        load.startsNewConnections = arguments.isSet(BenchArguments.newConnections)
+        load.offersHTTP2 = arguments.isSet(BenchArguments.http2)
+        guard !load.offersHTTP2 || url.scheme?.lowercased() == "https" else {
+            throw .usage("--http2 needs an address with https, because it is agreed upon in the TLS handshake")
+        }
+        guard load.streamsPerConnection == 1 || (load.offersHTTP2 && !load.startsNewConnections) else {
+            throw .usage("--streams needs --http2, and contradicts --new-connections")
+        }
+        load.timeout = .seconds(try arguments.seconds(ClientNetwork.timeout, in: 1...120) ?? 30)
+        if let path = arguments.value(ClientNetwork.authorities) {
+            load.authorities = try CommandFile.read(path).revealed()
+        }
+        return load
+    }
+
+    var schedule: LoadSchedule {
+        LoadSchedule(rate: rate, seconds: seconds, requestMaximum: repeats ? nil : count)
+    }
+}
