@@ -77,6 +77,8 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     private var early: [UInt8] = []
     private var earlyStart = 0
     private var requestCount = 0
+    /// Whether the client of the last request knows chunks.
+    private var knowsChunks = true
     private var isDraining = false
     /// Whether an empty line has arrived before the awaited request.
     private var hasSkippedEmptyLine = false
@@ -197,10 +199,14 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         isDraining = true
     }
 
-    /// Returns how the response must be written. With `closing`, the connection ends after it.
-    package mutating func respond(closing: Bool) -> HTTPResponsePlan {
+    /// Returns how the response must be written. With `closing`, the connection ends after it. With `isStreamed`, the
+    /// body is sent in pieces, and the response is sent when its last piece is.
+    package mutating func respond(closing: Bool, isStreamed: Bool = false) -> HTTPResponsePlan {
         guard case .answering(let ending, var plan) = state else { preconditionFailure("a response without a request") }
-        let mustEnd = closing || isDraining || requestCount >= limits.requestsPerConnectionMaximum
+        if isStreamed { plan.framing = knowsChunks ? .chunked : .untilClose }
+        let mustEnd =
+            closing || isDraining || plan.framing == .untilClose
+            || requestCount >= limits.requestsPerConnectionMaximum
         switch ending {
         case .nextRequest where !mustEnd:
             state = .writing(.nextRequest)
@@ -383,6 +389,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
 
     private mutating func dispatch(_ head: HTTPRequestHead) -> Action {
         requestCount += 1
+        knowsChunks = head.version != .http10
         hasSkippedEmptyLine = false
         let plan = HTTPResponsePlan(
             omitsBody: head.method == .head,

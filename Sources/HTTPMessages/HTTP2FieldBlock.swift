@@ -12,13 +12,14 @@ package struct HTTP2FieldBlock: Equatable, Sendable {
         package let value: Range<Int>
     }
 
-    /// Makes the head of a final response. `date` is the value of the `Date` field (`HTTPDate`).
-    package init(_ response: HTTPResponse, date: [UInt8]) {
+    /// Makes the head of a final response. `date` is the value of the `Date` field (`HTTPDate`). The length of a
+    /// streamed body is not known.
+    package init(_ response: HTTPResponse, date: [UInt8], isStreamed: Bool = false) {
         storage.reserveCapacity(96 + response.fields.storage.count)
         fields.reserveCapacity(response.fields.count + 3)
         append(":status", decimal: Int(response.status.code))
         append("date") { $0.append(contentsOf: date) }
-        if !response.status.forbidsBody { append("content-length", decimal: response.body.count) }
+        if !response.status.forbidsBody && !isStreamed { append("content-length", decimal: response.body.count) }
         for entry in response.fields.entries where !response.fields.belongsToConnection(entry) {
             append(response.fields, entry)
         }

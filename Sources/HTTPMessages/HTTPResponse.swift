@@ -32,13 +32,42 @@ package struct HTTPResponsePlan: Equatable, Sendable {
         case close
     }
 
+    /// How the client finds the end of the body.
+    package enum Framing: Equatable, Sendable {
+        /// By its length, which the head names.
+        case length
+        /// Each piece of the body is a chunk. An empty chunk is the last one (RFC 9112 section 7.1).
+        case chunked
+        /// The body ends when the connection closes, because the client knows no chunks.
+        case untilClose
+    }
+
     /// Whether only the length of the body is sent, because the method was HEAD.
     package let omitsBody: Bool
     package var connection: Connection
+    package var framing = Framing.length
 
     package init(omitsBody: Bool, connection: Connection) {
         self.omitsBody = omitsBody
         self.connection = connection
+    }
+}
+
+extension HTTPResponsePlan.Framing {
+    /// Appends a piece of a streamed body. After the last piece, the body has ended.
+    package func append(_ piece: [UInt8], isLast: Bool, to output: inout [UInt8]) {
+        switch self {
+        case .length, .untilClose:
+            output += piece
+        case .chunked:
+            if !piece.isEmpty {
+                output.append(contentsOf: String(piece.count, radix: 16).utf8)
+                output.append(contentsOf: "\r\n".utf8)
+                output += piece
+                output.append(contentsOf: "\r\n".utf8)
+            }
+            if isLast { output.append(contentsOf: "0\r\n\r\n".utf8) }
+        }
     }
 }
 
@@ -52,8 +81,13 @@ extension HTTPResponse {
         output.append(contentsOf: "Date: ".utf8)
         output.append(contentsOf: date)
         if !status.forbidsBody {
-            output.append(contentsOf: "\r\nContent-Length: ".utf8)
-            output.appendDecimal(body.count)
+            switch plan.framing {
+            case .length:
+                output.append(contentsOf: "\r\nContent-Length: ".utf8)
+                output.appendDecimal(body.count)
+            case .chunked: output.append(contentsOf: "\r\nTransfer-Encoding: chunked".utf8)
+            case .untilClose: break
+            }
         }
         switch plan.connection {
         case .unmentioned: break
@@ -63,7 +97,7 @@ extension HTTPResponse {
         output.append(contentsOf: "\r\n".utf8)
         appendFields(to: &output)
         output.append(contentsOf: "\r\n".utf8)
-        if !plan.omitsBody && !status.forbidsBody { output.append(contentsOf: body) }
+        if !plan.omitsBody && !status.forbidsBody && plan.framing == .length { output.append(contentsOf: body) }
     }
 
     /// The interim response 100, which tells the client to send its body (RFC 9110 section 15.2.1).

@@ -59,8 +59,20 @@ protocol ConnectionDriver: AnyObject {
     /// the connection closes first.
     func respond(_ response: HTTPResponse, to stream: StreamToken, on connection: HTTPConnection)
 
-    /// The server is shutting down: the driver finishes the requests that have begun, accepts no new ones (HTTP/2:
-    /// GOAWAY), then closes.
+    /// The handler has answered the request with this head, and will send the body in pieces.
+    ///
+    /// The driver ends the body if no body follows the head, and when the stream is over for any reason.
+    func respond(
+        _ head: HTTPResponse, streaming body: HTTPBodyStream, to stream: StreamToken, on connection: HTTPConnection)
+
+    /// A streamed body has more bytes for the client, or is finished.
+    func bodyChanged(of stream: StreamToken, on connection: HTTPConnection)
+
+    /// The client does not read a streamed body. The driver ends the response without its rest.
+    func abandonBody(of stream: StreamToken, on connection: HTTPConnection)
+
+    /// The server is shutting down: the driver finishes the requests that have begun and all streamed bodies, accepts
+    /// no new requests (HTTP/2: GOAWAY), then closes.
     func drain(on connection: HTTPConnection)
 
     /// The state of the connection, for eviction and for operators.
@@ -106,6 +118,11 @@ extension PreludeDriver {
     func resumed(on connection: HTTPConnection) {}
     func inputTurnCame(on connection: HTTPConnection) {}
     func respond(_ response: HTTPResponse, to stream: StreamToken, on connection: HTTPConnection) {}
+    func respond(
+        _ head: HTTPResponse, streaming body: HTTPBodyStream, to stream: StreamToken, on connection: HTTPConnection
+    ) {}
+    func bodyChanged(of stream: StreamToken, on connection: HTTPConnection) {}
+    func abandonBody(of stream: StreamToken, on connection: HTTPConnection) {}
     func closed() {}
 }
 

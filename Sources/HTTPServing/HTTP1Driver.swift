@@ -9,10 +9,19 @@ final class HTTP1Driver: ConnectionDriver {
     private var exchange: HTTPExchange?
     /// When the head or the body that is arriving began to arrive.
     private var arrival: (phase: ArrivalPhase, start: MonotonicTime)?
+    /// The body of the response that is being written, if its handler sends it in pieces.
+    private var streamed: StreamedBody?
 
     private enum ArrivalPhase: Equatable {
         case head
         case body
+    }
+
+    private struct StreamedBody {
+        let body: HTTPBodyStream
+        let framing: HTTPResponsePlan.Framing
+        /// Whether the last piece was written.
+        var isComplete = false
     }
 
     init(limits: HTTPLimits) {
@@ -37,8 +46,10 @@ final class HTTP1Driver: ConnectionDriver {
         connection.setDeadline(connection.firstByteDeadline)
     }
 
-    /// Does nothing: while the driver does not read, input waits in the kernel.
-    func socketReady(on connection: HTTPConnection) {}
+    /// While the driver does not read, input waits in the kernel. A client that leaves ends its streamed response.
+    func socketReady(on connection: HTTPConnection) {
+        if connection.peerHasEnded { streamed?.body.finish() }
+    }
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
         if connection.isDraining { machine.announceDrain() }
@@ -51,7 +62,7 @@ final class HTTP1Driver: ConnectionDriver {
 
     func outputDrained(on connection: HTTPConnection) {
         // In any other phase, the output was an interim response.
-        if machine.phase == .writing { finishResponse(on: connection) }
+        if machine.phase == .writing { continueResponse(on: connection) }
     }
 
     /// Does nothing: the driver requests no turns to write, because the connection writes the rest of a response.
@@ -59,6 +70,7 @@ final class HTTP1Driver: ConnectionDriver {
 
     func inputTurnCame(on connection: HTTPConnection) {
         if machine.phase == .waiting && machine.hasEarlyInput { perform(machine.resume(), on: connection) }
+        if connection.peerHasEnded { streamed?.body.finish() }
     }
 
     func deadlinePassed(on connection: HTTPConnection) {
@@ -78,11 +90,14 @@ final class HTTP1Driver: ConnectionDriver {
 
     func drain(on connection: HTTPConnection) {
         machine.drain()
+        streamed?.body.finish()
         if machine.phase == .waiting { connection.setDeadline(connection.now + limits.drainPatience) }
     }
 
     func closed() {
         exchange = nil
+        streamed?.body.end()
+        streamed = nil
     }
 
     // MARK: What the driver holds
@@ -155,6 +170,57 @@ final class HTTP1Driver: ConnectionDriver {
         let date = connection.date
         if connection.write({ response.append(to: &$0, plan: plan, date: date) }) {
             finishResponse(on: connection)
+        } else {
+            connection.setDeadline(connection.now + limits.writeDeadline)
+        }
+    }
+
+    // MARK: Streamed bodies
+
+    func respond(
+        _ head: HTTPResponse, streaming body: HTTPBodyStream, to stream: StreamToken, on connection: HTTPConnection
+    ) {
+        exchange?.status = head.status
+        let plan = machine.respond(closing: head.closesConnection, isStreamed: true)
+        if plan.omitsBody { body.end() } else { streamed = StreamedBody(body: body, framing: plan.framing) }
+        let date = connection.date
+        let isTaken = connection.write { head.append(to: &$0, plan: plan, date: date) }
+        guard connection.isOpen else { return }
+        // The time of the request ends with the head, because a body may take hours.
+        if let exchange, streamed != nil {
+            connection.report(exchange)
+            self.exchange = nil
+        }
+        if isTaken {
+            continueResponse(on: connection)
+        } else {
+            connection.setDeadline(connection.now + limits.writeDeadline)
+        }
+    }
+
+    func bodyChanged(of stream: StreamToken, on connection: HTTPConnection) {
+        if !connection.isCongested { continueResponse(on: connection) }
+    }
+
+    func abandonBody(of stream: StreamToken, on connection: HTTPConnection) {
+        connection.end(because: .slowReading)
+    }
+
+    /// Continues a response when the kernel has taken all output. Nothing has a deadline while the handler of a
+    /// streamed body has nothing to send.
+    private func continueResponse(on connection: HTTPConnection) {
+        guard let streamed else { return finishResponse(on: connection) }
+        if streamed.isComplete {
+            streamed.body.end()
+            self.streamed = nil
+            return finishResponse(on: connection)
+        }
+        let piece = streamed.body.take()
+        let isLast = streamed.body.isFinished
+        guard !piece.isEmpty || isLast else { return connection.setDeadline(.distantFuture) }
+        self.streamed?.isComplete = isLast
+        if connection.write({ streamed.framing.append(piece, isLast: isLast, to: &$0) }) {
+            continueResponse(on: connection)
         } else {
             connection.setDeadline(connection.now + limits.writeDeadline)
         }

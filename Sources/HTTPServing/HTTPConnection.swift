@@ -569,7 +569,34 @@ extension HTTPConnection {
                 if isOpen && !isLingering { driver.respond(response, to: stream, on: self) }
                 settle()
             }
+        case .stream(let head, let begin):
+            beginBody(of: head, to: stream, begin)
         }
+    }
+
+    /// Sends the head of a response, and passes its body to the handler.
+    private func beginBody(of head: HTTPResponse, to stream: StreamToken, _ begin: (HTTPBodyStream) -> Void) {
+        guard let body = HTTPBodyStream(stream, of: self, on: loop, charging: resources.memory) else {
+            return driver.respond(refusal(of: .overloaded), to: stream, on: self)
+        }
+        driver.respond(head, streaming: body, to: stream, on: self)
+        guard body.isOpen else { return }
+        begin(body)
+        if isDraining || peerHasEnded { body.finish() }
+    }
+
+    /// A streamed body has more bytes for the client, or is finished.
+    func bodyChanged(of stream: StreamToken) {
+        guard isOpen, !isLingering else { return }
+        driver.bodyChanged(of: stream, on: self)
+        settle()
+    }
+
+    /// Ends a streamed response whose client does not read.
+    func abandonBody(of stream: StreamToken) {
+        guard isOpen, !isLingering else { return }
+        driver.abandonBody(of: stream, on: self)
+        settle()
     }
 
     /// Asks the handler how to treat the body that belongs to this head.

@@ -47,6 +47,12 @@ package enum HTTPAnswer: Sendable {
     /// The work runs as one task on the connection's loop. If the connection is lost meanwhile, the task still runs to
     /// its end, and its response is discarded.
     case later(@Sendable (LoopContext) async -> HTTPResponse)
+    /// A response with this head, whose body the handler sends in pieces. The status must allow a body.
+    ///
+    /// The closure gets the body on the connection's loop, immediately after the head. It is not called if the method
+    /// is HEAD, if the connection is lost, or if there is no memory for the stream. Without memory, the answer is a
+    /// refusal.
+    case stream(HTTPResponse, @Sendable (HTTPBodyStream) -> Void)
 }
 
 /// A complete request.

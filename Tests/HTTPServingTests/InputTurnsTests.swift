@@ -10,8 +10,9 @@ import Testing
     private static let requestsPerClient = 30
 
     /// A turn of the loop has a limited length, however many connections pipeline. A client with one request at a time
-    /// is served in the next turn.
-    @Test func answersFewPipelinedRequestsInOneTurn() throws {
+    /// is served in the next turn. If each request needs the time of a whole turn, a turn answers one.
+    @Test(arguments: [("/now", InputTurns.turnSize), ("/costly", 1)])
+    func answersFewPipelinedRequestsInOneTurn(path: String, turnSize: Int) throws {
         let server = try TestServer()
         let clients = try (0..<Self.clientCount).map { _ in try server.connect() }
         let good = try server.connect()
@@ -27,7 +28,7 @@ import Testing
             first.wait()
         }
         first.waitUntilHeld()
-        for client in clients { client.send(String(repeating: get("/now"), count: Self.requestsPerClient)) }
+        for client in clients { client.send(String(repeating: get(path), count: Self.requestsPerClient)) }
         // One turn finds all of this input. Input that arrives while the turn is held at its end is found in the next
         // turn.
         loop.execute { second.wait() }
@@ -45,10 +46,10 @@ import Testing
         #expect(counts.all.last == total)
         // Each input is read once when it arrives. Beyond that, a turn answers only its maximum.
         let steps = zip(counts.all.dropFirst(), counts.all).map { $0 - $1 }
-        let beyond = steps.reduce(0) { $0 + max(0, $1 - InputTurns.turnSize) }
+        let beyond = steps.reduce(0) { $0 + max(0, $1 - turnSize) }
         #expect(beyond <= Self.clientCount + 1)
         let place = observer.finished.all.firstIndex { $0.hasPrefix("HEAD") }
-        #expect((place ?? .max) <= Self.clientCount + InputTurns.turnSize)
+        #expect((place ?? .max) <= Self.clientCount + turnSize)
     }
 
     /// A connection that closes while it waits for its turn is released.

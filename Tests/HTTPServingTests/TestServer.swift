@@ -1,17 +1,18 @@
 import EventLoops
 import HTTPMessages
-import HTTPServing
 import POSIXSockets
 import Telemetry
 import TestSupport
 import Testing
+
+@testable import HTTPServing
 
 /// A server on a free loopback port, with its own loops and clock.
 final class TestServer {
     let clock = ManualClock()
     let group: EventLoopGroup
     let server: HTTPServer
-    let handler = TestHandler()
+    let handler: TestHandler
     let observer = TestObserver()
     let address: SocketAddress
     let tlsSlot: TLSContextSlot?
@@ -31,6 +32,7 @@ final class TestServer {
         var limits = HTTPLimits()
         change(&limits)
         group = try EventLoopGroup(count: loopCount, clock: clock)
+        handler = TestHandler(clock: clock)
         self.resources = resources
         server = HTTPServer(
             group: group, observer: observer, wallClock: Self.wallClock, resources: resources)
@@ -82,12 +84,22 @@ final class TestHandler: HTTPHandler {
     let gate = Gate()
     let largeSize = 8 << 20
     private let largeCount = Monitor(0)
+    /// The streamed bodies that have begun, and how many of them have ended.
+    private let bodies = Monitor((begun: [HTTPBodyStream](), endedCount: 0))
     /// Where each request was answered, on its loop or elsewhere, in the order of the answers.
     let answered = Log<String>()
+    private let clock: ManualClock?
+
+    init(clock: ManualClock? = nil) {
+        self.clock = clock
+    }
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         switch request.path {
         case "/now": return .now(HTTPResponse(status: .ok, body: Array("now".utf8)))
+        case "/costly":
+            clock?.advance(by: InputTurns.turnTime)
+            return .now(HTTPResponse(status: .ok, body: Array("now".utf8)))
         case "/proxied":
             let words = "header: \(request.peer.hasProxyHeader), fields: \(request.peer.isBehindTrustedProxy)"
             return .now(HTTPResponse(status: .ok, body: Array(words.utf8)))
@@ -97,6 +109,12 @@ final class TestHandler: HTTPHandler {
         case "/large":
             largeCount.update { $0 += 1 }
             return .now(HTTPResponse(status: .ok, body: [UInt8](repeating: 97, count: largeSize)))
+        case "/stream":
+            let fields: HTTPFields = ["Content-Type": "text/plain"]
+            return .stream(HTTPResponse(status: .ok, fields: fields)) { [bodies] body in
+                body.whenEnded { bodies.update { $0.endedCount += 1 } }
+                bodies.update { $0.begun.append(body) }
+            }
         case "/closing": return .now(HTTPResponse(status: .ok, body: Array("bye".utf8), closesConnection: true))
         case "/later":
             let (gate, answered) = (gate, answered)
@@ -116,6 +134,18 @@ final class TestHandler: HTTPHandler {
         default: .keep
         }
     }
+
+    /// Waits until this many streamed bodies have begun, and returns the last of them.
+    func waitForBody(_ count: Int = 1) -> HTTPBodyStream? {
+        bodies.wait { $0.begun.count >= count ? .some($0.begun.last) : nil }
+    }
+
+    /// Waits until this many streamed bodies have ended.
+    func waitForEnds(_ count: Int) {
+        bodies.wait { $0.endedCount >= count ? () : nil }
+    }
+
+    var bodyCount: Int { bodies.update { $0.begun.count } }
 
     /// Waits until a client has requested the large body, because a busy machine may deliver the request late.
     func waitForLarge() {

@@ -138,14 +138,16 @@ private func closedStream(
     return success
 }
 
-/// Copies the next bytes of a response's body into nghttp2's buffer.
+/// Copies the next bytes of a response's body into nghttp2's buffer. If there are none yet, nghttp2 asks again after
+/// `nghttp2_session_resume_data`.
 func readResponseBody(
     _: OpaquePointer?, _ id: Int32, _ buffer: UnsafeMutablePointer<UInt8>?, _ length: Int,
     _ flags: UnsafeMutablePointer<UInt32>?, _: UnsafeMutablePointer<nghttp2_data_source>?,
     _ userData: UnsafeMutableRawPointer?
 ) -> Int {
-    let (count, isEnd) = unsafe session(userData).copyResponse(
+    let (copied, isEnd) = unsafe session(userData).copyResponse(
         of: id, into: UnsafeMutableBufferPointer(start: buffer, count: length))
+    guard let count = copied else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
     if isEnd { unsafe flags?.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue }
     return count
 }

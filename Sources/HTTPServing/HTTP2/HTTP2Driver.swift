@@ -62,6 +62,7 @@ final class HTTP2Driver: ConnectionDriver {
 
     func inputEnded(on connection: HTTPConnection) {
         session?.inputEnded(now: connection.now)
+        session?.finishBodies()
         settle(connection)
     }
 
@@ -99,12 +100,32 @@ final class HTTP2Driver: ConnectionDriver {
         if session.isAnswering { connection.requestResume() } else { settle(connection) }
     }
 
+    func respond(
+        _ head: HTTPResponse, streaming body: HTTPBodyStream, to stream: StreamToken, on connection: HTTPConnection
+    ) {
+        guard let session else { return body.end() }
+        session.respond(head, streaming: body, to: stream.number, date: connection.date, now: connection.now)
+        settle(connection)
+    }
+
+    func bodyChanged(of stream: StreamToken, on connection: HTTPConnection) {
+        session?.bodyChanged(of: stream.number, now: connection.now)
+        settle(connection)
+    }
+
+    func abandonBody(of stream: StreamToken, on connection: HTTPConnection) {
+        session?.abandonBody(of: stream.number, now: connection.now)
+        settle(connection)
+    }
+
     func drain(on connection: HTTPConnection) {
         session?.beginDrain(now: connection.now)
+        session?.finishBodies()
         settle(connection)
     }
 
     func closed() {
+        session?.endBodies()
         session = nil
         held = []
     }

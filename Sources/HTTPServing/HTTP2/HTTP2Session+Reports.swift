@@ -96,6 +96,7 @@ extension HTTP2Session {
         guard let stream = streams[id] else { return }
         if let exchange = stream.exchange { events.append(.finished(exchange)) }
         stream.exchange = nil
+        stream.endStreamedBody()
         heldResponsesSize -= stream.responseSize
         stream.forgetResponse()
         if stream.requestHasEnded { return }
@@ -138,11 +139,13 @@ extension HTTP2Session {
     func closed(_ id: Int32) {
         guard let stream = streams.removeValue(forKey: id) else { return }
         releaseBody(of: stream)
+        stream.endStreamedBody()
         heldResponsesSize -= stream.responseSize
     }
 
-    /// Copies the next bytes of a response's body. Returns their number and whether they are the last ones.
-    func copyResponse(of id: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isEnd: Bool) {
+    /// Copies the next bytes of a response's body. Returns their number and whether they are the last ones. The number
+    /// is nil while the handler has sent no more of a streamed body.
+    func copyResponse(of id: Int32, into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int?, isEnd: Bool) {
         unsafe streams[id]?.copyResponse(into: buffer) ?? (0, true)
     }
 }

@@ -261,6 +261,62 @@ final class HTTP2Session {
         if unsafe !HTTP2Library.submit(block, on: stream.id, hasBody: hasBody, to: handle) { hasFailed = true }
     }
 
+    // MARK: Streamed bodies
+
+    /// Sends the head of an answer whose body the handler sends in pieces.
+    func respond(
+        _ head: HTTPResponse, streaming body: HTTPBodyStream, to id: Int32, date: [UInt8], now: MonotonicTime
+    ) {
+        self.now = now
+        inFlightCount -= 1
+        if let stream = streams[id] { submit(head, streaming: body, to: stream, date) } else { body.end() }
+        if head.closesConnection { beginDrain(now: now) }
+        noteIdleness()
+    }
+
+    private func submit(_ head: HTTPResponse, streaming body: HTTPBodyStream, to stream: HTTP2Stream, _ date: [UInt8]) {
+        stream.exchange?.status = head.status
+        if stream.isHead {
+            body.end()
+            stream.phase = .responding(since: now)
+        } else {
+            stream.streamedBody = body
+            stream.phase = .streaming(waitingSince: nil)
+            // The time of the request ends with the head, because a body may take hours.
+            if let exchange = stream.exchange.take() { events.append(.finished(exchange)) }
+        }
+        let block = HTTP2FieldBlock(head, date: date, isStreamed: true)
+        if unsafe !HTTP2Library.submit(block, on: stream.id, hasBody: !stream.isHead, to: handle) { hasFailed = true }
+    }
+
+    /// Notes that a streamed body has more bytes, or is finished.
+    func bodyChanged(of id: Int32, now: MonotonicTime) {
+        self.now = now
+        guard let stream = streams[id], case .streaming(let start) = stream.phase else { return }
+        stream.phase = .streaming(waitingSince: start ?? now)
+        // It fails if nghttp2 has not asked for the body yet. It will then find the bytes.
+        _ = unsafe nghttp2_session_resume_data(handle, id)
+    }
+
+    /// Resets a stream whose client does not read the streamed body.
+    func abandonBody(of id: Int32, now: MonotonicTime) {
+        self.now = now
+        guard let stream = streams[id], case .streaming = stream.phase else { return }
+        reset(id, .cancel)
+    }
+
+    /// Ends every streamed body after the pieces that were sent.
+    ///
+    /// Each body then calls `bodyChanged`, so this must not be called within a report of nghttp2.
+    func finishBodies() {
+        for stream in streams.values { stream.streamedBody?.finish() }
+    }
+
+    /// Ends every streamed body, because the connection is closed.
+    func endBodies() {
+        for stream in streams.values { stream.endStreamedBody() }
+    }
+
     // MARK: The end
 
     /// Lets the requests that have begun finish: sends the client a notice, and later accepts no new stream (RFC 9113
@@ -358,7 +414,7 @@ final class HTTP2Session {
             case .body:
                 refuse(stream, .bodyTimeout)
                 noteUnfinishedRequest()
-            case .responding: reset(stream.id, .cancel)
+            case .responding, .streaming: reset(stream.id, .cancel)
             case .lingering:
                 reset(stream.id, .noError)
                 noteUnfinishedRequest()

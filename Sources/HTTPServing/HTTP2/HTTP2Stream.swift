@@ -10,6 +10,9 @@ final class HTTP2Stream {
         /// The handler is answering the request.
         case answering
         case responding(since: MonotonicTime)
+        /// The handler sends the body in pieces. The time says since when bytes have been waiting for the client; nil
+        /// if no bytes wait.
+        case streaming(waitingSince: MonotonicTime?)
         /// The response is complete. The client's further bytes are dropped.
         case lingering(since: MonotonicTime)
     }
@@ -38,6 +41,8 @@ final class HTTP2Stream {
     var isHead = false
 
     var exchange: HTTPExchange?
+    /// The body of the response, if its handler sends it in pieces.
+    var streamedBody: HTTPBodyStream?
     private var response: [UInt8] = []
     private var sentCount = 0
 
@@ -60,8 +65,10 @@ final class HTTP2Stream {
     /// The bytes that are held for the response's body.
     var responseSize: Int { response.count }
 
-    /// Copies the next bytes of the response's body. Returns their number and whether they are the last ones.
-    func copyResponse(into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int, isEnd: Bool) {
+    /// Copies the next bytes of the response's body. Returns their number and whether they are the last ones. The
+    /// number is nil while the handler has sent no more of a streamed body.
+    func copyResponse(into buffer: UnsafeMutableBufferPointer<UInt8>) -> (count: Int?, isEnd: Bool) {
+        if let streamedBody { return unsafe moveResponse(of: streamedBody, into: buffer) }
         let count = min(buffer.count, response.count - sentCount)
         // Safe: `count` is at most the size of the buffer and of the rest of the response.
         unsafe response[sentCount..<sentCount + count].withUnsafeBytes { part in
@@ -71,6 +78,22 @@ final class HTTP2Stream {
         return (count, sentCount == response.count)
     }
 
+    private func moveResponse(
+        of body: HTTPBodyStream, into buffer: UnsafeMutableBufferPointer<UInt8>
+    ) -> (count: Int?, isEnd: Bool) {
+        let count = unsafe body.move(into: buffer)
+        guard body.waitingSize == 0 else { return (count, false) }
+        if body.isFinished { return (count, true) }
+        if case .streaming = phase { phase = .streaming(waitingSince: nil) }
+        return (count == 0 ? nil : count, false)
+    }
+
+    /// Ends the body that the handler sends in pieces, if there is one.
+    func endStreamedBody() {
+        streamedBody?.end()
+        streamedBody = nil
+    }
+
     /// Returns the deadline of the present phase.
     func deadline(_ limits: HTTPLimits) -> MonotonicTime {
         switch phase {
@@ -78,6 +101,7 @@ final class HTTP2Stream {
         case .head, .answering: .distantFuture
         case .body(_, let start): start + limits.bodyAllowance(received: bodySize)
         case .responding(let start): start + limits.writeDeadline
+        case .streaming(let start): start.map { $0 + limits.writeDeadline } ?? .distantFuture
         case .lingering(let start): start + limits.lingerDeadline
         }
     }
