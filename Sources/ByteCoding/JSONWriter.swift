@@ -62,6 +62,20 @@ package struct JSONWriter: Sendable {
         append(String(value))
     }
 
+    /// Writes a number with as few digits as it needs, or null if it is not finite.
+    package mutating func number(_ value: Double) {
+        guard value.isFinite else { return null() }
+        beginValue()
+        append(value.description)
+    }
+
+    /// Writes a number with as few digits as it needs, or null if it is not finite.
+    package mutating func number(_ value: Float) {
+        guard value.isFinite else { return null() }
+        beginValue()
+        append(value.description)
+    }
+
     /// Writes `true` or `false`.
     package mutating func bool(_ value: Bool) {
         beginValue()
@@ -142,6 +156,18 @@ package struct JSONWriter: Sendable {
     package mutating func member(_ name: String, _ value: UInt64) {
         self.name(name)
         unsigned(value)
+    }
+
+    /// Writes a member that is a whole number, or null if the value is nil.
+    package mutating func member(_ name: String, _ value: Int64?) {
+        self.name(name)
+        if let value { integer(value) } else { null() }
+    }
+
+    /// Writes a member that is a number, or null if the value is nil or not finite.
+    package mutating func member(_ name: String, _ value: Double?) {
+        self.name(name)
+        number(value ?? .nan)
     }
 
     /// Writes a member that is `true` or `false`.

@@ -35,6 +35,32 @@ package protocol ContentKeyStore: ContentKeySource {
     func list(
         of contentID: ContentID?, after last: ContentKeyAttributes?, limit: Int
     ) async throws(StoreError) -> [ContentKeyAttributes]
+
+    /// Returns the ids of contents that have a key, live or withdrawn, in the order of their bytes. The cost depends on
+    /// the number of contents, and not on the number of their keys.
+    ///
+    /// - Parameter limit: The largest number of ids; at least 1.
+    func contentIDs(in range: ContentIDRange, limit: Int) async throws(StoreError) -> [ContentID]
+}
+
+/// A range of content ids, for pages of a list.
+package struct ContentIDRange: Hashable, Sendable {
+    /// The smallest text in the range. It need not be a content id.
+    package let lowerBound: String
+    /// The smallest text after the range.
+    package let upperBound: String
+
+    /// Makes the range of the ids after one id that begin with a text.
+    ///
+    /// - Parameters:
+    ///   - last: The last id of the previous page; nil for the first page.
+    ///   - prefix: Printable ASCII; empty for all ids.
+    package init(after last: ContentID? = nil, prefix: String = "") {
+        // The characters of ids lie between these two.
+        let next = last.map { $0.text + "\u{01}" } ?? ""
+        lowerBound = prefix.utf8.lexicographicallyPrecedes(next.utf8) ? next : prefix
+        upperBound = prefix + "\u{7F}"
+    }
 }
 
 /// Whether a call changed the store.

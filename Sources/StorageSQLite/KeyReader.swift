@@ -9,6 +9,7 @@ struct KeyReader: ~Copyable {
     private var liveByContent: SQLiteStatement
     private var page: SQLiteStatement
     private var pageOfContent: SQLiteStatement
+    private var contents: SQLiteStatement
     private var lookUp: WishLookUp
     private var number: SQLiteStatement
     var periods: PeriodReader
@@ -54,6 +55,20 @@ struct KeyReader: ~Copyable {
                 least_security_level
             FROM content_key WHERE content_id = ?1 AND kid > ?2 ORDER BY kid LIMIT ?3
             """)
+        // Each step finds one content by a look-up in the index, however many keys the content before it has.
+        let contents = try connection.prepare(
+            """
+            WITH RECURSIVE content (id) AS (
+                SELECT * FROM (
+                    SELECT content_id FROM content_key WHERE content_id >= ?1 AND content_id < ?2
+                    ORDER BY content_id LIMIT 1)
+                UNION ALL
+                SELECT (
+                    SELECT content_id FROM content_key WHERE content_id > content.id AND content_id < ?2
+                    ORDER BY content_id LIMIT 1)
+                FROM content WHERE content.id IS NOT NULL)
+            SELECT id FROM content WHERE id IS NOT NULL LIMIT ?3
+            """)
         let lookUp = try WishLookUp(&connection)
         let number = try connection.prepare("SELECT number FROM key_generation WHERE id = 1")
         let periods = try PeriodReader(&connection)
@@ -64,6 +79,7 @@ struct KeyReader: ~Copyable {
         self.liveByContent = liveByContent
         self.page = page
         self.pageOfContent = pageOfContent
+        self.contents = contents
         self.lookUp = lookUp
         self.number = number
         self.connection = connection
@@ -134,6 +150,19 @@ struct KeyReader: ~Copyable {
             return try pageOfContent.page(after: contentID.text, last?.keyID, limit: limit)
         }
         return try page.page(after: last?.contentID.text ?? "", last?.keyID, limit: limit)
+    }
+
+    mutating func contentIDs(in range: ContentIDRange, limit: Int) throws(StoreError) -> [ContentID] {
+        defer { contents.reset() }
+        try contents.bind(range.lowerBound, at: 1)
+        try contents.bind(range.upperBound, at: 2)
+        try contents.bind(Int64(limit), at: 3)
+        var found: [ContentID] = []
+        while try contents.step() {
+            guard let contentID = try? ContentID(contents.text(at: 0)) else { throw .recordMalformed }
+            found.append(contentID)
+        }
+        return found
     }
 }
 

@@ -123,6 +123,12 @@ package final class SQLiteKeyStore: ContentKeyStore {
             try reader.list(of: contentID, after: last, limit: limit)
         }
     }
+
+    /// Returns at most `pageSizeMaximum` ids, even if `limit` is larger.
+    package func contentIDs(in range: ContentIDRange, limit: Int) async throws(StoreError) -> [ContentID] {
+        let limit = min(max(limit, 1), Self.pageSizeMaximum)
+        return try readers.withReader { reader throws(StoreError) in try reader.contentIDs(in: range, limit: limit) }
+    }
 }
 
 /// A fixed number of reading connections, each with its own lock.

@@ -51,6 +51,8 @@ package final class RecentRefusals: Sendable {
         var places: [UInt8] = []
         /// The index of the place that the next entry replaces when all places are taken.
         var next = 0
+        /// The number of all refusals that were ever noted.
+        var notedCount: UInt64 = 0
 
         var count: Int { places.count / entrySizeMaximum }
     }
@@ -74,6 +76,7 @@ package final class RecentRefusals: Sendable {
     package func note(_ entry: Entry) {
         let bytes = entry.encoded
         ring.withLock { ring in
+            ring.notedCount += 1
             guard ring.count == capacity else { return ring.places.append(contentsOf: bytes) }
             let start = ring.next * Self.entrySizeMaximum
             ring.places.replaceSubrange(start..<start + Self.entrySizeMaximum, with: bytes)
@@ -93,6 +96,46 @@ package final class RecentRefusals: Sendable {
             _ = reader.next()
             return reader.next().elementsEqual(traceID.utf8)
         }
+    }
+
+    /// A part of the kept refusals, the newest first.
+    package struct Page: Equatable, Sendable {
+        package let entries: [Entry]
+        /// The `position` of the next page; nil if this page has the oldest refusal.
+        package let next: UInt64?
+    }
+
+    /// Returns a part of the kept refusals, the newest first.
+    ///
+    /// - Parameters:
+    ///   - limit: The most refusals of the page.
+    ///   - position: Only refusals that were noted before this position, which is the `next` of the previous page; nil
+    ///     for the newest ones.
+    ///   - code: Only refusals with this code; nil for all.
+    package func page(limit: Int, before position: UInt64? = nil, code: String? = nil) -> Page {
+        let (places, next) = ring.withLock { ring in
+            var places: [[UInt8]] = []
+            // The number of refusals that are as old as the position or older, of those that are kept.
+            let oldest = ring.notedCount - UInt64(ring.count)
+            var rest = min(position ?? .max, ring.notedCount)
+            while rest > oldest, places.count < limit {
+                rest -= 1
+                let age = Int(ring.notedCount - rest)
+                let start = (ring.next + ring.count - age) % ring.count * Self.entrySizeMaximum
+                let place = ring.places[start..<start + Self.entrySizeMaximum]
+                if let code, !Self.hasCode(code, place) { continue }
+                places.append(Array(place))
+            }
+            return (places, rest > oldest ? rest : nil)
+        }
+        return Page(entries: places.map { Entry(encoded: $0[...]) }, next: next)
+    }
+
+    private static func hasCode(_ code: String, _ place: ArraySlice<UInt8>) -> Bool {
+        var reader = EntryReader(place)
+        // The code follows the request id, the trace id, both parts of the time, and the event.
+        for _ in 0..<5 { _ = reader.next() }
+        return reader.next().elementsEqual(code.utf8)
     }
 
     private func newestEntry(where isWanted: (inout EntryReader) -> Bool) -> Entry? {

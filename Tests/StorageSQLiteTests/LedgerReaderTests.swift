@@ -73,6 +73,62 @@ import Testing
         #expect(try fixture.found(LedgerQuery(content: "movie-10"), isIndexed: isIndexed) == [])
     }
 
+    /// Pages have the same entries as a search of the whole ledger, the newest first.
+    @Test(arguments: [(false, 7), (true, 7), (false, 40), (true, 40), (true, 10_000)])
+    func pagesHaveEveryMatchOnce(isIndexed: Bool, rowsMaximum: Int) throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(1..<201)
+        if isIndexed {
+            var maintenance = try LedgerMaintenance.open(path: fixture.path, chain: fixture.chain, retention: 1 << 40)
+            _ = try maintenance.pass(now: fixture.time(300))
+        }
+        // Rows that are not indexed yet, and a gap as purged and rolled up rows leave it.
+        try fixture.append(201..<231)
+        try fixture.execute("DELETE FROM ledger_entry WHERE sequence < 4 OR sequence BETWEEN 60 AND 80")
+        var other = LedgerQuery()
+        other.device = LedgerFixture.subject(1)
+        for query in [
+            LedgerQuery(), LedgerQuery(content: "movie-3"), LedgerQuery(subject: LedgerFixture.subject(1)),
+            LedgerQuery(content: "movie-1", subject: LedgerFixture.subject(2)), LedgerQuery(tokenID: "token-9"),
+            LedgerQuery(content: "movie-10"), other,
+        ] {
+            var found: [Int64] = []
+            var next: Int64?
+            var pageCount = 0
+            repeat {
+                var reader = try LedgerReader.open(path: fixture.path)
+                let index: LedgerIndex? = isIndexed ? try LedgerIndex.open(for: fixture.path) : nil
+                let page = try reader.page(
+                    of: query, index: index, before: next, limit: 5, rowsMaximum: rowsMaximum)
+                #expect(page.finds.count <= 5)
+                if let next, let end = page.next { #expect(end < next) }
+                found += page.finds.map(\.sequence)
+                next = page.next
+                pageCount += 1
+            } while next != nil && pageCount < 300
+            #expect(next == nil)
+            #expect(found == (try fixture.found(query)).reversed())
+        }
+    }
+
+    @Test func aPageOfAnEmptyLedgerIsEmpty() throws {
+        let fixture = try LedgerFixture()
+        var reader = try LedgerReader.open(path: fixture.path)
+        let page = try reader.page(of: LedgerQuery(), index: nil, before: .max, limit: 5, rowsMaximum: 5)
+        #expect(page == LedgerFindPage())
+    }
+
+    /// Positions that no page has given are harmless.
+    @Test(arguments: [.min, -1, 0, 1, 2, 31, .max] as [Int64])
+    func aPageBeginsAnywhere(before: Int64) throws {
+        let fixture = try LedgerFixture()
+        try fixture.append(1..<31)
+        var reader = try LedgerReader.open(path: fixture.path)
+        let page = try reader.page(of: LedgerQuery(), index: nil, before: before, limit: 100, rowsMaximum: 1000)
+        #expect(page.finds.map(\.sequence) == (1..<31).reversed().filter { $0 < before })
+        #expect(page.next == nil)
+    }
+
     /// The range of times is much larger than the clock slack.
     @Test func findsTimesByHalving() throws {
         let fixture = try LedgerFixture()

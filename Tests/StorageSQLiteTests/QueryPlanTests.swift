@@ -20,6 +20,9 @@ import Testing
     /// Statements that run in no request, and whose purpose is to read a whole table.
     private static let scanning = ["SELECT count(*) FROM content_key", "DELETE FROM key_encryption_key"]
 
+    /// The rows of a recursive statement itself, which are no table.
+    private static let recursive: Set = ["SCAN content", "SCAN (subquery-1)"]
+
     private func connect() throws -> SQLiteConnection {
         try SQLiteConnection.open(path: fixture.path, busyTimeoutMilliseconds: 5000)
     }
@@ -77,7 +80,8 @@ import Testing
         #expect(texts.count >= count, "no statement is missing", sourceLocation: sourceLocation)
         for text in texts where !text.hasPrefix("PRAGMA") {
             let plan = try Self.plan(of: text, in: path ?? fixture.path)
-            let scans = plan.filter { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" }
+            var scans = plan.filter { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" }
+            if text.hasPrefix("WITH RECURSIVE content ") { scans.removeAll { Self.recursive.contains($0) } }
             let mayScan = Self.scanning.contains { text.hasPrefix($0) }
             #expect(scans.isEmpty != mayScan, "\(text): \(scans)", sourceLocation: sourceLocation)
         }

@@ -51,6 +51,24 @@ import Testing
         #expect(histogram.snapshot.sum == 0.0005 + 2.5 + 3)
     }
 
+    /// Only the values between the two snapshots count.
+    @Test func quantilesLieWithinTheirBuckets() throws {
+        let histogram = Histogram(bounds: [1, 2, 4])
+        histogram.observe(100)
+        let before = histogram.snapshot
+        #expect(histogram.quantile(0.5, from: before, to: before) == nil)
+        for _ in 0..<10 { histogram.observe(1.5) }
+        let after = histogram.snapshot
+        #expect(histogram.quantile(0.5, from: before, to: after) == 1.5)
+        #expect(histogram.quantile(1, from: before, to: after) == 2)
+        histogram.observe(0.5)
+        for _ in 0..<9 { histogram.observe(50) }
+        let last = histogram.snapshot
+        #expect(histogram.quantile(0.05, from: before, to: last) == 1)
+        #expect(histogram.quantile(0.55, from: before, to: last) == 2)
+        #expect(histogram.quantile(0.99, from: before, to: last) == 4)
+    }
+
     @Test func whatIsNoNumberIsIgnored() {
         let histogram = Histogram(bounds: [1])
         histogram.observe(.nan)

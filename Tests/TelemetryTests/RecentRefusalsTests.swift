@@ -40,6 +40,39 @@ import Testing
         #expect(ring.newestEntry(ofTrace: "") == nil && ring.entry(of: "trace-1") == nil)
     }
 
+    @Test(arguments: [1, 4, 10, 30])
+    func listsTheNewestFirstPageByPage(capacity: Int) {
+        let ring = RecentRefusals(capacity: capacity)
+        #expect(ring.page(limit: 3) == RecentRefusals.Page(entries: [], next: nil))
+        for number in 0..<25 { ring.note(entry(number)) }
+        var found: [String] = []
+        var next: UInt64?
+        repeat {
+            let page = ring.page(limit: 3, before: next)
+            #expect((1...3).contains(page.entries.count))
+            found += page.entries.map(\.requestID)
+            next = page.next
+        } while next != nil
+        #expect(found == (max(0, 25 - capacity)..<25).reversed().map { "id-\($0)" })
+        // Positions from anywhere are harmless.
+        #expect(ring.page(limit: 1, before: .max).entries == [entry(24)])
+        #expect(ring.page(limit: 1, before: 0).entries.isEmpty)
+    }
+
+    /// A page does not change when newer refusals come between it and the page before.
+    @Test func continuesWhereItStoppedAndFindsCodes() {
+        let ring = RecentRefusals(capacity: 10)
+        for number in 0..<8 {
+            ring.note(.init("id-\(number)", at: .init(seconds: 1), event: "e", code: "c\(number % 2)", cause: "c"))
+        }
+        let first = ring.page(limit: 2, code: "c1")
+        #expect(first.entries.map(\.requestID) == ["id-7", "id-5"])
+        ring.note(.init("id-8", at: .init(seconds: 1), event: "e", code: "c1", cause: "c"))
+        let second = ring.page(limit: 9, before: first.next, code: "c1")
+        #expect(second == .init(entries: ["id-3", "id-1"].compactMap { ring.entry(of: $0) }, next: nil))
+        #expect(ring.page(limit: 9, code: "c").entries.isEmpty)
+    }
+
     /// Every part of an entry is returned as it was noted.
     @Test func givesBackWhatWasNoted() {
         let ring = RecentRefusals(capacity: 2)

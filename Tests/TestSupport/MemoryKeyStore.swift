@@ -139,6 +139,11 @@ package final class MemoryKeyStore: KeyProvider, ContentKeyStore, PeriodNotes {
         return Array(rest.prefix(limit))
     }
 
+    package func contentIDs(in range: ContentIDRange, limit: Int) async throws(StoreError) -> [ContentID] {
+        let known = Set(try listed().map(\.attributes.contentID)).sorted()
+        return Array(known.filter { range.lowerBound <= $0.text && $0.text < range.upperBound }.prefix(limit))
+    }
+
     private func listed() throws(StoreError) -> [ContentKeyRecord] {
         state.withLock { $0.callCount += 1 }
         if case .store(let error) = state.withLock({ $0.error }) { throw error }

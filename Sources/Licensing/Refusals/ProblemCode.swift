@@ -43,6 +43,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case keyNotFound = "key_not_found"
     case keyStoreTimeout = "key_store_timeout"
     case adminTokenInvalid = "admin_token_invalid"
+    case adminRoleMissing = "admin_role_missing"
+    case adminOriginRefused = "admin_origin_refused"
     case packagerInvalid = "packager_invalid"
     case packagerForbidden = "packager_forbidden"
     case cpixRejected = "cpix_rejected"

@@ -1,4 +1,4 @@
-import ByteCoding
+package import ByteCoding
 
 /// A search in a ledger: an entry must match every field that is set.
 package struct LedgerQuery: Equatable, Sendable {
@@ -10,6 +10,12 @@ package struct LedgerQuery: Equatable, Sendable {
     package var cookie: String?
     /// The id of a request.
     package var request: String?
+    /// The pseudonym of a device. No index finds it.
+    package var device: Pseudonym?
+    /// No index finds it.
+    package var keyID: KeyID?
+    /// The id of a playback session that its device has reported as ended. No index finds it.
+    package var playback: String?
     /// The first second of the search, since 1970.
     package var from: Int64?
     /// The second after the last one of the search.
@@ -29,11 +35,22 @@ package struct LedgerQuery: Equatable, Sendable {
         self.to = to
     }
 
+    /// The same search for the entries of a device, a key or a playback session too.
+    package func also(device: Pseudonym?, keyID: KeyID?, playback: String?) -> LedgerQuery {
+        var query = self
+        query.device = device?.shortened
+        query.keyID = keyID
+        query.playback = playback
+        return query
+    }
+
     package func matches(_ entry: LedgerEntry) -> Bool {
         (license == nil || entry.license == license || entry.previous == license)
             && (content == nil || entry.content == content) && (subject == nil || entry.subject == subject)
             && (tokenID == nil || entry.tokenID == tokenID) && (cookie == nil || entry.cookie == cookie)
             && (request == nil || entry.request == request)
+            && (device == nil || entry.device == device) && (keyID == nil || entry.keyID == keyID)
+            && (playback == nil || entry.kind == .sessionEndReported && entry.detail == playback)
             && (from.map { entry.at >= $0 } ?? true) && (to.map { entry.at < $0 } ?? true)
     }
 

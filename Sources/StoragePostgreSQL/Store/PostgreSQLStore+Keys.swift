@@ -85,6 +85,19 @@ extension PostgreSQLStore: ContentKeyStore {
         for row in 0..<result.rowCount { entries.append(try ContentKeyAttributes(result, row: row)) }
         return entries
     }
+
+    /// Returns at most `pageSizeMaximum` ids, even if `limit` is larger.
+    package func contentIDs(in range: ContentIDRange, limit: Int) async throws(StoreError) -> [ContentID] {
+        let count = Int64(min(max(limit, 1), Self.pageSizeMaximum))
+        let result = try await run(
+            .contentPage, [.text(range.lowerBound), .text(range.upperBound), .integer(count)], .read)
+        var found: [ContentID] = []
+        for row in 0..<result.rowCount {
+            guard let contentID = try? ContentID(result.text(row, 0)) else { throw .recordMalformed }
+            found.append(contentID)
+        }
+        return found
+    }
 }
 
 extension ContentKeyAttributes {

@@ -65,6 +65,9 @@ package struct SharedLedgerNode: Equatable, Sendable {
     package let label: String?
     /// The node that continues for this one, if this node's own ledger was lost.
     package let successor: String?
+    /// When the node has registered last, by the clock of the database, in seconds since 1970; nil for a node of an
+    /// older version.
+    package let seenAt: Int64?
 }
 
 extension PostgreSQLStore {
@@ -76,7 +79,7 @@ extension PostgreSQLStore {
             nodes.append(
                 SharedLedgerNode(
                     node: try NodeID(stored: found.text(row, 0)), label: try found.optionalText(row, 1),
-                    successor: try found.optionalText(row, 2)))
+                    successor: try found.optionalText(row, 2), seenAt: try found.optionalInteger(row, 3)))
         }
         return nodes
     }

@@ -6,6 +6,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case liveKeysByContent
     case keyPage
     case keyPageOfContent
+    case contentPage
     case insertKey
     case addAlias
     case keysByIDs
@@ -108,6 +109,19 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             """
         case .keyPageOfContent:
             "SELECT \(Self.attributeColumns) FROM content_key WHERE content_id = $1 AND kid > $2 ORDER BY kid LIMIT $3"
+        case .contentPage:
+            // Each step finds one content by a look-up in the index, however many keys the content before it has.
+            """
+            WITH RECURSIVE content (id) AS (
+                (SELECT content_id FROM content_key WHERE content_id >= $1 AND content_id < $2
+                ORDER BY content_id LIMIT 1)
+                UNION ALL
+                SELECT (
+                    SELECT content_id FROM content_key WHERE content_id > content.id AND content_id < $2
+                    ORDER BY content_id LIMIT 1)
+                FROM content WHERE content.id IS NOT NULL)
+            SELECT id FROM content WHERE id IS NOT NULL LIMIT $3
+            """
         case .insertKey:
             """
             INSERT INTO content_key (\(Self.keyColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
@@ -242,7 +256,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
                 UNION ALL
                 SELECT (SELECT node FROM ledger_batch WHERE node > nodes.node ORDER BY node LIMIT 1)
                 FROM nodes WHERE nodes.node IS NOT NULL)
-            SELECT nodes.node, label, successor FROM nodes LEFT JOIN ledger_node ON ledger_node.node = nodes.node
+            SELECT nodes.node, label, successor, seen_at FROM nodes LEFT JOIN ledger_node ON ledger_node.node = nodes.node
             WHERE nodes.node IS NOT NULL
             """
         case .sharedBatches:

@@ -12,15 +12,15 @@ package final class Histogram: Sendable {
         0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
     ]
 
-    /// The values for a scrape: for each bound how many values did not exceed it, the number of all values, and their
+    /// The values at one time: for each bound how many values did not exceed it, the number of all values, and their
     /// sum.
-    struct Snapshot: Equatable {
-        let cumulativeCounts: [UInt64]
-        let count: UInt64
-        let sum: Double
+    package struct Snapshot: Equatable, Sendable {
+        package let cumulativeCounts: [UInt64]
+        package let count: UInt64
+        package let sum: Double
     }
 
-    let bounds: [Double]
+    package let bounds: [Double]
     /// A counter for each bound, and one for the values above all bounds.
     private let counts: [Counter]
     /// The sum, as the bits of a `Double`.
@@ -55,9 +55,9 @@ package final class Histogram: Sendable {
         observe(duration / .seconds(1))
     }
 
-    /// The values for a scrape. `count` is the sum of the same counters, so it fits `cumulativeCounts` even while other
+    /// The values at this time. `count` is the sum of the same counters, so it fits `cumulativeCounts` even while other
     /// threads observe values.
-    var snapshot: Snapshot {
+    package var snapshot: Snapshot {
         var total: UInt64 = 0
         let cumulative = counts.map { count in
             total += count.value
@@ -66,5 +66,26 @@ package final class Histogram: Sendable {
         return Snapshot(
             cumulativeCounts: cumulative.dropLast(), count: total,
             sum: Double(bitPattern: sumBits.load(ordering: .relaxed)))
+    }
+}
+
+extension Histogram {
+    /// Estimates a quantile of the values that were counted between two snapshots; nil if there were none.
+    ///
+    /// Within a bucket, values count as evenly distributed. A value above all bounds counts as the largest bound.
+    package func quantile(_ share: Double, from before: Snapshot, to after: Snapshot) -> Double? {
+        // The counters only increase.
+        let total = Double(after.count &- before.count)
+        guard total > 0 else { return nil }
+        let rank = share * total
+        var (lowerBound, lowerCount) = (0.0, 0.0)
+        for (index, bound) in bounds.enumerated() {
+            let count = Double(after.cumulativeCounts[index] &- before.cumulativeCounts[index])
+            if count >= rank && count > lowerCount {
+                return lowerBound + (bound - lowerBound) * (rank - lowerCount) / (count - lowerCount)
+            }
+            (lowerBound, lowerCount) = (bound, count)
+        }
+        return bounds[bounds.count - 1]
     }
 }

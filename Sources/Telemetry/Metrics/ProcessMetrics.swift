@@ -30,6 +30,11 @@ package enum ProcessMetrics {
         ProcessStatus.current().map { Int(clamping: $0.residentPages) * sysconf(Int32(_SC_PAGESIZE)) }
     }
 
+    /// The time in seconds for which the process has used processors; nil if /proc is missing.
+    package static var processorSeconds: Double? {
+        ProcessStatus.current().map { Double($0.processorTicks) / Double(sysconf(Int32(_SC_CLK_TCK))) }
+    }
+
     /// The start of the process in Unix time. /proc/stat has the time of boot, but a hardened service cannot read it;
     /// the boot-time clock is always available.
     private static func startTime(ticksPerSecond: Double) -> Double? {
