@@ -1,4 +1,5 @@
 import POSIXSockets
+import PackagerAPI
 
 extension Configuration.Listeners {
     init?(reading section: ConfigurationSection) {
@@ -46,15 +47,28 @@ extension Configuration.AdminListener {
         let tokens = section.sections(
             "tokens", example: "[{ name: \"alice\", file: \"secrets/admin-token-alice\" }]", allowsEmpty: true,
             effect: .reload, Configuration.AdminToken.init(reading:))
+        let clients = section.sections(
+            "clients",
+            example: "[{ name: \"alice\", clientCertificates: [\"CN=alice,O=Example\"], roles: [\"support\"] }]",
+            allowsEmpty: true, effect: .reload, Configuration.AdminClient.init(reading:))
         let hosts = section.set("hosts", .hostName, allowsEmpty: true) ?? []
+        let sessionIdle = section.value(
+            "sessionIdle", .seconds(60...12 * 3600, example: 900), default: Self.sessionIdleDefault, effect: .reload)
         let transport = Configuration.Transport(reading: section)
-        guard let address, !section.contains("tokens") || tokens != nil else { return nil }
+        guard let address, !section.contains("tokens") || tokens != nil, !section.contains("clients") || clients != nil
+        else { return nil }
         section.requireDistinct((tokens ?? []).map(\.name)) { "tokens[\($0)].name" }
-        self.init(address: address, transport: transport, tokenFile: tokenFile, tokens: tokens ?? [], hosts: hosts)
+        section.requireDistinct((clients ?? []).map(\.name)) { "clients[\($0)].name" }
+        Configuration.AdminClient.check(clients ?? [], transport, in: section)
+        self.init(
+            address: address, transport: transport, tokenFile: tokenFile, tokens: tokens ?? [], clients: clients ?? [],
+            hosts: hosts, sessionIdle: sessionIdle)
     }
 
     fileprivate func moved(to address: ListenerAddress) -> Self {
-        Self(address: address, transport: transport, tokenFile: tokenFile, tokens: tokens, hosts: hosts)
+        Self(
+            address: address, transport: transport, tokenFile: tokenFile, tokens: tokens, clients: clients,
+            hosts: hosts, sessionIdle: sessionIdle)
     }
 }
 
@@ -62,9 +76,45 @@ extension Configuration.AdminToken {
     fileprivate init?(reading section: ConfigurationSection) {
         let name = section.required("name", .name)
         let file = section.required("file", .file(in: section.directory, example: "secrets/admin-token-alice"))
+        let roles = section.set("roles", .adminRole)
         guard let name, let file else { return nil }
-        self.init(name: name, file: file)
+        self.init(name: name, file: file, givenRoles: roles)
     }
+}
+
+extension Configuration.AdminClient {
+    fileprivate init?(reading section: ConfigurationSection) {
+        let name = section.required("name", .name)
+        let certificates = section.requiredList("clientCertificates", .certificateName)
+        let roles = section.requiredList("roles", .adminRole)
+        guard let name, let certificates, let roles else { return nil }
+        self.init(name: name, clientCertificates: certificates, roles: Set(roles))
+    }
+
+    /// Reports certificates that several clients list, and clients of a listener that asks for no certificates.
+    fileprivate static func check(
+        _ clients: [Self], _ transport: Configuration.Transport, in section: ConfigurationSection
+    ) {
+        if !clients.isEmpty, transport.tls?.clientCA == nil {
+            section.report("clients", .incomplete(without: "tls.clientCA"))
+        }
+        var owners: [ClientCertificateName: (client: Int, path: String)] = [:]
+        for (index, client) in clients.enumerated() {
+            for (place, name) in client.clientCertificates.enumerated() {
+                let path = "clients[\(index)].clientCertificates[\(place)]"
+                // Reading the list has already reported a name that occurs twice in it.
+                if let owner = owners[name], owner.client != index {
+                    section.report(below: path, .duplicate(of: section.path + "." + owner.path))
+                } else {
+                    owners[name] = (index, path)
+                }
+            }
+        }
+    }
+}
+
+extension ConfigurationForm<AdminRole> {
+    fileprivate static var adminRole: ConfigurationForm { .choice(AdminRole.allCases, example: .support) }
 }
 
 extension ConfigurationForm<String> {

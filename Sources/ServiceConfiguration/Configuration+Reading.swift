@@ -20,6 +20,7 @@ extension Configuration {
         let storage = section.section("storage", Storage.init(reading:))
         let ledger = section.section("ledger", Ledger.init(reading:))
         let clock = section.section("clock", Clock.init(reading:))
+        let crypto = section.section("crypto", Crypto.init(reading:))
         let entitlement = section.section("entitlement", effect: .reload, Entitlement.init(reading:))
         let expressPlay = section.section("expressPlay", effect: .reload, ExpressPlay.init(reading:))
         let packagers = Self.packagers(reading: section)
@@ -28,8 +29,7 @@ extension Configuration {
         let logging = section.section("logging", effect: .reload, Logging.init(reading:))
 
         guard let listeners, let cors, let licensePaths, let fairplay, let keys, let storage, let ledger, let clock,
-            let entitlement,
-            let expressPlay, let packagers, let limits, let drain, let logging
+            let crypto, let entitlement, let expressPlay, let packagers, let limits, let drain, let logging
         else {
             return nil
         }
@@ -53,6 +53,7 @@ extension Configuration {
         self.storage = storage
         self.ledger = ledger
         self.clock = clock
+        self.crypto = crypto
         self.entitlement = entitlement
         self.expressPlay = expressPlay
         self.packagers = packagers

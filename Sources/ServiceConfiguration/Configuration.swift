@@ -1,6 +1,7 @@
 package import Entitlements
 package import HTTPMessages
 package import Licensing
+package import PackagerAPI
 package import Telemetry
 
 /// The values of the configuration file, including defaults. It has the names of files, never their contents.
@@ -29,6 +30,7 @@ package struct Configuration: Equatable, Sendable {
     package let storage: Storage
     package let ledger: Ledger
     package let clock: Clock
+    package let crypto: Crypto
     package let entitlement: Entitlement
     package let expressPlay: ExpressPlay
     /// The packagers, which may ask for content keys. Their names are distinct.
@@ -62,28 +64,51 @@ package struct Configuration: Equatable, Sendable {
         package let tokenFile: SecretSource?
         /// Further tokens, each for one operator or program. Their names are distinct.
         package let tokens: [AdminToken]
+        /// Operators and programs with client certificates. Their names are distinct.
+        package let clients: [AdminClient]
         /// Host names, in lower case, that requests may use in addition to numeric addresses and `localhost`.
         package let hosts: Set<String>
+        /// How long a session of the operator's page lasts without a request: whole seconds.
+        package let sessionIdle: Duration
+
+        package static let sessionIdleDefault: Duration = .seconds(15 * 60)
 
         init(
             address: ListenerAddress, transport: Transport = Transport(), tokenFile: SecretSource? = nil,
-            tokens: [AdminToken] = [], hosts: Set<String> = []
+            tokens: [AdminToken] = [], clients: [AdminClient] = [], hosts: Set<String> = [],
+            sessionIdle: Duration = sessionIdleDefault
         ) {
             self.hosts = hosts
             self.address = address
             self.transport = transport
             self.tokenFile = tokenFile
             self.tokens = tokens
+            self.clients = clients
+            self.sessionIdle = sessionIdle
         }
 
-        /// Whether a request must present a token.
-        package var isGuarded: Bool { tokenFile != nil || !tokens.isEmpty }
+        /// Whether a request must present a credential.
+        package var isGuarded: Bool { tokenFile != nil || !tokens.isEmpty || !clients.isEmpty }
     }
 
     /// An operator's token with a name. The ledger names the holder by it.
     package struct AdminToken: Equatable, Sendable {
         package let name: String
         package let file: SecretSource
+        /// At least one; nil if the file names none.
+        package let givenRoles: Set<AdminRole>?
+
+        /// A token without roles has all permissions, as every token had before there were roles.
+        package var roles: Set<AdminRole> { givenRoles ?? [.admin] }
+    }
+
+    /// An operator or a program that connects with a client certificate. The ledger names it by its name.
+    package struct AdminClient: Equatable, Sendable {
+        package let name: String
+        /// At least one.
+        package let clientCertificates: [ClientCertificateName]
+        /// At least one.
+        package let roles: Set<AdminRole>
     }
 
     package struct FairPlay: Equatable, Sendable {

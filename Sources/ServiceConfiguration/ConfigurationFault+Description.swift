@@ -75,7 +75,7 @@ extension ConfigurationFault: CustomStringConvertible {
             "\(address) can be reached from other machines, and credential \"\(credential)\" is development material;"
                 + " listen on 127.0.0.1 or use a credential that Apple issued"
         case .adminTokenMissing(let address):
-            "\(address) can be reached from other machines, so the listener needs \"tokenFile\""
+            "\(address) can be reached from other machines, so the listener needs \"tokens\" or \"clients\""
         }
     }
 

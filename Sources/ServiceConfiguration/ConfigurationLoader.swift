@@ -61,25 +61,43 @@ package struct ConfigurationLoader {
         configuration.listeners.public.enumerated().map { index, listener in
             let tls = tlsMaterial(listener.transport.tls, "listeners.public[\(index)]")
             return LoadedConfiguration.Listener(
-                address: listener.address, transport: listener.transport, tls: tls, tokens: [])
+                address: listener.address, transport: listener.transport, tls: tls, administrators: AdminCredentials())
         }
     }
 
     mutating func adminListeners() -> [LoadedConfiguration.Listener] {
         configuration.listeners.admin.enumerated().map { index, listener in
             let path = "listeners.admin[\(index)]"
-            var tokens: [LoadedConfiguration.AdminToken] = []
-            if let secret = listener.tokenFile.flatMap({ adminToken($0, "\(path).tokenFile") }) {
-                tokens.append(.init(name: "tokenFile", secret: secret))
-            }
-            for (index, token) in listener.tokens.enumerated() {
-                guard let secret = adminToken(token.file, "\(path).tokens[\(index)].file") else { continue }
-                tokens.append(.init(name: token.name, secret: secret))
-            }
+            let administrators = AdminCredentials(
+                tokens: adminTokens(of: listener, path),
+                clients: listener.clients.map {
+                    .init(name: $0.name, certificates: Set($0.clientCertificates), roles: $0.roles)
+                },
+                sessionIdle: listener.sessionIdle)
             let tls = tlsMaterial(listener.transport.tls, path)
             return LoadedConfiguration.Listener(
-                address: listener.address, transport: listener.transport, tls: tls, tokens: tokens)
+                address: listener.address, transport: listener.transport, tls: tls, administrators: administrators)
         }
+    }
+
+    /// Loads the tokens of a listener, and reports two tokens with one secret and different roles: the secret would
+    /// have the roles of the first one.
+    private mutating func adminTokens(
+        of listener: Configuration.AdminListener, _ path: String
+    ) -> [AdminCredentials.Token] {
+        var sources: [(name: String, source: SecretSource, roles: Set<AdminRole>, path: String)] = []
+        if let file = listener.tokenFile { sources.append(("tokenFile", file, [.admin], "\(path).tokenFile")) }
+        for (index, token) in listener.tokens.enumerated() {
+            sources.append((token.name, token.file, token.roles, "\(path).tokens[\(index)].file"))
+        }
+        var tokens: [(token: AdminCredentials.Token, path: String)] = []
+        for (name, source, roles, path) in sources {
+            guard let secret = adminToken(source, path) else { continue }
+            let twin = tokens.first { $0.token.secret.bytes.isEqual(to: secret.bytes) && $0.token.roles != roles }
+            if let twin { report(path, .duplicate(of: twin.path)) }
+            tokens.append((.init(name: name, secret: secret, roles: roles), path))
+        }
+        return tokens.map(\.token)
     }
 
     /// Loads a secret that requests present: 16 to 1024 visible ASCII characters.

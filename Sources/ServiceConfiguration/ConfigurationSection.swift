@@ -123,6 +123,14 @@ final class ConfigurationSection {
         return values
     }
 
+    /// Reads a required list like `list`.
+    func requiredList<Value: Hashable>(_ name: String, _ form: ConfigurationForm<Value>) -> [Value]? {
+        if node(name) == nil {
+            reportMissing(name, expected: "a list of at least one: \(form.expected)", example: "[\(form.example)]")
+        }
+        return list(name, form)
+    }
+
     // MARK: Sections
 
     /// Reads a section. If it is absent, all its fields have their defaults.

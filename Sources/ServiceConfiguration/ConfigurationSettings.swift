@@ -10,7 +10,7 @@ import Telemetry
 /// Objects that the daemon makes once, at its start, may depend only on this part.
 package struct FixedSettings: Equatable, Sendable {
     package let node: String
-    /// The listeners without their tokens. Of TLS they only have whether it is used.
+    /// The listeners without their credentials. Of TLS they only have whether it is used.
     package let listeners: Configuration.Listeners
     /// The credentials that an external module opens, without their stages.
     package let moduleCredentials: [Configuration.Credential]
@@ -18,6 +18,7 @@ package struct FixedSettings: Equatable, Sendable {
     package let storage: Configuration.Storage
     package let ledger: Configuration.Ledger
     package let clock: Configuration.Clock
+    package let crypto: Configuration.Crypto
     package let decisions: Decisions
     package let http: HTTPLimits
     package let memoryBudget: Int
@@ -38,6 +39,7 @@ package struct FixedSettings: Equatable, Sendable {
         storage = configuration.storage
         ledger = configuration.ledger
         clock = configuration.clock
+        crypto = configuration.crypto
         decisions = Decisions(
             retryWindow: configuration.entitlement.retryWindow, deviceLife: configuration.entitlement.deviceLife,
             revocationRefresh: configuration.entitlement.revocationRefresh)
@@ -72,6 +74,8 @@ package struct LiveSettings: Equatable, Sendable {
         package let tls: Configuration.TLSFiles?
         package let tokenFile: SecretSource?
         package let tokens: [Configuration.AdminToken]
+        package let clients: [Configuration.AdminClient]
+        package let sessionIdle: Duration
     }
 
     /// The section `entitlement` without `FixedSettings.Decisions`.
@@ -92,7 +96,9 @@ package struct LiveSettings: Equatable, Sendable {
         licensePaths = configuration.licensePaths
         publicFiles = configuration.listeners.public.map(\.transport.tls)
         adminFiles = configuration.listeners.admin.map {
-            AdminFiles(tls: $0.transport.tls, tokenFile: $0.tokenFile, tokens: $0.tokens)
+            AdminFiles(
+                tls: $0.transport.tls, tokenFile: $0.tokenFile, tokens: $0.tokens, clients: $0.clients,
+                sessionIdle: $0.sessionIdle)
         }
         fairplay = configuration.fairplay.withoutModules
         moduleStages = configuration.fairplay.credentials.filter(\.ladder.isModule).map(\.stage)
@@ -143,7 +149,7 @@ extension Configuration.FairPlay {
 }
 
 extension Configuration.Listeners {
-    /// The same listeners without the files that a reload replaces.
+    /// The same listeners without the files and credentials that a reload replaces.
     fileprivate var withoutFiles: Self {
         Self(
             public: self.public.map { .init(address: $0.address, transport: $0.transport.withoutFiles) },

@@ -21,6 +21,8 @@ package struct LoadedConfiguration: Sendable {
     package let credentials: CredentialSet
     /// The settings for starting the modules, by the name of the credential.
     package let modules: [String: ExternalModuleSettings]
+    /// The absolute path of the library that accelerates RSA; nil if it is off. With "auto" there may be no such file.
+    package let acceleratorPath: String?
     /// The key that seals content keys in the store.
     package let keyEncryptionKey: AES256GCMKey
     /// The same key with the older ones, which still open what they have sealed.
@@ -57,21 +59,8 @@ package struct LoadedConfiguration: Sendable {
         package let address: ListenerAddress
         package let transport: Configuration.Transport
         package let tls: TLSMaterial?
-        /// The tokens of operators. A request must present one of them in `Authorization: Bearer`. Empty on public
-        /// listeners, and on loopback if no token is configured.
-        package let tokens: [AdminToken]
-    }
-
-    /// A token of an operator or a program.
-    package struct AdminToken: Sendable {
-        /// The name of the holder in the ledger.
-        package let name: String
-        package let secret: SharedSecret
-
-        package init(name: String, secret: SharedSecret) {
-            self.name = name
-            self.secret = secret
-        }
+        /// The credentials of operators. Empty on public listeners, and on loopback if no credential is configured.
+        package let administrators: AdminCredentials
     }
 
     /// Reads every file that the configuration names, and checks that the files fit together.
@@ -101,6 +90,7 @@ package struct LoadedConfiguration: Sendable {
         let adminListeners = loader.adminListeners()
         let credentials = loader.credentials()
         let modules = loader.modules()
+        let acceleratorPath = loader.acceleratorPath()
         let keyEncryptionKey = loader.keyEncryptionKey()
         let keyRing = keyEncryptionKey.flatMap { loader.keyRing($0) }
         let keyDerivation = loader.keyDerivation()
@@ -124,7 +114,7 @@ package struct LoadedConfiguration: Sendable {
         }
         return LoadedConfiguration(
             configuration: file.configuration, fields: file.fields, digests: loader.digests, credentials: credentials,
-            modules: modules,
+            modules: modules, acceleratorPath: acceleratorPath,
             keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, keyDerivation: keyDerivation,
             issuers: issuers, keySources: keySources, expressPlay: expressPlay, packagers: packagers,
             sessions: sessions, callback: callback, ledgerKeys: ledgerKeys, sharedSecrets: sharedSecrets,

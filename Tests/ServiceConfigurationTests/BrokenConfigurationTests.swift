@@ -84,6 +84,13 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"clock: { settleTime: "8d" }"#, "clock.settleTime", .invalidValue),
         rest(#"clock: { settletime: "1h" }"#, "clock.settletime", .unknownKey(nearest: "settleTime")),
 
+        // The accelerator.
+        rest(#"crypto: { accelerator: "on" }"#, "crypto.accelerator", .invalidValue),
+        rest(#"crypto: { accelerator: "libcrypto_mb.so" }"#, "crypto.accelerator", .invalidValue),
+        rest(#"crypto: { accelerator: "" }"#, "crypto.accelerator", .invalidValue),
+        rest("crypto: { accelerator: true }", "crypto.accelerator", .wrongType(.boolean)),
+        rest(#"crypto: { accellerator: "off" }"#, "crypto.accellerator", .unknownKey(nearest: "accelerator")),
+
         // Pages of other origins.
         rest(#"cors: { origins: ["https://a.example/"] }"#, "cors.origins[0]", .invalidValue),
         rest(#"cors: { origins: ["a.example"] }"#, "cors.origins[0]", .invalidValue),

@@ -18,7 +18,10 @@ import Testing
                 additional: [{ certificate: "tls/other.pem", privateKey: "tls/other-key.pem" }] },
               proxyProtocol: true, trustedProxies: ["10.0.0.0/8", "unix"] }],
             admin: [{ address: "127.0.0.1:9443", tokenFile: "secrets/admin-token",
-              tokens: [{ name: "alice", file: "secrets/admin-token-alice" }], hosts: ["keys.internal"] }],
+              tls: { certificate: "tls/admin.pem", privateKey: "tls/admin-key.pem", clientCA: "tls/admin-ca.pem" },
+              tokens: [{ name: "alice", file: "secrets/admin-token-alice", roles: ["metrics"] }],
+              clients: [{ name: "bob", clientCertificates: ["CN=bob,O=Example"], roles: ["metrics"] }],
+              hosts: ["keys.internal"], sessionIdle: "10m" }],
           },
           cors: { origins: ["https://www.example"] },
           fairplay: {

@@ -45,6 +45,7 @@ import Testing
         #expect(example.limits.overload == defaults.limits.overload)
         #expect(example.logging == defaults.logging)
         #expect(example.drain == defaults.drain)
+        #expect(example.crypto == defaults.crypto)
         #expect(example.storage.databasePath == directory + "/latchkey.db")
     }
 
@@ -78,6 +79,7 @@ import Testing
         "storage.url", "ledger.mode", "ledger.key", "ledger.pseudonymKey", "ledger.retention", "ledger.checkpointEvery",
         "ledger.keyVersion", "ledger.olderKeys", "ledger.sharedRetention",
         "ledger.refusals.perSecond", "ledger.rollUpRenewalsAfter", "clock.stepTolerance", "clock.settleTime",
+        "crypto.accelerator",
         "entitlement.revocationRefresh",
         "entitlement.retryWindow",
         "entitlement.issuers[0].issuer", "entitlement.issuers[0].audience",

@@ -38,7 +38,7 @@ import Testing
         #expect(loaded.databasePath == folder.path + "/latchkey.db")
         #expect(loaded.issuers.leeway == 5)
         #expect(loaded.adminListeners.map(\.address.description) == ["127.0.0.1:0", "[::1]:0"])
-        let tokens = loaded.adminListeners.map { $0.tokens.map { $0.secret.bytes.revealed() } }
+        let tokens = loaded.adminListeners.map { $0.administrators.tokens.map { $0.secret.bytes.revealed() } }
         #expect(tokens == [[Array("0123456789abcdef0123456789abcdef".utf8)], []])
     }
 
@@ -49,7 +49,7 @@ import Testing
             ConfigurationText.make(rest: "listeners: { admin: [{ \(listener) }] },")
         }
         let both = text(#"address: "127.0.0.1:0", tokenFile: "secrets/admin-token", tokens: [\#(token)]"#)
-        #expect(try folder.load(both).adminListeners[0].tokens.map(\.name) == ["tokenFile", "alice"])
+        #expect(try folder.load(both).adminListeners[0].administrators.tokens.map(\.name) == ["tokenFile", "alice"])
         let open = text(#"address: "0.0.0.0:0", allowPlaintext: true, tokens: [\#(token)]"#)
         #expect(faults(open)["listeners.admin[0]"] == nil, "a named token protects a listener too")
         try folder.write("short", "too-short")
