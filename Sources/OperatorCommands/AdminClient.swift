@@ -13,7 +13,8 @@ struct AdminClient {
             "the admin listener, as http://127.0.0.1:9443 or unix:/run/latchkey/admin; the first of --config unless given"
     )
     static let token = CommandOption(
-        "--token", .secret("TOKEN"), help: "an admin token; the first of that listener in --config unless given")
+        "--token", .secret("TOKEN"),
+        help: "an admin token; the first of that listener in --config whose roles allow the request unless given")
     static let authorities = CommandOption(
         "--ca", .value("FILE"), help: "authorities in PEM that alone may vouch for the admin listener")
     static let options = [server, token, authorities]
@@ -30,8 +31,11 @@ struct AdminClient {
     private var settings = HTTPRoundTripSettings()
 
     /// `file` is the configuration, if one is given. Throws if neither it nor `--server` names a listener.
+    ///
+    /// - Parameter permission: What the requests need. It selects a token of the configuration.
     init(
-        _ arguments: Arguments, _ file: ConfigurationFile?, _ context: CommandContext
+        _ arguments: Arguments, _ file: ConfigurationFile?, _ context: CommandContext,
+        for permission: AdminPermission? = nil
     ) throws(CommandError) {
         let listener = file?.configuration.listeners.admin.first
         if let text = arguments.value(Self.server) {
@@ -60,15 +64,21 @@ struct AdminClient {
         if let text = arguments.value(Self.token) {
             token = try SecretArgument.token(Self.token, text, context)
         } else {
-            token = try listener.flatMap { (listener) throws(CommandError) in try Self.token(of: listener, context) }
+            token = try listener.flatMap { (listener) throws(CommandError) in
+                try Self.token(of: listener, for: permission, context)
+            }
         }
     }
 
-    /// The first token of a listener; nil if it has none, as a loopback listener may.
+    /// The first token of a listener that has a permission. Without one the first token, so that the daemon says which
+    /// role is missing. Nil if the listener has no token, as a loopback listener may.
     private static func token(
-        of listener: Configuration.AdminListener, _ context: CommandContext
+        of listener: Configuration.AdminListener, for permission: AdminPermission?, _ context: CommandContext
     ) throws(CommandError) -> String? {
-        guard let source = listener.tokenFile ?? listener.tokens.first?.file else { return nil }
+        let able = listener.tokens.first { token in
+            permission.map { token.roles.permissions.contains($0) } ?? true
+        }
+        guard let source = listener.tokenFile ?? (able ?? listener.tokens.first)?.file else { return nil }
         let secret = try wrap(
             { (error: FileError) in
                 CommandError.failed("cannot read the admin token, which --token can give: \(error)")

@@ -1,21 +1,24 @@
 import ByteCoding
 package import CommandLineKit
 import HTTPCalls
+import ServiceConfiguration
 
 extension Command {
     /// `latchkey admin`
     package static let admin = Command(
         "admin",
-        summary: "Take a running node out of service, and back",
+        summary: "Take a running node out of service, and back; see what a token may do",
         details: """
-            Asks the admin listener that the configuration names, with its token. The node tells load balancers by /readyz whether it
-            wants requests; it serves all that come either way. The log has the order, with the name of the token.
+            Asks the admin listener that the configuration names, with a token of it. The node tells load balancers by /readyz whether
+            it wants requests; it serves all that come either way. The log has the order, with the name of the token. An order needs
+            the role admin.
             """,
         examples: [
+            "latchkey admin whoami --config /etc/latchkey/latchkey.json5 --token @admin-token-alice",
             "sudo -u latchkey latchkey admin drain --config /etc/latchkey/latchkey.json5",
             "sudo -u latchkey latchkey admin ready --config /etc/latchkey/latchkey.json5",
         ],
-        commands: [drain, endDrain])
+        commands: [drain, endDrain, whoAmI])
 
     private static let drain = Command(
         "drain",
@@ -42,6 +45,25 @@ extension Command {
             let isChanged = try AdminClient.order("/v1/ready", arguments, context)
             try context.print(isChanged ? "The order to drain has ended." : "No order to drain was in force.")
         })
+
+    private static let whoAmI = Command(
+        "whoami",
+        summary: "Say who the holder of an admin token is, and what the token allows",
+        details: """
+            Asks the daemon, which knows the roles that are in force. The ledger names the holder of a token token:NAME.
+            """,
+        examples: ["latchkey admin whoami --config latchkey.json5 --token @admin-token-alice"],
+        options: [adminConfig] + AdminClient.options + [.json],
+        run: { arguments, context throws(CommandError) in
+            let client = try AdminClient(
+                arguments, try AdminClient.configuration(arguments, context), context)
+            let sender = try client.sender()
+            if arguments.isSet(.json) {
+                try context.printObject(sender.write)
+            } else {
+                try context.print(sender.text)
+            }
+        })
 }
 
 extension Command {
@@ -50,14 +72,31 @@ extension Command {
 }
 
 extension AdminClient {
+    fileprivate static func configuration(
+        _ arguments: Arguments, _ context: CommandContext
+    ) throws(CommandError) -> ConfigurationFile? {
+        try arguments.value(Command.adminConfig).map { (path) throws(CommandError) in
+            try OpenedLedger.configuration(path, context)
+        }
+    }
+
+    /// Who this program is for the daemon.
+    fileprivate func sender() throws(CommandError) -> NamedSender {
+        let answer = try wrap({ (error: Failure) in CommandError.failed(error.text) }, try get("/v1/whoami"))
+        let body = (try? JSONReader.parse(answer.body))?.object
+        guard answer.status == 200, let sender = body.flatMap({ NamedSender($0) }) else {
+            let detail = body?["detail"]?.string ?? "status \(answer.status)"
+            throw .failed("\(name): \(detail)")
+        }
+        return sender
+    }
+
     /// Whether an order of an operator has changed something.
     fileprivate static func order(
         _ path: String, _ arguments: Arguments, _ context: CommandContext
     ) throws(CommandError) -> Bool {
-        let file = try arguments.value(Command.adminConfig).map { (path) throws(CommandError) in
-            try OpenedLedger.configuration(path, context)
-        }
-        let client = try AdminClient(arguments, file, context)
+        let client = try AdminClient(
+            arguments, try configuration(arguments, context), context, for: .operate)
         let answer = try wrap({ (error: Failure) in CommandError.failed(error.text) }, try client.post(path))
         let body = (try? JSONReader.parse(answer.body))?.object
         guard answer.status == 200, let isChanged = body?["changed"]?.bool else {
@@ -65,5 +104,46 @@ extension AdminClient {
             throw .failed("\(client.name): \(detail)")
         }
         return isChanged
+    }
+}
+
+/// The answer of `GET /v1/whoami`.
+private struct NamedSender {
+    private let name: String?
+    private let kind: String
+    private let roles: [String]
+    private let permissions: [String]
+    private let actor: String?
+
+    /// Nil if a member is missing.
+    init?(_ object: JSONObject) {
+        guard let kind = object["kind"]?.string, let roles = object["roles"]?.array,
+            let permissions = object["permissions"]?.array
+        else { return nil }
+        name = object["name"]?.string
+        self.kind = kind
+        self.roles = roles.compactMap(\.string)
+        self.permissions = permissions.compactMap(\.string)
+        actor = object["actor"]?.string
+    }
+
+    var text: String {
+        """
+        Name:           \(name ?? "none: the listener has no credentials")
+        Proof:          \(kind)
+        Roles:          \(roles.isEmpty ? "none" : roles.joined(separator: ", "))
+        Permissions:    \(permissions.joined(separator: ", "))
+        In the ledger:  \(actor ?? "nothing, because it may change nothing")
+        """
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.member("name", name)
+        writer.member("kind", kind)
+        for (member, words) in [("roles", roles), ("permissions", permissions)] {
+            writer.name(member)
+            writer.array { writer in for word in words { writer.string(word) } }
+        }
+        writer.member("actor", actor)
     }
 }

@@ -42,7 +42,7 @@ struct CredentialUses {
         } catch {
             throw .failed(error.description)
         }
-        let client = try AdminClient(arguments, file, context)
+        let client = try AdminClient(arguments, file, context, for: .scrape)
         do throws(AdminClient.Failure) {
             let answer = try client.get("/metrics")
             guard answer.status == 200 else {

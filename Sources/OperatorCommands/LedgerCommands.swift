@@ -1,3 +1,4 @@
+import Administration
 import ByteCoding
 package import CommandLineKit
 import Records

@@ -90,8 +90,17 @@ enum ProductionSetup {
                 ],
 
                 // Health, metrics, revocations, drain. Keep it off the Internet: loopback, or "unix:/run/latchkey/admin".
-                // Each operator can have a token of a name, which the ledger then shows: tokens: [{ name, file }].
-                admin: [{ address: "127.0.0.1:9443", tokenFile: "secrets/admin-token" }],
+                // Give each operator and each program a token of its own, with the roles that it needs: "metrics" for
+                // Prometheus, "support", "security", or "admin" for everything. The ledger names who made a change.
+                admin: [
+                    {
+                        address: "127.0.0.1:9443",
+                        tokens: [
+                            { name: "admin", file: "secrets/admin-token", roles: ["admin"] },
+                            // { name: "prometheus", file: "secrets/metrics-token", roles: ["metrics"] },
+                        ],
+                    },
+                ],
             },
 
             // Where clients reach the public listener. Key URLs and token URLs begin with it, if you use them.

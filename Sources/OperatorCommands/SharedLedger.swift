@@ -1,3 +1,4 @@
+import Administration
 import ByteCoding
 import CommandLineKit
 import ContentKeys

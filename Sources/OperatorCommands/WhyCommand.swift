@@ -46,7 +46,7 @@ extension Command {
             }
             guard file != nil || !arguments.isSet(sharedCopies) else { throw .usage("--shared needs --config FILE") }
             let search = RefusalSearch(id: id, context: context)
-            var found = try search.inMemory(AdminClient(arguments, file, context))
+            var found = try search.inMemory(AdminClient(arguments, file, context, for: .look))
             let ledger = search.isTrace ? nil : file
             let copies = arguments.isSet(sharedCopies) ? ledger : nil
             if found == nil, let ledger {
@@ -106,6 +106,7 @@ private struct RefusalSearch {
                 return report
             case 404: return nil
             case 401: throw AdminClient.Failure(text: "\(client.name) does not accept the admin token")
+            case 403: throw AdminClient.Failure(text: "no role of the admin token allows this at \(client.name)")
             default: throw AdminClient.Failure(text: "\(client.name) answered with status \(answer.status)")
             }
         } catch {

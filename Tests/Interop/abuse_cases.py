@@ -29,6 +29,7 @@ GOOD_PAUSE_SECONDS = 0.01
 GOOD_TIMEOUT_SECONDS = 10
 P99_MAXIMUM = 0.02
 ATTACK_SECONDS_MAXIMUM = 180
+LOWEST_PRIORITY = 19
 # The clients of an attack that has a rate must reach at least this share of the rate.
 RATE_SHARE_MINIMUM = 0.95
 REQUEST = b"GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
@@ -262,7 +263,8 @@ def attack(daemon: OwnDaemon, case: Attack, token: str) -> dict[str, int]:
     """Runs the clients of an attack to their end, and returns what they counted."""
     program = str(Path(__file__).with_name(case.program))
     host, port = daemon.public
-    command = [sys.executable, program, case.kind, host, str(port), str(case.count), str(case.seconds)]
+    # The clients stand for other machines, so they must not take processor time from the daemon and the good client.
+    command = ["nice", "-n", str(LOWEST_PRIORITY), sys.executable, program, case.kind, host, str(port), str(case.count), str(case.seconds)]
     command += [str(case.addresses), token, str(case.ended_share)]
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=ATTACK_SECONDS_MAXIMUM)
     return json.loads(ended.stdout.splitlines()[-1])

@@ -209,7 +209,12 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
                         {"name": "carol", "file": materials.secret("admin-token-carol", secrets.token_hex(20))}
                     ],
                 },
-                {"address": "127.0.0.2:0", "tokenFile": "secrets/admin-token", "tls": server_tls["admin"]},
+                {
+                    "address": "127.0.0.2:0",
+                    "tokenFile": "secrets/admin-token",
+                    "tls": server_tls["admin"],
+                    "clients": [{"name": "unused", "clientCertificates": ["CN=unused"], "roles": ["admin"]}],
+                },
             ],
         },
         "cors": {"origins": ["https://www.example"]},
@@ -556,6 +561,17 @@ class Lab:
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"})
             return connection.getresponse().status
+        finally:
+            connection.close()
+
+    def administer_over_tls(self, path: str) -> Answer:
+        """Asks the admin listener with TLS, with the client certificate and without a token."""
+        connection = http.client.HTTPSConnection(
+            *self.admin[1], timeout=WAIT_SECONDS, context=self.client_context())
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return Answer(response.status, tuple(response.getheaders()), response.read())
         finally:
             connection.close()
 

@@ -36,6 +36,9 @@ ELSEWHERE = {
     "clock_untrusted": ("Tests/Interop/test_clock.py", "test_an_operator_accepts_the_clock"),
     "key_lost": ("Tests/LatchkeyServiceTests/Routes/SPEKEEndpointTests.swift", "tellsThatAKeyMayBeLost"),
     "packager_invalid": ("Tests/Interop/test_speke.py", "test_a_credential_is_asked_for_before_the_document_is_read"),
+    "admin_role_missing": (
+        "Tests/Interop/test_admin_roles.py", "test_a_role_may_do_what_the_table_says_and_no_more"),
+    "admin_origin_refused": ("Tests/Interop/test_admin_roles.py", "test_another_page_cannot_use_a_session"),
     "packager_forbidden": ("Tests/Interop/test_speke.py", "test_a_packager_has_its_own_contents_scopes_and_pins"),
     "cpix_rejected": ("Tests/Interop/test_speke.py", "test_a_bad_document_is_refused_with_its_text"),
     "media_type_unsupported": ("Tests/Interop/test_speke.py", "test_nothing_else_is_read"),

@@ -48,7 +48,7 @@ def expressions() -> list[str]:
 
 def metric_names(expression: str) -> set[str]:
     names = re.findall(r"\b(?:latchkey|process)_[a-z0-9_]+\b", expression)
-    return {name.removesuffix("_bucket") for name in names}
+    return {name.removesuffix("_bucket").removesuffix("_sum") for name in names}
 
 
 @needs_promtool

@@ -7,6 +7,7 @@ may fail.
 
 import base64
 import datetime
+import hashlib
 import itertools
 import json
 import re
@@ -193,6 +194,54 @@ def named_admin_tokens(lab: Lab) -> None:
     assert statuses() == [401, 200] and actor(bob) == "token:robert"
     lab.restore()
     assert statuses() == [401, 401]
+
+
+@shows("listeners.admin[].tokens[].roles")
+def roles_of_tokens(lab: Lab) -> None:
+    def statuses() -> list[int]:
+        requests = (("GET", "/metrics"), ("GET", "/v1/revocations"), ("POST", "/v1/ready"))
+        return [lab.administer(method, path, token=token).status for method, path in requests]
+
+    token = secrets.token_hex(20)
+    entry = {"name": "dora", "file": lab.materials.secret("admin-token-dora", token)}
+    for roles, expected in (
+        (None, [200, 200, 200]), (["metrics"], [200, 403, 403]), (["support"], [403, 200, 403]),
+        (["metrics", "support"], [200, 200, 403]),
+    ):  # fmt: skip
+        lab.change({"listeners.admin[0].tokens": [entry | ({"roles": roles} if roles else {})]})
+        assert statuses() == expected
+
+
+@shows(
+    *(f"listeners.admin[].clients{name}" for name in ("", "[].name", "[].clientCertificates", "[].roles"))
+)
+def clients_with_certificates(lab: Lab) -> None:
+    def sender() -> tuple[int, str | None, list[str] | None]:
+        answer = lab.administer_over_tls("/v1/whoami")
+        body = json.loads(answer.body)
+        return answer.status, body.get("actor"), body.get("roles")
+
+    assert sender()[0] == 401
+    certificate = der(lab.made["client"].certificate)
+    for name, certificates, roles in (
+        ("erin", ["CN=client"], ["support"]), ("erin", ["CN=client"], ["metrics", "admin"]),
+        ("frank", [hashlib.sha256(certificate).hexdigest()], ["security"]),
+    ):  # fmt: skip
+        entry = {"name": name, "clientCertificates": certificates, "roles": roles}
+        lab.change({"listeners.admin[1].clients": [entry]})
+        assert sender() == (200, f"certificate:{name}", roles)
+    lab.restore()
+    assert sender()[0] == 401
+
+
+@shows("listeners.admin[].sessionIdle")
+def idle_sessions(lab: Lab) -> None:
+    token = (lab.setup / "secrets" / "admin-token").read_text().strip()
+    answer = lab.administer("POST", "/v1/session", json.dumps({"token": token}).encode())
+    assert json.loads(answer.body)["idleSeconds"] == 900
+    lab.change({"listeners.admin[0].sessionIdle": "2m"})
+    answer = lab.administer("POST", "/v1/session", json.dumps({"token": token}).encode())
+    assert json.loads(answer.body)["idleSeconds"] == 120
 
 
 # --- Web pages ------------------------------------------------------------------------------------------------------
@@ -1443,6 +1492,7 @@ OTHER_VALUES: dict[str, Any] = {
     "hosts": ["another.internal"],
     "tls": {"certificate": "tls/certificate.pem", "privateKey": "tls/private-key.pem"},
     "material": "random",
+    "accelerator": "auto",
     "skdTemplate": "skd://another/{kid}",
     "generationFile": "another-last-key",
     "storage.url": "sqlite:another.db",

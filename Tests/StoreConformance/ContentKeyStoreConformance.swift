@@ -26,6 +26,7 @@ package enum ContentKeyStoreConformance {
         case takesTheSameAliasTwiceAndNoOther
         case refusesAnAliasForAnUnknownKey
         case listsInOrderPageByPage
+        case listsContentsOnce
         case agreesWithAModel
     }
 
@@ -45,8 +46,45 @@ package enum ContentKeyStoreConformance {
         case .takesTheSameAliasTwiceAndNoOther: try await takesTheSameAliasTwiceAndNoOther(store)
         case .refusesAnAliasForAnUnknownKey: try await refusesAnAliasForAnUnknownKey(store)
         case .listsInOrderPageByPage: try await listsInOrderPageByPage(store)
+        case .listsContentsOnce: try await listsContentsOnce(store)
         case .agreesWithAModel: try await agreesWithAModel(store)
         }
+    }
+
+    /// A content is listed once, however many keys it has, and also if all of them are withdrawn.
+    private static func listsContentsOnce(_ store: some ContentKeyStore) async throws {
+        #expect(try await store.contentIDs(in: ContentIDRange(), limit: 5).isEmpty)
+        let names = ["!", "Movie", "a", "movie", "movie-1", "movie-10", "movie-2", "movie~", "z", "~"]
+        var number: UInt64 = 0
+        for name in names {
+            for period in [nil, 1, 2] as [UInt32?] {
+                number += 1
+                _ = try await store.insert(try SampleKeys.record(number, content: name, period: period))
+            }
+        }
+        func page(after last: String? = nil, prefix: String = "", limit: Int = 100) async throws -> [String] {
+            let range = ContentIDRange(after: try last.map { try ContentID($0) }, prefix: prefix)
+            return try await store.contentIDs(in: range, limit: limit).map(\.text)
+        }
+        let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        #expect(try await page() == sorted)
+        for size in 1...4 {
+            var found: [String] = []
+            while true {
+                let next = try await page(after: found.last, limit: size)
+                #expect(next.count <= size)
+                found += next
+                if next.isEmpty { break }
+            }
+            #expect(found == sorted)
+        }
+        #expect(try await page(prefix: "movie") == ["movie", "movie-1", "movie-10", "movie-2", "movie~"])
+        #expect(try await page(prefix: "movie-1") == ["movie-1", "movie-10"])
+        #expect(try await page(after: "movie-1", prefix: "movie-1") == ["movie-10"])
+        #expect(try await page(after: "z", prefix: "movie").isEmpty)
+        #expect(try await page(after: "a", prefix: "movie", limit: 1) == ["movie"])
+        #expect(try await page(prefix: "x").isEmpty)
+        #expect(try await page(after: "~").isEmpty)
     }
 
     private static func givesBackWhatWasStored(_ store: some ContentKeyStore) async throws {

@@ -1,6 +1,6 @@
 import ByteCoding
 import Entitlements
-import KeyCrypto
+package import KeyCrypto
 package import Records
 
 /// The issuers and customers of an installation. They determine what operators may leave out.
@@ -79,7 +79,7 @@ package struct AccountSubject: Equatable, Sendable {
         return (name, issuer)
     }
 
-    func pseudonym(by pseudonyms: Pseudonymizer) throws(CryptoError) -> Pseudonym {
+    package func pseudonym(by pseudonyms: Pseudonymizer) throws(CryptoError) -> Pseudonym {
         switch name {
         case .text(let issuer, let subject): try pseudonyms.subject(issuer: issuer, subject)
         case .pseudonym(let pseudonym): pseudonym

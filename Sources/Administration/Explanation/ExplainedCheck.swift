@@ -112,4 +112,10 @@ package struct ExplainedCheck {
         guard case .spc(.rejected(let rejection)) = error else { return error.cause.text }
         return rejection.explanation
     }
+
+    /// What an operator does about it.
+    static func remedy(of error: LicenseError) -> String {
+        guard case .spc(.rejected(let rejection)) = error else { return error.code.remedy }
+        return rejection.remedy
+    }
 }

@@ -62,7 +62,10 @@ extension ExplanationReport {
         writer.member("use", explanation.use == .offline ? "offline" : "streaming")
         writer.name("refusal")
         if let refusal = explanation.refusal {
-            writer.object { ExplainedCheck.write(refusal, to: &$0) }
+            writer.object { writer in
+                ExplainedCheck.write(refusal, to: &writer)
+                writer.member("remedy", ExplainedCheck.remedy(of: refusal))
+            }
         } else {
             writer.null()
         }
@@ -201,6 +204,7 @@ extension ExplanationReport {
     /// Lines for a person, the verdict first.
     package var text: String {
         var lines = [verdict]
+        if let refusal = explanation.refusal { lines.append("what to do: \(ExplainedCheck.remedy(of: refusal))") }
         for section in sections {
             lines.append("\(section.name):")
             lines += section.checks.map { "  \($0.line)" }

@@ -58,7 +58,12 @@ extension ProblemCode {
                 + "shows when and by whom."
         case .keyStoreTimeout, .storageUnavailable:
             "Look at GET /readyz of the admin listener, and at the database that storage.url names."
-        case .adminTokenInvalid: "Send a token of this listener: those of listeners.admin[].tokenFile and tokens."
+        case .adminTokenInvalid:
+            "Send a credential of this listener: those of listeners.admin[].tokenFile, tokens and clients."
+        case .adminRoleMissing: "Add a role to the credential under listeners.admin[], or use another one."
+        case .adminOriginRefused:
+            "If the operator used the page itself, see whether a proxy changes Host or Origin, or does not send X-Forwarded-Proto. Otherwise "
+                + "another web page has tried to use the operator's browser."
         case .packagerInvalid: "Compare the packager's secret or certificate with its entry under packagers."
         case .packagerForbidden:
             "Compare what was found and expected: grant the scope or the content under packagers, pin the recipient's certificate in "

@@ -18,7 +18,7 @@ extension ProblemCode {
         case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
             .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit,
             .concurrencyLimit, .sessionExpired, .sessionKilled, .addressDenied, .countryDenied, .entitlementDenied,
-            .packagerForbidden:
+            .packagerForbidden, .adminRoleMissing, .adminOriginRefused:
             .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -64,6 +64,8 @@ extension ProblemCode {
         case .spcRejected: "The SPC was rejected"
         case .spcReplayed: "The SPC was used before"
         case .adminTokenInvalid: "The administrator's token is missing or wrong"
+        case .adminRoleMissing: "The administrator's roles do not allow this"
+        case .adminOriginRefused: "The request was not made by the page of this server"
         case .packagerInvalid: "The packager's credential is missing or wrong"
         case .packagerForbidden: "The packager is not allowed to have this"
         case .cpixRejected: "The CPIX document is not supported"
@@ -137,7 +139,11 @@ extension ProblemCode {
         case .spcRejected: "Look up the cause in the server's log by the request id."
         case .spcReplayed:
             "Have the player make a new SPC; for a sync request, fetch a challenge from POST /fps/challenge and use it once."
-        case .adminTokenInvalid: "Send the token of the listener's tokenFile in the header Authorization: Bearer."
+        case .adminTokenInvalid:
+            "Send a token of the listener in the header Authorization: Bearer, connect with a certificate of one of its clients, or log in."
+        case .adminRoleMissing: "Use a credential with one of these roles, or have the operator add a role to this one."
+        case .adminOriginRefused:
+            "Use the page at its own address. A program sends a token in the header Authorization: Bearer, and no cookie."
         case .packagerInvalid:
             "Send the packager's secret by Basic, Bearer or x-api-key, or connect with its client certificate."
         case .packagerForbidden: "Ask the operator which contents, scopes and certificates the packager has."
@@ -219,9 +225,9 @@ extension ProblemCode {
             .subjectDisabled:
             -42604
         case .spcCertificateUnknown, .spcRejected: -42605
-        case .adminTokenInvalid, .packagerInvalid, .packagerForbidden, .cpixRejected, .mediaTypeUnsupported,
-            .keyConflict, .notFound, .requestTimeout, .headTooLarge, .uriTooLong, .expectationFailed,
-            .badRequest, .notImplemented, .versionNotSupported:
+        case .adminTokenInvalid, .adminRoleMissing, .adminOriginRefused, .packagerInvalid, .packagerForbidden,
+            .cpixRejected, .mediaTypeUnsupported, .keyConflict, .notFound, .requestTimeout, .headTooLarge,
+            .uriTooLong, .expectationFailed, .badRequest, .notImplemented, .versionNotSupported:
             nil
         }
     }

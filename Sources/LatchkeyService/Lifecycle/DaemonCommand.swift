@@ -72,6 +72,9 @@ package enum DaemonCommand {
         if arguments.isSet(check) {
             let (file, loaded) = try load(path, context)
             for warning in file.warnings { context.note("warning: \(warning)") }
+            for warning in AdminRolesWarning.warnings(about: file.configuration) {
+                context.note("warning: \(warning)")
+            }
             if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
             if let warning = KeyLossWarning(file.configuration) { context.note("warning: \(warning)") }
             for (name, warning) in credentialWarnings(loaded, context) { context.note("warning: \(name): \(warning)") }
@@ -171,6 +174,9 @@ package enum DaemonCommand {
         let logger = try makeLogger(level: logging.level, linesPerEvent: logging.linesPerEvent, context)
         defer { logger.flush() }
         for warning in file.warnings { logger.warning("configuration", [.string("warning", "\(warning)")]) }
+        for warning in AdminRolesWarning.warnings(about: file.configuration) {
+            logger.warning("configuration", [.string("warning", "\(warning)")])
+        }
         if let warning = KeyURIWarning(file.configuration) {
             logger.warning("configuration", [.string("warning", "\(warning)")])
         }

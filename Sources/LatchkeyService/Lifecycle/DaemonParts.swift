@@ -72,8 +72,10 @@ struct DaemonParts: Sendable {
         running.add(.services) { [callback = book.callback] in callback.current?.stop() }
         EntitlementCallback.register(book.cell, in: metrics.registry)
         let keys = storage.recentKeys(on: group.loops)
+        let accelerator = RSABackend.start(loaded, logger)
+        RSABackend.register(accelerator, in: metrics.registry)
         let shared = sharedLicensing(
-            loaded, records, storage.recentLivePeriods(on: group.loops), clock,
+            loaded, accelerator, records, storage.recentLivePeriods(on: group.loops), clock,
             SharedLicensing(
                 keys: keys, operations: operations, overload: metrics.overload,
                 revocations: KnownRevocations(clock: clock),
@@ -96,9 +98,17 @@ struct DaemonParts: Sendable {
         let packagers = try startPackagers(
             loaded, storage, records, after: adminGroup, metrics, clock, logger, &running)
         let servers = startServers(loaded, group, adminGroup, metrics, logger, &running)
+        let history = startHistory(
+            metrics.historySources.merging(records.historySources) { $1 }
+                .merging(shared.historySources(loopCount: group.loops.count)) { $1 }
+                .merging(servers.resources.historySources(group.loops)) { $1 },
+            adminGroup, clock, &running)
         let listeners = try ServingListeners(
             servers.public, admin: servers.admin, sockets: sockets, logger: logger)
-        watchCertificates(of: listeners, book.cell, group, metrics, clock, logger, &running)
+        let certificates = { @Sendable [cell = book.cell] in
+            listeners.servedCertificates + cell.current.license.fairplay.credentials.servedCertificates
+        }
+        watch(certificates, group, metrics, clock, logger, &running)
         watchCredentials(book.cell, group, metrics, clock, &running)
         // `DaemonParts` takes a copy of `running`, so no part may be added to `running` from here on.
         let parts = DaemonParts(
@@ -125,7 +135,15 @@ struct DaemonParts: Sendable {
                     refusals),
                 accounts: AccountEndpoint(
                     desk: records.accountDesk(loaded.pseudonymizer),
-                    refusals: refusals, clock: clock)))
+                    refusals: refusals, clock: clock),
+                data: dataParts(
+                    loaded, records, storage, history,
+                    StatusSource(
+                        .init(
+                            node: loaded.configuration.nodeLabel.text, memory: servers.resources,
+                            nodes: { records.nodes }, listeners: { listeners.overview }, certificates: certificates,
+                            trust: { clock.trust }), health: health, wallClock: clock)),
+                adminSessions: book.adminSessions))
         try parts.listen(loaded, routes)
         return (parts, book)
     }
@@ -232,7 +250,7 @@ struct DaemonParts: Sendable {
     private static func startServers(
         _ loaded: LoadedConfiguration, _ group: EventLoopGroup, _ adminGroup: EventLoopGroup, _ metrics: ServiceMetrics,
         _ logger: Logger, _ running: inout RunningParts
-    ) -> (public: HTTPServer, admin: HTTPServer) {
+    ) -> (public: HTTPServer, admin: HTTPServer, resources: ServerResources) {
         let plan = descriptorPlan(loaded, logger)
         let resources = ServerResources(
             memory: MemoryBudget(size: loaded.configuration.fixed.memoryBudget),
@@ -248,7 +266,18 @@ struct DaemonParts: Sendable {
         let adminServer = HTTPServer(group: adminGroup, observer: metrics, resources: adminResources)
         running.add(.adminConnections) { note(adminServer.drain(within: adminDrainLimit), logger) }
         running.add(.connections) { note(server.drain(within: drainLimit), logger) }
-        return (server, adminServer)
+        return (server, adminServer, resources)
+    }
+
+    /// Starts to sample the numbers for the operator's plots, on the loop of the admin listeners.
+    private static func startHistory(
+        _ sources: [HistorySeries: HistorySource], _ adminGroup: EventLoopGroup, _ clock: TrustedClock,
+        _ running: inout RunningParts
+    ) -> History {
+        let history = History(sources, wallClock: clock)
+        history.start(on: adminGroup.loops[0])
+        running.add(.adminLoop) { history.stop() }
+        return history
     }
 
     /// Returns how many descriptors are for which purpose; nil if the limit of the process is not known.
@@ -355,15 +384,12 @@ struct DaemonParts: Sendable {
         return source
     }
 
-    private static func watchCertificates(
-        of listeners: ServingListeners, _ cell: LiveRulesCell, _ group: EventLoopGroup, _ metrics: ServiceMetrics,
-        _ clock: TrustedClock, _ logger: Logger, _ running: inout RunningParts
+    private static func watch(
+        _ certificates: @escaping @Sendable () -> [ServedCertificate], _ group: EventLoopGroup,
+        _ metrics: ServiceMetrics, _ clock: TrustedClock, _ logger: Logger, _ running: inout RunningParts
     ) {
-        let served = { @Sendable in
-            listeners.servedCertificates + cell.current.license.fairplay.credentials.servedCertificates
-        }
-        metrics.register(certificates: served)
-        let watch = CertificateWatch(served, logger: logger, clock: clock)
+        metrics.register(certificates: certificates)
+        let watch = CertificateWatch(certificates, logger: logger, clock: clock)
         watch.start(on: group.loops[0])
         running.add(.loops) { watch.stop() }
     }
@@ -379,10 +405,11 @@ struct DaemonParts: Sendable {
     }
 
     private static func sharedLicensing(
-        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ periods: RecentLivePeriods,
-        _ clock: TrustedClock, _ empty: SharedLicensing
+        _ loaded: LoadedConfiguration, _ accelerator: RSAAccelerator?, _ records: LicenseRecords,
+        _ periods: RecentLivePeriods, _ clock: TrustedClock, _ empty: SharedLicensing
     ) -> SharedLicensing {
         var shared = empty
+        shared.accelerator = accelerator
         shared.livePeriods = periods
         shared.recorder = records.recorder
         shared.refusals = records.refusals
@@ -403,6 +430,15 @@ struct DaemonParts: Sendable {
                 store: records.revocations, records: records.revocationRecords,
                 names: RevocationNames(loaded.pseudonymizer)),
             keeper: keeper, refusals: refusals, clock: clock)
+    }
+
+    private static func dataParts(
+        _ loaded: LoadedConfiguration, _ records: LicenseRecords, _ storage: OpenedStorage, _ history: History,
+        _ status: StatusSource
+    ) -> AdminDataEndpoint.Parts {
+        AdminDataEndpoint.Parts(
+            status: status, history: history, events: EventStreams(history, status), pages: records.pages,
+            contents: storage.contentDesk, pseudonyms: loaded.pseudonymizer)
     }
 
     private func listen(_ loaded: LoadedConfiguration, _ routes: ServiceRoutes) throws(DaemonError) {

@@ -26,6 +26,32 @@ enum DegradedPart: String, CaseIterable, Sendable {
     case issuerKeys = "issuer_keys"
 }
 
+extension DegradedPart {
+    /// What an operator does about it, in whole sentences.
+    var remedy: String {
+        switch self {
+        case .postgreSQL:
+            "See whether the database of storage.url runs and answers from this machine."
+        case .ledger:
+            "Look at the disk of storage.databasePath and at the log."
+        case .disk:
+            "Free room on the disk of storage.databasePath, or shorten ledger.retention."
+        case .ledgerCopy:
+            "Look for ledger_shipping_failed and ledger_lost in the log. latchkey ledger rejoin continues a lost ledger."
+        case .revocations:
+            "See whether the store of the revocations answers. Until then only revocations of this node are known."
+        case .clock:
+            "Set the clock, or start the time service. latchkey clock show says what is wrong, and latchkey clock accept ends the waiting."
+        case .credentials:
+            "Look for the events of the external module in the log: its library, its data or its workers have failed."
+        case .periods:
+            "See whether the key store takes writes. latchkey keys rotate shows and changes the schedule of a content."
+        case .issuerKeys:
+            "See whether the keysURL of the issuer answers from this machine, and whether its certificate is trusted."
+        }
+    }
+}
+
 /// A fault that a part has now.
 struct Degradation: Equatable, Sendable {
     let part: DegradedPart

@@ -34,6 +34,8 @@ final class LedgerShipping: Sendable {
         var isContradicted = false
         /// Nodes of the same label whose ledgers were lost.
         var lostNodes: [String] = []
+        /// The nodes whose ledgers have a copy, without those that have a successor. As of the last minute.
+        var nodes: [SharedLedgerNode] = []
 
         /// Whether an operator must act, or the copy is too far behind.
         var isDegraded: Bool { isContradicted || !lostNodes.isEmpty || lagSeconds > LedgerShipping.lagMaximum }
@@ -210,6 +212,8 @@ final class LedgerShipping: Sendable {
         do throws(StoreError) {
             _ = try await store.forgetEnded()
             try await copy.register()
+            let nodes = try await store.ledgerNodes().filter { $0.successor == nil }
+            state.withLock { $0.standing.nodes = nodes }
             try await lookForLostNodes()
             try await purgeCopy()
         } catch {

@@ -16,6 +16,8 @@ final class LicenseRecords: Sendable {
     let recorder: DecisionRecorder
     let refusals: RefusalRecorder
     let lookup: LicenseLookup
+    /// Reads the ledger for operators.
+    let pages: LedgerPageQueue
     private let store: SQLiteDecisionStore
     private let keeper: LedgerKeeper
     private let clock: TrustedClock
@@ -91,6 +93,7 @@ final class LicenseRecords: Sendable {
             perSecond: loaded.configuration.ledger.refusalsPerSecond, on: loops[0], hasRoom: { !disk.isLow })
         do throws(EventLoopError) {
             lookup = try LicenseLookup(path: path, logger: logger)
+            pages = try LedgerPageQueue(path: path, node: chain.node, logger: logger)
             keeper = try LedgerKeeper(
                 path: path, chain: chain, settings: loaded.configuration.ledger, loop: loops[0],
                 logger: logger, clock: clock, disk: disk
@@ -170,6 +173,7 @@ final class LicenseRecords: Sendable {
     /// Blocks, so it must not be called on a loop.
     func stop() {
         lookup.stop()
+        pages.stop()
         sharing?.recount.stop()
         clockKeeper.stop()
         if !store.stop(within: Self.stopLimit) {
@@ -197,6 +201,27 @@ final class LicenseRecords: Sendable {
     var challenges: any ChallengeStore { sharing?.store ?? store }
 
     var slots: any PlaybackSlotStore { sharing?.store ?? store }
+
+    /// The series of the operator's plots whose numbers are counted here.
+    var historySources: [HistorySeries: HistorySource] {
+        [
+            .ledgerWaiting: .level { [store] in Double(store.statistics.queueLength) },
+            .ledgerLag: .level { [sharing] in sharing.map { Double($0.shipping.standing.lagRows) } },
+        ]
+    }
+
+    /// The nodes that share the database, for operators; empty if this node works alone.
+    var nodes: [StatusReport.Node] {
+        guard let standing = sharing?.shipping.standing else { return [] }
+        let offset = clock.trust.databaseOffset.map { Double($0) / 1e9 }
+        return standing.nodes.map { known in
+            let isThis = known.node == chain.node
+            var node = StatusReport.Node(
+                name: known.label ?? known.node.text, ledger: known.node.text, isThis: isThis, seenAt: known.seenAt)
+            if isThis { (node.clockOffset, node.ledgerLag) = (offset, standing.lagRows) }
+            return node
+        }
+    }
 
     /// The faults of these parts now. The daemon serves without them.
     var degradations: [Degradation] {

@@ -29,9 +29,9 @@ final class LiveRules: Sendable {
 
     /// The rules for operators' requests.
     struct Administration: Sendable {
-        /// The tokens of each admin listener, in the order of the listeners. Only a loopback listener may have no
-        /// token.
-        var tokens: [[LoadedConfiguration.AdminToken]]
+        /// The credentials of each admin listener, in the order of the listeners. Only a loopback listener may have
+        /// none.
+        var credentials: [AdminCredentials]
         /// The issuers and customers that operators' requests about revocations and accounts may name.
         var names: AccountNames
     }

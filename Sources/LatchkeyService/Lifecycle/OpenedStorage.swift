@@ -82,6 +82,14 @@ enum OpenedStorage {
         }
     }
 
+    /// Lists contents and keys for operators.
+    var contentDesk: ContentDesk {
+        switch self {
+        case .sqlite(let store): ContentDesk(store)
+        case .postgreSQL(let store): ContentDesk(store)
+        }
+    }
+
     /// Makes the keys of periods.
     func periodDesk(_ derivation: KeyDerivation?) -> PeriodDesk {
         switch self {

@@ -26,6 +26,8 @@ final class RuleBook {
     var drainDelay: Duration { loaded.configuration.live.drain.delay }
     /// Of the tokens that are remembered, under all rules one after another.
     let tokenLookups = CacheCount()
+    /// The sessions of operators, which end when a reload removes their tokens.
+    let adminSessions = AdminSessions()
 
     init(_ loaded: LoadedConfiguration, modules: LadderModules?) throws(DaemonError) {
         started = loaded
@@ -56,8 +58,8 @@ final class RuleBook {
         var allowsTestCredentials: Bool { loaded.configuration.live.fairplay.allowTestCredentials }
         /// Verifies tokens, and remembers those that these rules have verified.
         var tokens: VerifiedTokenCache { rules.license.entitlement.tokens }
-        /// The tokens of each admin listener that runs.
-        var adminTokens: [[LoadedConfiguration.AdminToken]] { rules.administration.tokens }
+        /// The credentials of each admin listener that runs.
+        var adminCredentials: [AdminCredentials] { rules.administration.credentials }
     }
 
     func draft(_ new: LoadedConfiguration) throws(DaemonError) -> Draft {
@@ -87,6 +89,7 @@ final class RuleBook {
         loaded = draft.loaded
         callback.current = draft.callback
         cell.replace(with: draft.rules)
+        adminSessions.keepSessions(of: draft.adminCredentials)
     }
 
     /// The call-back service for a new configuration.
@@ -114,7 +117,7 @@ final class RuleBook {
             certificates: try wrap(
                 DaemonError.cryptography, try CertificateEndpoint(credentials, crypto: CryptoContext())),
             administration: .init(
-                tokens: loaded.adminTokens(ofListenersLike: started ?? loaded),
+                credentials: loaded.adminCredentials(ofListenersLike: started ?? loaded),
                 names: AccountNames(loaded.configuration)),
             cors: live.cors.allowing(live.entitlement.finder.fieldNames),
             licensePaths: live.licensePaths, expressPlay: loaded.expressPlay, packagers: loaded.packagers,
@@ -137,10 +140,12 @@ final class CurrentCallback: Sendable {
 }
 
 extension LoadedConfiguration {
-    /// The tokens of the running admin listeners. A listener that is no longer configured keeps its tokens.
-    fileprivate func adminTokens(ofListenersLike running: LoadedConfiguration) -> [[AdminToken]] {
+    /// The credentials of the running admin listeners. A listener that is no longer configured keeps its credentials.
+    fileprivate func adminCredentials(ofListenersLike running: LoadedConfiguration) -> [AdminCredentials] {
         let successors = Self.successors(of: running.adminListeners, in: adminListeners)
-        return zip(running.adminListeners, successors).map { listener, successor in (successor ?? listener).tokens }
+        return zip(running.adminListeners, successors).map { listener, successor in
+            (successor ?? listener).administrators
+        }
     }
 }
 

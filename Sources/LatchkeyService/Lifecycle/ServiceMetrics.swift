@@ -108,6 +108,14 @@ final class ServiceMetrics: Sendable {
         registry.sample(
             "latchkey_rsa_batches_total", help: "Batches in which RSA private operations were run.", isCounter: true
         ) { Double(rsaOperations.batchCount) }
+        registry.sample(
+            "latchkey_rsa_accelerated_operations_total", help: "RSA private operations that an accelerator computed.",
+            isCounter: true
+        ) { Double(rsaOperations.acceleratedCount) }
+        registry.sample(
+            "latchkey_rsa_accelerated_batches_total", help: "Batches of the accelerator, of at most eight operations.",
+            isCounter: true
+        ) { Double(rsaOperations.acceleratedBatchCount) }
         let overload = overload
         registry.sample("latchkey_overload_waiting", help: "Requests that wait for the overall rate.") {
             Double(overload.waiting)
@@ -233,6 +241,30 @@ extension ServiceMetrics {
     func reloadSucceeded(at time: Int64) {
         lastReload.set(1)
         lastReloadTime.set(time)
+    }
+}
+
+extension ServiceMetrics {
+    /// The series of the operator's plots whose numbers are counted here.
+    var historySources: [HistorySeries: HistorySource] {
+        func rate(_ counter: Counter) -> HistorySource { .rate { Double(counter.value) } }
+        func rate(_ classOfStatus: StatusClass) -> HistorySource { rate(responses[classOfStatus]) }
+        var sources: [HistorySeries: HistorySource] = [
+            .licensesV1: rate(issuedVersion1), .licensesV2: rate(issuedVersion2), .licensesV3: rate(issuedVersion3),
+            .licensesRepeated: rate(repeatedLicenses), .latencyMedian: .quantile(0.5, licenseDuration),
+            .latency99: .quantile(0.99, licenseDuration), .http2xx: rate(.success), .http3xx: rate(.redirection),
+            .http4xx: rate(.clientError), .http5xx: rate(.serverError),
+            .connections: .level { [connections] in Double(connections.value) },
+        ]
+        let groups = Dictionary(grouping: ProblemCode.allCases, by: \.historySeries)
+        for (series, codes) in groups { sources[series] = refusalRate(of: codes) }
+        sources[.refusals] = refusalRate(of: ProblemCode.allCases)
+        return sources
+    }
+
+    private func refusalRate(of codes: [ProblemCode]) -> HistorySource {
+        let counters = codes.map { refusals[$0] }
+        return .rate { counters.reduce(0) { $0 + Double($1.value) } }
     }
 }
 

@@ -1,3 +1,4 @@
+import Administration
 import ByteCoding
 import FairPlay
 import HTTPMessages
@@ -71,8 +72,8 @@ final class ServingListeners: Sendable {
         while let socket = try take(name, id) {
             count += 1
             let faults = LoadedConfiguration.exposureFaults(
-                of: socket.address, listener.transport, isGuarded: id.name == "public" || !listener.tokens.isEmpty,
-                credentials: loaded.credentials,
+                of: socket.address, listener.transport,
+                isGuarded: id.name == "public" || !listener.administrators.isEmpty, credentials: loaded.credentials,
                 allowTestCredentials: loaded.configuration.fairplay.allowTestCredentials)
             if let fault = faults.first { throw .exposed(listener: id.description, fault) }
             try listen(id, listener, on: socket, settings)
@@ -142,6 +143,16 @@ final class ServingListeners: Sendable {
     /// The names of the sockets that systemd has passed and that no listener uses.
     var unusedSocketNames: [String] { sockets.names }
 
+    /// The open listeners, for operators.
+    var overview: [StatusReport.Listener] {
+        let slots = slots.withLock { $0 }
+        return opened.withLock { $0 }.map { listener in
+            StatusReport.Listener(
+                name: listener.id.description, address: listener.address.description,
+                hasTLS: slots[listener.id] != nil)
+        }
+    }
+
     // MARK: Exposure
 
     /// Throws if the addresses of the open listeners forbid the credentials of a configuration.
@@ -151,7 +162,7 @@ final class ServingListeners: Sendable {
         for opened in opened.withLock({ $0 }) {
             let faults = LoadedConfiguration.exposureFaults(
                 of: opened.address, opened.transport,
-                isGuarded: opened.id.name == "public" || !draft.adminTokens[opened.id.index].isEmpty,
+                isGuarded: opened.id.name == "public" || !draft.adminCredentials[opened.id.index].isEmpty,
                 credentials: draft.credentials, allowTestCredentials: draft.allowsTestCredentials)
             if let fault = faults.first { throw .exposed(listener: opened.id.description, fault) }
         }

@@ -43,7 +43,7 @@ extension APIDescription {
         {"name":"packagers",\#
         "description":"Keys for packagers, over TLS, from the same machine, or behind a trusted proxy alone."},\#
         {"name":"administration",\#
-        "description":"Admin listeners, with an admin token."}],\#
+        "description":"Admin listeners, with a credential that has a role for it."}],\#
         "paths":{"/fps/license":{"x-listeners":["public"],\#
         "post":{"operationId":"requestLicence","tags":["licences"],"summary":"A licence, a renewal, an offline licen\#
         ce, a sync report or a report of ended sessions","security":[{"token":[]},{"nvAuthorizations":[]},{"axinomMe\#
@@ -463,28 +463,30 @@ extension APIDescription {
         nses/Problem501"},"505":{"$ref":"#/components/responses/Problem505"}}}},\#
         "/openapi.json":{"x-listeners":["public","admin"],\#
         "get":{"operationId":"getDescription","tags":["description"],"summary":"This description","description":"O\#
-        n admin listeners with an admin token, as everything there but health.","security":[{},{"adminToken":[]}],"r\#
-        esponses":{"200":{"description":"OpenAPI 3.1. The public listener describes its own routes alone; an admin l\#
-        istener describes those of both.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache\#
-        -Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"type":"obj\#
-        ect","required":["openapi","info","paths"],"properties":{"openapi":{"type":"string"}}}}}},"400":{"$ref":"#/c\#
-        omponents/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"408":{"$ref":"#/compone\#
-        nts/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/re\#
-        sponses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/response\#
-        s/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Prob\#
-        lem500"},"501":{"$ref":"#/components/responses/Problem501"},"505":{"$ref":"#/components/responses/Problem505\#
-        "}},"x-error-codes":["admin_token_invalid","rate_limited"]},\#
+        n admin listeners with any credential of the listener.","security":[{},{"adminToken":[]}],"responses":{"200"\#
+        :{"description":"OpenAPI 3.1. The public listener describes its own routes alone; an admin listener describe\#
+        s those of both.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref\#
+        ":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"type":"object","required":\#
+        ["openapi","info","paths"],"properties":{"openapi":{"type":"string"}}}}}},"400":{"$ref":"#/components/respon\#
+        ses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Pr\#
+        oblem403"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem4\#
+        13"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"\#
+        429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{\#
+        "$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"505":{"$ref"\#
+        :"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_origin_refused","rate_l\#
+        imited"]},\#
         "head":{"operationId":"headGetDescription","tags":["description"],"summary":"The fields of the answer to GET\#
         ","security":[{},{"adminToken":[]}],"responses":{"200":{"description":"OpenAPI 3.1. The public listener desc\#
         ribes its own routes alone; an admin listener describes those of both.","headers":{"X-Request-Id":{"$ref":"#\#
         /components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"ap\#
         plication/json":{"schema":{"type":"object","required":["openapi","info","paths"],"properties":{"openapi":{"t\#
         ype":"string"}}}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses\#
-        /Problem401"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Probl\#
-        em413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"\#
-        },"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500\#
-        ":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"505":{"$r\#
-        ef":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited"]},\#
+        /Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"408":{"$ref":"#/components/responses/Probl\#
+        em408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"\#
+        },"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431\#
+        ":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$r\#
+        ef":"#/components/responses/Problem501"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes"\#
+        :["admin_token_invalid","admin_origin_refused","rate_limited"]},\#
         "options":{"operationId":"preflightDescription","tags":["cross-origin"],"summary":"What a browser asks befor\#
         e it sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"$\#
         ref":"#/components/responses/Problem400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"\#
@@ -721,270 +723,616 @@ extension APIDescription {
         f":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/\#
         components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["key_\#
         not_found","packager_invalid","packager_forbidden","rate_limited","storage_unavailable","not_found"]}},\#
+        "/":{"x-listeners":["admin"],\#
+        "get":{"operationId":"getPage","tags":["administration"],"summary":"The operator's page","security":[],"resp\#
+        onses":{"200":{"description":"The page. It needs no credential, and asks for one.","headers":{"X-Request-Id"\#
+        :{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"co\#
+        ntent":{"text/html; charset=utf-8":{"schema":{"type":"string","minLength":1}}}},"304":{"description":"If-Non\#
+        e-Match names the file that the daemon has.","headers":{"X-Request-Id":{"$ref":"#/components/headers/Request\#
+        Id"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}}},"400":{"$ref":"#/components/responses/Pr\#
+        oblem400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem4\#
+        13"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"\#
+        429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{\#
+        "$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref"\#
+        :"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["\#
+        storage_unavailable"]},\#
+        "head":{"operationId":"headGetPage","tags":["administration"],"summary":"The fields of the answer to GET","s\#
+        ecurity":[],"responses":{"200":{"description":"The page. It needs no credential, and asks for one.","headers\#
+        ":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/Ca\#
+        cheControl"}},"content":{"text/html; charset=utf-8":{"schema":{"type":"string","minLength":1}}}},"304":{"des\#
+        cription":"If-None-Match names the file that the daemon has.","headers":{"X-Request-Id":{"$ref":"#/component\#
+        s/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}}},"400":{"$ref":"#/compon\#
+        ents/responses/Problem400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/r\#
+        esponses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/respons\#
+        es/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Pro\#
+        blem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem50\#
+        1"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"\#
+        x-error-codes":["storage_unavailable"]}},\#
+        "/page/{file}":{"x-listeners":["admin"],\#
+        "parameters":[{"$ref":"#/components/parameters/PageFile"}],\#
+        "get":{"operationId":"getPageFile","tags":["administration"],"summary":"A file of the operator's page","secu\#
+        rity":[],"responses":{"200":{"description":"The file. It is the same in every installation.","headers":{"X-R\#
+        equest-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheCont\#
+        rol"}},"content":{"text/html; charset=utf-8":{"schema":{"type":"string","minLength":1}},"text/css; charset=u\#
+        tf-8":{"schema":{"type":"string","minLength":1}},"text/javascript; charset=utf-8":{"schema":{"type":"string"\#
+        ,"minLength":1}},"image/svg+xml":{"schema":{"type":"string","minLength":1}}}},"304":{"description":"If-None-\#
+        Match names the file that the daemon has.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId\#
+        "},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}}},"400":{"$ref":"#/components/responses/Prob\#
+        lem400"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408\#
+        "},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"41\#
+        7":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$\#
+        ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"\#
+        #/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/comp\#
+        onents/responses/Problem505"}},"x-error-codes":["not_found","storage_unavailable"]},\#
+        "head":{"operationId":"headGetPageFile","tags":["administration"],"summary":"The fields of the answer to GET\#
+        ","security":[],"responses":{"200":{"description":"The file. It is the same in every installation.","headers\#
+        ":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/Ca\#
+        cheControl"}},"content":{"text/html; charset=utf-8":{"schema":{"type":"string","minLength":1}},"text/css; ch\#
+        arset=utf-8":{"schema":{"type":"string","minLength":1}},"text/javascript; charset=utf-8":{"schema":{"type":"\#
+        string","minLength":1}},"image/svg+xml":{"schema":{"type":"string","minLength":1}}}},"304":{"description":"I\#
+        f-None-Match names the file that the daemon has.","headers":{"X-Request-Id":{"$ref":"#/components/headers/Re\#
+        questId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}}},"400":{"$ref":"#/components/respons\#
+        es/Problem400"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Pro\#
+        blem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem41\#
+        4"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"4\#
+        31":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"\#
+        $ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":\#
+        "#/components/responses/Problem505"}},"x-error-codes":["not_found","storage_unavailable"]}},\#
         "/metrics":{"x-listeners":["admin"],\#
         "get":{"operationId":"getMetrics","tags":["administration"],"summary":"Metrics for Prometheus","security":[{\#
-        "adminToken":[]}],"responses":{"200":{"description":"The text format 0.0.4.","headers":{"X-Request-Id":{"$re\#
-        f":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content"\#
-        :{"text/plain; version=0.0.4; charset=utf-8":{"schema":{"type":"string","pattern":"^# HELP "}}}},"400":{"$re\#
-        f":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"408":{"$ref":"#/\#
-        components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/compon\#
-        ents/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/r\#
-        esponses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/respons\#
-        es/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"505":{"$ref":"#/components/responses/Pro\#
-        blem505"}},"x-error-codes":["admin_token_invalid","rate_limited"]},\#
+        "adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"description":"The text fo\#
+        rmat 0.0.4.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/\#
+        components/headers/CacheControl"}},"content":{"text/plain; version=0.0.4; charset=utf-8":{"schema":{"type":"\#
+        string","pattern":"^# HELP "}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/compone\#
+        nts/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"408":{"$ref":"#/components/re\#
+        sponses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/response\#
+        s/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Prob\#
+        lem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500\#
+        "},"501":{"$ref":"#/components/responses/Problem501"},"505":{"$ref":"#/components/responses/Problem505"}},"x\#
+        -error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited"]},\#
         "head":{"operationId":"headGetMetrics","tags":["administration"],"summary":"The fields of the answer to GET"\#
-        ,"security":[{"adminToken":[]}],"responses":{"200":{"description":"The text format 0.0.4.","headers":{"X-Req\#
-        uest-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheContro\#
-        l"}},"content":{"text/plain; version=0.0.4; charset=utf-8":{"schema":{"type":"string","pattern":"^# HELP "}}\#
-        }},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"40\#
-        8":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$\#
-        ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"\#
-        #/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/comp\#
-        onents/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"505":{"$ref":"#/components\#
-        /responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited"]}},\#
+        ,"security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"description\#
+        ":"The text format 0.0.4.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Contro\#
+        l":{"$ref":"#/components/headers/CacheControl"}},"content":{"text/plain; version=0.0.4; charset=utf-8":{"sch\#
+        ema":{"type":"string","pattern":"^# HELP "}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$r\#
+        ef":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"408":{"$ref":"#\#
+        /components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/compo\#
+        nents/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/\#
+        responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/respon\#
+        ses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"505":{"$ref":"#/components/responses/Pr\#
+        oblem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited\#
+        "]}},\#
+        "/v1/whoami":{"x-listeners":["admin"],\#
+        "get":{"operationId":"whoAmI","tags":["administration"],"summary":"Who the sender is, and what it may do","s\#
+        ecurity":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"description":"\#
+        The credential of the request.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-C\#
+        ontrol":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/com\#
+        ponents/schemas/Administrator"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/compo\#
+        nents/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"408":{"$ref":"#/components/\#
+        responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/respon\#
+        ses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Pr\#
+        oblem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem5\#
+        00"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"\#
+        505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_origin_refu\#
+        sed","rate_limited","storage_unavailable"]},\#
+        "head":{"operationId":"headWhoAmI","tags":["administration"],"summary":"The fields of the answer to GET","se\#
+        curity":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"description":"T\#
+        he credential of the request.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Co\#
+        ntrol":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/comp\#
+        onents/schemas/Administrator"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/compon\#
+        ents/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"408":{"$ref":"#/components/r\#
+        esponses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/respons\#
+        es/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Pro\#
+        blem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem50\#
+        0"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"5\#
+        05":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_origin_refus\#
+        ed","rate_limited","storage_unavailable"]}},\#
+        "/v1/session":{"x-listeners":["admin"],\#
+        "post":{"operationId":"beginSession","tags":["administration"],"summary":"Begins a session of the operator'\#
+        s page, for the holder of a token","requestBody":{"required":true,"content":{"application/json":{"schema":{"\#
+        $ref":"#/components/schemas/SessionOrder"}}}},"responses":{"200":{"description":"The session. The cookie ha\#
+        s its id.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Set-Cookie":{"$ref":"#/compo\#
+        nents/headers/SessionCookie"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"appl\#
+        ication/json":{"schema":{"$ref":"#/components/schemas/Administrator"}}}},"400":{"$ref":"#/components/respons\#
+        es/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Pro\#
+        blem403"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem41\#
+        3"},"414":{"$ref":"#/components/responses/Problem414"},"415":{"$ref":"#/components/responses/Problem415"},"4\#
+        17":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"\#
+        $ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":\#
+        "#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/com\#
+        ponents/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_origin_refused","media_type_un\#
+        supported","rate_limited","storage_unavailable"]},\#
+        "delete":{"operationId":"endSession","tags":["administration"],"summary":"Ends the session of the request","\#
+        security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"description":\#
+        "The session has ended.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control"\#
+        :{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components\#
+        /schemas/SessionEnd"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/resp\#
+        onses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"408":{"$ref":"#/components/responses/\#
+        Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Proble\#
+        m414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"}\#
+        ,"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501"\#
+        :{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$re\#
+        f":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_origin_refused","rate\#
+        _limited","storage_unavailable"]}},\#
         "/v1/explain":{"x-listeners":["admin"],\#
         "post":{"operationId":"explain","tags":["administration"],"summary":"Every check of a token and an SPC, an\#
-        d the terms that would follow","security":[{"adminToken":[]}],"requestBody":{"required":true,"content":{"app\#
-        lication/json":{"schema":{"$ref":"#/components/schemas/ExplainQuestion"}}}},"responses":{"200":{"description\#
-        ":"The explanation. Nothing is issued.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},\#
-        "Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref\#
-        ":"#/components/schemas/Explanation"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#\#
-        /components/responses/Problem401"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/compo\#
-        nents/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/\#
-        responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/respon\#
-        ses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Pr\#
-        oblem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem5\#
-        05"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable"]}},\#
+        d the terms that would follow","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"r\#
+        equestBody":{"required":true,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/ExplainQu\#
+        estion"}}}},"responses":{"200":{"description":"The explanation. Nothing is issued.","headers":{"X-Request-Id\#
+        ":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"c\#
+        ontent":{"application/json":{"schema":{"$ref":"#/components/schemas/Explanation"}}}},"400":{"$ref":"#/compon\#
+        ents/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/r\#
+        esponses/Problem403"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/respons\#
+        es/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Pro\#
+        blem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem43\#
+        1"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"5\#
+        03":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-erro\#
+        r-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage_unavaila\#
+        ble"]}},\#
         "/v1/drain":{"x-listeners":["admin"],\#
         "post":{"operationId":"drain","tags":["administration"],"summary":"Orders that the node is not ready, whil\#
-        e it serves","security":[{"adminToken":[]}],"responses":{"200":{"description":"The node is not ready. Reques\#
-        ts that come are served.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control\#
-        ":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/component\#
-        s/schemas/Readiness"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/resp\#
-        onses/Problem401"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/\#
-        Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Proble\#
-        m417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"}\#
-        ,"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503"\#
-        :{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-c\#
-        odes":["admin_token_invalid","rate_limited","storage_unavailable"]}},\#
+        e it serves","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{\#
+        "description":"The node is not ready. Requests that come are served.","headers":{"X-Request-Id":{"$ref":"#/c\#
+        omponents/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"appl\#
+        ication/json":{"schema":{"$ref":"#/components/schemas/Readiness"}}}},"400":{"$ref":"#/components/responses/P\#
+        roblem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem\#
+        403"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},\#
+        "414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":\#
+        {"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref\#
+        ":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/c\#
+        omponents/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin\#
+        _token_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage_unavailable"]}},\#
         "/v1/ready":{"x-listeners":["admin"],\#
         "post":{"operationId":"endDrain","tags":["administration"],"summary":"Ends the order that the node is not re\#
-        ady","security":[{"adminToken":[]}],"responses":{"200":{"description":"The node is ready again, if nothing e\#
-        lse keeps it from that.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control"\#
-        :{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components\#
-        /schemas/Readiness"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/respo\#
-        nses/Problem401"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/P\#
-        roblem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem\#
-        417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},\#
-        "500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":\#
-        {"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-co\#
-        des":["admin_token_invalid","rate_limited","storage_unavailable"]}},\#
+        ady","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"descrip\#
+        tion":"The node is ready again, if nothing else keeps it from that.","headers":{"X-Request-Id":{"$ref":"#/co\#
+        mponents/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"appli\#
+        cation/json":{"schema":{"$ref":"#/components/schemas/Readiness"}}}},"400":{"$ref":"#/components/responses/Pr\#
+        oblem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem4\#
+        03"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"\#
+        414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{\#
+        "$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref"\#
+        :"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/co\#
+        mponents/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_\#
+        token_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage_unavailable"]}},\#
         "/v1/revocations":{"x-listeners":["admin"],\#
         "get":{"operationId":"listRevocations","tags":["administration"],"summary":"What is revoked, the latest firs\#
-        t","security":[{"adminToken":[]}],"responses":{"200":{"description":"At most 1,000 revocations.","headers":{\#
-        "X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/Cache\#
-        Control"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Revocations"}}}},"400":{"$r\#
-        ef":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"404":{"$ref":"#\#
-        /components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/compo\#
-        nents/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/\#
-        responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/respon\#
-        ses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Pr\#
-        oblem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem5\#
-        05"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable","not_found"]},\#
+        t","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"descripti\#
+        on":"At most 1,000 revocations.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-\#
+        Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/co\#
+        mponents/schemas/Revocations"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/compon\#
+        ents/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/components/r\#
+        esponses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/respons\#
+        es/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Pro\#
+        blem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem43\#
+        1"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"5\#
+        03":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-erro\#
+        r-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage_unavaila\#
+        ble","not_found"]},\#
         "head":{"operationId":"headListRevocations","tags":["administration"],"summary":"The fields of the answer t\#
-        o GET","security":[{"adminToken":[]}],"responses":{"200":{"description":"At most 1,000 revocations.","header\#
-        s":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/C\#
-        acheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Revocations"}}}},"400":\#
-        {"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"404":{"$ref\#
-        ":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/c\#
-        omponents/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/compone\#
-        nts/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/re\#
-        sponses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/response\#
-        s/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Prob\#
-        lem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable","not_found"]},\#
+        o GET","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"descr\#
+        iption":"At most 1,000 revocations.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Ca\#
+        che-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"\#
+        #/components/schemas/Revocations"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/co\#
+        mponents/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/componen\#
+        ts/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/res\#
+        ponses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses\#
+        /Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Probl\#
+        em431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"\#
+        },"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-\#
+        error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage_unav\#
+        ailable","not_found"]},\#
         "post":{"operationId":"revoke","tags":["administration"],"summary":"Revokes a token, a key, an issuer, a sub\#
-        ject, a device, a content or a session","security":[{"adminToken":[]}],"requestBody":{"required":true,"conte\#
-        nt":{"application/json":{"schema":{"$ref":"#/components/schemas/RevocationOrder"}}}},"responses":{"200":{"de\#
-        scription":"It holds on this node.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cac\#
-        he-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#\#
-        /components/schemas/RevocationAdded"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#\#
-        /components/responses/Problem401"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/compo\#
-        nents/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/\#
-        responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/respon\#
-        ses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Pr\#
-        oblem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem5\#
-        03"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limite\#
-        d","storage_unavailable","not_found"]},\#
+        ject, a device, a content or a session","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate\#
+        ":[]}],"requestBody":{"required":true,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/\#
+        RevocationOrder"}}}},"responses":{"200":{"description":"It holds on this node.","headers":{"X-Request-Id":{"\#
+        $ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"conte\#
+        nt":{"application/json":{"schema":{"$ref":"#/components/schemas/RevocationAdded"}}}},"400":{"$ref":"#/compon\#
+        ents/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/r\#
+        esponses/Problem403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/respons\#
+        es/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Pro\#
+        blem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem42\#
+        9"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"5\#
+        01":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"\#
+        $ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","adm\#
+        in_origin_refused","rate_limited","storage_unavailable","not_found"]},\#
         "delete":{"operationId":"liftRevocation","tags":["administration"],"summary":"Gives back what was revoked","\#
-        security":[{"adminToken":[]}],"parameters":[{"$ref":"#/components/parameters/RevocationKind"},{"$ref":"#/com\#
-        ponents/parameters/RevocationValue"},{"$ref":"#/components/parameters/RevocationIssuer"}],"responses":{"200"\#
-        :{"description":"What was given back.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"\#
-        Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref"\#
-        :"#/components/schemas/Revocation"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/c\#
-        omponents/responses/Problem401"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/compone\#
-        nts/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/re\#
-        sponses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/response\#
-        s/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Prob\#
-        lem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503\#
-        "},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited"\#
-        ,"storage_unavailable","not_found"]}},\#
+        security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/component\#
+        s/parameters/RevocationKind"},{"$ref":"#/components/parameters/RevocationValue"},{"$ref":"#/components/param\#
+        eters/RevocationIssuer"}],"responses":{"200":{"description":"What was given back.","headers":{"X-Request-Id"\#
+        :{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"co\#
+        ntent":{"application/json":{"schema":{"$ref":"#/components/schemas/Revocation"}}}},"400":{"$ref":"#/componen\#
+        ts/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/res\#
+        ponses/Problem403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses\#
+        /Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Probl\#
+        em414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"\#
+        },"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501\#
+        ":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$r\#
+        ef":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin\#
+        _origin_refused","rate_limited","storage_unavailable","not_found"]}},\#
         "/v1/refusals/{requestId}":{"x-listeners":["admin"],\#
         "parameters":[{"$ref":"#/components/parameters/PathRequestId"}],\#
         "get":{"operationId":"getRefusal","tags":["administration"],"summary":"Why a request was refused","security"\#
-        :[{"adminToken":[]}],"responses":{"200":{"description":"The refusal, if it is among the last 10,000.","heade\#
-        rs":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/\#
-        CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Refusal"}}}},"400":{"$\#
-        ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"404":{"$ref":"\#
-        #/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/comp\#
-        onents/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components\#
-        /responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/respo\#
-        nses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/P\#
-        roblem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem\#
-        505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable","not_found"]},\#
+        :[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"description":"The refu\#
+        sal, if it is among the last 10,000.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"C\#
+        ache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":\#
+        "#/components/schemas/Refusal"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/compo\#
+        nents/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/components/\#
+        responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/respon\#
+        ses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Pr\#
+        oblem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem4\#
+        31"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"\#
+        503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-err\#
+        or-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage_unavail\#
+        able","not_found"]},\#
         "head":{"operationId":"headGetRefusal","tags":["administration"],"summary":"The fields of the answer to GET"\#
-        ,"security":[{"adminToken":[]}],"responses":{"200":{"description":"The refusal, if it is among the last 10,0\#
-        00.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/componen\#
-        ts/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Refusal"}}}\#
-        },"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"404\#
-        ":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$r\#
-        ef":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#\#
-        /components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/compo\#
-        nents/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/\#
-        responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/respon\#
-        ses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable","not_found"]}}\#
-        ,\#
+        ,"security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"description\#
+        ":"The refusal, if it is among the last 10,000.","headers":{"X-Request-Id":{"$ref":"#/components/headers/Req\#
+        uestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schem\#
+        a":{"$ref":"#/components/schemas/Refusal"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$re\#
+        f":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/\#
+        components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/compon\#
+        ents/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/r\#
+        esponses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/respons\#
+        es/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Pro\#
+        blem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem50\#
+        5"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited","stor\#
+        age_unavailable","not_found"]}},\#
+        "/v1/status":{"x-listeners":["admin"],\#
+        "get":{"operationId":"getStatus","tags":["administration"],"summary":"The state of the node","security":[{"a\#
+        dminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"description":"The state now\#
+        .","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components\#
+        /headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Status"}}}},"\#
+        400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{\#
+        "$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref"\#
+        :"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/co\#
+        mponents/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/componen\#
+        ts/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/res\#
+        ponses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses\#
+        /Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","ad\#
+        min_role_missing","admin_origin_refused","rate_limited","storage_unavailable","not_found"]},\#
+        "head":{"operationId":"headGetStatus","tags":["administration"],"summary":"The fields of the answer to GET",\#
+        "security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"description"\#
+        :"The state now.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref\#
+        ":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schema\#
+        s/Status"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Probl\#
+        em401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/components/responses/Problem404"\#
+        },"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414\#
+        ":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$r\#
+        ef":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#\#
+        /components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/compo\#
+        nents/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_tok\#
+        en_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage_unavailable","not_found"]}},\#
+        "/v1/history":{"x-listeners":["admin"],\#
+        "get":{"operationId":"getHistory","tags":["administration"],"summary":"The samples of the last hour","securi\#
+        ty":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/components/para\#
+        meters/Since"}],"responses":{"200":{"description":"One value of each series for each step of ten seconds, th\#
+        e oldest first.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref"\#
+        :"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas\#
+        /History"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Probl\#
+        em401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/components/responses/Problem404"\#
+        },"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414\#
+        ":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$r\#
+        ef":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#\#
+        /components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/compo\#
+        nents/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_tok\#
+        en_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage_unavailable","not_found"]},\#
+        "head":{"operationId":"headGetHistory","tags":["administration"],"summary":"The fields of the answer to GET"\#
+        ,"security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/compone\#
+        nts/parameters/Since"}],"responses":{"200":{"description":"One value of each series for each step of ten sec\#
+        onds, the oldest first.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control"\#
+        :{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components\#
+        /schemas/History"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/respons\#
+        es/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/components/responses/Pro\#
+        blem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem41\#
+        3"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"4\#
+        29":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"\#
+        $ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":\#
+        "#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["a\#
+        dmin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage_unavailable","not_fo\#
+        und"]}},\#
+        "/v1/events":{"x-listeners":["admin"],\#
+        "get":{"operationId":"getEvents","tags":["administration"],"summary":"Samples and changes, as they come","de\#
+        scription":"The answer ends after an hour, when the credential is no longer good, and when the daemon stops\#
+        . At most 16 readers are served at a time.","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertifi\#
+        cate":[]}],"responses":{"200":{"description":"Events of two kinds: `sample` with a `Sample`, every two secon\#
+        ds, and `status` with a `Status`, at first and after each change.","headers":{"X-Request-Id":{"$ref":"#/comp\#
+        onents/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"text/ev\#
+        ent-stream":{"schema":{"type":"string"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":\#
+        "#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/com\#
+        ponents/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/component\#
+        s/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/resp\#
+        onses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/\#
+        Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Proble\#
+        m501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}\#
+        },"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage\#
+        _unavailable","not_found"]},\#
+        "head":{"operationId":"headGetEvents","tags":["administration"],"summary":"The fields of the answer to GET",\#
+        "security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"responses":{"200":{"description"\#
+        :"Events of two kinds: `sample` with a `Sample`, every two seconds, and `status` with a `Status`, at first a\#
+        nd after each change.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{\#
+        "$ref":"#/components/headers/CacheControl"}},"content":{"text/event-stream":{"schema":{"type":"string"}}}},"\#
+        400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{\#
+        "$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref"\#
+        :"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/co\#
+        mponents/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/componen\#
+        ts/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/res\#
+        ponses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses\#
+        /Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","ad\#
+        min_role_missing","admin_origin_refused","rate_limited","storage_unavailable","not_found"]}},\#
+        "/v1/refusals":{"x-listeners":["admin"],\#
+        "get":{"operationId":"listRefusals","tags":["administration"],"summary":"The last refusals","description":"O\#
+        f the last 10,000 refusals, which are kept in memory.","security":[{"adminToken":[]},{"adminSession":[]},{"a\#
+        dminCertificate":[]}],"parameters":[{"$ref":"#/components/parameters/RefusalLimit"},{"$ref":"#/components/pa\#
+        rameters/Before"},{"$ref":"#/components/parameters/RefusalCode"}],"responses":{"200":{"description":"A page\#
+        , the newest first. A page may end early; `next` says whether there is more.","headers":{"X-Request-Id":{"$r\#
+        ef":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content\#
+        ":{"application/json":{"schema":{"$ref":"#/components/schemas/RefusalsPage"}}}},"400":{"$ref":"#/components/\#
+        responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/respon\#
+        ses/Problem403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Pr\#
+        oblem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem4\#
+        14"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"\#
+        431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{\#
+        "$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref"\#
+        :"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_or\#
+        igin_refused","rate_limited","storage_unavailable","not_found"]},\#
+        "head":{"operationId":"headListRefusals","tags":["administration"],"summary":"The fields of the answer to GE\#
+        T","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/compo\#
+        nents/parameters/RefusalLimit"},{"$ref":"#/components/parameters/Before"},{"$ref":"#/components/parameters/R\#
+        efusalCode"}],"responses":{"200":{"description":"A page, the newest first. A page may end early; `next` say\#
+        s whether there is more.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control\#
+        ":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/component\#
+        s/schemas/RefusalsPage"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/r\#
+        esponses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/components/respons\#
+        es/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Pro\#
+        blem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem41\#
+        7"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"5\#
+        00":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"\#
+        $ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-code\#
+        s":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage_unavailable","\#
+        not_found"]}},\#
+        "/v1/ledger":{"x-listeners":["admin"],\#
+        "get":{"operationId":"listLedger","tags":["administration"],"summary":"The entries of this node's ledger","d\#
+        escription":"An entry must match every parameter that is given. `request`, `license`, `subject` and `content\#
+        ` are indexed; the others are found by reading.","security":[{"adminToken":[]},{"adminSession":[]},{"adminCe\#
+        rtificate":[]}],"parameters":[{"$ref":"#/components/parameters/LedgerRequest"},{"$ref":"#/components/paramet\#
+        ers/LedgerLicense"},{"$ref":"#/components/parameters/Subject"},{"$ref":"#/components/parameters/Issuer"},{"$\#
+        ref":"#/components/parameters/Cookie"},{"$ref":"#/components/parameters/Customer"},{"$ref":"#/components/par\#
+        ameters/LedgerDevice"},{"$ref":"#/components/parameters/LedgerPlayback"},{"$ref":"#/components/parameters/Le\#
+        dgerContent"},{"$ref":"#/components/parameters/LedgerKey"},{"$ref":"#/components/parameters/LedgerLimit"},{"\#
+        $ref":"#/components/parameters/AfterSequence"}],"responses":{"200":{"description":"A page, the newest first\#
+        . A page reads a limited number of rows, so it may have fewer entries than asked for, or none; `next` says w\#
+        here to continue.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$re\#
+        f":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schem\#
+        as/LedgerPage"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/\#
+        Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/components/responses/Proble\#
+        m404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"}\#
+        ,"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429"\#
+        :{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$re\#
+        f":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/\#
+        components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admi\#
+        n_token_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage_unavailable","not_found\#
+        "]},\#
+        "head":{"operationId":"headListLedger","tags":["administration"],"summary":"The fields of the answer to GET"\#
+        ,"security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/compone\#
+        nts/parameters/LedgerRequest"},{"$ref":"#/components/parameters/LedgerLicense"},{"$ref":"#/components/parame\#
+        ters/Subject"},{"$ref":"#/components/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"\#
+        #/components/parameters/Customer"},{"$ref":"#/components/parameters/LedgerDevice"},{"$ref":"#/components/par\#
+        ameters/LedgerPlayback"},{"$ref":"#/components/parameters/LedgerContent"},{"$ref":"#/components/parameters/L\#
+        edgerKey"},{"$ref":"#/components/parameters/LedgerLimit"},{"$ref":"#/components/parameters/AfterSequence"}],\#
+        "responses":{"200":{"description":"A page, the newest first. A page reads a limited number of rows, so it ma\#
+        y have fewer entries than asked for, or none; `next` says where to continue.","headers":{"X-Request-Id":{"$r\#
+        ef":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content\#
+        ":{"application/json":{"schema":{"$ref":"#/components/schemas/LedgerPage"}}}},"400":{"$ref":"#/components/re\#
+        sponses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/response\#
+        s/Problem403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Prob\#
+        lem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414\#
+        "},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"43\#
+        1":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$\#
+        ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"\#
+        #/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_orig\#
+        in_refused","rate_limited","storage_unavailable","not_found"]}},\#
+        "/v1/contents":{"x-listeners":["admin"],\#
+        "get":{"operationId":"listContents","tags":["administration"],"summary":"The contents that have keys","secur\#
+        ity":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/components/par\#
+        ameters/ContentLimit"},{"$ref":"#/components/parameters/AfterContent"},{"$ref":"#/components/parameters/Cont\#
+        entPrefix"}],"responses":{"200":{"description":"A page, in the order of the ids.","headers":{"X-Request-Id":\#
+        {"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"con\#
+        tent":{"application/json":{"schema":{"$ref":"#/components/schemas/ContentsPage"}}}},"400":{"$ref":"#/compone\#
+        nts/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/re\#
+        sponses/Problem403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/response\#
+        s/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Prob\#
+        lem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429\#
+        "},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"50\#
+        1":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$\#
+        ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admi\#
+        n_origin_refused","rate_limited","storage_unavailable","not_found","key_store_timeout"]},\#
+        "head":{"operationId":"headListContents","tags":["administration"],"summary":"The fields of the answer to GE\#
+        T","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/compo\#
+        nents/parameters/ContentLimit"},{"$ref":"#/components/parameters/AfterContent"},{"$ref":"#/components/parame\#
+        ters/ContentPrefix"}],"responses":{"200":{"description":"A page, in the order of the ids.","headers":{"X-Req\#
+        uest-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheContro\#
+        l"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/ContentsPage"}}}},"400":{"$ref":"\#
+        #/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/comp\#
+        onents/responses/Problem403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components\#
+        /responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/respo\#
+        nses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/P\#
+        roblem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem\#
+        500"},"501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},\#
+        "505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missi\#
+        ng","admin_origin_refused","rate_limited","storage_unavailable","not_found","key_store_timeout"]}},\#
+        "/v1/contents/{contentId}/keys":{"x-listeners":["admin"],\#
+        "parameters":[{"$ref":"#/components/parameters/PathContentId"}],\#
+        "get":{"operationId":"listContentKeys","tags":["administration"],"summary":"The keys of a content, without t\#
+        he keys themselves","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":\#
+        [{"$ref":"#/components/parameters/ContentKeyLimit"},{"$ref":"#/components/parameters/AfterContentKey"}],"res\#
+        ponses":{"200":{"description":"A page, in the order of the key ids.","headers":{"X-Request-Id":{"$ref":"#/co\#
+        mponents/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"appli\#
+        cation/json":{"schema":{"$ref":"#/components/schemas/ContentKeysPage"}}}},"400":{"$ref":"#/components/respon\#
+        ses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Pr\#
+        oblem403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem4\#
+        08"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"\#
+        417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{\#
+        "$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref"\#
+        :"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/co\#
+        mponents/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_r\#
+        efused","rate_limited","storage_unavailable","not_found","key_store_timeout"]},\#
+        "head":{"operationId":"headListContentKeys","tags":["administration"],"summary":"The fields of the answer t\#
+        o GET","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/c\#
+        omponents/parameters/ContentKeyLimit"},{"$ref":"#/components/parameters/AfterContentKey"}],"responses":{"200\#
+        ":{"description":"A page, in the order of the key ids.","headers":{"X-Request-Id":{"$ref":"#/components/head\#
+        ers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":\#
+        {"schema":{"$ref":"#/components/schemas/ContentKeysPage"}}}},"400":{"$ref":"#/components/responses/Problem40\#
+        0"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"4\#
+        04":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"\#
+        $ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":\#
+        "#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/com\#
+        ponents/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/component\#
+        s/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/resp\#
+        onses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate\#
+        _limited","storage_unavailable","not_found","key_store_timeout"]}},\#
         "/v1/devices":{"x-listeners":["admin"],\#
         "get":{"operationId":"listDevices","tags":["administration"],"summary":"The devices of a subject","security"\#
-        :[{"adminToken":[]}],"parameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#/components/paramete\#
-        rs/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"#/components/parameters/Customer"},{"$ref":"#\#
-        /components/parameters/PageLimit"},{"$ref":"#/components/parameters/After"}],"responses":{"200":{"descriptio\#
-        n":"A page.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/\#
-        components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Dev\#
-        icesPage"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Probl\#
-        em401"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"\#
-        },"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417\#
-        ":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$r\#
-        ef":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#\#
-        /components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/compo\#
-        nents/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable","n\#
-        ot_found"]},\#
+        :[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/components/paramet\#
+        ers/Subject"},{"$ref":"#/components/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"#\#
+        /components/parameters/Customer"},{"$ref":"#/components/parameters/PageLimit"},{"$ref":"#/components/paramet\#
+        ers/After"}],"responses":{"200":{"description":"A page.","headers":{"X-Request-Id":{"$ref":"#/components/hea\#
+        ders/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json"\#
+        :{"schema":{"$ref":"#/components/schemas/DevicesPage"}}}},"400":{"$ref":"#/components/responses/Problem400"}\#
+        ,"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404"\#
+        :{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$re\#
+        f":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/\#
+        components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/compon\#
+        ents/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/r\#
+        esponses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/respons\#
+        es/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_li\#
+        mited","storage_unavailable","not_found"]},\#
         "head":{"operationId":"headListDevices","tags":["administration"],"summary":"The fields of the answer to GET\#
-        ","security":[{"adminToken":[]}],"parameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#/compone\#
-        nts/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"#/components/parameters/Customer"\#
-        },{"$ref":"#/components/parameters/PageLimit"},{"$ref":"#/components/parameters/After"}],"responses":{"200":\#
-        {"description":"A page.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control"\#
-        :{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components\#
-        /schemas/DevicesPage"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/res\#
-        ponses/Problem401"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses\#
-        /Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Probl\#
-        em414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"\#
-        },"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501\#
-        ":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$r\#
-        ef":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_una\#
-        vailable","not_found"]},\#
+        ","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/compon\#
+        ents/parameters/Subject"},{"$ref":"#/components/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"\#
+        },{"$ref":"#/components/parameters/Customer"},{"$ref":"#/components/parameters/PageLimit"},{"$ref":"#/compon\#
+        ents/parameters/After"}],"responses":{"200":{"description":"A page.","headers":{"X-Request-Id":{"$ref":"#/co\#
+        mponents/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"appli\#
+        cation/json":{"schema":{"$ref":"#/components/schemas/DevicesPage"}}}},"400":{"$ref":"#/components/responses/\#
+        Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Proble\#
+        m403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"}\#
+        ,"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417"\#
+        :{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$re\#
+        f":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/\#
+        components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/compon\#
+        ents/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refus\#
+        ed","rate_limited","storage_unavailable","not_found"]},\#
         "delete":{"operationId":"changeDevices","tags":["administration"],"summary":"Removes devices","description":\#
-        "The query names the subject, and takes `all=true` or one of the others.","security":[{"adminToken":[]}],"pa\#
-        rameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#/components/parameters/Issuer"},{"$ref":"#/c\#
-        omponents/parameters/Cookie"},{"$ref":"#/components/parameters/Customer"},{"$ref":"#/components/parameters/A\#
-        ll"},{"$ref":"#/components/parameters/DeviceName"}],"responses":{"200":{"description":"What was found and ch\#
-        anged.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/compo\#
-        nents/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/DevicesP\#
-        age"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401\#
-        "},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"41\#
-        3":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$\#
-        ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"\#
-        #/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/comp\#
-        onents/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components\#
-        /responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable","not_fo\#
-        und"]}},\#
+        "The query names the subject, and takes `all=true` or one of the others.","security":[{"adminToken":[]},{"ad\#
+        minSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#\#
+        /components/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"#/components/parameters/C\#
+        ustomer"},{"$ref":"#/components/parameters/All"},{"$ref":"#/components/parameters/DeviceName"}],"responses":\#
+        {"200":{"description":"What was found and changed.","headers":{"X-Request-Id":{"$ref":"#/components/headers/\#
+        RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"sc\#
+        hema":{"$ref":"#/components/schemas/DevicesPage"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401\#
+        ":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$r\#
+        ef":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#\#
+        /components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/compo\#
+        nents/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/\#
+        responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/respon\#
+        ses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Pr\#
+        oblem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited\#
+        ","storage_unavailable","not_found"]}},\#
         "/v1/playbacks":{"x-listeners":["admin"],\#
         "get":{"operationId":"listPlaybacks","tags":["administration"],"summary":"The playbacks of a subject","secur\#
-        ity":[{"adminToken":[]}],"parameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#/components/para\#
-        meters/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"#/components/parameters/Customer"},{"$ref\#
-        ":"#/components/parameters/PageLimit"},{"$ref":"#/components/parameters/After"}],"responses":{"200":{"descri\#
-        ption":"A page.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref"\#
-        :"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas\#
-        /PlaybacksPage"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses\#
-        /Problem401"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Probl\#
-        em408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"\#
-        },"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431\#
-        ":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$r\#
-        ef":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#\#
-        /components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailab\#
-        le","not_found"]},\#
+        ity":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/components/par\#
+        ameters/Subject"},{"$ref":"#/components/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref\#
+        ":"#/components/parameters/Customer"},{"$ref":"#/components/parameters/PageLimit"},{"$ref":"#/components/par\#
+        ameters/After"}],"responses":{"200":{"description":"A page.","headers":{"X-Request-Id":{"$ref":"#/components\#
+        /headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/j\#
+        son":{"schema":{"$ref":"#/components/schemas/PlaybacksPage"}}}},"400":{"$ref":"#/components/responses/Proble\#
+        m400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"}\#
+        ,"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413"\#
+        :{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$re\#
+        f":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/\#
+        components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/compon\#
+        ents/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/r\#
+        esponses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","r\#
+        ate_limited","storage_unavailable","not_found"]},\#
         "head":{"operationId":"headListPlaybacks","tags":["administration"],"summary":"The fields of the answer to G\#
-        ET","security":[{"adminToken":[]}],"parameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#/compo\#
-        nents/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"#/components/parameters/Custome\#
-        r"},{"$ref":"#/components/parameters/PageLimit"},{"$ref":"#/components/parameters/After"}],"responses":{"200\#
-        ":{"description":"A page.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Contro\#
-        l":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/componen\#
-        ts/schemas/PlaybacksPage"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components\#
-        /responses/Problem401"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/respo\#
-        nses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/P\#
-        roblem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem\#
-        429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},\#
-        "501":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":\#
-        {"$ref":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage\#
-        _unavailable","not_found"]},\#
+        ET","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/comp\#
+        onents/parameters/Subject"},{"$ref":"#/components/parameters/Issuer"},{"$ref":"#/components/parameters/Cooki\#
+        e"},{"$ref":"#/components/parameters/Customer"},{"$ref":"#/components/parameters/PageLimit"},{"$ref":"#/comp\#
+        onents/parameters/After"}],"responses":{"200":{"description":"A page.","headers":{"X-Request-Id":{"$ref":"#/\#
+        components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"app\#
+        lication/json":{"schema":{"$ref":"#/components/schemas/PlaybacksPage"}}}},"400":{"$ref":"#/components/respon\#
+        ses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Pr\#
+        oblem403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem4\#
+        08"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"\#
+        417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{\#
+        "$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref"\#
+        :"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/co\#
+        mponents/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_r\#
+        efused","rate_limited","storage_unavailable","not_found"]},\#
         "delete":{"operationId":"changePlaybacks","tags":["administration"],"summary":"Ends playbacks","description"\#
-        :"The query names the subject, and takes `all=true` or one of the others.","security":[{"adminToken":[]}],"p\#
-        arameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#/components/parameters/Issuer"},{"$ref":"#/\#
-        components/parameters/Cookie"},{"$ref":"#/components/parameters/Customer"},{"$ref":"#/components/parameters/\#
-        All"},{"$ref":"#/components/parameters/PlaybackName"},{"$ref":"#/components/parameters/DeviceName"},{"$ref":\#
-        "#/components/parameters/ContentName"}],"responses":{"200":{"description":"What was found and changed.","hea\#
-        ders":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/header\#
-        s/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/PlaybacksPage"}}}},"\#
-        400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"404":{\#
-        "$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref"\#
-        :"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/co\#
-        mponents/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/componen\#
-        ts/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/res\#
-        ponses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses\#
-        /Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable","not_found"]}},\#
+        :"The query names the subject, and takes `all=true` or one of the others.","security":[{"adminToken":[]},{"a\#
+        dminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"\#
+        #/components/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"#/components/parameters/\#
+        Customer"},{"$ref":"#/components/parameters/All"},{"$ref":"#/components/parameters/PlaybackName"},{"$ref":"#\#
+        /components/parameters/DeviceName"},{"$ref":"#/components/parameters/ContentName"}],"responses":{"200":{"des\#
+        cription":"What was found and changed.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},\#
+        "Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref\#
+        ":"#/components/schemas/PlaybacksPage"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":\#
+        "#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$ref":"#/com\#
+        ponents/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/component\#
+        s/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/resp\#
+        onses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/\#
+        Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Proble\#
+        m501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/Problem505"}\#
+        },"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limited","storage\#
+        _unavailable","not_found"]}},\#
         "/v1/rentals":{"x-listeners":["admin"],\#
         "get":{"operationId":"listRentals","tags":["administration"],"summary":"The rentals of a subject","security"\#
-        :[{"adminToken":[]}],"parameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#/components/paramete\#
-        rs/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"#/components/parameters/Customer"},{"$ref":"#\#
-        /components/parameters/PageLimit"},{"$ref":"#/components/parameters/After"}],"responses":{"200":{"descriptio\#
-        n":"A page.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/\#
-        components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Ren\#
-        talsPage"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Probl\#
-        em401"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"\#
-        },"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417\#
-        ":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$r\#
-        ef":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#\#
-        /components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/compo\#
-        nents/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable","n\#
-        ot_found"]},\#
+        :[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/components/paramet\#
+        ers/Subject"},{"$ref":"#/components/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"#\#
+        /components/parameters/Customer"},{"$ref":"#/components/parameters/PageLimit"},{"$ref":"#/components/paramet\#
+        ers/After"}],"responses":{"200":{"description":"A page.","headers":{"X-Request-Id":{"$ref":"#/components/hea\#
+        ders/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json"\#
+        :{"schema":{"$ref":"#/components/schemas/RentalsPage"}}}},"400":{"$ref":"#/components/responses/Problem400"}\#
+        ,"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404"\#
+        :{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$re\#
+        f":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/\#
+        components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/compon\#
+        ents/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/r\#
+        esponses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/respons\#
+        es/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_li\#
+        mited","storage_unavailable","not_found"]},\#
         "head":{"operationId":"headListRentals","tags":["administration"],"summary":"The fields of the answer to GET\#
-        ","security":[{"adminToken":[]}],"parameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#/compone\#
-        nts/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"#/components/parameters/Customer"\#
-        },{"$ref":"#/components/parameters/PageLimit"},{"$ref":"#/components/parameters/After"}],"responses":{"200":\#
-        {"description":"A page.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control"\#
-        :{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components\#
-        /schemas/RentalsPage"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/res\#
-        ponses/Problem401"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses\#
-        /Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Probl\#
-        em414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"\#
-        },"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501\#
-        ":{"$ref":"#/components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$r\#
-        ef":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_una\#
-        vailable","not_found"]},\#
+        ","security":[{"adminToken":[]},{"adminSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/compon\#
+        ents/parameters/Subject"},{"$ref":"#/components/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"\#
+        },{"$ref":"#/components/parameters/Customer"},{"$ref":"#/components/parameters/PageLimit"},{"$ref":"#/compon\#
+        ents/parameters/After"}],"responses":{"200":{"description":"A page.","headers":{"X-Request-Id":{"$ref":"#/co\#
+        mponents/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"appli\#
+        cation/json":{"schema":{"$ref":"#/components/schemas/RentalsPage"}}}},"400":{"$ref":"#/components/responses/\#
+        Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Proble\#
+        m403"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"}\#
+        ,"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417"\#
+        :{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$re\#
+        f":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/\#
+        components/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/compon\#
+        ents/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refus\#
+        ed","rate_limited","storage_unavailable","not_found"]},\#
         "delete":{"operationId":"changeRentals","tags":["administration"],"summary":"Forgets rentals","description":\#
-        "The query names the subject, and takes `all=true` or one of the others.","security":[{"adminToken":[]}],"pa\#
-        rameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#/components/parameters/Issuer"},{"$ref":"#/c\#
-        omponents/parameters/Cookie"},{"$ref":"#/components/parameters/Customer"},{"$ref":"#/components/parameters/A\#
-        ll"},{"$ref":"#/components/parameters/ContentName"}],"responses":{"200":{"description":"What was found and c\#
-        hanged.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref":"#/comp\#
-        onents/headers/CacheControl"}},"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Rentals\#
-        Page"}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem40\#
-        1"},"404":{"$ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"4\#
-        13":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"\#
-        $ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":\#
-        "#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/com\#
-        ponents/responses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/component\#
-        s/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited","storage_unavailable","not_f\#
-        ound"]}}},\#
+        "The query names the subject, and takes `all=true` or one of the others.","security":[{"adminToken":[]},{"ad\#
+        minSession":[]},{"adminCertificate":[]}],"parameters":[{"$ref":"#/components/parameters/Subject"},{"$ref":"#\#
+        /components/parameters/Issuer"},{"$ref":"#/components/parameters/Cookie"},{"$ref":"#/components/parameters/C\#
+        ustomer"},{"$ref":"#/components/parameters/All"},{"$ref":"#/components/parameters/ContentName"}],"responses"\#
+        :{"200":{"description":"What was found and changed.","headers":{"X-Request-Id":{"$ref":"#/components/headers\#
+        /RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"s\#
+        chema":{"$ref":"#/components/schemas/RentalsPage"}}}},"400":{"$ref":"#/components/responses/Problem400"},"40\#
+        1":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"404":{"$\#
+        ref":"#/components/responses/Problem404"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"\#
+        #/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/comp\#
+        onents/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components\#
+        /responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/respo\#
+        nses/Problem501"},"503":{"$ref":"#/components/responses/Problem503"},"505":{"$ref":"#/components/responses/P\#
+        roblem505"}},"x-error-codes":["admin_token_invalid","admin_role_missing","admin_origin_refused","rate_limite\#
+        d","storage_unavailable","not_found"]}}},\#
         "components":{"securitySchemes":{"token":{"type":"http","scheme":"bearer","bearerFormat":"JWT","description"\#
         :"A token of a configured issuer, or the session token of the licence before."},\#
         "nvAuthorizations":{"type":"apiKey","in":"header","name":"nv-authorizations","description":"The same in NAGR\#
@@ -1014,8 +1362,14 @@ extension APIDescription {
         "entitlementServer":{"type":"http","scheme":"bearer","description":"The secret of `expressPlay.sees`."},\#
         "entitlementServerCertificate":{"type":"mutualTLS","description":"A client certificate that `expressPlay.see\#
         s.clients` names."},\#
-        "adminToken":{"type":"http","scheme":"bearer","description":"A token of the admin listener. A loopback liste\#
-        ner without one answers every process of its machine, but not revocations and accounts."}},\#
+        "adminToken":{"type":"http","scheme":"bearer","description":"A token of the admin listener, whose roles sa\#
+        y what it may do. A loopback listener without a credential answers every process of its machine, and change\#
+        s nothing for it."},\#
+        "adminSession":{"type":"apiKey","in":"cookie","name":"latchkey_admin","description":"A session of the operat\#
+        or's page, with the roles of its token. Over HTTPS the name is `__Host-latchkey_admin`. A request other tha\#
+        n GET and HEAD also needs the form token of `GET /v1/whoami` in `X-Latchkey-Form`."},\#
+        "adminCertificate":{"type":"mutualTLS","description":"A client certificate of the admin listener, whose role\#
+        s say what it may do."}},\#
         "parameters":{"Offline":{"name":"offline","in":"query","description":"Asks for a licence that the device ma\#
         y keep (`1`, `true`, or nothing), or may not.","schema":{"enum":["","0","1","true","false"]},"example":"1","\#
         allowEmptyValue":true},\#
@@ -1058,9 +1412,47 @@ extension APIDescription {
         "PathContentId":{"name":"contentId","in":"path","required":true,"description":"The content id, percent-encod\#
         ed: 1 to 200 printable ASCII characters without space.","schema":{"type":"string","pattern":"^[!-~]{1,200}$"\#
         },"example":"movie-42"},\#
+        "PageFile":{"name":"file","in":"path","required":true,"description":"The name of a file of the page.","schem\#
+        a":{"type":"string","minLength":1},"example":"main.js"},\#
         "PathRequestId":{"name":"requestId","in":"path","required":true,"description":"The id of a refused request\#
         , as `X-Request-Id` had it, or the id of a trace, whose newest refusal is given.","schema":{"type":"string",\#
         "minLength":1},"example":"5f0c2b7e91d3a846"},\#
+        "Since":{"name":"since","in":"query","description":"Only steps that end after this time, in seconds since 19\#
+        70.","schema":{"type":"number","minimum":0}},\#
+        "RefusalLimit":{"name":"limit","in":"query","description":"How many refusals a page has; 50 unless given.","\#
+        schema":{"type":"integer","minimum":1,"maximum":200},"example":50},\#
+        "Before":{"name":"before","in":"query","description":"`next` of the page before.","schema":{"type":"string",\#
+        "pattern":"^[0-9]{1,20}$"}},\#
+        "RefusalCode":{"name":"code","in":"query","description":"Only refusals with this code.","schema":{"type":"st\#
+        ring","minLength":1,"maxLength":64},"example":"token_expired"},\#
+        "LedgerRequest":{"name":"request","in":"query","description":"The id of a request.","schema":{"type":"string\#
+        ","minLength":1,"maxLength":200}},\#
+        "LedgerLicense":{"name":"license","in":"query","description":"The licence, or the one that a renewal follows\#
+        : the 32 hexadecimal digits of `X-License-Id`.","schema":{"type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"ex\#
+        ample":"018bcfe568fa00000000000000000001"},\#
+        "LedgerDevice":{"name":"device","in":"query","description":"The HU of a device, or its pseudonym as lists sh\#
+        ow it, or `pseudonym:` and the digits of an entry.","schema":{"type":"string","minLength":1,"maxLength":200}\#
+        },\#
+        "LedgerPlayback":{"name":"playback","in":"query","description":"The id of a playback session that its devic\#
+        e has reported as ended.","schema":{"type":"string","minLength":1,"maxLength":200}},\#
+        "LedgerContent":{"name":"content","in":"query","description":"The content id.","schema":{"type":"string","mi\#
+        nLength":1,"maxLength":200},"example":"movie-42"},\#
+        "LedgerKey":{"name":"key","in":"query","description":"The id of a content key.","schema":{"type":"string","p\#
+        attern":"^[0-9A-Fa-f-]{32,36}$"}},\#
+        "LedgerLimit":{"name":"limit","in":"query","description":"How many entries a page has at most; 50 unless giv\#
+        en.","schema":{"type":"integer","minimum":1,"maximum":200},"example":50},\#
+        "AfterSequence":{"name":"after","in":"query","description":"`next` of the page before.","schema":{"type":"st\#
+        ring","pattern":"^[0-9]{1,19}$"}},\#
+        "ContentLimit":{"name":"limit","in":"query","description":"How many contents a page has; 25 unless given.","\#
+        schema":{"type":"integer","minimum":1,"maximum":100},"example":25},\#
+        "AfterContent":{"name":"after","in":"query","description":"`next` of the page before.","schema":{"type":"str\#
+        ing","pattern":"^[!-~]{1,200}$"}},\#
+        "ContentPrefix":{"name":"prefix","in":"query","description":"How the content ids begin.","schema":{"type":"s\#
+        tring","pattern":"^[!-~]{1,200}$"},"example":"movie-"},\#
+        "ContentKeyLimit":{"name":"limit","in":"query","description":"How many keys a page has; 100 unless given.","\#
+        schema":{"type":"integer","minimum":1,"maximum":500},"example":100},\#
+        "AfterContentKey":{"name":"after","in":"query","description":"`next` of the page before.","schema":{"type":"\#
+        string","pattern":"^[0-9A-Fa-f-]{32,36}$"}},\#
         "KeyFormat":{"name":"format","in":"query","description":"The form of a packager.","schema":{"enum":["json","\#
         shaka","shaka-streamer","bento4","bento4-dash","bento4-hls","gpac","nginx-vod","wowza","usp","mediaconvert",\#
         "bitmovin","mediafilesegmenter","cpix","hls"]},"example":"shaka"},\#
@@ -1192,6 +1584,8 @@ extension APIDescription {
         {"type":"string"}},\#
         "Allow":{"description":"The methods of the address.","schema":{"type":"string"},"example":"GET, HEAD, OPTION\#
         S"},\#
+        "SessionCookie":{"description":"The cookie of a session of the operator's page.","required":true,"schema":{"\#
+        type":"string","pattern":"; Path=/; HttpOnly; SameSite=Strict"}},\#
         "AllowOrigin":{"description":"The origins whose pages may read the answer. Absent for other origins.","schem\#
         a":{"type":"string"}},\#
         "SPEKEVersion":{"description":"The version of SPEKE. Absent for SPEKE v1.","schema":{"enum":["2.0","2.1"]},"\#
@@ -1344,6 +1738,9 @@ extension APIDescription {
         "Problem414":{"description":"The request target is too long.","headers":{"X-Request-Id":{"$ref":"#/component\#
         s/headers/RequestId"},"X-Error-Code":{"$ref":"#/components/headers/ErrorCode"}},"content":{"application/prob\#
         lem+json":{"schema":{"$ref":"#/components/schemas/Problem414"}}}},\#
+        "Problem415":{"description":"The body has a media type that is not read.","headers":{"X-Request-Id":{"$ref":\#
+        "#/components/headers/RequestId"},"X-Error-Code":{"$ref":"#/components/headers/ErrorCode"}},"content":{"appl\#
+        ication/problem+json":{"schema":{"$ref":"#/components/schemas/Problem415"}}}},\#
         "Problem417":{"description":"No expectation but 100-continue is served.","headers":{"X-Request-Id":{"$ref":"\#
         #/components/headers/RequestId"},"X-Error-Code":{"$ref":"#/components/headers/ErrorCode"}},"content":{"appli\#
         cation/problem+json":{"schema":{"$ref":"#/components/schemas/Problem417"}}}},\#
@@ -1446,11 +1843,11 @@ extension APIDescription {
         ,"token_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","c\#
         ontent_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","c\#
         oncurrency_limit","session_expired","session_killed","key_not_found","key_store_timeout","admin_token_invali\#
-        d","packager_invalid","packager_forbidden","cpix_rejected","media_type_unsupported","key_conflict","key_lost\#
-        ","rate_limited","overloaded","entitlement_denied","entitlement_unavailable","terms_not_expressible","securi\#
-        ty_level","storage_unavailable","clock_untrusted","module_unavailable","not_found","method_not_allowed","bad\#
-        _request","request_timeout","body_too_large","uri_too_long","head_too_large","expectation_failed","not_imple\#
-        mented","version_not_supported","internal"]},\#
+        d","admin_role_missing","admin_origin_refused","packager_invalid","packager_forbidden","cpix_rejected","medi\#
+        a_type_unsupported","key_conflict","key_lost","rate_limited","overloaded","entitlement_denied","entitlement_\#
+        unavailable","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","module_unavai\#
+        lable","not_found","method_not_allowed","bad_request","request_timeout","body_too_large","uri_too_long","hea\#
+        d_too_large","expectation_failed","not_implemented","version_not_supported","internal"]},\#
         "Problem":{"type":"object","required":["type","title","status","detail","code","request_id","server_time","h\#
         int"],"properties":{"type":{"type":"string","format":"uri","description":"`urn:latchkey:error:` and the code\#
         , or a type of DASH-IF."},"title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},"\#
@@ -1607,15 +2004,15 @@ extension APIDescription {
         expired","token_not_yet","token_life","token_audience","token_issuer","token_used","token_revoked","subject_\#
         disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offline_not_allowed","right_not_star\#
         ted","right_ended","device_mismatch","device_limit","concurrency_limit","session_expired","session_killed","\#
-        packager_forbidden","entitlement_denied","terms_not_expressible","security_level"]}},"unevaluatedProperties"\#
-        :false},\#
+        admin_role_missing","admin_origin_refused","packager_forbidden","entitlement_denied","terms_not_expressible"\#
+        ,"security_level"]}},"unevaluatedProperties":false},\#
         "NAGRAProblem403":{"allOf":[{"$ref":"#/components/schemas/NAGRAProblem"}],"properties":{"status":{"const":40\#
         3},"code":{"enum":["token_missing","token_malformed","token_alg","kid_unknown","kid_revoked","token_signatur\#
         e","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_used","token_revoked"\#
         ,"subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offline_not_allowed","righ\#
         t_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","session_expired","session\#
-        _killed","packager_forbidden","entitlement_denied","terms_not_expressible","security_level"]}},"unevaluatedP\#
-        roperties":false},\#
+        _killed","admin_role_missing","admin_origin_refused","packager_forbidden","entitlement_denied","terms_not_ex\#
+        pressible","security_level"]}},"unevaluatedProperties":false},\#
         "Problem404":{"allOf":[{"$ref":"#/components/schemas/Problem"}],"properties":{"status":{"const":404},"code":\#
         {"enum":["key_not_found","not_found"]}},"unevaluatedProperties":false},\#
         "NAGRAProblem404":{"allOf":[{"$ref":"#/components/schemas/NAGRAProblem"}],"properties":{"status":{"const":40\#
@@ -1750,35 +2147,51 @@ extension APIDescription {
         :"expiry","verdict":"passed"}},\#
         "Explanation":{"type":"object","required":["allowed","use","refusal","checks","findings","claims","spc","key\#
         ","rental","spends","terms"],"properties":{"allowed":{"type":["boolean","null"]},"use":{"enum":["streaming",\#
-        "offline"]},"refusal":{"anyOf":[{"type":"null"},{"type":"object","required":["code","cause"],"properties":{"\#
-        code":{"$ref":"#/components/schemas/ErrorCode"},"cause":{"type":"string"}},"additionalProperties":false}]},"\#
-        checks":{"type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/components/schemas/Check"\#
-        }},"description":"Checks by their section: `token`, `revocations`, `spc`, `request`, `rights[0]` and so on\#
-        , `sync`, `terms`."},"findings":{"type":"array","items":{"type":"string"}},"claims":{"anyOf":[{"type":"null"\#
-        },{"type":"object","required":["issuer","subject","tokenID","kid","expiresAt","rights"],"properties":{"issue\#
-        r":{"type":"string"},"subject":{"type":["string","null"]},"tokenID":{"type":["string","null"]},"kid":{"type"\#
-        :["string","null"]},"expiresAt":{"type":"integer"},"rights":{"type":"integer"}},"additionalProperties":false\#
-        }]},"spc":{"anyOf":[{"type":"null"},{"type":"object","required":["version","credential","assetID","deviceID"\#
-        ,"sync"],"properties":{"version":{"type":"integer"},"credential":{"type":"string"},"assetID":{"type":"string\#
-        "},"deviceID":{"type":["string","null"]},"sync":{"type":"boolean"}},"additionalProperties":false}]},"key":{"\#
-        anyOf":[{"type":"null"},{"type":"object","required":["kid","content","contentType"],"properties":{"kid":{"ty\#
-        pe":"string"},"content":{"type":"string"},"contentType":{"enum":["audio","sd","hd","uhd"]}},"additionalPrope\#
-        rties":false}]},"rental":{"anyOf":[{"type":"null"},{"type":"object","properties":{"openedAt":{"type":["strin\#
-        g","null"]},"firstPlay":{"type":["string","null"]},"unknown":{"type":"string"}},"additionalProperties":false\#
-        }]},"spends":{"type":"array","items":{"type":"string"}},"terms":{"anyOf":[{"type":"null"},{"type":"object","\#
-        required":["validity","lease","rental","storage","playback","kept","hdcp","securityLevel","blocks"],"propert\#
-        ies":{"validity":{"type":"string"},"lease":{"type":["integer","null"]},"rental":{"type":["integer","null"]},\#
-        "storage":{"type":["integer","null"]},"playback":{"type":["integer","null"]},"kept":{"type":"boolean"},"hdcp\#
-        ":{"enum":["none","type0","type1",null]},"securityLevel":{"enum":["audio","baseline","main",null]},"blocks":\#
-        {"type":"array","items":{"type":"object","required":["tag","name","value"],"properties":{"tag":{"type":"stri\#
-        ng"},"name":{"type":["string","null"]},"value":{"type":"string"}},"additionalProperties":false}}},"additiona\#
-        lProperties":false}]}},"additionalProperties":false},\#
+        "offline"]},"refusal":{"anyOf":[{"type":"null"},{"type":"object","required":["code","cause","remedy"],"prope\#
+        rties":{"code":{"$ref":"#/components/schemas/ErrorCode"},"cause":{"type":"string"},"remedy":{"type":"string"\#
+        ,"description":"What to do about it."}},"additionalProperties":false}]},"checks":{"type":"object","additiona\#
+        lProperties":{"type":"array","items":{"$ref":"#/components/schemas/Check"}},"description":"Checks by their s\#
+        ection: `token`, `revocations`, `spc`, `request`, `rights[0]` and so on, `sync`, `terms`."},"findings":{"typ\#
+        e":"array","items":{"type":"string"}},"claims":{"anyOf":[{"type":"null"},{"type":"object","required":["issue\#
+        r","subject","tokenID","kid","expiresAt","rights"],"properties":{"issuer":{"type":"string"},"subject":{"type\#
+        ":["string","null"]},"tokenID":{"type":["string","null"]},"kid":{"type":["string","null"]},"expiresAt":{"typ\#
+        e":"integer"},"rights":{"type":"integer"}},"additionalProperties":false}]},"spc":{"anyOf":[{"type":"null"},{\#
+        "type":"object","required":["version","credential","assetID","deviceID","sync"],"properties":{"version":{"ty\#
+        pe":"integer"},"credential":{"type":"string"},"assetID":{"type":"string"},"deviceID":{"type":["string","null\#
+        "]},"sync":{"type":"boolean"}},"additionalProperties":false}]},"key":{"anyOf":[{"type":"null"},{"type":"obje\#
+        ct","required":["kid","content","contentType"],"properties":{"kid":{"type":"string"},"content":{"type":"stri\#
+        ng"},"contentType":{"enum":["audio","sd","hd","uhd"]}},"additionalProperties":false}]},"rental":{"anyOf":[{"\#
+        type":"null"},{"type":"object","properties":{"openedAt":{"type":["string","null"]},"firstPlay":{"type":["str\#
+        ing","null"]},"unknown":{"type":"string"}},"additionalProperties":false}]},"spends":{"type":"array","items":\#
+        {"type":"string"}},"terms":{"anyOf":[{"type":"null"},{"type":"object","required":["validity","lease","rental\#
+        ","storage","playback","kept","hdcp","securityLevel","blocks"],"properties":{"validity":{"type":"string"},"l\#
+        ease":{"type":["integer","null"]},"rental":{"type":["integer","null"]},"storage":{"type":["integer","null"]}\#
+        ,"playback":{"type":["integer","null"]},"kept":{"type":"boolean"},"hdcp":{"enum":["none","type0","type1",nul\#
+        l]},"securityLevel":{"enum":["audio","baseline","main",null]},"blocks":{"type":"array","items":{"type":"obje\#
+        ct","required":["tag","name","value"],"properties":{"tag":{"type":"string"},"name":{"type":["string","null"]\#
+        },"value":{"type":"string"}},"additionalProperties":false}}},"additionalProperties":false}]}},"additionalPro\#
+        perties":false},\#
         "Revocation":{"type":"object","required":["kind","issuer","value","until","revokedAt","reason"],"properties"\#
         :{"kind":{"enum":["jti","kid","iss","sub","hu","device","content","session"]},"issuer":{"type":["string","nu\#
         ll"]},"value":{"type":"string"},"until":{"type":["string","null"]},"revokedAt":{"type":"string"},"reason":{"\#
         type":"string"}},"example":{"kind":"sub","issuer":"https://portal.example","value":"pseudonym:00000000000000\#
         00000000000000000000000000000000000000000000000000","until":null,"revokedAt":"2026-01-31T12:00:00Z","reason"\#
         :""}},\#
+        "SessionOrder":{"type":"object","required":["token"],"properties":{"token":{"type":"string","description":"\#
+        A token of the admin listener."}},"additionalProperties":false},\#
+        "SessionEnd":{"type":"object","required":["hasEnded"],"properties":{"hasEnded":{"type":"boolean","descriptio\#
+        n":"Whether the request had a session. A token or a certificate has none."}},"additionalProperties":false},\#
+        "Administrator":{"type":"object","required":["name","kind","roles","permissions","actor"],"properties":{"nam\#
+        e":{"type":["string","null"],"description":"The name of the credential."},"kind":{"enum":["token","certifica\#
+        te","session","none"],"description":"How the sender has proved who it is. `none`: the listener has no creden\#
+        tials."},"roles":{"type":"array","items":{"enum":["metrics","support","security","admin"]}},"permissions":{"\#
+        type":"array","items":{"enum":["scrape","watch","look","explain","release","revoke","operate"]},"description\#
+        ":"What the roles allow together."},"actor":{"type":["string","null"],"description":"The name in the ledger.\#
+        "},"formToken":{"type":"string","description":"Of a session: what `X-Latchkey-Form` has in a request that ch\#
+        anges something."},"idleSeconds":{"type":"integer","description":"Of a session: how long it lasts withou\#
+        t a request."},"endsAt":{"type":"integer","description":"Of a session: its end at the latest, in seconds sin\#
+        ce 1970."}},"additionalProperties":false,"example":{"name":"alice","kind":"token","roles":["support"],"permi\#
+        ssions":["watch","look","explain","release"],"actor":"token:alice"}},\#
         "Readiness":{"type":"object","required":["ready","changed"],"properties":{"ready":{"type":"boolean","descrip\#
         tion":"Whether no order keeps the node from being ready."},"changed":{"type":"boolean","description":"Whethe\#
         r this request changed that."}},"additionalProperties":false},\#
@@ -1812,6 +2225,92 @@ extension APIDescription {
         ficate.","remedy":"Compare the application secret of the credential with the one that came with its certific\#
         ate.","tag":"0000000000000000","number":"0","spc_version":"2","listener":"public[0]","client":"203.0.113.0/2\#
         4"}},\#
+        "Status":{"type":"object","required":["node","version","startedAt","now","ready","readiness","drained","stop\#
+        ping","degraded","ends","nodes","clock","memory","listeners"],"properties":{"node":{"type":"string","descrip\#
+        tion":"The name of the node in its configuration."},"version":{"type":"string"},"startedAt":{"type":"integer\#
+        "},"now":{"type":"integer","description":"All times are seconds since 1970."},"ready":{"type":"boolean"},"re\#
+        adiness":{"type":"string","description":"Why the node is ready or not."},"drained":{"anyOf":[{"type":"object\#
+        ","required":["by","since"],"properties":{"by":{"type":"string"},"since":{"type":"integer"}},"additionalProp\#
+        erties":false},{"type":"null"}]},"stopping":{"type":"boolean"},"degraded":{"type":"array","items":{"type":"o\#
+        bject","required":["part","text","remedy"],"properties":{"part":{"type":"string"},"text":{"type":"string","d\#
+        escription":"What does not work."},"remedy":{"type":"string","description":"What to do about it."}},"additio\#
+        nalProperties":false}},"ends":{"type":"array","items":{"type":"object","required":["kind","name","endsAt"],"\#
+        properties":{"kind":{"type":"string","enum":["tls","fairplay"]},"name":{"type":"string"},"endsAt":{"type":"i\#
+        nteger"}},"additionalProperties":false},"description":"When certificates end, the first one first."},"nodes"\#
+        :{"type":"array","items":{"type":"object","required":["node","ledger","isThis","seenAt","clockOffsetSeconds"\#
+        ,"ledgerLagRows"],"properties":{"node":{"type":"string"},"ledger":{"type":"string","description":"The id o\#
+        f the node's ledger."},"isThis":{"type":"boolean"},"seenAt":{"type":["integer","null"]},"clockOffsetSeconds"\#
+        :{"type":["number","null"]},"ledgerLagRows":{"type":["integer","null"]}},"additionalProperties":false},"desc\#
+        ription":"The nodes that share the database; empty if the node works alone."},"clock":{"type":"object","requ\#
+        ired":["state","databaseOffsetSeconds","stepSeconds"],"properties":{"state":{"type":"string","enum":["truste\#
+        d","unproved","stepped","behind","apart"]},"databaseOffsetSeconds":{"type":["number","null"]},"stepSeconds":\#
+        {"type":"number"}},"additionalProperties":false},"memory":{"type":"object","required":["charged","budget","r\#
+        esident"],"properties":{"charged":{"type":"integer","description":"Bytes that are held for clients."},"budge\#
+        t":{"type":"integer"},"resident":{"type":["integer","null"]}},"additionalProperties":false},"listeners":{"ty\#
+        pe":"array","items":{"type":"object","required":["name","address","tls"],"properties":{"name":{"type":"strin\#
+        g"},"address":{"type":"string"},"tls":{"type":"boolean"}},"additionalProperties":false}}},"additionalPropert\#
+        ies":false},\#
+        "SeriesName":{"type":"string","enum":["licenses_v1","licenses_v2","licenses_v3","licenses_repeated","refusal\#
+        s","refusals_spc","refusals_token","refusals_rights","refusals_key","refusals_overload","refusals_fault","re\#
+        fusals_other","latency_p50","latency_p99","rsa_busy","processors","loop_lag","loop_longest_turn","requests_i\#
+        n_flight","connections","memory_charged","memory_resident","http_2xx","http_3xx","http_4xx","http_5xx","ledg\#
+        er_waiting","ledger_lag"],"description":"The article Metrics says what each series is."},\#
+        "History":{"type":"object","required":["stepSeconds","startsAt","count","series"],"properties":{"stepSeconds\#
+        ":{"type":"integer"},"startsAt":{"type":"number","description":"The beginning of the first step, in second\#
+        s since 1970."},"count":{"type":"integer","minimum":0,"maximum":360,"description":"The number of steps."},"s\#
+        eries":{"type":"array","items":{"type":"object","required":["name","unit","values"],"properties":{"name":{"$\#
+        ref":"#/components/schemas/SeriesName"},"unit":{"type":"string","enum":["per_second","seconds","share","coun\#
+        t","bytes"]},"values":{"type":"array","items":{"type":["number","null"]},"description":"null where the numbe\#
+        r is not known."}},"additionalProperties":false}}},"additionalProperties":false},\#
+        "Sample":{"type":"object","required":["at","values"],"properties":{"at":{"type":"number","description":"In s\#
+        econds since 1970."},"values":{"type":"object","propertyNames":{"$ref":"#/components/schemas/SeriesName"},"a\#
+        dditionalProperties":{"type":["number","null"]},"description":"The values of the last two seconds."}},"addit\#
+        ionalProperties":false},\#
+        "RefusalsPage":{"type":"object","required":["refusals","next"],"properties":{"refusals":{"type":"array","ite\#
+        ms":{"$ref":"#/components/schemas/Refusal"}},"next":{"type":["string","null"]}},"additionalProperties":false\#
+        },\#
+        "LedgerPage":{"type":"object","required":["entries","order","next","isComplete"],"properties":{"entries":{"t\#
+        ype":"array","items":{"type":"object","required":["sequence","node","at","time","text","kind","license","pre\#
+        vious","kid","content","subject","device","token","cookie","detail","lease","rental","until","playback","ren\#
+        ewAfter","actor","request","report"],"properties":{"sequence":{"type":"integer"},"node":{"type":"string","de\#
+        scription":"The id of the node whose ledger has the entry."},"at":{"type":"integer","description":"In second\#
+        s since 1970."},"time":{"type":"string"},"text":{"type":"string","description":"The entry in one line."},"ki\#
+        nd":{"type":"string"},"license":{"type":"string"},"previous":{"type":["string","null"]},"kid":{"type":["stri\#
+        ng","null"]},"content":{"type":["string","null"]},"subject":{"type":["string","null"],"description":"The fir\#
+        st half of a pseudonym, as hexadecimal digits."},"device":{"type":["string","null"],"description":"The same.\#
+        "},"token":{"type":["string","null"]},"cookie":{"type":["string","null"]},"detail":{"type":"string"},"lease"\#
+        :{"type":["integer","null"]},"rental":{"type":["integer","null"]},"until":{"type":["string","null"]},"playba\#
+        ck":{"type":["integer","null"]},"renewAfter":{"type":["string","null"]},"actor":{"type":["string","null"]},"\#
+        request":{"type":["string","null"]},"report":{"anyOf":[{"type":"object","required":["flags","outcome","title\#
+        ID","streamIDs"],"properties":{"flags":{"type":"string"},"outcome":{"type":"string"},"titleID":{"type":"stri\#
+        ng"},"streamIDs":{"type":"array","items":{"type":"string"}}},"additionalProperties":false},{"type":"null"}]}\#
+        },"additionalProperties":false}},"order":{"type":"string","const":"newestFirst"},"next":{"type":["string","n\#
+        ull"]},"isComplete":{"type":"boolean","description":"Whether the search has reached the beginning of the led\#
+        ger."}},"additionalProperties":false},\#
+        "ContentsPage":{"type":"object","required":["contents","next"],"properties":{"contents":{"type":"array","ite\#
+        ms":{"type":"object","required":["contentId","keyCount","withdrawnCount","hasMoreKeys","tracks","periodCount\#
+        ","createdAt","newestAt"],"properties":{"contentId":{"type":"string"},"keyCount":{"type":"integer"},"withdra\#
+        wnCount":{"type":"integer"},"hasMoreKeys":{"type":"boolean","description":"Whether the content has more key\#
+        s than were counted."},"tracks":{"type":"array","items":{"type":"string"},"description":"The labels of the t\#
+        racks; for a key without a label, its type."},"periodCount":{"type":"integer"},"createdAt":{"type":"integer"\#
+        ,"description":"When the first of these keys was made, in seconds since 1970."},"newestAt":{"type":"integer"\#
+        ,"description":"When the last one was made."}},"additionalProperties":false}},"next":{"type":["string","null\#
+        "]}},"additionalProperties":false},\#
+        "ContentKeysPage":{"type":"object","required":["contentId","keys","periods","nextRotation","next"],"properti\#
+        es":{"contentId":{"type":"string"},"keys":{"type":"array","items":{"type":"object","required":["keyId","trac\#
+        k","type","period","scheme","createdAt","state","floors"],"properties":{"keyId":{"type":"string"},"track":{"\#
+        type":["string","null"],"description":"The label; null for a key that serves every track."},"type":{"type":"\#
+        string","enum":["audio","sd","hd","uhd"]},"period":{"type":["integer","null"]},"scheme":{"type":"string","en\#
+        um":["cbcs","sample-aes","cenc","cens","cbc1"]},"createdAt":{"type":"integer"},"state":{"type":"string","enu\#
+        m":["live","withdrawn"]},"floors":{"type":"object","required":["securityLevel","hdcp"],"properties":{"securi\#
+        tyLevel":{"type":["string","null"]},"hdcp":{"type":["string","null"]}},"additionalProperties":false,"descrip\#
+        tion":"The least that the key demands of a device; null if only the type decides."}},"additionalProperties":\#
+        false}},"periods":{"type":"array","items":{"type":"object","required":["index","startsAt","endsAt"],"propert\#
+        ies":{"index":{"type":"integer"},"startsAt":{"type":["integer","null"]},"endsAt":{"type":["integer","null"]}\#
+        },"additionalProperties":false},"description":"The newest periods, the newest first."},"nextRotation":{"anyO\#
+        f":[{"type":"object","required":["index","at"],"properties":{"index":{"type":"integer"},"at":{"type":"intege\#
+        r"}},"additionalProperties":false},{"type":"null"}]},"next":{"type":["string","null"]}},"additionalPropertie\#
+        s":false},\#
         "DevicesPage":{"type":"object","required":["devices","next"],"properties":{"devices":{"type":"array","items"\#
         :{"type":"object","required":["device","addedAt","seenAt","keptUntil"],"properties":{"device":{"type":"strin\#
         g"},"addedAt":{"type":["string","null"]},"seenAt":{"type":["string","null"]},"keptUntil":{"type":["string","\#
@@ -2288,28 +2787,30 @@ extension APIDescription {
         nses/Problem501"},"505":{"$ref":"#/components/responses/Problem505"}}}},\#
         "/openapi.json":{"x-listeners":["public","admin"],\#
         "get":{"operationId":"getDescription","tags":["description"],"summary":"This description","description":"O\#
-        n admin listeners with an admin token, as everything there but health.","security":[{},{"adminToken":[]}],"r\#
-        esponses":{"200":{"description":"OpenAPI 3.1. The public listener describes its own routes alone; an admin l\#
-        istener describes those of both.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache\#
-        -Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"type":"obj\#
-        ect","required":["openapi","info","paths"],"properties":{"openapi":{"type":"string"}}}}}},"400":{"$ref":"#/c\#
-        omponents/responses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"408":{"$ref":"#/compone\#
-        nts/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/re\#
-        sponses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/response\#
-        s/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Prob\#
-        lem500"},"501":{"$ref":"#/components/responses/Problem501"},"505":{"$ref":"#/components/responses/Problem505\#
-        "}},"x-error-codes":["admin_token_invalid","rate_limited"]},\#
+        n admin listeners with any credential of the listener.","security":[{},{"adminToken":[]}],"responses":{"200"\#
+        :{"description":"OpenAPI 3.1. The public listener describes its own routes alone; an admin listener describe\#
+        s those of both.","headers":{"X-Request-Id":{"$ref":"#/components/headers/RequestId"},"Cache-Control":{"$ref\#
+        ":"#/components/headers/CacheControl"}},"content":{"application/json":{"schema":{"type":"object","required":\#
+        ["openapi","info","paths"],"properties":{"openapi":{"type":"string"}}}}}},"400":{"$ref":"#/components/respon\#
+        ses/Problem400"},"401":{"$ref":"#/components/responses/Problem401"},"403":{"$ref":"#/components/responses/Pr\#
+        oblem403"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Problem4\#
+        13"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"},"\#
+        429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500":{\#
+        "$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"505":{"$ref"\#
+        :"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","admin_origin_refused","rate_l\#
+        imited"]},\#
         "head":{"operationId":"headGetDescription","tags":["description"],"summary":"The fields of the answer to GET\#
         ","security":[{},{"adminToken":[]}],"responses":{"200":{"description":"OpenAPI 3.1. The public listener desc\#
         ribes its own routes alone; an admin listener describes those of both.","headers":{"X-Request-Id":{"$ref":"#\#
         /components/headers/RequestId"},"Cache-Control":{"$ref":"#/components/headers/CacheControl"}},"content":{"ap\#
         plication/json":{"schema":{"type":"object","required":["openapi","info","paths"],"properties":{"openapi":{"t\#
         ype":"string"}}}}}},"400":{"$ref":"#/components/responses/Problem400"},"401":{"$ref":"#/components/responses\#
-        /Problem401"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"#/components/responses/Probl\#
-        em413"},"414":{"$ref":"#/components/responses/Problem414"},"417":{"$ref":"#/components/responses/Problem417"\#
-        },"429":{"$ref":"#/components/responses/Problem429"},"431":{"$ref":"#/components/responses/Problem431"},"500\#
-        ":{"$ref":"#/components/responses/Problem500"},"501":{"$ref":"#/components/responses/Problem501"},"505":{"$r\#
-        ef":"#/components/responses/Problem505"}},"x-error-codes":["admin_token_invalid","rate_limited"]},\#
+        /Problem401"},"403":{"$ref":"#/components/responses/Problem403"},"408":{"$ref":"#/components/responses/Probl\#
+        em408"},"413":{"$ref":"#/components/responses/Problem413"},"414":{"$ref":"#/components/responses/Problem414"\#
+        },"417":{"$ref":"#/components/responses/Problem417"},"429":{"$ref":"#/components/responses/Problem429"},"431\#
+        ":{"$ref":"#/components/responses/Problem431"},"500":{"$ref":"#/components/responses/Problem500"},"501":{"$r\#
+        ef":"#/components/responses/Problem501"},"505":{"$ref":"#/components/responses/Problem505"}},"x-error-codes"\#
+        :["admin_token_invalid","admin_origin_refused","rate_limited"]},\#
         "options":{"operationId":"preflightDescription","tags":["cross-origin"],"summary":"What a browser asks befor\#
         e it sends a request","security":[],"responses":{"204":{"$ref":"#/components/responses/Preflight"},"400":{"$\#
         ref":"#/components/responses/Problem400"},"408":{"$ref":"#/components/responses/Problem408"},"413":{"$ref":"\#
@@ -2575,8 +3076,9 @@ extension APIDescription {
         "entitlementServer":{"type":"http","scheme":"bearer","description":"The secret of `expressPlay.sees`."},\#
         "entitlementServerCertificate":{"type":"mutualTLS","description":"A client certificate that `expressPlay.see\#
         s.clients` names."},\#
-        "adminToken":{"type":"http","scheme":"bearer","description":"A token of the admin listener. A loopback liste\#
-        ner without one answers every process of its machine, but not revocations and accounts."}},\#
+        "adminToken":{"type":"http","scheme":"bearer","description":"A token of the admin listener, whose roles sa\#
+        y what it may do. A loopback listener without a credential answers every process of its machine, and change\#
+        s nothing for it."}},\#
         "parameters":{"Offline":{"name":"offline","in":"query","description":"Asks for a licence that the device ma\#
         y keep (`1`, `true`, or nothing), or may not.","schema":{"enum":["","0","1","true","false"]},"example":"1","\#
         allowEmptyValue":true},\#
@@ -2980,11 +3482,11 @@ extension APIDescription {
         ,"token_schema","token_used","token_revoked","subject_disabled","device_revoked","ip_denied","geo_denied","c\#
         ontent_mismatch","offline_not_allowed","right_not_started","right_ended","device_mismatch","device_limit","c\#
         oncurrency_limit","session_expired","session_killed","key_not_found","key_store_timeout","admin_token_invali\#
-        d","packager_invalid","packager_forbidden","cpix_rejected","media_type_unsupported","key_conflict","key_lost\#
-        ","rate_limited","overloaded","entitlement_denied","entitlement_unavailable","terms_not_expressible","securi\#
-        ty_level","storage_unavailable","clock_untrusted","module_unavailable","not_found","method_not_allowed","bad\#
-        _request","request_timeout","body_too_large","uri_too_long","head_too_large","expectation_failed","not_imple\#
-        mented","version_not_supported","internal"]},\#
+        d","admin_role_missing","admin_origin_refused","packager_invalid","packager_forbidden","cpix_rejected","medi\#
+        a_type_unsupported","key_conflict","key_lost","rate_limited","overloaded","entitlement_denied","entitlement_\#
+        unavailable","terms_not_expressible","security_level","storage_unavailable","clock_untrusted","module_unavai\#
+        lable","not_found","method_not_allowed","bad_request","request_timeout","body_too_large","uri_too_long","hea\#
+        d_too_large","expectation_failed","not_implemented","version_not_supported","internal"]},\#
         "Problem":{"type":"object","required":["type","title","status","detail","code","request_id","server_time","h\#
         int"],"properties":{"type":{"type":"string","format":"uri","description":"`urn:latchkey:error:` and the code\#
         , or a type of DASH-IF."},"title":{"type":"string"},"status":{"type":"integer"},"detail":{"type":"string"},"\#
@@ -3141,15 +3643,15 @@ extension APIDescription {
         expired","token_not_yet","token_life","token_audience","token_issuer","token_used","token_revoked","subject_\#
         disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offline_not_allowed","right_not_star\#
         ted","right_ended","device_mismatch","device_limit","concurrency_limit","session_expired","session_killed","\#
-        packager_forbidden","entitlement_denied","terms_not_expressible","security_level"]}},"unevaluatedProperties"\#
-        :false},\#
+        admin_role_missing","admin_origin_refused","packager_forbidden","entitlement_denied","terms_not_expressible"\#
+        ,"security_level"]}},"unevaluatedProperties":false},\#
         "NAGRAProblem403":{"allOf":[{"$ref":"#/components/schemas/NAGRAProblem"}],"properties":{"status":{"const":40\#
         3},"code":{"enum":["token_missing","token_malformed","token_alg","kid_unknown","kid_revoked","token_signatur\#
         e","token_expired","token_not_yet","token_life","token_audience","token_issuer","token_used","token_revoked"\#
         ,"subject_disabled","device_revoked","ip_denied","geo_denied","content_mismatch","offline_not_allowed","righ\#
         t_not_started","right_ended","device_mismatch","device_limit","concurrency_limit","session_expired","session\#
-        _killed","packager_forbidden","entitlement_denied","terms_not_expressible","security_level"]}},"unevaluatedP\#
-        roperties":false},\#
+        _killed","admin_role_missing","admin_origin_refused","packager_forbidden","entitlement_denied","terms_not_ex\#
+        pressible","security_level"]}},"unevaluatedProperties":false},\#
         "Problem404":{"allOf":[{"$ref":"#/components/schemas/Problem"}],"properties":{"status":{"const":404},"code":\#
         {"enum":["key_not_found","not_found"]}},"unevaluatedProperties":false},\#
         "NAGRAProblem404":{"allOf":[{"$ref":"#/components/schemas/NAGRAProblem"}],"properties":{"status":{"const":40\#

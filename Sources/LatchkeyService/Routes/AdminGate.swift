@@ -1,4 +1,3 @@
-import Entitlements
 import HTTPMessages
 import HTTPServing
 import KeyCrypto
@@ -7,17 +6,11 @@ import POSIXSockets
 import ServiceConfiguration
 import Telemetry
 
-/// Decides whether a request comes from an administrator, by its host name and its token.
+/// Decides who sends a request to an admin listener, by the host name and by a token, a session or a client
+/// certificate.
 ///
-/// A `GuessLimiter` slows down clients that send wrong tokens.
+/// A `GuessLimiter` slows down clients that send wrong tokens. What the sender may do is decided by `AdminAddress`.
 final class AdminGate: Sendable {
-    /// Why a request is refused.
-    struct Refusal: Error, Equatable {
-        let code: ProblemCode
-        var cause: String
-        var retryAfterSeconds: Int64?
-    }
-
     /// Why a presented token was refused; the labels of a metric.
     enum TokenRefusal: String, MetricLabels {
         /// The token was checked, and is not an administrator's.
@@ -28,35 +21,44 @@ final class AdminGate: Sendable {
         static let labelNames = ["reason"]
     }
 
+    /// The index of the admin listener.
+    let listener: Int
     /// The host names that requests may have, besides numeric addresses and `localhost`.
     ///
-    /// If empty, a listener with a token accepts any name.
+    /// If empty, a listener with a credential accepts any name from clients that are not browsers.
     private let hosts: Set<String>
+    private let sessions: AdminSessions
     private let guesses: GuessLimiter
     private let refusedTokens: MetricFamily<TokenRefusal, Counter>
 
     /// - Parameter refusedTokens: Counts refused tokens, for all admin listeners together.
     init(
-        hosts: Set<String> = [], countingIn refusedTokens: MetricFamily<TokenRefusal, Counter>,
+        listener: Int = 0, hosts: Set<String> = [], sessions: AdminSessions = AdminSessions(),
+        countingIn refusedTokens: MetricFamily<TokenRefusal, Counter>,
         clock: any MonotonicClock = SystemMonotonicClock()
     ) {
+        self.listener = listener
         self.hosts = hosts
+        self.sessions = sessions
         self.refusedTokens = refusedTokens
         guesses = GuessLimiter(clock: clock)
     }
 
     // MARK: Names
 
-    /// The refusal for a request whose host name is not allowed; nil if it is allowed.
+    /// Refuses a request whose host name is not allowed.
     ///
     /// A web page can make its own host name point to this machine (DNS rebinding), and requests from it then have that
-    /// name. So a listener without a token accepts only numeric addresses, `localhost` and listed names.
-    func refusal(ofHostIn request: HTTPRequest, hasToken: Bool) -> Refusal? {
-        guard let host = request.fields["Host"], !host.isEmpty else { return nil }
-        if hosts.isEmpty && hasToken { return nil }
+    /// name. So a listener without a credential accepts only numeric addresses, `localhost` and listed names. A
+    /// listener with one does so for requests of browsers.
+    func checkHost(of request: HTTPRequest, isForBrowsers: Bool, among credentials: AdminCredentials)
+        throws(AdminRefusal)
+    {
+        let host = request.fields["Host"] ?? ""
         let name = Self.name(in: host)
-        if name == "localhost" || IPAddress(name) != nil || hosts.contains(name) { return nil }
-        return Refusal(code: .badRequest, cause: "the name in Host is not in listeners.admin[].hosts")
+        if name == "localhost" || IPAddress(name) != nil || hosts.contains(name) { return }
+        if !isForBrowsers, host.isEmpty || (hosts.isEmpty && !credentials.isEmpty) { return }
+        throw AdminRefusal(.badRequest, cause: "the name in Host is not in listeners.admin[].hosts")
     }
 
     /// The host without its port and brackets, in lower case.
@@ -70,27 +72,108 @@ final class AdminGate: Sendable {
         return String(name)
     }
 
-    // MARK: Tokens
+    // MARK: Senders
 
-    /// The name of the token that a request presents. Throws if the sender is not an administrator.
-    func holder(
-        in request: HTTPRequest, of tokens: [LoadedConfiguration.AdminToken]
-    ) throws(Refusal) -> String {
-        guard case .one(let presented) = BearerToken.presented(in: request.fields) else {
-            throw Refusal(code: .adminTokenInvalid, cause: "no token, or more than one")
+    /// The sender of a request. Throws if it has no credential of the listener.
+    ///
+    /// A token decides before a session, and a session before a certificate: a client chooses to send a token, and an
+    /// operator to log in, but a browser sends its certificate always.
+    ///
+    /// - Parameter isPolled: Whether the request does not keep a session alive.
+    func sender(
+        of request: HTTPRequest, among credentials: AdminCredentials, isPolled: Bool = false
+    ) throws(AdminRefusal) -> AdminSender {
+        if credentials.isEmpty { return AdminSender(proof: .none) }
+        switch BearerToken.presented(in: request.fields) {
+        case .one(let presented):
+            let token = try token(presenting: presented, from: request.peer, among: credentials)
+            return AdminSender(proof: .token(token))
+        case .ambiguous: throw missing("more than one token", credentials)
+        case .none: break
         }
-        if let seconds = guesses.waitSeconds(of: request.peer) {
-            refusedTokens[.slowed].increment()
-            throw Refusal(
-                code: .rateLimited, cause: "too many wrong tokens of this network", retryAfterSeconds: seconds)
+        var cause = "no token, no session and no known client certificate"
+        switch AdminCookie.presented(in: request.fields, isSecure: request.isOverHTTPS == true) {
+        case .one(let id):
+            if let sender = try sender(of: request, in: id, among: credentials, isPolled: isPolled) { return sender }
+            cause = "the session has ended, or is not known"
+        case .unusable: cause = "the cookie is not one session's"
+        case .nothing: break
         }
-        // Compares with every token, each in constant time, so that the time does not show how much is right.
-        let secret = SecretBytes(copying: presented)
-        var holder: String?
-        for token in tokens where token.secret.bytes.isEqual(to: secret) { holder = holder ?? token.name }
-        if let holder { return holder }
+        if let client = Self.client(of: request, among: credentials) {
+            if let fault = BrowserRequest.fault(in: request) { throw .foreignPage(fault) }
+            return AdminSender(proof: .certificate(client))
+        }
+        throw missing(cause, credentials)
+    }
+
+    /// The token with this secret. Throws if there is none, or if the network has sent too many wrong ones.
+    func token(
+        presenting presented: [UInt8], from peer: HTTPPeer, among credentials: AdminCredentials
+    ) throws(AdminRefusal) -> AdminCredentials.Token {
+        try refuseGuesses(of: peer)
+        // Compares with every token, each in constant time, so that the time does not show how much is right. A secret
+        // has at least one byte.
+        var found: AdminCredentials.Token?
+        if !presented.isEmpty {
+            let secret = SecretBytes(copying: presented)
+            for token in credentials.tokens where token.secret.bytes.isEqual(to: secret) { found = found ?? token }
+        }
+        if let found { return found }
         refusedTokens[.wrong].increment()
-        guesses.noteWrongSecret(of: request.peer)
-        throw Refusal(code: .adminTokenInvalid, cause: "a wrong token")
+        guesses.noteWrongSecret(of: peer)
+        throw missing("a wrong token", credentials)
+    }
+
+    /// Throws if the network of the peer has presented too many wrong tokens.
+    func refuseGuesses(of peer: HTTPPeer) throws(AdminRefusal) {
+        guard let seconds = guesses.waitSeconds(of: peer) else { return }
+        refusedTokens[.slowed].increment()
+        throw AdminRefusal(.rateLimited, cause: "too many wrong tokens of this network", retryAfterSeconds: seconds)
+    }
+
+    /// The holder of a session; nil if the session has ended, or never was.
+    ///
+    /// A browser sends the cookie by itself. So the request must have the name of this server, must not come from
+    /// another page, and must have the form token if it changes something.
+    private func sender(
+        of request: HTTPRequest, in id: AdminSessionID, among credentials: AdminCredentials, isPolled: Bool
+    ) throws(AdminRefusal) -> AdminSender? {
+        guard let session = sessions.holder(of: id, at: listener, among: credentials) else { return nil }
+        try checkHost(of: request, isForBrowsers: true, among: credentials)
+        if let fault = BrowserRequest.fault(in: request) { throw .foreignPage(fault) }
+        if !request.method.isRead {
+            guard let presented = request.fields.bytes(of: "X-Latchkey-Form"), id.isFormToken(presented) else {
+                throw .foreignPage("X-Latchkey-Form is missing, or is not the form token of the session")
+            }
+        }
+        if !isPolled { sessions.noteUse(of: id) }
+        return AdminSender(proof: .session(id, of: session.token, endsAt: session.endsAt))
+    }
+
+    /// The client whose certificate the connection has. The certificate on a proxy's connection is the proxy's own.
+    private static func client(
+        of request: HTTPRequest, among credentials: AdminCredentials
+    ) -> AdminCredentials.Client? {
+        guard !request.peer.isBehindTrustedProxy, let certificate = request.peer.tls?.clientCertificate else {
+            return nil
+        }
+        return credentials.holder(subject: certificate.subject, sha256: certificate.sha256)
+    }
+
+    private func missing(_ cause: String, _ credentials: AdminCredentials) -> AdminRefusal {
+        let clients = credentials.clients.map(\.name)
+        let expected =
+            "one of this listener's tokens: " + credentials.tokens.map(\.name).joined(separator: ", ")
+            + (clients.isEmpty ? "" : "; or a certificate of: " + clients.joined(separator: ", "))
+        return AdminRefusal(.adminTokenInvalid, cause: cause, expected: expected)
+    }
+
+    /// Whether a sender still has a permission, for an answer that takes long. Does not keep a session alive.
+    func allows(_ sender: AdminSender, _ permission: AdminPermission, under credentials: AdminCredentials) -> Bool {
+        guard sender.isAllowed(permission, under: credentials) else { return false }
+        switch sender.proof {
+        case .none, .token, .certificate: return true
+        case .session(let id, _, _): return sessions.holder(of: id, at: listener, among: credentials) != nil
+        }
     }
 }

@@ -3,16 +3,15 @@ import ByteCoding
 import EventLoops
 import HTTPMessages
 import HTTPServing
-import KeyCrypto
 import Licensing
 import Records
 import ServiceConfiguration
 import Telemetry
 
-/// The routes for operators: health, metrics, the description of the API, explanations, refusals, revocations and
-/// accounts.
+/// The routes for operators: health, metrics, the description of the API, sessions, explanations, refusals, revocations
+/// and accounts.
 ///
-/// All but health need one of the listener's tokens, if any is configured.
+/// `AdminAddress` says which permission each of them needs, and `AdminGate` who the sender is.
 ///
 /// The admin listeners have a loop of their own, so they answer while the other loops are busy.
 struct AdminRoutes: HTTPHandler {
@@ -21,87 +20,45 @@ struct AdminRoutes: HTTPHandler {
     let metrics: ServiceMetrics
     let explain: ExplainEndpoint
     let recentRefusals: RefusalEndpoint
-    /// The index of this admin listener, which selects its tokens.
-    let listener: Int
+    let session: SessionEndpoint
     let gate: AdminGate
     let requestIDs: RequestIDs
     let refusals: Refusals
-    /// Served only to holders of a token, because the ledger names the operator who revokes.
     var revocations: RevocationEndpoint?
-    /// Served only to holders of a token, because the ledger names the operator who makes a change.
     var accounts: AccountEndpoint?
-    /// The same.
     let drain: DrainEndpoint
+    /// What operators read beside health and metrics.
+    var data: AdminDataEndpoint?
+
+    /// A request that may be answered.
+    private struct Admitted {
+        let address: AdminAddress
+        /// Nil at an address that is open to everyone.
+        let sender: AdminSender?
+
+        /// The sender's name in the ledger.
+        var actor: String { sender?.actor ?? "nobody" }
+    }
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(for: request, on: loop)
         let rules = rules.current
-        if let refusal = gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) {
-            return refuse(refusal, id)
-        }
-        guard let address = AdminAddress(path: request.path) else { return refuse(.notFound, id) }
-        // The parts that the other routes need have stopped, or will stop soon.
-        if health.isEnding, !address.isServedAtTheEnd { return refuse(.storageUnavailable, id) }
-        switch address {
-        case .explain:
-            guard request.method == .post else { return refuse(request.method, id, allow: address.methods) }
-            if let refusal = refusalOfSender(of: request, rules) { return refuse(refusal, id) }
-            return explain.answer(request, under: rules.license, id: id)
-        case .revocations:
-            return answerWithActor(request, rules, id, revocations) { endpoint, actor in
-                endpoint.answer(request, by: actor, issuers: rules.administration.names.issuers, id: id)
-            }
-        case .drain, .endOfDrain:
-            guard request.method == .post else { return refuse(request.method, id, allow: address.methods) }
-            return answerWithActor(request, rules, id, drain) { endpoint, actor in
-                .now(endpoint.answer(request, by: actor, id: id))
-            }
-        case .account(let kind):
-            return answerWithActor(request, rules, id, accounts) { endpoint, actor in
-                endpoint.answer(request, about: kind, by: actor, names: rules.administration.names, id: id)
-            }
-        case .live, .ready, .metrics, .refusal, .apiDescription: return answerReading(request, at: address, rules, id)
-        }
-    }
-
-    /// Keeps only the bodies of administrators.
-    func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
-        let rules = rules.current
-        guard AdminAddress(path: request.path)?.readsBody == true else { return .drop }
-        let refusal =
-            gate.refusal(ofHostIn: request, hasToken: !tokens(rules).isEmpty) ?? refusalOfSender(of: request, rules)
-        guard let refusal else { return .keep }
-        return .refuse(response(to: refusal, requestIDs.next(for: request, on: loop)))
-    }
-
-    /// Answers a sender that has presented a token. The token's name is the actor in the ledger.
-    private func answerWithActor<Endpoint>(
-        _ request: HTTPRequest, _ rules: LiveRules, _ id: RequestID, _ endpoint: Endpoint?,
-        _ answer: (Endpoint, _ actor: String) -> HTTPAnswer
-    ) -> HTTPAnswer {
-        guard let endpoint else { return refuse(.notFound, id) }
-        do throws(AdminGate.Refusal) {
-            if let name = try sender(of: request, rules) { return answer(endpoint, "token:" + name) }
-            return refuse(AdminGate.Refusal(code: .adminTokenInvalid, cause: "the listener has no token"), id)
+        do throws(AdminRefusal) {
+            return try answer(request, admit(request, rules), rules, id)
         } catch {
-            return refuse(error, id)
+            return .now(response(to: error, id))
         }
     }
 
-    private func answerReading(
-        _ request: HTTPRequest, at address: AdminAddress, _ rules: LiveRules, _ id: RequestID
-    ) -> HTTPAnswer {
-        guard request.method.isRead else { return refuse(request.method, id, allow: address.methods) }
-        switch address {
-        case .live: return .now(health.liveResponse(id))
-        case .ready: return .now(health.detailedReadyResponse(id))
-        default: break
-        }
-        if let refusal = refusalOfSender(of: request, rules) { return refuse(refusal, id) }
-        switch address {
-        case .metrics: return .now(metricsResponse(id))
-        case .apiDescription: return .now(APIDescription.response(.allListeners, id))
-        default: return recentRefusals.response(to: request, id: id).map { .now($0) } ?? refuse(.notFound, id)
+    /// Keeps only the bodies of senders that may use them.
+    func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
+        guard let address = AdminAddress(path: request.path), address.readsBody else { return .drop }
+        do throws(AdminRefusal) {
+            let admitted = try admit(request, rules.current)
+            if admitted.sender == nil { try session.refuse(head: request) }
+            return .keep
+        } catch {
+            return .refuse(response(to: error, requestIDs.next(for: request, on: loop)))
         }
     }
 
@@ -111,25 +68,82 @@ struct AdminRoutes: HTTPHandler {
             id: requestIDs.next(for: peer, on: loop))
     }
 
-    /// The name of the token that the sender has presented. Nil if no token is configured, which only a loopback
-    /// listener allows.
-    private func sender(of request: HTTPRequest, _ rules: LiveRules) throws(AdminGate.Refusal) -> String? {
-        let tokens = tokens(rules)
-        return tokens.isEmpty ? nil : try gate.holder(in: request, of: tokens)
-    }
+    // MARK: Admission
 
-    /// Why the sender is not an administrator; nil if it is one, or if no token is configured.
-    private func refusalOfSender(of request: HTTPRequest, _ rules: LiveRules) -> AdminGate.Refusal? {
-        do throws(AdminGate.Refusal) {
-            _ = try sender(of: request, rules)
-            return nil
-        } catch {
-            return error
+    /// Decides by the head of a request whether it may be answered.
+    private func admit(_ request: HTTPRequest, _ rules: LiveRules) throws(AdminRefusal) -> Admitted {
+        let credentials = credentials(rules)
+        try gate.checkHost(of: request, isForBrowsers: false, among: credentials)
+        guard let address = AdminAddress(path: request.path) else { throw AdminRefusal(.notFound) }
+        let entry = address.entry
+        // The parts that the other routes need have stopped, or will stop soon.
+        if health.isEnding, !entry.isServedAtTheEnd { throw AdminRefusal(.storageUnavailable) }
+        if entry.isForBrowsers { try gate.checkHost(of: request, isForBrowsers: true, among: credentials) }
+        switch address.access(for: request.method) {
+        case nil:
+            throw AdminRefusal(
+                Problem(.methodNotAllowed, method: request.method, allowedMethods: entry.methods))
+        case .everyone:
+            return Admitted(address: address, sender: nil)
+        case .everyAdministrator:
+            let sender = try gate.sender(of: request, among: credentials, isPolled: entry.isPolled)
+            return Admitted(address: address, sender: sender)
+        case .permission(let permission):
+            let sender = try gate.sender(of: request, among: credentials, isPolled: entry.isPolled)
+            if sender.permissions.contains(permission) { return Admitted(address: address, sender: sender) }
+            // The ledger must name the operator who makes a change.
+            if credentials.isEmpty { throw AdminRefusal(.adminTokenInvalid, cause: "the listener has no token") }
+            throw .roleMissing(permission, of: sender)
         }
     }
 
-    private func tokens(_ rules: LiveRules) -> [LoadedConfiguration.AdminToken] {
-        rules.administration.tokens[listener]
+    private func credentials(_ rules: LiveRules) -> AdminCredentials {
+        rules.administration.credentials[gate.listener]
+    }
+
+    // MARK: Answers
+
+    private func answer(
+        _ request: HTTPRequest, _ admitted: Admitted, _ rules: LiveRules, _ id: RequestID
+    ) throws(AdminRefusal) -> HTTPAnswer {
+        switch admitted.address {
+        case .page, .pageFile:
+            guard let file = PageFiles.file(at: request.path) else { throw AdminRefusal(.notFound) }
+            return .now(PageFiles.response(file, to: request, id: id))
+        case .live: return .now(health.liveResponse(id))
+        case .ready: return .now(health.detailedReadyResponse(id))
+        case .metrics: return .now(metricsResponse(id))
+        case .apiDescription: return .now(APIDescription.response(.allListeners, id))
+        case .whoAmI, .session: return .now(try sessionResponse(to: request, admitted, rules, id))
+        case .explain: return explain.answer(request, under: rules.license, id: id)
+        case .revocations:
+            guard let revocations else { throw AdminRefusal(.notFound) }
+            return revocations.answer(
+                request, by: admitted.actor, issuers: rules.administration.names.issuers, id: id)
+        case .drain, .endOfDrain: return .now(drain.answer(request, by: admitted.actor, id: id))
+        case .refusal:
+            guard let response = recentRefusals.response(to: request, id: id) else { throw AdminRefusal(.notFound) }
+            return .now(response)
+        case .account(let kind):
+            guard let accounts else { throw AdminRefusal(.notFound) }
+            return accounts.answer(
+                request, about: kind, by: admitted.actor, names: rules.administration.names, id: id)
+        case .data(let wanted):
+            guard let data, let sender = admitted.sender else { throw AdminRefusal(.notFound) }
+            return data.answer(request, at: wanted, names: rules.administration.names, id: id) { [self] in
+                gate.allows(sender, wanted.permission, under: credentials(self.rules.current))
+            }
+        }
+    }
+
+    private func sessionResponse(
+        to request: HTTPRequest, _ admitted: Admitted, _ rules: LiveRules, _ id: RequestID
+    ) throws(AdminRefusal) -> HTTPResponse {
+        let credentials = credentials(rules)
+        // Only the beginning of a session is open to everyone.
+        guard let sender = admitted.sender else { return try session.begin(request, among: credentials, id: id) }
+        if admitted.address == .session { return session.end(request, by: sender, id: id) }
+        return try session.whoAmI(sender, among: credentials, id: id)
     }
 
     private func metricsResponse(_ id: RequestID) -> HTTPResponse {
@@ -139,29 +153,9 @@ struct AdminRoutes: HTTPHandler {
         return HTTPResponse(status: .ok, fields: fields, body: Array(metrics.registry.render().utf8))
     }
 
-    private func refuse(_ code: ProblemCode, _ id: RequestID) -> HTTPAnswer {
-        refuse(Problem(code), id)
-    }
-
-    private func refuse(_ method: HTTPMethod, _ id: RequestID, allow: String) -> HTTPAnswer {
-        refuse(Problem(.methodNotAllowed, method: method, allowedMethods: allow), id)
-    }
-
-    private func refuse(_ problem: Problem, _ id: RequestID) -> HTTPAnswer {
-        .now(refusals.response(to: "request_refused", problem, because: RefusalCause(problem.code.title), id: id))
-    }
-
-    private func refuse(_ refusal: AdminGate.Refusal, _ id: RequestID) -> HTTPAnswer {
-        .now(response(to: refusal, id))
-    }
-
-    private func response(to refusal: AdminGate.Refusal, _ id: RequestID) -> HTTPResponse {
-        let problem = Problem(refusal.code, retryAfterSeconds: refusal.retryAfterSeconds)
-        let names = rules.current.administration.tokens[listener].map(\.name).joined(separator: ", ")
-        let facts = RefusalFacts(
-            found: nil, expected: refusal.code == .adminTokenInvalid ? "one of this listener's tokens: \(names)" : nil)
-        return refusals.response(
-            to: "request_refused", problem, because: RefusalCause(refusal.cause), id: id, facts: facts)
+    private func response(to refusal: AdminRefusal, _ id: RequestID) -> HTTPResponse {
+        refusals.response(
+            to: "request_refused", refusal.problem, because: RefusalCause(refusal.cause), id: id, facts: refusal.facts)
     }
 }
 

@@ -1,3 +1,4 @@
+import Administration
 import HTTPMessages
 import HTTPServing
 import Synchronization
@@ -8,6 +9,8 @@ import Telemetry
 /// It is ready while it can issue any licence (architecture, "When the database or the disk fails").
 final class Health: Sendable {
     private let isReady = Atomic<Bool>(false)
+    /// Whether the daemon was ready before.
+    private let hasServed = Atomic<Bool>(false)
     private let hasEnded = Atomic<Bool>(false)
     private let order = Mutex<Drain?>(nil)
     private let degradations: DegradationSource
@@ -62,6 +65,37 @@ final class Health: Sendable {
 
     func setReady(_ ready: Bool) {
         isReady.store(ready, ordering: .releasing)
+        if ready { hasServed.store(true, ordering: .releasing) }
+    }
+
+    /// What operators see of the node's readiness. `now` is the present time on both clocks.
+    func condition(now: (wall: WallTime, monotonic: MonotonicTime)) -> StatusReport.Condition {
+        let degradations = degradations.current
+        let isServing = isReady.load(ordering: .acquiring)
+        let isStopping = !isServing && hasServed.load(ordering: .acquiring)
+        let stops = degradations.filter(\.stopsLicences).map(\.part.rawValue)
+        let drain = drain
+        var cause: String?
+        if isStopping {
+            cause = "the daemon is stopping"
+        } else if !isServing {
+            cause = "the daemon is starting"
+        } else if let drain {
+            cause = "drained by \(drain.actor)"
+        } else if !stops.isEmpty {
+            cause = "no licence can be issued: \(stops.joined(separator: " "))"
+        }
+        return StatusReport.Condition(
+            isReady: cause == nil, readiness: cause.map { "not ready: \($0)" } ?? "ready",
+            drain: drain.map { drain in
+                StatusReport.Drain(
+                    actor: drain.actor, since: now.wall.seconds - (now.monotonic - drain.since).components.seconds)
+            },
+            isStopping: isStopping,
+            degraded: degradations.map { degradation in
+                StatusReport.DegradedPart(
+                    name: degradation.part.rawValue, cause: degradation.cause, remedy: degradation.part.remedy)
+            })
     }
 
     /// Always 200: a running loop gives the answer, so the answer itself is the proof.

@@ -145,6 +145,7 @@ extension HTTPAnswer {
         switch self {
         case .now(let response): .now(change(response))
         case .later(let work): .later { loop in change(await work(loop)) }
+        case .stream(let head, let begin): .stream(change(head), begin)
         }
     }
 }
@@ -182,6 +183,7 @@ extension CORSPolicy {
         switch inner() {
         case .now(let response): return .now(decorate(response, for: origin))
         case .later(let work): return .later { loop in decorate(await work(loop), for: origin) }
+        case .stream(let head, let begin): return .stream(decorate(head, for: origin), begin)
         }
     }
 }

@@ -22,6 +22,8 @@ struct ServiceRoutes {
         var packagers: PackagerRoutes.Parts?
         var revocations: RevocationEndpoint?
         var accounts: AccountEndpoint?
+        var data: AdminDataEndpoint.Parts?
+        var adminSessions = AdminSessions()
     }
 
     let `public`: PublicRoutes
@@ -55,13 +57,19 @@ struct ServiceRoutes {
     ///
     /// - Parameter hosts: The host names that requests may have, besides numeric addresses and `localhost`.
     func admin(_ listener: Int, hosts: Set<String> = []) -> AdminRoutes {
-        let gate = AdminGate(hosts: hosts, countingIn: parts.metrics.refusedAdminTokens)
+        let gate = AdminGate(
+            listener: listener, hosts: hosts, sessions: parts.adminSessions,
+            countingIn: parts.metrics.refusedAdminTokens)
         return AdminRoutes(
             rules: parts.rules, health: parts.health, metrics: parts.metrics,
             explain: ExplainEndpoint(
                 pipelines: parts.pipelines, refusals: refusals, logger: parts.logger, clock: parts.clock),
-            recentRefusals: RefusalEndpoint(recent: parts.recent, health: parts.health), listener: listener, gate: gate,
+            recentRefusals: RefusalEndpoint(recent: parts.recent, health: parts.health),
+            session: SessionEndpoint(gate: gate, sessions: parts.adminSessions, logger: parts.logger), gate: gate,
             requestIDs: requestIDs, refusals: refusals, revocations: parts.revocations, accounts: parts.accounts,
-            drain: DrainEndpoint(health: parts.health, logger: parts.logger, clock: SystemMonotonicClock()))
+            drain: DrainEndpoint(health: parts.health, logger: parts.logger, clock: SystemMonotonicClock()),
+            data: parts.data.map {
+                AdminDataEndpoint($0, recent: parts.recent, refusals: refusals, clock: parts.clock)
+            })
     }
 }

@@ -24,13 +24,19 @@ struct DaemonChecks {
             return [
                 .bad(
                     "daemon", "\(client.name) answers with status \(answer.status)",
-                    remedy: answer.status == 401
-                        ? "the daemon has another admin token than the configuration: reload it, or give --token"
-                        : "is it the admin listener of Latchkey?")
+                    remedy: Self.remedy(for: answer.status))
             ]
         }
         let metrics = ScrapedMetrics(answer.body)
         return [.good("daemon", "\(client.name) answers")] + readiness + judge(metrics) + servedCertificates
+    }
+
+    private static func remedy(for status: Int) -> String {
+        switch status {
+        case 401: "the daemon has another admin token than the configuration: reload it, or give --token"
+        case 403: "no role of the admin token allows to read metrics: give one with the role metrics by --token"
+        default: "is it the admin listener of Latchkey?"
+        }
     }
 
     private var readiness: [DoctorFinding] {

@@ -62,8 +62,9 @@ struct DeploymentLint {
         configuration.listeners.admin.filter { !$0.isGuarded && $0.address.socketAddress?.ip != nil }.map {
             .warning(
                 "policy.adminAccess",
-                "the admin listener \($0.address) has no token: every program of this machine can read refusals and metrics",
-                remedy: "add tokenFile or tokens, or use a unix socket")
+                "the admin listener \($0.address) has no credential: every program of this machine can read refusals, "
+                    + "metrics and what belongs to viewers",
+                remedy: "add tokens with roles, or use a unix socket")
         }
     }
 

@@ -65,10 +65,13 @@ extension Command {
         findings += file.warnings.map {
             .warning("configuration", "\($0)", remedy: "the daemon works with it; see the article Operating")
         }
+        findings += AdminRolesWarning.warnings(about: file.configuration).map {
+            .warning("configuration", "\($0)", remedy: "see the article Administrators")
+        }
         findings += DeploymentLint(file.configuration, environment: context.environment).findings
         findings += InstallationChecks(path: path, loaded: loaded, now: context.now).findings
         guard !arguments.isSet(noDaemon) else { return findings + [.skipped("daemon", "--no-daemon")] }
-        let client = try AdminClient(arguments, file, context)
+        let client = try AdminClient(arguments, file, context, for: .scrape)
         findings += DaemonChecks(client: client, loaded: loaded, environment: context.environment).findings
         return findings + (try licenses(arguments, loaded, context))
     }

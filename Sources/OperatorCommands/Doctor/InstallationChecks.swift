@@ -2,6 +2,7 @@ import Administration
 import CommandLineKit
 import FairPlay
 import Glibc
+import KeyCrypto
 import POSIXSockets
 import ServiceConfiguration
 import StoragePostgreSQL
@@ -14,7 +15,7 @@ struct InstallationChecks {
     let now: Int64
 
     var findings: [DoctorFinding] {
-        permissions + credentials + certificates + stores + [disk, kernelClock]
+        permissions + credentials + certificates + stores + [disk, kernelClock, accelerator]
     }
 
     // MARK: Files
@@ -115,5 +116,25 @@ struct InstallationChecks {
             : .warning(
                 "clock.kernel", "the kernel does not report the clock as synchronised",
                 remedy: "run chrony or systemd-timesyncd: a wrong clock refuses good tokens, or accepts old ones")
+    }
+
+    // MARK: RSA
+
+    /// Loads and tests the library as the daemon does when it starts.
+    private var accelerator: DoctorFinding {
+        let check = "crypto.accelerator"
+        guard let path = loaded.acceleratorPath else { return .good(check, "off: OpenSSL computes RSA") }
+        do throws(AcceleratorRefusal) {
+            let found = try RSAAccelerator(path: path) { _ in }
+            return .good(check, "crypto_mb \(found.version) computes RSA: \(found.path) passes its self-test")
+        } catch {
+            let cause = "OpenSSL computes RSA: \(error)"
+            guard loaded.configuration.crypto.accelerator != .automatic else { return .good(check, cause) }
+            let remedy =
+                error == .processorUnsuited
+                ? "set it to \"off\" on this machine"
+                : "install the library again (Scripts/install-accelerator), or set it to \"off\""
+            return .warning(check, cause, remedy: remedy)
+        }
     }
 }

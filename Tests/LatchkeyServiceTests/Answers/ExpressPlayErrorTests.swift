@@ -14,7 +14,8 @@ import Testing
     private static let codesOfHTTP: Set<ProblemCode> = [
         .notFound, .methodNotAllowed, .badRequest, .requestTimeout, .bodyTooLarge, .uriTooLong, .headTooLarge,
         .expectationFailed, .notImplemented, .versionNotSupported, .adminTokenInvalid,
-        .packagerInvalid, .packagerForbidden, .cpixRejected, .mediaTypeUnsupported, .keyConflict,
+        .adminRoleMissing, .adminOriginRefused, .packagerInvalid, .packagerForbidden, .cpixRejected,
+        .mediaTypeUnsupported, .keyConflict,
     ]
 
     private func restated(_ code: ProblemCode, json: Bool) -> HTTPResponse {

@@ -13,7 +13,8 @@ import Testing
     /// The codes that a request with such a header cannot get, or that only admin listeners give.
     private static let codesOfHTTP: Set<ProblemCode> = [
         .requestTimeout, .uriTooLong, .headTooLarge, .expectationFailed, .notImplemented, .versionNotSupported,
-        .adminTokenInvalid, .packagerInvalid, .packagerForbidden, .cpixRejected, .mediaTypeUnsupported, .keyConflict,
+        .adminTokenInvalid, .adminRoleMissing, .adminOriginRefused, .packagerInvalid, .packagerForbidden, .cpixRejected,
+        .mediaTypeUnsupported, .keyConflict,
     ]
 
     private let fixture: RoutesFixture

@@ -69,7 +69,8 @@ import Testing
         "body_too_large": 413, "uri_too_long": 414, "head_too_large": 431, "expectation_failed": 417,
         "packager_invalid": 401, "packager_forbidden": 403, "cpix_rejected": 422, "media_type_unsupported": 415,
         "key_conflict": 409, "key_lost": 409,
-        "admin_token_invalid": 401, "not_implemented": 501, "version_not_supported": 505, "internal": 500,
+        "admin_token_invalid": 401, "admin_role_missing": 403, "admin_origin_refused": 403, "not_implemented": 501,
+        "version_not_supported": 505, "internal": 500,
     ]
 
     @Test func theCodesAreThoseOfTheTable() {

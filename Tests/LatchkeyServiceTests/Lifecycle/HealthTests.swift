@@ -1,3 +1,4 @@
+import Administration
 import HTTPMessages
 import HTTPServing
 import KeyCrypto
@@ -44,6 +45,23 @@ import Testing
         #expect(text(health.detailedReadyResponse(id)) == "ready\n")
         health.setReady(false)
         #expect(health.readyResponse(id).status == .serviceUnavailable)
+    }
+
+    /// What operators see agrees with `/readyz`, and says what to do.
+    @Test(arguments: DegradedPart.allCases, [false, true])
+    func explainsItsCondition(part: DegradedPart, stops: Bool) {
+        let health = Health(degradations: parts.source)
+        let now = (wall: WallTime(seconds: 1000), monotonic: MonotonicTime(nanoseconds: 0))
+        #expect(!health.condition(now: now).isReady && !health.condition(now: now).isStopping)
+        health.setReady(true)
+        parts.set([degradation(part, stops: stops)])
+        let condition = health.condition(now: now)
+        #expect(condition.isReady == !stops)
+        #expect(condition.readiness == (stops ? "not ready: no licence can be issued: \(part.rawValue)" : "ready"))
+        #expect(condition.degraded.map(\.name) == [part.rawValue])
+        #expect(condition.degraded.allSatisfy { $0.cause == "because of \(part.rawValue)" && $0.remedy.hasSuffix(".") })
+        health.setReady(false)
+        #expect(health.condition(now: now).isStopping)
     }
 
     @Test func namesEachPartOnceAndInOneOrder() {

@@ -27,10 +27,12 @@ import Testing
     }
 
     /// Each listener's tokens, as their names and first characters.
-    private func texts(_ tokens: [[LoadedConfiguration.AdminToken]]) -> [String] {
-        tokens.map { tokens in
-            tokens.map { $0.name + ":" + String(decoding: $0.secret.bytes.revealed().prefix(1), as: UTF8.self) }
-                .joined(separator: " ")
+    private func texts(_ credentials: [AdminCredentials]) -> [String] {
+        credentials.map { credentials in
+            credentials.tokens.map {
+                $0.name + ":" + String(decoding: $0.secret.bytes.revealed().prefix(1), as: UTF8.self)
+            }
+            .joined(separator: " ")
         }
     }
 
@@ -41,8 +43,8 @@ import Testing
     @Test func listenersOfOneAddressKeepTheirOwnTokens() throws {
         let loaded = try loadAdmin("\(Self.unguarded), \(Self.guardedByA)")
         let book = try RuleBook(loaded, modules: nil)
-        #expect(texts(book.cell.current.administration.tokens) == ["", "tokenFile:a"])
-        #expect(texts(try book.draft(loaded).adminTokens) == ["", "tokenFile:a"])
+        #expect(texts(book.cell.current.administration.credentials) == ["", "tokenFile:a"])
+        #expect(texts(try book.draft(loaded).adminCredentials) == ["", "tokenFile:a"])
     }
 
     @Test func tokensFollowTheAddressAndStayWithoutOne() throws {
@@ -53,10 +55,23 @@ import Testing
             modules: nil)
         let new = try loadAdmin(#"{ address: "127.0.0.1:3" }, { address: "127.0.0.1:2", tokenFile: "secrets/c" }"#)
         let draft = try book.draft(new)
-        #expect(texts(book.cell.current.administration.tokens) == ["tokenFile:a", "tokenFile:b"])
+        #expect(texts(book.cell.current.administration.credentials) == ["tokenFile:a", "tokenFile:b"])
         book.adopt(draft)
-        #expect(texts(book.cell.current.administration.tokens) == ["tokenFile:a", "tokenFile:c"])
+        #expect(texts(book.cell.current.administration.credentials) == ["tokenFile:a", "tokenFile:c"])
         #expect(draft.fieldsThatNeedRestart == ["listeners.admin[0].address"])
+    }
+
+    /// A session ends with its token, also if the token comes back before the session is used again.
+    @Test func aReloadEndsTheSessionsOfRemovedTokens() throws {
+        let both = #"tokenFile: "secrets/a", tokens: [{ name: "bob", file: "secrets/b" }]"#
+        let old = try loadAdmin(#"{ address: "127.0.0.1:1", \#(both) }"#)
+        let book = try RuleBook(old, modules: nil)
+        let credentials = try #require(book.cell.current.administration.credentials.first)
+        let ids = try credentials.tokens.map { try book.adminSessions.begin(of: $0, at: 0).id }
+        book.adopt(try book.draft(try loadAdmin(#"{ address: "127.0.0.1:1", tokenFile: "secrets/a" }"#)))
+        book.adopt(try book.draft(old))
+        let now = try #require(book.cell.current.administration.credentials.first)
+        #expect(ids.map { book.adminSessions.holder(of: $0, at: 0, among: now)?.token.name } == ["tokenFile", nil])
     }
 
     /// A listener must not get the certificates of another one, which might not demand client certificates.

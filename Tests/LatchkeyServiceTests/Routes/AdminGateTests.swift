@@ -25,11 +25,14 @@ import Testing
         AdminGate(hosts: hosts, countingIn: refusedTokens, clock: clock)
     }
 
-    private func refusal(by gate: AdminGate, of request: HTTPRequest) -> AdminGate.Refusal? {
-        do throws(AdminGate.Refusal) {
-            let holder = try gate.holder(
-                in: request, of: [.init(name: "other", secret: other), .init(name: "alice", secret: token)])
-            #expect(holder == "alice")
+    private var credentials: AdminCredentials {
+        AdminCredentials(tokens: [.init(name: "other", secret: other), .init(name: "alice", secret: token)])
+    }
+
+    private func refusal(by gate: AdminGate, of request: HTTPRequest) -> AdminRefusal? {
+        do throws(AdminRefusal) {
+            let sender = try gate.sender(of: request, among: credentials)
+            #expect(sender.name == "alice" && sender.actor == "token:alice" && sender.roles == [.admin])
             return nil
         } catch {
             return error
@@ -49,12 +52,16 @@ import Testing
         var judged = 0
         for _ in 0..<3600 {
             let refusal = refusal(by: gate, of: request("a wrong token...."))
-            if refusal?.code == .adminTokenInvalid { judged += 1 } else { #expect(refusal?.code == .rateLimited) }
+            if refusal?.problem.code == .adminTokenInvalid {
+                judged += 1
+            } else {
+                #expect(refusal?.problem.code == .rateLimited)
+            }
         }
         #expect(judged == GuessLimiter.wrongMaximum)
         for _ in 0..<5 {
             clock.advance(by: .seconds(1))
-            for _ in 0..<100 where refusal(by: gate, of: request("wrong"))?.code == .adminTokenInvalid {
+            for _ in 0..<100 where refusal(by: gate, of: request("wrong"))?.problem.code == .adminTokenInvalid {
                 judged += 1
             }
         }
@@ -63,7 +70,7 @@ import Testing
         #expect(counted[#"refused_total{reason="wrong"}"#] == Double(judged))
         #expect(counted[#"refused_total{reason="slowed"}"#] == Double(3600 + 500 - judged))
         // Even a right guess would not be accepted now.
-        #expect(refusal(by: gate, of: request("the right token!"))?.retryAfterSeconds == 1)
+        #expect(refusal(by: gate, of: request("the right token!"))?.problem.retryAfterSeconds == 1)
         clock.advance(by: .seconds(1))
         #expect(refusal(by: gate, of: request("the right token!")) == nil)
     }
@@ -72,9 +79,30 @@ import Testing
         let gate = gate()
         for _ in 0..<100 { _ = refusal(by: gate, of: request("wrong", from: "2001:db8::1")) }
         let rest = request("the right token!", from: "2001:db8::2")
-        #expect(refusal(by: gate, of: rest)?.code == .rateLimited)
+        #expect(refusal(by: gate, of: rest)?.problem.code == .rateLimited)
         let other = request("the right token!", from: "2001:db8:0:1::2")
         #expect(refusal(by: gate, of: other) == nil)
+    }
+
+    /// A log-in at the page presents a token too. Guesses there and in `Authorization` count together.
+    @Test func slowsGuessesAtTheLogInToo() throws {
+        let gate = gate()
+        let peer = request("").peer
+        func code(_ secret: String) -> ProblemCode? {
+            do throws(AdminRefusal) {
+                let token = try gate.token(presenting: Array(secret.utf8), from: peer, among: credentials)
+                #expect(token.name == "alice")
+                return nil
+            } catch {
+                return error.problem.code
+            }
+        }
+        #expect(code("the right token!") == nil && code("") == .adminTokenInvalid)
+        for _ in 1..<GuessLimiter.wrongMaximum { #expect(code("the wrong token!") == .adminTokenInvalid) }
+        #expect(code("the right token!") == .rateLimited)
+        #expect(refusal(by: gate, of: request("the right token!"))?.problem.code == .rateLimited)
+        clock.advance(by: .seconds(1))
+        #expect(code("the right token!") == nil)
     }
 
     @Test func neverSlowsTheRightToken() {
@@ -90,8 +118,34 @@ import Testing
         let head = HTTPRequestHead(method: .get, target: HTTPTarget(path: "/"), fields: ["Host": host])
         let request = HTTPRequest(
             head: head, body: [], peer: HTTPPeer(address: .internet(.v4(1), port: 1), listener: "admin"))
-        for hasToken in [true, false] {
-            #expect((gate.refusal(ofHostIn: request, hasToken: hasToken) == nil) == isTaken)
+        for credentials in [credentials, AdminCredentials()] {
+            for isForBrowsers in [true, false] {
+                #expect(isTaken == takes(gate, request, isForBrowsers, credentials))
+            }
+        }
+    }
+
+    /// Without listed names, a client that is no browser may use any name at a listener with credentials.
+    @Test(arguments: ["keys.internal", "rebound.example:9443", ""])
+    func takesOtherNamesOfProgramsAlone(host: String) {
+        let head = HTTPRequestHead(
+            method: .get, target: HTTPTarget(path: "/"), fields: host.isEmpty ? [:] : ["Host": host])
+        let request = HTTPRequest(
+            head: head, body: [], peer: HTTPPeer(address: .internet(.v4(1), port: 1), listener: "admin"))
+        #expect(takes(gate(), request, false, credentials))
+        #expect(!takes(gate(), request, true, credentials))
+        #expect(takes(gate(), request, false, AdminCredentials()) == host.isEmpty)
+    }
+
+    private func takes(
+        _ gate: AdminGate, _ request: HTTPRequest, _ isForBrowsers: Bool, _ credentials: AdminCredentials
+    ) -> Bool {
+        do throws(AdminRefusal) {
+            try gate.checkHost(of: request, isForBrowsers: isForBrowsers, among: credentials)
+            return true
+        } catch {
+            #expect(error.problem.code == .badRequest)
+            return false
         }
     }
 }

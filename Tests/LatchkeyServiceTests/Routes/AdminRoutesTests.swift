@@ -50,7 +50,9 @@ import Testing
         #expect(await fixture.askAdmin(.get, "/metrics").status == .ok)
     }
 
-    @Test(arguments: ["/fps/license", "/fps/certificate", "/", "/metrics/", "/Metrics", "/admin"])
+    @Test(arguments: [
+        "/fps/license", "/fps/certificate", "//", "/index.html", "/page", "/metrics/", "/Metrics", "/admin",
+    ])
     func servesNothingElse(path: String) async {
         for method in [HTTPMethod.get, .post] {
             let response = await fixture.askAdmin(

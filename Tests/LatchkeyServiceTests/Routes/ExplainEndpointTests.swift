@@ -90,6 +90,8 @@ import Testing
         #expect(heard.fields["X-Error-Code"] == "spc_rejected")
         let cause = try #require(refusal["cause"]?.string)
         #expect(!cause.isEmpty && !String(decoding: heard.body, as: UTF8.self).contains(cause))
+        let remedy = try #require(refusal["remedy"]?.string)
+        #expect(!remedy.isEmpty && !String(decoding: heard.body, as: UTF8.self).contains(remedy))
         #expect(try verdict(report, "spc", "key") == "not_reached")
         #expect(report["terms"]?.isNull == true)
     }

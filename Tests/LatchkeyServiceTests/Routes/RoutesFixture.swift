@@ -39,7 +39,8 @@ final class RoutesFixture: Sendable {
     private let signingKey: ES256PrivateKey
 
     init(
-        adminToken: String? = adminToken, keys: (any ContentKeySource)? = nil,
+        adminToken: String? = adminToken, administrators: AdminCredentials? = nil, adminHosts: Set<String> = [],
+        keys: (any ContentKeySource)? = nil,
         otherCredential: TestCredential? = nil, rates: RequestRates = RequestRates(),
         overload: OverloadLimits = OverloadLimits(),
         callback: ((ManualClock) -> CallbackDecider)? = nil, finder: TokenFinder = TokenFinder(),
@@ -67,10 +68,9 @@ final class RoutesFixture: Sendable {
             LiveRules(
                 license: license, certificates: try CertificateEndpoint(credentials, crypto: CryptoContext()),
                 administration: .init(
-                    tokens: [
-                        adminToken.map {
-                            [.init(name: "tokenFile", secret: SharedSecret(SecretBytes(copying: Array($0.utf8))))]
-                        } ?? []
+                    credentials: [
+                        administrators
+                            ?? AdminCredentials(tokens: adminToken.map { [Self.token("tokenFile", $0)] } ?? [])
                     ],
                     names: AccountNames(issuers: ["portal"])),
                 cors: cors, packagers: packagers, keyAuthority: "keys.example.com"))
@@ -108,9 +108,14 @@ final class RoutesFixture: Sendable {
                 pseudonyms: Pseudonymizer(
                     key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))),
                 metrics: metrics, health: health, logger: logger, recent: RecentRefusals(), clock: clock,
-                packagers: packagerParts))
+                packagers: packagerParts, adminSessions: AdminSessions(clock: clock, wallClock: clock)))
         publicRoutes = routes.public
-        adminRoutes = routes.admin(0)
+        adminRoutes = routes.admin(0, hosts: adminHosts)
+    }
+
+    /// A token of an administrator.
+    static func token(_ name: String, _ secret: String, roles: Set<AdminRole> = [.admin]) -> AdminCredentials.Token {
+        AdminCredentials.Token(name: name, secret: SharedSecret(SecretBytes(copying: Array(secret.utf8))), roles: roles)
     }
 
     deinit {
@@ -129,6 +134,15 @@ final class RoutesFixture: Sendable {
                 license: old.license, certificates: old.certificates, administration: old.administration, cors: cors))
     }
 
+    /// Replaces the credentials of administrators, as a reload does.
+    func use(_ credentials: AdminCredentials) {
+        let old = rules.current
+        rules.replace(
+            with: LiveRules(
+                license: old.license, certificates: old.certificates,
+                administration: .init(credentials: [credentials], names: old.administration.names)))
+    }
+
     // MARK: Requests
 
     /// Calls a handler on the loop's thread, as a daemon does, and returns its answer.
@@ -139,6 +153,7 @@ final class RoutesFixture: Sendable {
                 switch handler.answer(request, on: loop) {
                 case .now(let response): continuation.resume(returning: response)
                 case .later(let work): continuation.resume(returning: await work(loop))
+                case .stream(let head, _): continuation.resume(returning: head)
                 }
             }
         }
@@ -159,11 +174,11 @@ final class RoutesFixture: Sendable {
         await answer(publicRoutes, Self.request(method, path, query: query, fields, body: body))
     }
 
-    /// Sends a request to the admin listener.
+    /// Sends a request to the admin listener. The peer is on loopback unless given.
     func askAdmin(
-        _ method: HTTPMethod, _ path: String, _ fields: HTTPFields = [:], body: [UInt8] = []
+        _ method: HTTPMethod, _ path: String, _ fields: HTTPFields = [:], body: [UInt8] = [], from peer: HTTPPeer? = nil
     ) async -> HTTPResponse {
-        await answer(adminRoutes, Self.request(method, path, fields, body: body))
+        await answer(adminRoutes, Self.request(method, path, fields, body: body, from: peer))
     }
 
     /// Requests a licence as an app does.
@@ -199,13 +214,13 @@ final class RoutesFixture: Sendable {
 
     static func request(
         _ method: HTTPMethod, _ path: String, query: String? = nil, _ fields: HTTPFields = [:],
-        framing: HTTPBodyFraming = .none, body: [UInt8] = []
+        framing: HTTPBodyFraming = .none, body: [UInt8] = [], from peer: HTTPPeer? = nil
     ) -> HTTPRequest {
         HTTPRequest(
             head: HTTPRequestHead(
                 method: method, target: HTTPTarget(path: path, query: query), fields: fields,
                 transfer: HTTPTransfer(framing: framing)),
-            body: body, peer: HTTPPeer(address: .internet(.v4(0x7f00_0001), port: 1), listener: "test"))
+            body: body, peer: peer ?? HTTPPeer(address: .internet(.v4(0x7f00_0001), port: 1), listener: "test"))
     }
 
     // MARK: Devices and tokens

@@ -1,0 +1,149 @@
+package import ByteCoding
+import FairPlay
+package import Records
+package import StorageSQLite
+
+extension LedgerEntry.Kind {
+    /// The name of the kind in output. It must never change, because programs read it.
+    package var word: String {
+        switch self {
+        case .licenseIssued: "licenseIssued"
+        case .licenseRenewed: "licenseRenewed"
+        case .licenseRefused: "licenseRefused"
+        case .syncReportAccepted: "syncReportAccepted"
+        case .keyRevealed: "keyRevealed"
+        case .revoked: "revoked"
+        case .revocationLifted: "revocationLifted"
+        case .refusalsOmitted: "refusalsOmitted"
+        case .renewalsRolledUp: "renewalsRolledUp"
+        case .sessionEndReported: "sessionEndReported"
+        case .keyDelivered: "keyDelivered"
+        case .rotationSet: "rotationSet"
+        case .tokenMinted: "tokenMinted"
+        case .keyCreated: "keyCreated"
+        case .keyImported: "keyImported"
+        case .keyAliased: "keyAliased"
+        case .keyWithdrawn: "keyWithdrawn"
+        case .keyRestored: "keyRestored"
+        case .keyDeleted: "keyDeleted"
+        case .keyRestoreAccepted: "keyRestoreAccepted"
+        case .nodeStarted: "nodeStarted"
+        case .configurationReloaded: "configurationReloaded"
+        case .nodeStopped: "nodeStopped"
+        case .clockAccepted: "clockAccepted"
+        case .deviceRemoved: "deviceRemoved"
+        case .playbackEnded: "playbackEnded"
+        case .rentalForgotten: "rentalForgotten"
+        case .rowsPurged: "rowsPurged"
+        case .sharedRowsPurged: "sharedRowsPurged"
+        case .ledgerRejoined: "ledgerRejoined"
+        case .storeRestored: "storeRestored"
+        }
+    }
+}
+
+extension LedgerFind {
+    /// Writes the members of an entry for `--json`. A member is null if the entry has no value for it.
+    package func write(to writer: inout JSONWriter) {
+        writer.member("sequence", sequence)
+        writer.member("at", Self.time(entry.at))
+        writeOtherMembers(to: &writer)
+    }
+
+    /// Writes the members of an entry for an admin listener. `node` is the id of the node whose ledger has the entry.
+    package func write(to writer: inout JSONWriter, node: String) {
+        writer.member("sequence", sequence)
+        writer.member("node", node)
+        writer.member("at", entry.at)
+        writer.member("time", Self.time(entry.at))
+        writer.member("text", words)
+        writeOtherMembers(to: &writer)
+    }
+
+    private func writeOtherMembers(to writer: inout JSONWriter) {
+        writer.member("kind", entry.kind.word)
+        writer.member("license", entry.license.description)
+        writer.member("previous", entry.previous?.description)
+        writer.member("kid", entry.keyID?.description)
+        writer.member("content", entry.content)
+        writer.member("subject", entry.subject.map(Self.digits))
+        writer.member("device", entry.device.map(Self.digits))
+        writer.member("token", entry.tokenID)
+        writer.member("cookie", entry.cookie)
+        writer.member("detail", entry.detail)
+        writer.name("lease")
+        if let lease = entry.lease { writer.unsigned(UInt64(lease)) } else { writer.null() }
+        writer.name("rental")
+        if let rental = entry.rental { writer.unsigned(UInt64(rental)) } else { writer.null() }
+        writer.member("until", entry.until.map(Self.time))
+        writer.name("playback")
+        if let playback = entry.playback { writer.unsigned(UInt64(playback)) } else { writer.null() }
+        writer.member("renewAfter", entry.renewAfter.map(Self.time))
+        writer.member("actor", entry.actor)
+        writer.member("request", entry.request)
+        writer.name("report")
+        if let report = entry.report { writer.object { report.write(to: &$0) } } else { writer.null() }
+    }
+
+    /// The entry as one line of text, without the members that it does not have.
+    package var text: String {
+        "\(sequence)  \(Self.time(entry.at))  \(words)"
+    }
+
+    /// What the entry says, without its sequence and its time.
+    package var words: String {
+        let members: [(name: String, value: String?)] = [
+            ("licence", entry.license.description), ("after", entry.previous?.description),
+            ("kid", entry.keyID?.description), ("content", entry.content), ("subject", entry.subject.map(Self.digits)),
+            ("device", entry.device.map(Self.digits)), ("token", entry.tokenID), ("cookie", entry.cookie),
+            ("lease", entry.lease.map { "\($0)s" }), ("rental", entry.rental.map { "\($0)s" }),
+            ("until", entry.until.map(Self.time)), ("playback", entry.playback.map { "\($0)s" }),
+            ("renew", entry.renewAfter.map(Self.time)), ("by", entry.actor), ("request", entry.request),
+            ("flags", entry.report?.flagText), ("outcome", entry.report?.outcome),
+            ("title", entry.report.map { Hexadecimal.encode($0.titleID.bytes) }),
+            ("streams", entry.report.map { $0.streamIDTexts.joined(separator: ",") }),
+        ]
+        let detail = entry.detail.isEmpty ? "" : "  " + Self.printable(entry.detail)
+        let parts = members.compactMap { member in member.value.map { "  \(member.name) \(Self.printable($0))" } }
+        return entry.kind.word + detail + parts.joined()
+    }
+
+    /// The first half of a pseudonym, which is all that a ledger stores, as hexadecimal digits.
+    private static func digits(_ pseudonym: Pseudonym) -> String { Hexadecimal.encode(pseudonym.bytes.prefix(16)) }
+
+    private static func time(_ seconds: Int64) -> String {
+        UnixTime(seconds: seconds)?.description ?? String(seconds)
+    }
+
+    /// Replaces control characters, so that a text that a client has chosen cannot control the terminal.
+    private static func printable(_ text: String) -> String {
+        String(
+            String.UnicodeScalarView(
+                text.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))
+    }
+}
+
+extension DeviceReport {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.member("flags", flagText)
+        writer.member("outcome", outcome)
+        writer.member("titleID", Hexadecimal.encode(titleID.bytes))
+        writer.name("streamIDs")
+        writer.array { writer in for text in streamIDTexts { writer.string(text) } }
+    }
+
+    /// The flags as sixteen hexadecimal digits.
+    fileprivate var flagText: String {
+        Hexadecimal.encode(Array(Bytes16(high: 0, low: flags).bytes.suffix(8)))
+    }
+
+    fileprivate var streamIDTexts: [String] { streamIDs.map { Hexadecimal.encode($0.bytes) } }
+
+    /// The outcome that the device reports, in one word: the first of these flags that is set.
+    fileprivate var outcome: String {
+        let words: [(flag: SyncFlags, word: String)] = [
+            (.success, "success"), (.objectNotFound, "objectNotFound"), (.objectExpired, "objectExpired"),
+        ]
+        return words.first { SyncFlags(rawValue: flags).contains($0.flag) }?.word ?? "none"
+    }
+}

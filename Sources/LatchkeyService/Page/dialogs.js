@@ -1,0 +1,110 @@
+// Dialogs and notices. A dialog of an action says what the action does and what it does not do.
+
+import { Refused } from "./api.js";
+import { banner, button, el, icon } from "./dom.js";
+
+/** Opens a dialog that only shows something. Esc and the button close it. Returns the dialog. */
+export function openDialog(title, { isWide = false } = {}, content) {
+  const heading = el("h2", { id: `dialog-${Date.now()}` }, title);
+  const close = button("Close", () => dialog.close(), { kind: "" });
+  const dialog = el(
+    "dialog",
+    { class: isWide ? "wide" : "", "aria-labelledby": heading.id, onclose: () => dialog.remove() },
+    el("div", { class: "stack" }, heading, content(), el("div", { class: "row end" }, close)),
+  );
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+const effects = (kind, title, drawing, lines) =>
+  lines.length > 0 &&
+  el(
+    "div",
+    {},
+    el("h3", {}, title),
+    el(
+      "ul",
+      { class: `effects ${kind}` },
+      lines.map((line) => el("li", {}, icon(drawing), el("span", {}, line))),
+    ),
+  );
+
+/**
+ * Asks before an action, and carries it out. The focus begins on Cancel, or in the first field if one must be filled,
+ * so that Enter alone changes nothing. A failed action keeps the dialog open with the reason. Returns what `act` has
+ * returned; null if the operator cancels.
+ *
+ * `subject` says what the action is about, `fields` are shown above the buttons.
+ */
+export function confirmAction({ title, subject, does, doesNot, fields = [], label, isDangerous = true, act }) {
+  return new Promise((resolve) => {
+    let result = null;
+    const heading = el("h2", { id: `dialog-${Date.now()}` }, title);
+    const failure = el("div", { role: "alert" });
+    const cancel = button("Cancel", () => dialog.close(), { kind: "" });
+    const go = el("button", { class: `button main ${isDangerous ? "danger" : ""}`, type: "submit" }, label);
+    const submit = async (event) => {
+      event.preventDefault();
+      go.disabled = true;
+      failure.replaceChildren();
+      try {
+        result = (await act()) ?? true;
+        dialog.close();
+      } catch (error) {
+        failure.replaceChildren(problem(error));
+        go.disabled = false;
+        go.focus();
+      }
+    };
+    const dialog = el(
+      "dialog",
+      {
+        "aria-labelledby": heading.id,
+        onclose: () => {
+          dialog.remove();
+          resolve(result);
+        },
+      },
+      el(
+        "form",
+        { class: "stack", onsubmit: submit },
+        heading,
+        subject && el("p", {}, subject),
+        effects("does", "What it does", "check", does),
+        effects("not", "What it does not do", "cross", doesNot),
+        fields,
+        failure,
+        el("div", { class: "row end" }, cancel, go),
+      ),
+    );
+    document.body.append(dialog);
+    dialog.showModal();
+    const isToFill = fields.some(({ control }) => control.required && !control.value);
+    (isToFill ? fields[0].control : cancel).focus();
+  });
+}
+
+/** An error as a strip: what happened, what to do, and the id to ask for. */
+export function problem(error) {
+  if (!(error instanceof Refused)) console.error(error);
+  const again = error.retryAfter ? `Try again in ${error.retryAfter} s.` : null;
+  return banner(
+    "bad",
+    el("p", {}, error.message),
+    error.hint && el("p", {}, error.hint),
+    again && el("p", {}, again),
+    error.requestID && el("p", { class: "hint" }, "Request ", el("code", {}, error.requestID)),
+  );
+}
+
+const place = () => document.getElementById("notices");
+
+/** Shows a sentence above the view until it is dismissed or another view is opened. */
+export function notify(tone, ...content) {
+  const note = banner(tone, el("p", {}, ...content));
+  note.append(button("Dismiss", () => note.remove(), { label: "Dismiss the message" }));
+  place().append(note);
+}
+
+export const clearNotices = () => place().replaceChildren();

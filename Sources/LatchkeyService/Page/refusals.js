@@ -1,0 +1,125 @@
+// Refused requests: the newest ones as a list, and one of them with its cause and what to do.
+
+import { get } from "./api.js";
+import { problem } from "./dialogs.js";
+import { banner, button, el, facts, field, fill, table } from "./dom.js";
+import { dateAndTime, timeOfDay, words } from "./format.js";
+import { searchFor } from "./kinds.js";
+
+const PAGE_SIZE = 25;
+/** The order in which members of a refusal are shown; all others follow. */
+const FIRST = ["event", "found", "expected", "listener", "client", "issuer", "content", "kid", "subject", "trace_id"];
+const SHOWN_ABOVE = new Set([
+  "source",
+  "request_id",
+  "time",
+  "code",
+  "cause",
+  "explanation",
+  "remedy",
+  "degraded",
+  "text",
+]);
+
+const LABELS = {
+  event: "Request",
+  found: "Found",
+  expected: "Expected",
+  trace_id: "Trace",
+  token_key: "Token key",
+  kid: "Key id",
+  spc_version: "SPC version",
+  tag: "Tag",
+  number: "Number",
+  credential: "Credential",
+  listener: "Listener",
+  client: "Client",
+  issuer: "Issuer",
+  content: "Content",
+  subject: "Subject",
+};
+
+/** The refusal of one request: what is wrong, what to do, and what was seen. */
+export function refusalReport(report) {
+  const names = [...FIRST, ...Object.keys(report).filter((name) => !FIRST.includes(name))].filter(
+    (name) => !SHOWN_ABOVE.has(name) && report[name] !== undefined && typeof report[name] !== "object",
+  );
+  return el(
+    "section",
+    { class: "panel stack" },
+    el(
+      "div",
+      { class: "head" },
+      el("h2", {}, "Refused: ", words(report.code)),
+      el("span", { class: "hint" }, dateAndTime(report.time), report.source === "ledger" && ", from the ledger"),
+    ),
+    banner("bad", el("p", {}, report.explanation || report.cause)),
+    report.remedy && banner("info", el("p", {}, el("strong", {}, "What to do")), el("p", {}, report.remedy)),
+    report.degraded && banner("warn", el("p", {}, `Does not work now: ${report.degraded}`)),
+    facts([
+      ["Code", el("code", {}, report.code)],
+      ["Cause", report.cause],
+      ...names.map((name) => [LABELS[name] ?? words(name), value(name, report)]),
+    ]),
+  );
+}
+
+function value(name, report) {
+  if (name === "event") return words(report.event);
+  if (name === "content") return el("a", { href: searchFor("content", report.content) }, report.content);
+  if (name === "kid") return el("a", { class: "mono", href: searchFor("key", report.kid) }, report.kid);
+  return el("span", { class: name === "subject" || name === "trace_id" ? "mono" : "" }, String(report[name]));
+}
+
+/** The newest refusals in the memory of this node, by pages, and by code if the operator wants one. */
+export function latestRefusals() {
+  const code = field(
+    "Only the code",
+    el("input", { name: "code", autocomplete: "off", spellcheck: false, placeholder: "spc_rejected" }),
+  );
+  const list = el("div", {});
+  const load = (before = null) => showPage(list, code.control.value.trim(), before);
+  const submit = (event) => {
+    event.preventDefault();
+    load();
+  };
+  load();
+  return el(
+    "section",
+    { class: "panel" },
+    el("h2", {}, "Latest refusals"),
+    el("form", { class: "filter", onsubmit: submit }, code, el("button", { class: "button", type: "submit" }, "Show")),
+    list,
+  );
+}
+
+async function showPage(place, code, before) {
+  place.setAttribute("aria-busy", "true");
+  try {
+    const { refusals, next } = await get("/v1/refusals", { limit: PAGE_SIZE, before, code });
+    const columns = [["Time"], ["Code"], ["Why"], ["Content"], ["Request"]];
+    const rows = refusals.map((one) => [
+      timeOfDay(one.time),
+      el("code", {}, one.code),
+      one.explanation || one.cause,
+      one.content ?? "",
+      el("a", { class: "mono", href: searchFor("request", one.request_id) }, one.request_id),
+    ]);
+    fill(
+      place,
+      rows.length
+        ? table("Latest refusals", columns, rows)
+        : el("p", { class: "empty" }, "This node remembers no such refusal."),
+      el(
+        "div",
+        { class: "row" },
+        before && button("Newest", () => showPage(place, code, null)),
+        next && button("Older", () => showPage(place, code, next)),
+      ),
+    );
+  } catch (error) {
+    fill(place, problem(error));
+  } finally {
+    place.removeAttribute("aria-busy");
+  }
+}

@@ -1,0 +1,87 @@
+// The panels of the view Now: what will end, the nodes, the clock and the listeners.
+
+import { el, facts, table } from "./dom.js";
+import { bytes, date, dateAndTime, duration, untilThen, whole, words } from "./format.js";
+
+const WEEK = 7 * 86400;
+const MONTH = 30 * 86400;
+
+const panel = (title, ...content) => el("section", { class: "panel" }, el("h2", {}, title), content);
+
+/** Certificates, credentials and everything else that has an end, the next one first. */
+export function endsPanel({ ends, now }) {
+  const rows = [...(ends ?? [])]
+    .sort((one, other) => one.endsAt - other.endsAt)
+    .map(({ kind, name, endsAt }) => [
+      el("span", {}, name, el("span", { class: "left" }, words(kind))),
+      date(endsAt),
+      el("span", { class: `tag ${endsTone(endsAt - now)}` }, untilThen(endsAt, now)),
+    ]);
+  return panel(
+    "Certificates and credentials",
+    rows.length
+      ? table("What will end", [["Name"], ["Ends"], ["Remaining", "act"]], rows)
+      : el("p", { class: "empty" }, "Nothing here has an end."),
+  );
+}
+
+const endsTone = (seconds) => (seconds < WEEK ? "bad" : seconds < MONTH ? "warn" : "good");
+
+export function nodesPanel({ nodes, now, node }) {
+  const rows = (nodes ?? []).map((one) => [
+    el(
+      "span",
+      {},
+      el("span", { class: "mono" }, one.node),
+      one.isThis && [" ", el("span", { class: "tag" }, "this node")],
+    ),
+    one.isThis ? "now" : isKnown(one.seenAt) ? seen(one.seenAt, now) : "–",
+    isKnown(one.clockOffsetSeconds) ? signed(one.clockOffsetSeconds) : "–",
+    isKnown(one.ledgerLagRows) ? `${whole(one.ledgerLagRows)} rows` : "–",
+  ]);
+  const columns = [["Node"], ["Seen", "number"], ["Clock offset", "number"], ["Ledger lag", "number"]];
+  return panel(
+    "Nodes",
+    rows.length
+      ? table("Nodes", columns, rows)
+      : el("p", { class: "empty" }, "This is the only node: ", el("span", { class: "mono" }, node ?? "no name"), "."),
+  );
+}
+
+const isKnown = (value) => value !== null && value !== undefined;
+const seen = (seenAt, now) => (now - seenAt < 2 ? "now" : `${duration(now - seenAt)} ago`);
+const signed = (seconds) => `${seconds < 0 ? "−" : "+"}${duration(Math.abs(seconds))}`;
+
+export function clockPanel({ clock, memory, now }) {
+  const used = memory && `${bytes(memory.charged)} of ${bytes(memory.budget)}`;
+  return panel(
+    "Clock and memory",
+    facts([
+      ["Server time", dateAndTime(now)],
+      ["Clock", clock?.state && words(clock.state)],
+      ["Charged memory", used],
+    ]),
+  );
+}
+
+export function listenersPanel({ listeners }) {
+  if (!listeners?.length) return null;
+  return panel("Listeners", el("ul", { class: "stack" }, listeners.map(listener)));
+}
+
+/** A listener is a text, or an object whose members are shown as they are. */
+function listener(one) {
+  if (typeof one === "string") return el("li", {}, el("code", {}, one));
+  const { name, address, ...more } = one;
+  const others = Object.entries(more).filter(([, value]) => ["string", "number", "boolean"].includes(typeof value));
+  return el(
+    "li",
+    { class: "row" },
+    name && el("span", {}, name),
+    address && el("code", {}, address),
+    others.map(
+      ([key, value]) =>
+        value !== false && el("span", { class: "tag" }, value === true ? words(key) : `${words(key)} ${value}`),
+    ),
+  );
+}

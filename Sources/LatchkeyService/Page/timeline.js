@@ -1,0 +1,146 @@
+// What happened, from the ledger.
+
+import { get } from "./api.js";
+import { problem } from "./dialogs.js";
+import { button, el, facts, fill } from "./dom.js";
+import { dateAndTime, day, duration, timeOfDay, words } from "./format.js";
+import { searchFor } from "./kinds.js";
+import { sentence } from "./ledger-words.js";
+
+const PAGE_SIZE = 50;
+
+const TONES = {
+  licenseIssued: "good",
+  licenseRenewed: "good",
+  tokenMinted: "good",
+  syncReportAccepted: "good",
+  licenseRefused: "bad",
+  revoked: "warn",
+  revocationLifted: "warn",
+  deviceRemoved: "warn",
+  playbackEnded: "warn",
+  rentalForgotten: "warn",
+  keyRevealed: "warn",
+  keyWithdrawn: "warn",
+  keyDeleted: "warn",
+  storeRestored: "warn",
+  ledgerRejoined: "warn",
+};
+
+/** Members that the line itself shows. */
+const SHOWN_ABOVE = new Set(["text", "at", "time", "kind"]);
+const LABELS = {
+  sequence: "Row",
+  node: "Node",
+  license: "Licence",
+  previous: "Licence before",
+  kid: "Key id",
+  key: "Key id",
+  content: "Content",
+  subject: "Subject",
+  device: "Device",
+  token: "Token id",
+  cookie: "Cookie",
+  detail: "Detail",
+  lease: "Lease",
+  rental: "Rental",
+  until: "Ends",
+  playback: "Playback",
+  renewAfter: "Renew after",
+  actor: "By",
+  request: "Request",
+  report: "Report",
+};
+const LINKED = {
+  license: "license",
+  previous: "license",
+  kid: "key",
+  key: "key",
+  content: "content",
+  request: "request",
+};
+const IDS = new Set(["subject", "device", "token", "cookie"]);
+const SECONDS = new Set(["lease", "rental", "playback"]);
+
+/** A panel that reads rows of the ledger by pages. */
+export function timeline(query) {
+  const list = el("div", {});
+  const more = el("div", { class: "row" });
+  const state = { day: null, group: null, count: 0 };
+  load(list, more, state, query, null);
+  return el("section", { class: "panel" }, el("h2", {}, "What happened"), list, more);
+}
+
+async function load(list, more, state, query, after) {
+  fill(more, el("p", { class: "empty", role: "status" }, "Reading the ledger…"));
+  try {
+    const { entries, next, isComplete, order } = await get("/v1/ledger", { ...query, after, limit: PAGE_SIZE });
+    for (const entry of entries) append(list, state, entry);
+    const isOldestFirst = order && order !== "newestFirst" && order !== "newest";
+    fill(
+      more,
+      state.count === 0 &&
+        el("p", { class: "empty" }, next ? "Nothing found so far." : "The ledger has nothing about this."),
+      state.count > 0 && !next && isComplete !== false && el("p", { class: "hint" }, "That is all."),
+      isComplete === false &&
+        el("p", { class: "hint" }, "The search has read as many rows as one request may. Continue to read more."),
+      next &&
+        button(state.count === 0 || isComplete === false ? "Continue" : isOldestFirst ? "Later" : "Earlier", () =>
+          load(list, more, state, query, next),
+        ),
+    );
+  } catch (error) {
+    fill(
+      more,
+      problem(error),
+      button("Try again", () => load(list, more, state, query, after)),
+    );
+  }
+}
+
+/** Rows of one day stand under its name. */
+function append(list, state, entry) {
+  const name = day(entry.at);
+  if (name !== state.day) {
+    state.day = name;
+    state.group = el("ol", { class: "timeline" });
+    list.append(el("h3", { class: "day" }, name), state.group);
+  }
+  state.group.append(line(entry));
+  state.count += 1;
+}
+
+function line(entry) {
+  const members = Object.keys(entry).filter((name) => !SHOWN_ABOVE.has(name));
+  return el(
+    "li",
+    { class: TONES[entry.kind] ?? "" },
+    el("div", { class: "what" }, timeOfDay(entry.at), el("span", { class: "said" }, sentence(entry))),
+    el(
+      "details",
+      {},
+      el("summary", {}, "Details"),
+      facts([
+        ["Kind", words(entry.kind)],
+        ["Time", dateAndTime(entry.at)],
+        ...members.map((name) => [LABELS[name] ?? words(name), value(name, entry[name])]),
+      ]),
+    ),
+  );
+}
+
+function value(name, content) {
+  if (content === null || content === undefined || content === "") return null;
+  if (LINKED[name])
+    return el("a", { class: name === "content" ? "" : "mono", href: searchFor(LINKED[name], content) }, content);
+  if (IDS.has(name)) return el("span", { class: "mono" }, content);
+  if (SECONDS.has(name) && typeof content === "number") return duration(content);
+  if (name === "until" || name === "renewAfter") return dateAndTime(content);
+  if (typeof content !== "object") return String(content);
+  const parts = Object.entries(content).filter(
+    ([, one]) => one !== null && one !== "" && !(Array.isArray(one) && !one.length),
+  );
+  return parts.length
+    ? facts(parts.map(([key, one]) => [words(key), Array.isArray(one) ? one.join(", ") : String(one)]))
+    : null;
+}

@@ -1,0 +1,171 @@
+"""What operators do: find a refused request, explain it, remove a device, end a playback, revoke and lift."""
+
+import base64
+import json
+
+import tokens
+from conftest import Lab
+from deployment import run_latchkey
+from desk import SHIFT, Desk
+from viewers import counted_token, licence, message
+
+
+def ledger_rows(lab: Lab, kind: str) -> list[dict[str, object]]:
+    lines = run_latchkey(lab.daemon.setup, "ledger", "export").splitlines()
+    return [row for row in map(json.loads, lines) if row["kind"] == kind]
+
+
+def test_finds_a_refused_request_and_its_cause(lab: Lab, desk: Desk, subject: str) -> None:
+    token = counted_token(lab, subject, devices=1)
+    assert licence(lab, token).status == 200
+    refused = licence(lab, token)
+    assert (refused.status, refused.code) == (403, "device_limit")
+    request = str(refused.header("X-Request-Id"))
+    desk.log_in(lab.token("support")).go("find")
+    desk.wait_for_text(request, "#view table")
+    desk.type_into("input[name=text]", request)
+    assert desk.evaluate("document.querySelector('select[name=kind]').value") == "request"
+    desk.press("Enter")
+    desk.wait_for_text("What to do")
+    desk.wait("document.querySelector('.timeline li.bad')")
+    shown = desk.text("#view")
+    assert "device_limit" in shown and lab.deployment.content in shown
+    assert desk.evaluate("location.hash") == f"#find?request={request}"
+
+
+def test_explains_a_token_and_an_spc(lab: Lab, desk: Desk, subject: str) -> None:
+    desk.log_in(lab.token("support")).go("why")
+    spc = base64.b64encode(message(lab)).decode()
+    desk.type_into("textarea[name=token]", counted_token(lab, subject))
+    desk.type_into("textarea[name=spc]", spc)
+    desk.click("Explain", "form:has(textarea)")
+    desk.wait_for_text("would be issued")
+    shown = desk.text("#view")
+    assert "Lease" in shown and "5 min" in shown and lab.deployment.content in shown
+    assert desk.count(".verdict.good") > 10 and desk.count(".verdict.bad") == 0
+    desk.type_into("textarea[name=token]", tokens.with_altered_signature(lab.deployment.token))
+    desk.click("Explain", "form:has(textarea)")
+    desk.wait_for_text("Refused: token signature")
+    assert desk.count(".verdict.bad") == 1 and "What to do" in desk.text("#view")
+    assert "textarea" not in desk.evaluate("location.href") and desk.evaluate("location.hash") == "#why"
+
+
+def test_explains_a_request_by_its_id(lab: Lab, desk: Desk) -> None:
+    refused = licence(lab, lab.deployment.token, b"\x00" * 300)
+    desk.log_in(lab.token("security")).go("why")
+    desk.type_into("input[name=request]", str(refused.header("X-Request-Id")))
+    desk.press("Enter")
+    desk.wait_for_text(str(refused.code))
+    desk.type_into("input[name=request]", "0" * 16)
+    desk.press("Enter")
+    desk.wait_for_text("remembers no refusal of this request")
+
+
+def test_removes_a_device(lab: Lab, desk: Desk, subject: str) -> None:
+    token = counted_token(lab, subject, devices=1)
+    assert licence(lab, token).status == 200
+    assert licence(lab, token).code == "device_limit"
+    desk.log_in(lab.token("support")).go("find", subject=subject)
+    desk.click("Remove")
+    desk.wait_for_text("It does not take back a key", "dialog")
+    desk.click("Cancel", "dialog")
+    assert licence(lab, token).code == "device_limit", "to cancel changes nothing"
+    desk.click("Remove")
+    desk.click("Remove the device", "dialog")
+    desk.wait_for_text("The device is removed.")
+    desk.wait_for_text("No device takes a place.")
+    assert licence(lab, token).status == 200
+    assert [row["actor"] for row in ledger_rows(lab, "deviceRemoved")][-1] == "token:support-operator"
+
+
+def test_ends_a_playback_and_forgets_a_rental(lab: Lab, desk: Desk, subject: str) -> None:
+    assert licence(lab, counted_token(lab, subject)).status == 200
+    desk.log_in(lab.token("support")).go("find", subject=subject)
+    desk.click(f"End the playback of {lab.deployment.content}")
+    desk.click("End the playback", "dialog")
+    desk.wait_for_text("No playback runs.")
+    desk.click(f"Forget the rental of {lab.deployment.content}")
+    desk.click("Forget the rental", "dialog")
+    desk.wait_for_text("No rental is stored.")
+    desk.go("find")
+    desk.go("find", subject=subject)
+    desk.wait("document.querySelectorAll('.timeline li.warn').length >= 2")
+
+
+def test_revokes_and_lifts(lab: Lab, desk: Desk, subject: str) -> None:
+    token = counted_token(lab, subject)
+    assert licence(lab, token).status == 200
+    desk.log_in(lab.token("security")).go("find", subject=subject)
+    desk.click("Revoke")
+    desk.type_into("dialog input[name=reason]", "account closed")
+    desk.click("Revoke", "dialog")
+    desk.wait_for_text("It is revoked")
+    assert licence(lab, token).code == "subject_disabled"
+    desk.go("revocations")
+    desk.wait_for_text("account closed")
+    label = desk.evaluate(
+        "[...document.querySelectorAll('tr')].find((row) => row.innerText.includes('account closed'))"
+        ".querySelector('button').getAttribute('aria-label')"
+    )
+    desk.click(label)
+    desk.wait_for_text("It does not restart a playback", "dialog")
+    desk.click("Lift", "dialog")
+    desk.wait_for_text("The revocation is lifted.")
+    assert licence(lab, token).status == 200
+    assert [row["actor"] for row in ledger_rows(lab, "revocationLifted")][-1] == "token:security-operator"
+
+
+def test_a_failed_action_says_why_and_changes_nothing(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("security")).go("revocations")
+    desk.click("Revoke")
+    desk.evaluate("document.querySelector('dialog select[name=kind]').value = 'hu'")
+    desk.type_into("dialog input[name=value]", "not a device")
+    desk.click("Revoke", "dialog")
+    desk.wait_for_text("40 hexadecimal digits", "dialog")
+    desk.press("Escape")
+    desk.wait("!document.querySelector('dialog')")
+    assert "not a device" not in desk.text("#view")
+
+
+def test_shows_contents_and_keys_but_no_key(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("support")).go("contents")
+    desk.click(lab.deployment.content)
+    key = lab.deployment.key
+    desk.wait("document.querySelectorAll('#view tbody tr').length === 1")
+    shown = desk.evaluate("document.documentElement.outerHTML").lower()
+    assert key.key_id.hex() in shown.replace("-", "")
+    assert key.key.hex() not in shown and key.iv.hex() not in shown
+
+
+def test_every_action_works_by_keyboard_alone(lab: Lab, desk: Desk, subject: str) -> None:
+    """From the log-in to a removed device and a revoked content, with Tab, Enter and typing."""
+    token = counted_token(lab, subject, devices=1)
+    assert licence(lab, token).status == 200
+    desk.open()
+    desk.type(lab.token("admin"))
+    desk.press("Enter")
+    desk.wait('document.querySelector("#nav a")')
+    desk.tab_to("Find")
+    desk.press("Enter")
+    desk.wait("document.querySelector('h1').innerText === 'Find' && document.activeElement.tagName === 'H1'")
+    desk.tab_to("Look for")
+    # The third kind is the subject.
+    desk.evaluate("document.activeElement.value = 'subject'")
+    desk.tab_to("Name or id")
+    desk.type(subject)
+    desk.press("Enter")
+    desk.wait_for_text("Last licence")
+    desk.tab_to("Remove the device")
+    desk.press("Enter")
+    desk.wait("document.activeElement.innerText === 'Cancel'")
+    desk.tab_to("Remove the device")
+    desk.press("Enter")
+    desk.wait_for_text("No device takes a place.")
+    desk.wait("document.activeElement.innerText === 'Devices'")
+    desk.press("Tab", SHIFT)
+    desk.tab_to("Revoke")
+    desk.press("Enter")
+    desk.wait("document.querySelector('dialog')")
+    desk.press("Escape")
+    desk.wait("!document.querySelector('dialog')")
+    assert desk.evaluate("document.activeElement.innerText") == "Revoke", "the focus comes back"
