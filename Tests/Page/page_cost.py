@@ -1,11 +1,12 @@
 """What the operator's page costs: the daemon's processor time for each licence, without the page and with the page open
-in two browsers.
+in two browsers, and the memory that the page adds.
 
     page_cost.py [ROUNDS]
 
-`Scripts/test-page --cost` runs it. It makes no check, because the speed of a shared machine changes. Rounds without and
-with the page alternate, and the medians are compared. The browsers use processor time of the same machine, so the
-processor time of the daemon is the measure, not the licences per second.
+`Scripts/test-page --cost` runs it. It makes no check, because the speed of a shared machine changes. The kinds of
+rounds take turns, and their medians are compared. The browsers use the same processors, and so each licence takes
+longer, whatever the daemon does for the page. To tell the two apart, a third kind of round has the same browsers on the
+page of another daemon.
 """
 
 import json
@@ -28,6 +29,10 @@ WARMING_SECONDS = 2
 CONNECTIONS = 32
 SPCS = 60_000
 SUBJECTS = 16
+
+ALONE = "no browser"
+ELSEWHERE = "browsers on another daemon's page"
+OPEN = "browsers on this daemon's page"
 
 
 class Load:
@@ -67,25 +72,50 @@ def with_page(stack: ExitStack, daemon: OwnDaemon, folder: Path) -> None:
         Desk(page, "http://{}:{}".format(*daemon.admin)).open().log_in(token)
 
 
+def resident_kilobytes(daemon: OwnDaemon) -> int:
+    """The memory of the daemon that is its own, without files that it only reads."""
+    lines = Path(f"/proc/{daemon.process.pid}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+
+
+def measure(rounds: int, folder: Path) -> tuple[dict[str, list[tuple[float, float]]], list[int]]:
+    """The figures of each kind of round, and by how much the page made the memory grow."""
+    figures: dict[str, list[tuple[float, float]]] = {ALONE: [], ELSEWHERE: [], OPEN: []}
+    growth = []
+    for name in ("measured", "other"):
+        (folder / name).mkdir()
+    with (
+        running_daemon(folder / "measured", prepare=add_operators) as daemon,
+        running_daemon(folder / "other", prepare=add_operators) as other,
+    ):
+        load = Load(daemon)
+        load.run(WARMING_SECONDS)
+        for _ in range(rounds):
+            figures[ALONE].append(load.run(SECONDS))
+            with ExitStack() as stack:
+                with_page(stack, other, folder)
+                figures[ELSEWHERE].append(load.run(SECONDS))
+            with ExitStack() as stack:
+                before = resident_kilobytes(daemon)
+                with_page(stack, daemon, folder)
+                growth.append(resident_kilobytes(daemon) - before)
+                figures[OPEN].append(load.run(SECONDS))
+    return figures, growth
+
+
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
-    without, beside = [], []
     with tempfile.TemporaryDirectory(prefix="latchkey-page-") as name:
-        folder = Path(name)
-        with running_daemon(folder, prepare=add_operators) as daemon:
-            load = Load(daemon)
-            load.run(WARMING_SECONDS)
-            for _ in range(rounds):
-                without.append(load.run(SECONDS))
-                with ExitStack() as stack:
-                    with_page(stack, daemon, folder)
-                    beside.append(load.run(SECONDS))
-    for label, figures in (("without the page", without), ("in two browsers", beside)):
-        rates, costs = zip(*figures)
+        figures, growth = measure(rounds, Path(name))
+    medians = {}
+    for label, values in figures.items():
+        rates, costs = zip(*values)
+        medians[label] = statistics.median(costs)
         listed = ", ".join(f"{cost:.1f}" for cost in costs)
-        print(f"{label:18} {statistics.median(rates):8.0f} licences/s, {listed} us of the daemon for each licence")
-    ratio = statistics.median(cost for _, cost in beside) / statistics.median(cost for _, cost in without)
-    print(f"processor time for each licence with the page: {ratio:.3f} x")
+        print(f"{label:36} {statistics.median(rates):8.0f} licences/s, {listed} us of the daemon for each licence")
+    for label in (ALONE, ELSEWHERE):
+        print(f"processor time for each licence with the page, against {label}: {medians[OPEN] / medians[label]:.3f} x")
+    print(f"memory that opening the page in {BROWSERS} browsers added: {', '.join(f'{size} KiB' for size in growth)}")
 
 
 if __name__ == "__main__":
