@@ -27,20 +27,20 @@ package struct JSONWriter: Sendable {
     /// Writes an object whose members the closure writes.
     package mutating func object(_ writeMembers: (inout JSONWriter) -> Void) {
         beginValue()
-        append("{")
+        bytes.append(UInt8(ascii: "{"))
         followsElement = false
         writeMembers(&self)
-        append("}")
+        bytes.append(UInt8(ascii: "}"))
         followsElement = true
     }
 
     /// Writes an array whose elements the closure writes.
     package mutating func array(_ writeElements: (inout JSONWriter) -> Void) {
         beginValue()
-        append("[")
+        bytes.append(UInt8(ascii: "["))
         followsElement = false
         writeElements(&self)
-        append("]")
+        bytes.append(UInt8(ascii: "]"))
         followsElement = true
     }
 
@@ -114,7 +114,7 @@ package struct JSONWriter: Sendable {
     package mutating func name(_ name: String) {
         beginValue()
         appendQuoted(name)
-        append(":")
+        bytes.append(UInt8(ascii: ":"))
         followsElement = false
     }
 
@@ -129,9 +129,9 @@ package struct JSONWriter: Sendable {
     package mutating func member(_ name: String, base64 value: [UInt8]) {
         self.name(name)
         beginValue()
-        append("\"")
+        bytes.append(UInt8(ascii: "\""))
         Base64.append(value, to: &bytes)
-        append("\"")
+        bytes.append(UInt8(ascii: "\""))
     }
 
     /// Writes a member of text, or null if the value is nil.
@@ -179,16 +179,30 @@ package struct JSONWriter: Sendable {
     // MARK: Bytes
 
     private mutating func beginValue() {
-        if followsElement { append(",") }
+        if followsElement { bytes.append(UInt8(ascii: ",")) }
         followsElement = true
     }
 
-    private mutating func append(_ text: String) {
-        bytes.append(contentsOf: text.utf8)
-    }
+    private mutating func append(_ text: String) { bytes.append(utf8Of: text) }
 
     private mutating func appendQuoted(_ text: String) {
-        append("\"")
+        bytes.append(UInt8(ascii: "\""))
+        // Almost no text needs an escape, so it is copied in one piece first.
+        let start = bytes.count
+        append(text)
+        if bytes[start...].contains(where: Self.mayNeedEscape) {
+            bytes.removeLast(bytes.count - start)
+            appendEscaped(text)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether `appendEscaped` treats this byte in a way of its own.
+    private static func mayNeedEscape(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F || byte == 0xC2
+    }
+
+    private mutating func appendEscaped(_ text: String) {
         var isAfterC2 = false
         for byte in text.utf8 {
             if isAfterC2 {
@@ -207,7 +221,6 @@ package struct JSONWriter: Sendable {
                 }
             }
         }
-        append("\"")
     }
 
     /// Appends the scalar whose UTF-8 is 0xC2 and this byte. In UTF-8, the scalars from U+0080 to U+00BF are 0xC2 and a

@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// The header fields of a message, in their order. Names are compared without regard to case (RFC 9110 section 5.1).
 ///
 /// All names and values are in one array, so that a parsed head needs one copy and no strings.
@@ -59,16 +61,16 @@ package struct HTTPFields: Sendable {
     package mutating func append(_ name: String, _ value: String) {
         precondition(!name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter), "a field name must be a token")
         let nameStart = storage.count
-        storage.append(contentsOf: name.utf8)
+        storage.append(utf8Of: name)
         let nameEnd = storage.count
-        storage.append(contentsOf: ": ".utf8)
+        storage.append(utf8Of: ": ")
         let valueStart = storage.count
-        storage.append(contentsOf: value.utf8)
+        storage.append(utf8Of: value)
         let valueEnd = storage.count
         for position in valueStart..<valueEnd where storage[position].isForbiddenInFieldValue {
             storage[position] = UInt8(ascii: " ")
         }
-        storage.append(contentsOf: "\r\n".utf8)
+        storage.append(utf8Of: "\r\n")
         let entry = Entry(
             nameStart: Int32(nameStart), nameEnd: Int32(nameEnd), valueStart: Int32(valueStart),
             valueEnd: Int32(valueEnd))

@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// A response of a handler.
 ///
 /// The connection adds `Date`, `Content-Length` and `Connection`. Fields with these names, `Transfer-Encoding`,
@@ -62,11 +64,11 @@ extension HTTPResponsePlan.Framing {
         case .chunked:
             if !piece.isEmpty {
                 output.append(contentsOf: String(piece.count, radix: 16).utf8)
-                output.append(contentsOf: "\r\n".utf8)
+                output.append(utf8Of: "\r\n")
                 output += piece
-                output.append(contentsOf: "\r\n".utf8)
+                output.append(utf8Of: "\r\n")
             }
-            if isLast { output.append(contentsOf: "0\r\n\r\n".utf8) }
+            if isLast { output.append(utf8Of: "0\r\n\r\n") }
         }
     }
 }
@@ -78,25 +80,25 @@ extension HTTPResponse {
     package func append(to output: inout [UInt8], plan: HTTPResponsePlan, date: [UInt8]) {
         output.reserveCapacity(output.count + 256 + fields.storage.count + body.count)
         appendStatusLine(to: &output)
-        output.append(contentsOf: "Date: ".utf8)
+        output.append(utf8Of: "Date: ")
         output.append(contentsOf: date)
         if !status.forbidsBody {
             switch plan.framing {
             case .length:
-                output.append(contentsOf: "\r\nContent-Length: ".utf8)
+                output.append(utf8Of: "\r\nContent-Length: ")
                 output.appendDecimal(body.count)
-            case .chunked: output.append(contentsOf: "\r\nTransfer-Encoding: chunked".utf8)
+            case .chunked: output.append(utf8Of: "\r\nTransfer-Encoding: chunked")
             case .untilClose: break
             }
         }
         switch plan.connection {
         case .unmentioned: break
-        case .keepAlive: output.append(contentsOf: "\r\nConnection: keep-alive".utf8)
-        case .close: output.append(contentsOf: "\r\nConnection: close".utf8)
+        case .keepAlive: output.append(utf8Of: "\r\nConnection: keep-alive")
+        case .close: output.append(utf8Of: "\r\nConnection: close")
         }
-        output.append(contentsOf: "\r\n".utf8)
+        output.append(utf8Of: "\r\n")
         appendFields(to: &output)
-        output.append(contentsOf: "\r\n".utf8)
+        output.append(utf8Of: "\r\n")
         if !plan.omitsBody && !status.forbidsBody && plan.framing == .length { output.append(contentsOf: body) }
     }
 
@@ -104,20 +106,20 @@ extension HTTPResponse {
     package static let interimContinue = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
     private func appendStatusLine(to output: inout [UInt8]) {
-        output.append(contentsOf: "HTTP/1.1 ".utf8)
+        output.append(utf8Of: "HTTP/1.1 ")
         output.appendDecimal(Int(status.code))
         output.append(0x20)
-        output.append(contentsOf: status.reasonPhrase.utf8)
-        output.append(contentsOf: "\r\n".utf8)
+        output.append(utf8Of: status.reasonPhrase)
+        output.append(utf8Of: "\r\n")
     }
 
     private func appendFields(to output: inout [UInt8]) {
         guard !fields.areLines else { return output.append(contentsOf: fields.storage) }
         for entry in fields.entries where !fields.belongsToConnection(entry) {
             output.append(contentsOf: fields.storage[entry.name])
-            output.append(contentsOf: ": ".utf8)
+            output.append(utf8Of: ": ")
             output.append(contentsOf: fields.storage[entry.value])
-            output.append(contentsOf: "\r\n".utf8)
+            output.append(utf8Of: "\r\n")
         }
     }
 }

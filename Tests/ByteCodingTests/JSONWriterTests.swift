@@ -57,6 +57,18 @@ import Testing
         #expect(Array(again.utf8) == Array(value.utf8))
     }
 
+    /// One byte that needs an escape is enough, wherever it is in a text.
+    @Test func escapesASingleScalarAmongLetters() throws {
+        for scalar in (UInt32(0)...0x17F).compactMap(Unicode.Scalar.init) {
+            for value in ["\(scalar)bc", "a\(scalar)c", "ab\(scalar)"] {
+                let text = Self.text { $0.string(value) }
+                #expect(text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control })
+                let again = try #require(try JSONReader.parse(Array(text.utf8)).string)
+                #expect(Array(again.utf8) == Array(value.utf8))
+            }
+        }
+    }
+
     /// Any written tree is read back as the same tree, and each prefix of an object's text is refused.
     @Test func randomTreesSurviveTheRoundTrip() throws {
         var generator = SeededGenerator.announced("JSON trees")

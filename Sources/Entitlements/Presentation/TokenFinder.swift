@@ -88,11 +88,10 @@ package struct TokenFinder: Equatable, Sendable {
     /// Returns the token after the scheme `Bearer`, which is compared without regard to case (RFC 6750, section 2.1).
     private static func bearerToken(of value: String) -> [UInt8]? {
         let scheme = "bearer".utf8
+        let bytes = Array(value.utf8)
         // Upper-case and lower-case letters differ in bit 5 only.
-        guard value.utf8.count > scheme.count, zip(value.utf8, scheme).allSatisfy({ $0 | 0x20 == $1 }) else {
-            return nil
-        }
-        let rest = value.utf8.dropFirst(scheme.count)
+        guard bytes.count > scheme.count, zip(bytes, scheme).allSatisfy({ $0 | 0x20 == $1 }) else { return nil }
+        let rest = bytes.dropFirst(scheme.count)
         guard rest.first == UInt8(ascii: " ") else { return nil }
         return Array(rest.drop { $0 == UInt8(ascii: " ") })
     }
