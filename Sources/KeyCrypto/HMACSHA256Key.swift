@@ -1,10 +1,30 @@
 import COpenSSL
+import Synchronization
 
 /// A shared secret for HMAC-SHA-256 (RFC 2104), for HS256 tokens and pseudonyms.
 @safe
 package final class HMACSHA256Key: @unchecked Sendable {
+    /// A copy of the prepared context, for one message at a time.
+    // Safe to send: whoever has taken it out of the spare ones has it alone.
+    @safe
+    private final class Run: @unchecked Sendable {
+        let context: OpaquePointer
+
+        init?(like prepared: OpaquePointer) {
+            guard let copy = unsafe EVP_MAC_CTX_dup(prepared) else { return nil }
+            unsafe context = copy
+        }
+
+        deinit {
+            unsafe EVP_MAC_CTX_free(context)
+        }
+    }
+
     // Safe to share: the prepared context is only duplicated, never used itself.
     private let prepared: OpaquePointer
+    /// Making a copy takes longer than the code of a short message, so copies are kept and used again.
+    private let spares = Mutex<[Run]>([])
+    private static let spareMaximum = 8
 
     /// The size of a code in bytes.
     package static let codeSize = 32
@@ -22,13 +42,17 @@ package final class HMACSHA256Key: @unchecked Sendable {
     }
 
     package func code(for message: ArraySlice<UInt8>) throws(CryptoError) -> [UInt8] {
-        guard let context = unsafe EVP_MAC_CTX_dup(prepared) else { throw .operationFailed("run HMAC") }
-        defer { unsafe EVP_MAC_CTX_free(context) }
+        guard let run = unsafe spares.withLock({ $0.popLast() }) ?? Run(like: prepared) else {
+            throw .operationFailed("run HMAC")
+        }
+        defer { spares.withLock { if $0.count < Self.spareMaximum { $0.append(run) } } }
         var output = [UInt8](repeating: 0, count: Self.codeSize)
         var size = 0
         let done = unsafe message.withUnsafeBufferPointer { bytes in
-            unsafe EVP_MAC_update(context, bytes.baseAddress, bytes.count) == 1
-                && EVP_MAC_final(context, &output, &size, Self.codeSize) == 1
+            // Without a key, the context begins again with the key that it has (EVP_MAC(3)).
+            unsafe EVP_MAC_init(run.context, nil, 0, nil) == 1
+                && EVP_MAC_update(run.context, bytes.baseAddress, bytes.count) == 1
+                && EVP_MAC_final(run.context, &output, &size, Self.codeSize) == 1
         }
         guard done, size == Self.codeSize else { throw .operationFailed("run HMAC") }
         return output

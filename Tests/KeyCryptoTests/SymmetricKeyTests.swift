@@ -18,6 +18,22 @@ import Testing
             #expect(!key.isValid(altered[...], for: message[...]))
         }
     }
+
+    /// A context serves one message after another. Nothing of a message may be left for the next one.
+    @Test func givesTheSameCodesInAnyOrderAndOnManyThreads() async throws {
+        let secret = [UInt8](repeating: 9, count: 32)
+        let messages = (0..<100).map { [UInt8](repeating: UInt8($0), count: $0 * 3) }
+        let expected = try messages.map { message in
+            try HMACSHA256Key(SecretBytes(copying: secret)).code(for: message[...])
+        }
+        let key = try HMACSHA256Key(SecretBytes(copying: secret))
+        try await withThrowingTaskGroup(of: [[UInt8]].self) { group in
+            for _ in 0..<16 {
+                group.addTask { try messages.reversed().map { try key.code(for: $0[...]) }.reversed() }
+            }
+            for try await codes in group { #expect(codes == expected) }
+        }
+    }
 }
 
 @Suite struct AES256GCMKeyTests {
