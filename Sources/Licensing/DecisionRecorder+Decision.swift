@@ -28,7 +28,7 @@ extension DecisionRecorder {
             return decision
         }
         let spender = Spender(
-            license: license, request: request, device: device, subject: decision.entry.subject, token: token,
+            license: license, request: request, device: device, subject: decision.entry.subject, crypto: crypto,
             pseudonyms: pseudonyms, deviceLife: deviceLife)
         decision.replay = replay
         decision.tokenUse = try spender.tokenUse(obligations)
@@ -65,8 +65,8 @@ extension DecisionRecorder {
         let claims = try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
             let spender = Spender(
                 license: license, request: request, device: try pseudonyms.pseudonym(of: .device, deviceID.bytes),
-                subject: try subject(of: license.authorization), token: try PresentedDigest(of: request, using: crypto),
-                pseudonyms: pseudonyms, deviceLife: deviceLife)
+                subject: try subject(of: license.authorization), crypto: crypto, pseudonyms: pseudonyms,
+                deviceLife: deviceLife)
             return try spender.slotClaims(license.authorization.obligations)
         }
         guard !claims.isEmpty else { return }
@@ -105,12 +105,9 @@ extension DecisionRecorder {
 }
 
 /// The SHA-256 digests of the SPC and of the token as they were presented. They identify a repeated request.
-struct PresentedDigest {
+private struct PresentedDigest {
     let request: Pseudonym
     let token: Pseudonym
-    /// The digest of the part of the token that is signed. The signature is left out, because one signature can be
-    /// written in more than one way.
-    let signed: Pseudonym
 
     init(of request: OpenedRequest, using crypto: CryptoContext) throws(CryptoError) {
         let admission = request.admission
@@ -120,8 +117,6 @@ struct PresentedDigest {
             self.request = try Pseudonym(digesting: admission.request.message, using: crypto)
         }
         token = try admission.token.wholeDigest(using: crypto)
-        // If only the operator's service can read the token, its signed part is not known here.
-        signed = request.isDecidedByService ? token : try admission.token.signedDigest(using: crypto)
     }
 
     /// The replay record of the request. It is kept as long as the token is good, and at least for the retry window.
@@ -153,7 +148,7 @@ private struct Spender {
     let device: Pseudonym
     /// Nil for a token without a subject.
     let subject: Pseudonym?
-    let token: PresentedDigest
+    let crypto: CryptoContext
     let pseudonyms: Pseudonymizer
     let deviceLife: Int64
 
@@ -162,13 +157,15 @@ private struct Spender {
 
     /// The pseudonym of the token: of its id, or else the digest of its signed part.
     private func tokenName() throws(CryptoError) -> Pseudonym {
-        guard let id = claims.tokenID else { return token.signed }
+        guard let id = claims.tokenID else { return try request.signedDigest(using: crypto) }
         return try pseudonyms.pseudonym(of: .token, issuer, Array(id.utf8))
     }
 
     /// The party whose devices and playbacks are counted. A token without a subject counts on its own.
-    private var owner: [UInt8] {
-        claims.subject.map { Array($0.utf8) } ?? claims.renewal?.owner ?? token.signed.bytes
+    private func owner() throws(CryptoError) -> [UInt8] {
+        if let subject = claims.subject { return Array(subject.utf8) }
+        if let owner = claims.renewal?.owner { return owner }
+        return try request.signedDigest(using: crypto).bytes
     }
 
     func tokenUse(_ obligations: Obligations) throws(CryptoError) -> TokenUse? {
@@ -185,7 +182,7 @@ private struct Spender {
                     owner: try tokenName(), device: device, limit: 1, keptUntil: claims.countedUntil, kind: .binding))
         }
         if let limit = obligations.deviceMaximum {
-            let owner = try pseudonyms.pseudonym(of: .subject, issuer, owner)
+            let owner = try pseudonyms.pseudonym(of: .subject, issuer, try self.owner())
             // The places of a subject outlive its tokens. A device without a new licence loses its place after
             // `deviceLife`.
             let end = claims.subject == nil ? claims.countedUntil : license.times.issuedAt + deviceLife
@@ -222,7 +219,8 @@ private struct Spender {
         let now = license.times.issuedAt
         let end = license.terms.lease.map { now + Int64($0.value) } ?? license.times.expiresAt
         var claim = SlotClaim(
-            group: try pseudonyms.pseudonym(of: .group, issuer, owner, Array(group.id.utf8)), limit: group.maximum,
+            group: try pseudonyms.pseudonym(of: .group, issuer, try owner(), Array(group.id.utf8)),
+            limit: group.maximum,
             whenFull: session.mode == .evictOldest ? .evictOldest : .denyNew,
             playback: SlotClaim.Playback(
                 device: device, session: state?.sessionID,

@@ -186,7 +186,15 @@ extension OpenedRequest {
         guard license.authorization.subject == nil, !license.authorization.obligations.sessions.isEmpty else {
             return nil
         }
-        return try PresentedDigest(of: self, using: crypto).signed.bytes
+        return try signedDigest(using: crypto).bytes
+    }
+
+    /// The SHA-256 of the part of the token that is signed. The signature is left out, because one signature can be
+    /// written in more than one way.
+    func signedDigest(using crypto: CryptoContext) throws(CryptoError) -> Pseudonym {
+        let token = admission.token
+        // If only the operator's service can read the token, its signed part is not known here.
+        return isDecidedByService ? try token.wholeDigest(using: crypto) : try token.signedDigest(using: crypto)
     }
 }
 

@@ -47,7 +47,7 @@ package enum TokenParty: Hashable, Sendable {
 
 extension PresentedToken {
     /// The bytes as they were presented. Several tokens are joined by commas.
-    var bytes: [UInt8] { Array(tokens.joined(separator: [UInt8(ascii: ",")])) }
+    var bytes: [UInt8] { tokens.count == 1 ? tokens[0] : Array(tokens.joined(separator: [UInt8(ascii: ",")])) }
 
     /// The SHA-256 of the signed part of a verified token.
     func signedDigest(using crypto: CryptoContext) throws(CryptoError) -> Pseudonym {

@@ -62,24 +62,25 @@ final class UnwrapQueue {
         if room.count > size {
             for waiter in room.takeLate(now: loop.now.nanoseconds) { refuse(waiter) }
         }
-        let group = takeGroup()
+        let (group, jobs) = takeGroup()
         let start = loop.now
-        unwrapper.unwrap(group.map(\.job))
+        unwrapper.unwrap(jobs)
         times.batches.observe(loop.now - start)
         for waiter in group { times.waits.observe(start - waiter.since) }
         for waiter in group { unsafe waiter.continuation.resume(returning: true) }
         return room.isEmpty ? .done : .workLeft
     }
 
-    /// Takes the next jobs, in their order, up to the first one for which the batch has no room.
-    private func takeGroup() -> [Waiter] {
-        var group: [Waiter] = []
-        while let next = room.next, group.isEmpty || unwrapper.hasRoom(for: next.job, after: group.map(\.job)),
+    /// Takes the next waiters with their jobs, in their order, up to the first one for which the batch has no room.
+    private func takeGroup() -> (waiters: [Waiter], jobs: [RSAUnwrapJob]) {
+        var (waiters, jobs): ([Waiter], [RSAUnwrapJob]) = ([], [])
+        while let next = room.next, jobs.isEmpty || unwrapper.hasRoom(for: next.job, after: jobs),
             let waiter = room.takeNext()
         {
-            group.append(waiter)
+            waiters.append(waiter)
+            jobs.append(waiter.job)
         }
-        return group
+        return (waiters, jobs)
     }
 }
 
