@@ -547,7 +547,7 @@ class Lab:
                 answer = client.send(method, path, body, headers)
                 if answer.status != 429 or time.monotonic() > deadline:
                     return answer
-                time.sleep(int(answer.header("Retry-After")))
+                time.sleep(int(answer.header("Retry-After") or 1))
         finally:
             client.close()
 
