@@ -5,7 +5,7 @@ import Synchronization
 @safe
 package final class HMACSHA256Key: @unchecked Sendable {
     /// A copy of the prepared context, for one message at a time.
-    // Safe to send: whoever has taken it out of the spare ones has it alone.
+    // Safe to send: a call takes it out of the spare ones, and then has it alone.
     @safe
     private final class Run: @unchecked Sendable {
         let context: OpaquePointer

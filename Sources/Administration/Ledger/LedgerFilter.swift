@@ -15,7 +15,7 @@ package enum LedgerFilter {
     ///
     /// - Parameters:
     ///   - names: Determines what the operator may leave out about a subject.
-    ///   - text: Returns the operator's value for a parameter; nil if there is none.
+    ///   - text: Returns the operator's value for a parameter; nil if the operator has not given it.
     package static func query(
         names: AccountNames, _ pseudonyms: Pseudonymizer, _ text: (String) throws(AccountFault) -> String?
     ) throws(LedgerFilterFault) -> LedgerQuery {

@@ -138,8 +138,8 @@ private func closedStream(
     return success
 }
 
-/// Copies the next bytes of a response's body into nghttp2's buffer. If there are none yet, nghttp2 asks again after
-/// `nghttp2_session_resume_data`.
+/// Copies the next bytes of a response's body into nghttp2's buffer. If the body has no more bytes at the moment,
+/// nghttp2 waits for `nghttp2_session_resume_data`.
 func readResponseBody(
     _: OpaquePointer?, _ id: Int32, _ buffer: UnsafeMutablePointer<UInt8>?, _ length: Int,
     _ flags: UnsafeMutablePointer<UInt32>?, _: UnsafeMutablePointer<nghttp2_data_source>?,

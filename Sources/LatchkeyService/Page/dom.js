@@ -49,7 +49,7 @@ const PATHS = {
 export const icon = (name) =>
   svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: PATHS[name] }));
 
-/** A button that does something. `label` is for screen readers, where the text alone says too little. */
+/** A button that does something. `label` is for screen readers, if the text alone says too little. */
 export const button = (text, act, { kind = "small", label = null } = {}) =>
   el("button", { class: `button ${kind}`, type: "button", "aria-label": label, onclick: act }, text);
 

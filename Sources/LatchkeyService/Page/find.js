@@ -117,7 +117,7 @@ const contentLink = (kind, text) =>
   kind === "content" &&
   el("a", { class: "button small", href: `#contents?id=${encodeURIComponent(text)}` }, "Its keys");
 
-/** Only refused requests have a report, so it is no fault if there is none. */
+/** Only refused requests have a report. For any other request a line says so. */
 function refusalPlace(requestID) {
   const place = el("div", { class: "stack" });
   get(`/v1/refusals/${encodeURIComponent(requestID)}`).then(

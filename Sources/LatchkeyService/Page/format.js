@@ -26,7 +26,7 @@ const FORMS = {
   count: (value) => WHOLE.format(value),
 };
 
-/** A value of a series in its unit; a dash if there is none. */
+/** A value of a series in its unit. A value that is not known is a dash. */
 export const measured = (value, unit) => (Number.isFinite(value) ? (FORMS[unit] ?? number)(value) : "–");
 
 /** A short time: microseconds to minutes. */

@@ -106,7 +106,7 @@ final class AdminGate: Sendable {
         throw missing(cause, credentials)
     }
 
-    /// The token with this secret. Throws if there is none, or if the network has sent too many wrong ones.
+    /// The token with this secret. Throws if no token has it, or if the network has sent too many wrong ones.
     func token(
         presenting presented: [UInt8], from peer: HTTPPeer, among credentials: AdminCredentials
     ) throws(AdminRefusal) -> AdminCredentials.Token {

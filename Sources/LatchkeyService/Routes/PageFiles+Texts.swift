@@ -670,7 +670,7 @@ extension PageFiles {
             """##
         ),
         (
-            "dom.js", "0cc8a896d775d56b19cad4c4b9a57fe9",
+            "dom.js", "bcd5059aa9ffb3d12e6ed426c545b73c",
             ##"""
             // Makes the page's elements. All text becomes text nodes, so nothing that a server or a client has sent can become
             // markup.
@@ -723,7 +723,7 @@ extension PageFiles {
             export const icon = (name) =>
               svg("svg", { class: "icon", viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: PATHS[name] }));
 
-            /** A button that does something. `label` is for screen readers, where the text alone says too little. */
+            /** A button that does something. `label` is for screen readers, if the text alone says too little. */
             export const button = (text, act, { kind = "small", label = null } = {}) =>
               el("button", { class: `button ${kind}`, type: "button", "aria-label": label, onclick: act }, text);
 
@@ -962,7 +962,7 @@ extension PageFiles {
             """##
         ),
         (
-            "find.js", "160dc2da248ec6f49b170168c2ef782b",
+            "find.js", "549829e6f957d4949f6fe8664996d907",
             ##"""
             // The view Find: a search by id or name, with what is stored, what happened, and what can be done.
 
@@ -1083,7 +1083,7 @@ extension PageFiles {
               kind === "content" &&
               el("a", { class: "button small", href: `#contents?id=${encodeURIComponent(text)}` }, "Its keys");
 
-            /** Only refused requests have a report, so it is no fault if there is none. */
+            /** Only refused requests have a report. For any other request a line says so. */
             function refusalPlace(requestID) {
               const place = el("div", { class: "stack" });
               get(`/v1/refusals/${encodeURIComponent(requestID)}`).then(
@@ -1106,7 +1106,7 @@ extension PageFiles {
             """##
         ),
         (
-            "format.js", "46dc557b9f07478ef83170c10d060f01",
+            "format.js", "587c2ee35693e3f8367b43d4a34b9e60",
             ##"""
             // Numbers, times and units in words. Times are in the time zone of the browser; the title of each has it in UTC.
 
@@ -1136,7 +1136,7 @@ extension PageFiles {
               count: (value) => WHOLE.format(value),
             };
 
-            /** A value of a series in its unit; a dash if there is none. */
+            /** A value of a series in its unit. A value that is not known is a dash. */
             export const measured = (value, unit) => (Number.isFinite(value) ? (FORMS[unit] ?? number)(value) : "–");
 
             /** A short time: microseconds to minutes. */
