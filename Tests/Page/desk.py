@@ -22,9 +22,9 @@ FOCUSED = """(() => {
     const { activeElement: one } = document;
     return (one.getAttribute("aria-label") || one.labels?.[0]?.textContent || one.textContent || "").trim();
 })()"""
-# The element with a selector that has a text or a label, and can be used.
+# The element with a selector that has a text or a label, is shown, and can be used.
 CLICKABLE = """[...document.querySelectorAll(%s)].find((one) =>
-    !one.disabled && [one.innerText.trim(), one.getAttribute("aria-label")].includes(%s))"""
+    !one.disabled && one.checkVisibility() && [one.innerText.trim(), one.getAttribute("aria-label")].includes(%s))"""
 KEYS = {
     "Tab": (9, None),
     "Enter": (13, "\r"),

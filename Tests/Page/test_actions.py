@@ -78,6 +78,47 @@ def test_removes_a_device(lab: Lab, desk: Desk, subject: str) -> None:
     assert [row["actor"] for row in ledger_rows(lab, "deviceRemoved")][-1] == "token:support-operator"
 
 
+# Keeps DELETE requests from the server until `letGo` is called. Without an argument the server then gets them; with one
+# the page sees a lost connection.
+HOLD_DELETIONS = """void (() => {
+    const { fetch } = globalThis;
+    const released = new Promise((resolve, reject) => { globalThis.letGo = (lost) => lost ? reject(lost) : resolve(); });
+    globalThis.fetch = async (address, options) => {
+        if (options?.method === "DELETE") await released;
+        return fetch(address, options);
+    };
+})()"""
+
+
+def remove_and_close_the_dialog(desk: Desk) -> None:
+    """Leaves the removal of a device under way, with its dialog closed by Esc."""
+    desk.evaluate(HOLD_DELETIONS)
+    desk.click("Remove")
+    desk.click("Remove the device", "dialog")
+    assert desk.evaluate("[...document.querySelectorAll('dialog button')].every((one) => one.disabled)")
+    desk.press("Escape")
+    desk.wait("!document.querySelector('dialog').open")
+
+
+def test_tells_of_an_action_whose_dialog_was_closed(lab: Lab, desk: Desk, subject: str) -> None:
+    assert licence(lab, counted_token(lab, subject, devices=1)).status == 200
+    desk.log_in(lab.token("support")).go("find", subject=subject)
+    remove_and_close_the_dialog(desk)
+    desk.evaluate("void letGo()")
+    desk.wait_for_text("The device is removed.")
+    desk.wait_for_text("No device takes a place.")
+
+
+def test_tells_of_an_action_that_failed_after_its_dialog_was_closed(lab: Lab, desk: Desk, subject: str) -> None:
+    assert licence(lab, counted_token(lab, subject, devices=1)).status == 200
+    desk.log_in(lab.token("support")).go("find", subject=subject)
+    remove_and_close_the_dialog(desk)
+    desk.evaluate("void letGo('the connection is lost')")
+    desk.wait_for_text("The server cannot be reached", "#notices")
+    assert desk.evaluate("document.querySelector('dialog')") is None
+    assert "The device is removed." not in desk.text()
+
+
 def test_ends_a_playback_and_forgets_a_rental(lab: Lab, desk: Desk, subject: str) -> None:
     assert licence(lab, counted_token(lab, subject)).status == 200
     desk.log_in(lab.token("support")).go("find", subject=subject)

@@ -33,38 +33,50 @@ const effects = (kind, title, drawing, lines) =>
 /**
  * Asks before an action, and carries it out. The focus begins on Cancel, or in the first field if one must be filled,
  * so that Enter alone changes nothing. A failed action keeps the dialog open with the reason. Returns what `act` has
- * returned; null if the operator cancels.
+ * returned; null if the operator cancels, or if the action fails after the dialog was closed.
  *
  * `subject` says what the action is about, `fields` are shown above the buttons.
  */
 export function confirmAction({ title, subject, does, doesNot, fields = [], label, isDangerous = true, act }) {
   return new Promise((resolve) => {
-    let result = null;
     const heading = el("h2", { id: `dialog-${Date.now()}` }, title);
     const failure = el("div", { role: "alert" });
-    const cancel = button("Cancel", () => dialog.close(), { kind: "" });
+    // The `close` event of a dialog comes later. Until then a closed dialog must not stay beside a new one.
+    const finish = (result) => {
+      dialog.close();
+      dialog.remove();
+      resolve(result);
+    };
+    const cancel = button("Cancel", () => finish(null), { kind: "" });
     const go = el("button", { class: `button main ${isDangerous ? "danger" : ""}`, type: "submit" }, label);
+    const setBusy = (isBusy) => {
+      go.disabled = isBusy;
+      cancel.disabled = isBusy;
+    };
     const submit = async (event) => {
       event.preventDefault();
-      go.disabled = true;
+      if (go.disabled) return;
+      setBusy(true);
       failure.replaceChildren();
       try {
-        result = (await act()) ?? true;
-        dialog.close();
+        finish((await act()) ?? true);
       } catch (error) {
-        failure.replaceChildren(problem(error));
-        go.disabled = false;
-        go.focus();
+        setBusy(false);
+        if (dialog.open) {
+          failure.replaceChildren(problem(error));
+          go.focus();
+        } else {
+          notifyOfProblem(error);
+          finish(null);
+        }
       }
     };
     const dialog = el(
       "dialog",
       {
         "aria-labelledby": heading.id,
-        onclose: () => {
-          dialog.remove();
-          resolve(result);
-        },
+        // Esc closes the dialog although the action is on its way. Its result is still told.
+        onclose: () => go.disabled || finish(null),
       },
       el(
         "form",
@@ -102,7 +114,15 @@ const place = () => document.getElementById("notices");
 
 /** Shows a sentence above the view until it is dismissed or another view is opened. */
 export function notify(tone, ...content) {
-  const note = banner(tone, el("p", {}, ...content));
+  show(banner(tone, el("p", {}, ...content)));
+}
+
+/** Shows the error of an action whose dialog is closed. After a log-out the log-in view says why. */
+function notifyOfProblem(error) {
+  if (error.status !== 401) show(problem(error));
+}
+
+function show(note) {
   note.append(button("Dismiss", () => note.remove(), { label: "Dismiss the message" }));
   place().append(note);
 }

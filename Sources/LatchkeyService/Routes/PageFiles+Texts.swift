@@ -554,7 +554,7 @@ extension PageFiles {
             """##
         ),
         (
-            "dialogs.js", "efdb24e5ddbccb8f1ca2a0907ec381ba",
+            "dialogs.js", "d58daa85ea5598ab8ef30d2081bd25b1",
             ##"""
             // Dialogs and notices. A dialog of an action says what the action does and what it does not do.
 
@@ -591,38 +591,50 @@ extension PageFiles {
             /**
              * Asks before an action, and carries it out. The focus begins on Cancel, or in the first field if one must be filled,
              * so that Enter alone changes nothing. A failed action keeps the dialog open with the reason. Returns what `act` has
-             * returned; null if the operator cancels.
+             * returned; null if the operator cancels, or if the action fails after the dialog was closed.
              *
              * `subject` says what the action is about, `fields` are shown above the buttons.
              */
             export function confirmAction({ title, subject, does, doesNot, fields = [], label, isDangerous = true, act }) {
               return new Promise((resolve) => {
-                let result = null;
                 const heading = el("h2", { id: `dialog-${Date.now()}` }, title);
                 const failure = el("div", { role: "alert" });
-                const cancel = button("Cancel", () => dialog.close(), { kind: "" });
+                // The `close` event of a dialog comes later. Until then a closed dialog must not stay beside a new one.
+                const finish = (result) => {
+                  dialog.close();
+                  dialog.remove();
+                  resolve(result);
+                };
+                const cancel = button("Cancel", () => finish(null), { kind: "" });
                 const go = el("button", { class: `button main ${isDangerous ? "danger" : ""}`, type: "submit" }, label);
+                const setBusy = (isBusy) => {
+                  go.disabled = isBusy;
+                  cancel.disabled = isBusy;
+                };
                 const submit = async (event) => {
                   event.preventDefault();
-                  go.disabled = true;
+                  if (go.disabled) return;
+                  setBusy(true);
                   failure.replaceChildren();
                   try {
-                    result = (await act()) ?? true;
-                    dialog.close();
+                    finish((await act()) ?? true);
                   } catch (error) {
-                    failure.replaceChildren(problem(error));
-                    go.disabled = false;
-                    go.focus();
+                    setBusy(false);
+                    if (dialog.open) {
+                      failure.replaceChildren(problem(error));
+                      go.focus();
+                    } else {
+                      notifyOfProblem(error);
+                      finish(null);
+                    }
                   }
                 };
                 const dialog = el(
                   "dialog",
                   {
                     "aria-labelledby": heading.id,
-                    onclose: () => {
-                      dialog.remove();
-                      resolve(result);
-                    },
+                    // Esc closes the dialog although the action is on its way. Its result is still told.
+                    onclose: () => go.disabled || finish(null),
                   },
                   el(
                     "form",
@@ -660,7 +672,15 @@ extension PageFiles {
 
             /** Shows a sentence above the view until it is dismissed or another view is opened. */
             export function notify(tone, ...content) {
-              const note = banner(tone, el("p", {}, ...content));
+              show(banner(tone, el("p", {}, ...content)));
+            }
+
+            /** Shows the error of an action whose dialog is closed. After a log-out the log-in view says why. */
+            function notifyOfProblem(error) {
+              if (error.status !== 401) show(problem(error));
+            }
+
+            function show(note) {
               note.append(button("Dismiss", () => note.remove(), { label: "Dismiss the message" }));
               place().append(note);
             }
@@ -2874,7 +2894,7 @@ extension PageFiles {
             """##
         ),
         (
-            "session.js", "161c9f5b36cd8333eccbda0158fddc4d",
+            "session.js", "52d9d946a049dfbe7894874471e60d2a",
             ##"""
             // Who is logged in, and until when.
 
@@ -2887,8 +2907,8 @@ extension PageFiles {
             const TOUCH_INTERVAL_MS = 60_000;
 
             /**
-             * The session of this page. Sends `change` when somebody has logged in, `ended` with a reason, and `warning` with the
-             * remaining seconds (null takes it back).
+             * The session of this page. Sends `change` when an operator has logged in, `ended` with a reason, and `warning` with
+             * the remaining seconds (null takes it back).
              */
             class Session extends EventTarget {
               who = null;
