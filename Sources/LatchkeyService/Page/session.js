@@ -9,8 +9,8 @@ const WARNING_SECONDS = 60;
 const TOUCH_INTERVAL_MS = 60_000;
 
 /**
- * The session of this page. Sends `change` when somebody has logged in, `ended` with a reason, and `warning` with the
- * remaining seconds (null takes it back).
+ * The session of this page. Sends `change` when an operator has logged in, `ended` with a reason, and `warning` with
+ * the remaining seconds (null takes it back).
  */
 class Session extends EventTarget {
   who = null;

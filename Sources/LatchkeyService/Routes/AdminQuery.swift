@@ -40,7 +40,7 @@ struct AdminQuery {
 
 /// Why a query cannot be understood.
 enum AdminQueryFault: Error, Equatable, CustomStringConvertible {
-    /// The query has a parameter that is none of these.
+    /// The query has another parameter than the listed ones.
     case unknown([String])
     case repeated(String)
     case notText(String)

@@ -37,7 +37,7 @@ struct AdminRoutes: HTTPHandler {
         let sender: AdminSender?
 
         /// The sender's name in the ledger.
-        var actor: String { sender?.actor ?? "nobody" }
+        var actor: String { (sender ?? AdminSender(proof: .none)).actor }
     }
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {

@@ -43,7 +43,7 @@ struct AdminSender: Sendable {
     /// the ledger has its name.
     var actor: String {
         switch proof {
-        case .none: "nobody"
+        case .none: "anonymous"
         case .token(let token), .session(_, let token, _): "token:" + token.name
         case .certificate(let client): "certificate:" + client.name
         }
