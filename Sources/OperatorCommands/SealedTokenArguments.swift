@@ -48,7 +48,13 @@ struct SealedTokenArguments {
         self.contents = contents
     }
 
-    func mint() throws(CommandError) -> String {
+    /// Seals the token. A number gives it a subject and an id of its own.
+    func mint(_ number: Int?) throws(CommandError) -> String {
+        var contents = contents
+        if let number {
+            contents.subject = contents.subject.map { "\($0)-\(number)" }
+            contents.tokenID = try Self.randomTokenID()
+        }
         return try wrap(
             { (error: CryptoError) in CommandError.failed("OpenSSL could not seal the token (\(error))") },
             try sealer.seal(contents))

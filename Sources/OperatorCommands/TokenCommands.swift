@@ -26,6 +26,9 @@ extension Command {
 
             --storage limits the time before the first play of an offline licence, --playback the time after it, and --rental both
             together. With --storage alone, a licence that was played once never ends.
+
+            With --count, each token has an id of its own, and -1, -2 and so on stand behind the subject. Such a file of tokens is for
+            latchkey bench.
             """,
         examples: [
             "latchkey token mint --config latchkey.json5 --content movie-1",
@@ -35,12 +38,13 @@ extension Command {
             "latchkey token mint --config latchkey.json5 --content movie-1 --subject viewer-7 --lease 300 --rental-start 30d "
                 + "--rental-play 48h --rental-finish",
             "latchkey token mint --config latchkey.json5 --content movie-1 --dialect expressplay",
+            "latchkey token mint --config latchkey.json5 --content movie-1 --subject viewer --count 100",
             "latchkey token mint --config latchkey.json5 --kid 00112233-4455-6677-8899-aabbccddeeff --issuer-key secrets/axinom",
         ],
         options: MintArguments.options,
         run: { arguments, context throws(CommandError) in
             let given = try MintArguments(arguments, context)
-            try context.print(try given.mint())
+            for token in try given.mint() { try context.print(token) }
             if let note = given.note { context.note(note) }
         })
 }
@@ -60,25 +64,33 @@ private struct MintArguments {
         "--dialect", .value("jwt|nagra|axinom|expressplay"),
         help: "how the token is written; in the dialect of the signing key's issuer unless given")
 
-    static let options = [config] + RightArguments.options + [expires, subject, issuerKey, dialect]
+    private static let count = CommandOption(
+        "--count", .value("N"), help: "how many tokens to print, one a line, up to \(countMaximum); 1 unless given")
+
+    static let options = [config] + RightArguments.options + [expires, subject, issuerKey, dialect, count]
 
     /// The token to mint, with its key.
     private enum Token {
-        case signed(TokenSigner, payload: [UInt8])
+        case signed(TokenSigner, TokenContents)
         case sealed(SealedTokenArguments)
     }
+
+    private static let countMaximum = 100_000
 
     private static let expiresDefault: Int64 = 3600
     private static let issuerKeyDefault = "secrets/token-signing-key.pem"
     private static let expiresSeconds: ClosedRange<Int64> = 1...366 * 86_400
 
     private let token: Token
+    /// Nil for a single token, whose subject has no number.
+    private let count: Int?
     /// A warning to print with the token; nil if there is none.
     let note: String?
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         let given = try RightArguments(arguments)
         note = given.note
+        count = try Self.count(arguments)
         let life = try arguments.seconds(Self.expires, in: Self.expiresSeconds) ?? Self.expiresDefault
         let configuration = try arguments.required(Self.config)
         if given.right.rental != nil, arguments.value(Self.subject) == nil {
@@ -117,11 +129,15 @@ private struct MintArguments {
         guard dialect == nil || dialect == written else {
             throw .usage("--dialect: the key's issuer \(signer.issuer.issuer) has the dialect \(written.rawValue)")
         }
-        do throws(UnsayableClaim) {
-            token = .signed(signer, payload: try signer.minter.payload(contents, in: written))
-        } catch {
-            throw .usage("\(Self.options(of: error.name)): a token in the dialect \(written.rawValue) cannot have it")
+        token = .signed(signer, contents)
+    }
+
+    private static func count(_ arguments: Arguments) throws(CommandError) -> Int? {
+        guard let text = arguments.value(count) else { return nil }
+        guard let count = Int(text), (1...countMaximum).contains(count) else {
+            throw .usage("--count takes a whole number from 1 to \(countMaximum)")
         }
+        return count
     }
 
     /// The option that sets a member of a right.
@@ -135,13 +151,33 @@ private struct MintArguments {
         }
     }
 
-    func mint() throws(CommandError) -> String {
+    func mint() throws(CommandError) -> [String] {
+        guard let count else { return [try mint(nil)] }
+        return try (1...count).map { (number) throws(CommandError) in try mint(number) }
+    }
+
+    /// Mints a token. A number gives it a subject and an id of its own.
+    private func mint(_ number: Int?) throws(CommandError) -> String {
         switch token {
-        case .sealed(let sealed): return try sealed.mint()
-        case .signed(let signer, let payload):
+        case .sealed(let sealed): return try sealed.mint(number)
+        case .signed(let signer, var contents):
+            if let number {
+                contents.subject = contents.subject.map { "\($0)-\(number)" }
+                contents.tokenID = try Self.randomTokenID()
+            }
+            let payload = try Self.payload(contents, signer)
             return try wrap(
                 { (error: CryptoError) in CommandError.failed("OpenSSL could not sign the token (\(error))") },
                 try signer.minter.sign(payload))
+        }
+    }
+
+    private static func payload(_ contents: TokenContents, _ signer: TokenSigner) throws(CommandError) -> [UInt8] {
+        let dialect = signer.issuer.dialect
+        do throws(UnsayableClaim) {
+            return try signer.minter.payload(contents, in: dialect)
+        } catch {
+            throw .usage("\(options(of: error.name)): a token in the dialect \(dialect.rawValue) cannot have it")
         }
     }
 

@@ -13,10 +13,10 @@ def write(report: dict, folder: Path, earlier: dict | None = None) -> None:
     """Writes `report.json`, `report.md` and the plots. An earlier report adds its ratios to the table."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(json.dumps(report, indent=2) + "\n")
-    text = table(report)
+    tables = table(report)
     if earlier is not None:
-        text += "\n" + comparison(report, earlier)
-    (folder / "report.md").write_text(text)
+        tables += "\n" + comparison(report, earlier)
+    (folder / "report.md").write_text(tables)
     (folder / "throughput.svg").write_text(throughput_plot(report))
     (folder / "latency.svg").write_text(latency_plot(report))
     (folder / "cost.svg").write_text(cost_plot(report))
@@ -100,20 +100,20 @@ def _against(report: dict, earlier: dict) -> float:
 # --- Plots ------------------------------------------------------------------------------------------------------------
 
 
-def _svg(title: str, parts: list[str]) -> str:
+def svg(title: str, parts: list[str]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>{_text(WIDTH / 2, 20, title, "middle")}'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>{text(WIDTH / 2, 20, title, "middle")}'
         + "".join(parts)
         + "</svg>\n"
     )
 
 
-def _text(x: float, y: float, text: str, anchor: str = "end") -> str:
+def text(x: float, y: float, text: str, anchor: str = "end") -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str = "#ccc") -> str:
+def line(x1: float, y1: float, x2: float, y2: float, colour: str = "#ccc") -> str:
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}"/>'
 
 
@@ -134,16 +134,16 @@ def _curve(points: list[tuple[float, float]], ticks: list[tuple[float, str]], ti
     parts = []
     for height, label in ticks:
         x, y = place(0, height)
-        parts += [_line(x, y, WIDTH - MARGIN, y), _text(x - 6, y + 4, label)]
+        parts += [line(x, y, WIDTH - MARGIN, y), text(x - 6, y + 4, label)]
     for x, _ in points:
-        parts.append(_text(place(x, 0)[0], HEIGHT - MARGIN + 18, f"{x:.1f}", "middle"))
-    parts.append(_text(WIDTH / 2, HEIGHT - 16, "offered load / capacity in a closed loop", "middle"))
+        parts.append(text(place(x, 0)[0], HEIGHT - MARGIN + 18, f"{x:.1f}", "middle"))
+    parts.append(text(WIDTH / 2, HEIGHT - 16, "offered load / capacity in a closed loop", "middle"))
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in points))
     parts.append(f'<polyline points="{path}" fill="none" stroke="{COLOURS[0]}" stroke-width="2"/>')
     for point in points:
         x, y = place(*point)
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{COLOURS[0]}"/>')
-    return _svg(title, parts)
+    return svg(title, parts)
 
 
 def throughput_plot(report: dict) -> str:
@@ -186,14 +186,14 @@ def cost_plot(report: dict) -> str:
     left, parts = 190, []
     for index, (name, values) in enumerate(bars):
         y, x = 50 + index * 56, float(left)
-        parts.append(_text(left - 8, y + 20, name))
+        parts.append(text(left - 8, y + 20, name))
         for (_, value), colour in zip(values, COLOURS):
             width = value / longest * (WIDTH - left - 90)
             parts.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="32" fill="{colour}"/>')
             x += width
-        parts.append(_text(x + 6, y + 20, f"{sum(value for _, value in values):.0f} us", "start"))
+        parts.append(text(x + 6, y + 20, f"{sum(value for _, value in values):.0f} us", "start"))
     for index, ((name, _), colour) in enumerate(zip(bars[0][1], COLOURS)):
         x = left + index * 110
         parts.append(f'<rect x="{x}" y="{HEIGHT - 50}" width="12" height="12" fill="{colour}"/>')
-        parts.append(_text(x + 18, HEIGHT - 40, name, "start"))
-    return _svg("Processor time of the daemon for each licence", parts)
+        parts.append(text(x + 18, HEIGHT - 40, name, "start"))
+    return svg("Processor time of the daemon for each licence", parts)

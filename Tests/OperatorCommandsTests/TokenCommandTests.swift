@@ -45,6 +45,23 @@ import Testing
         _ = try verifiedClaims(of: run, at: issued)
     }
 
+    @Test func numbersTheSubjectsOfSeveralTokens() async throws {
+        let run = try await mint("--subject", "viewer", "--count", "3")
+        try #require(run.status == 0, "\(run.messages)")
+        let claims = try run.output.split(separator: "\n").map { token in
+            try #require(try JSONReader.parse(try Base64URL.decode(String(token.split(separator: ".")[1]))).object)
+        }
+        #expect(claims.map { $0["sub"]?.string } == ["viewer-1", "viewer-2", "viewer-3"])
+        #expect(Set(claims.map { $0["jti"]?.string }).count == 3)
+    }
+
+    @Test(arguments: ["0", "100001", "x", "-1"])
+    func refusesACountOutOfRange(count: String) async throws {
+        let run = try await mint("--count", count)
+        #expect(run.status == 2)
+        #expect(run.messages.contains("--count takes a whole number"))
+    }
+
     /// The claims of a minted token, as the development issuer's verifier reads them.
     private func verifiedClaims(of run: LatchkeyProcess, at time: Int64) throws -> Claims {
         let key = try ES256PublicKey(parsing: fixture.folder.read("secrets/token-verification-key.pem"))
