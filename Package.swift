@@ -240,7 +240,11 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
                 "TestSupport", "DatabaseSupport", "latchkeyd",
                 "latchkey",
             ],
-            path: "Tests/Benchmarks", exclude: ["load_report.py", "standard_load.py", "wsgi_speke.py"],
+            path: "Tests/Benchmarks",
+            exclude: [
+                "capacity.py", "capacity_report.py", "load_daemon.py", "load_report.py", "standard_load.py",
+                "wsgi_speke.py",
+            ],
             swiftSettings: settings))
 }
 

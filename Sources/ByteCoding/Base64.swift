@@ -37,6 +37,11 @@ package enum Base64URL {
         Base64Alphabet.urlSafe.encode(Array(bytes), padded: false)
     }
 
+    /// Appends the encoding of bytes to a text, without making a `String` first.
+    package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+        Base64Alphabet.urlSafe.append(bytes, to: &text, padded: false)
+    }
+
     /// Decodes the canonical encoding only: no padding, no white space, and zeros in the unused bits of the last digit.
     ///
     /// So two different texts never decode to the same bytes, and there is only one way to write a token.

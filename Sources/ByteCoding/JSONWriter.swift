@@ -53,13 +53,14 @@ package struct JSONWriter: Sendable {
     /// Writes a whole number.
     package mutating func integer(_ value: Int64) {
         beginValue()
-        append(String(value))
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        bytes.append(decimal: value.magnitude)
     }
 
     /// Writes a whole number that is not negative.
     package mutating func unsigned(_ value: UInt64) {
         beginValue()
-        append(String(value))
+        bytes.append(decimal: value)
     }
 
     /// Writes a number with as few digits as it needs, or null if it is not finite.
@@ -187,19 +188,26 @@ package struct JSONWriter: Sendable {
 
     private mutating func appendQuoted(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
-        // Almost no text needs an escape, so it is copied in one piece first.
-        let start = bytes.count
-        append(text)
-        if bytes[start...].contains(where: Self.mayNeedEscape) {
-            bytes.removeLast(bytes.count - start)
-            appendEscaped(text)
+        // Almost no text needs an escape. Such a text is copied in one piece.
+        var text = text
+        let isCopied = text.withUTF8 { utf8 in
+            // Safe: the bytes are read and copied while the text is borrowed.
+            guard unsafe !Self.mayNeedEscape(utf8) else { return false }
+            unsafe bytes.append(contentsOf: utf8)
+            return true
         }
+        if !isCopied { appendEscaped(text) }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether `appendEscaped` treats this byte in a way of its own.
-    private static func mayNeedEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F || byte == 0xC2
+    /// Whether `appendEscaped` treats one of these bytes in a way of its own. All bytes are looked at, without a branch
+    /// for each of them.
+    private static func mayNeedEscape(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
+        let found: UInt8 = unsafe utf8.reduce(0) { found, byte in
+            let isSpecial = byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F || byte == 0xC2
+            return found | (byte < 0x20 || isSpecial ? 1 : 0)
+        }
+        return found != 0
     }
 
     private mutating func appendEscaped(_ text: String) {

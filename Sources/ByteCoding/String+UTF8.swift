@@ -16,4 +16,15 @@ extension [UInt8] {
         // Safe: the bytes are copied while the text is borrowed.
         text.withUTF8 { unsafe append(contentsOf: $0) }
     }
+
+    /// Appends a number in decimal, without making a string.
+    package mutating func append(decimal number: UInt64) {
+        let start = count
+        var rest = number
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        self[start...].reverse()
+    }
 }

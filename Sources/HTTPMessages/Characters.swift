@@ -29,6 +29,27 @@ extension UInt8 {
 }
 
 extension Span<UInt8> {
+    /// Whether none of the eight bytes from a position on, which must be there, is a control byte.
+    ///
+    /// Looks at all of them at once: for each byte, subtracting borrows into its top bit exactly if the byte is too
+    /// small and its own top bit is not set.
+    func areEightVisible(at position: Int) -> Bool {
+        precondition(position >= 0 && position + 8 <= count, "eight bytes")
+        // Safe: the eight bytes are within the span, and any bytes are a number.
+        let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let tops = ones << 7
+        let small = (word &- ones &* 0x20) & ~word & tops
+        let unequal = word ^ (ones &* 0x7f)
+        return small | (unequal &- ones) & ~unequal & tops == 0
+    }
+
+    /// Whether all bytes of a range are token characters.
+    func areTokenCharacters(_ range: Range<Int>) -> Bool {
+        for position in range where !self[position].isTokenCharacter { return false }
+        return true
+    }
+
     /// Whether the bytes of a range equal a text.
     func matches(_ text: String.UTF8View, in range: Range<Int>) -> Bool {
         guard text.count == range.count else { return false }

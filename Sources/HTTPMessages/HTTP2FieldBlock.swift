@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// The fields of a response in the form of HTTP/2: names are in lower case, and fields of a connection are left out
 /// (RFC 9113 section 8.2).
 package struct HTTP2FieldBlock: Equatable, Sendable {
@@ -33,7 +35,7 @@ package struct HTTP2FieldBlock: Equatable, Sendable {
     }
 
     private mutating func append(_ name: String, decimal number: Int) {
-        append(name) { $0.appendDecimal(number) }
+        append(name) { $0.append(decimal: UInt64(number)) }
     }
 
     private mutating func append(_ name: String, _ writeValue: (inout [UInt8]) -> Void) {

@@ -59,23 +59,40 @@ package struct HTTPFields: Sendable {
     /// `name` is chosen by the program and must be a token. `value` may come from outside: its control bytes, which
     /// could end the field and begin another, are replaced by spaces.
     package mutating func append(_ name: String, _ value: String) {
-        precondition(!name.isEmpty && name.utf8.allSatisfy(\.isTokenCharacter), "a field name must be a token")
         let nameStart = storage.count
         storage.append(utf8Of: name)
         let nameEnd = storage.count
-        storage.append(utf8Of: ": ")
+        precondition(
+            nameEnd > nameStart && storage.span.areTokenCharacters(nameStart..<nameEnd), "a field name must be a token")
+        storage.append(UInt8(ascii: ":"))
+        storage.append(UInt8(ascii: " "))
         let valueStart = storage.count
-        storage.append(utf8Of: value)
+        let hasControls = appendValue(value)
         let valueEnd = storage.count
-        for position in valueStart..<valueEnd where storage[position].isForbiddenInFieldValue {
-            storage[position] = UInt8(ascii: " ")
+        if hasControls {
+            for position in valueStart..<valueEnd where storage[position].isForbiddenInFieldValue {
+                storage[position] = UInt8(ascii: " ")
+            }
         }
-        storage.append(utf8Of: "\r\n")
+        storage.append(UInt8(ascii: "\r"))
+        storage.append(UInt8(ascii: "\n"))
         let entry = Entry(
             nameStart: Int32(nameStart), nameEnd: Int32(nameEnd), valueStart: Int32(valueStart),
             valueEnd: Int32(valueEnd))
         entries.append(entry)
         if belongsToConnection(entry) { areLines = false }
+    }
+
+    /// Appends a text as it is. Returns whether it has a byte that must not be in a field value.
+    private mutating func appendValue(_ value: String) -> Bool {
+        var value = value
+        return value.withUTF8 { utf8 in
+            // Safe: the bytes are read and copied while the text is borrowed. All of them are looked at, without a
+            // branch for each.
+            let found: UInt8 = unsafe utf8.reduce(0) { $0 | ($1.isForbiddenInFieldValue ? 1 : 0) }
+            unsafe storage.append(contentsOf: utf8)
+            return found != 0
+        }
     }
 
     /// Adds fields after the others. They were checked when they were added to `other`.

@@ -59,6 +59,10 @@ package struct HTTPHeadParser: Sendable {
         defer { scanned = position }
         let end = min(bytes.count, limits.headSizeMaximum)
         while position < end {
+            if end - position >= 8, bytes.areEightVisible(at: position) {
+                position += 8
+                continue
+            }
             let byte = bytes[position]
             if byte >= 0x20 && byte != 0x7f || byte == 0x09 && requestLine != nil {
                 position += 1

@@ -86,7 +86,7 @@ extension HTTPResponse {
             switch plan.framing {
             case .length:
                 output.append(utf8Of: "\r\nContent-Length: ")
-                output.appendDecimal(body.count)
+                output.append(decimal: UInt64(body.count))
             case .chunked: output.append(utf8Of: "\r\nTransfer-Encoding: chunked")
             case .untilClose: break
             }
@@ -107,7 +107,7 @@ extension HTTPResponse {
 
     private func appendStatusLine(to output: inout [UInt8]) {
         output.append(utf8Of: "HTTP/1.1 ")
-        output.appendDecimal(Int(status.code))
+        output.append(decimal: UInt64(status.code))
         output.append(0x20)
         output.append(utf8Of: status.reasonPhrase)
         output.append(utf8Of: "\r\n")
@@ -137,18 +137,5 @@ extension HTTPFields {
         case 17: storage.span.matchesIgnoringCase("transfer-encoding".utf8, in: entry.name)
         default: false
         }
-    }
-}
-
-extension [UInt8] {
-    /// Appends a non-negative number in decimal, without making a string.
-    mutating func appendDecimal(_ number: Int) {
-        let start = count
-        var rest = number
-        repeat {
-            append(UInt8(0x30 + rest % 10))
-            rest /= 10
-        } while rest > 0
-        self[start...].reverse()
     }
 }

@@ -92,9 +92,14 @@ extension HTTPFields {
     /// Returns the fields of an answer for one client. No cache may store the answer, no browser may guess its type,
     /// and its ID is in the log.
     package static func answer(_ contentType: String, _ id: RequestID) -> HTTPFields {
-        [
-            "Content-Type": contentType, "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
-            "X-Request-Id": id.text,
-        ]
+        var fields = HTTPFields(roomForFields: 16, bytes: 1024)
+        fields.append("Content-Type", contentType)
+        fields.append(contentsOf: uncachedAndUnguessed)
+        fields.append("X-Request-Id", id.text)
+        return fields
     }
+
+    private static let uncachedAndUnguessed: HTTPFields = [
+        "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+    ]
 }

@@ -102,13 +102,13 @@ package final class LicensePipeline {
     private func answer(
         _ admission: Admission, by claims: Claims, now: Int64
     ) async throws(LicenseError) -> LicenseOutcome {
-        var asset: AssetReference?
+        var spc: SPC?
         do throws(LicenseError) {
             let opened = try await open(admission)
-            asset = AssetReference(try opened.spc.identifiedAsset)
+            spc = opened.spc
             return try await outcome(of: admission, opened, claims, now: now)
         } catch {
-            note(error, of: admission, claims, asset, now: now)
+            note(error, of: admission, claims, spc, now: now)
             throw error
         }
     }
@@ -127,15 +127,16 @@ package final class LicensePipeline {
             if case .license(let license) = outcome { callback.noteIssued(decision, lease: license.terms.lease?.value) }
             return outcome
         } catch {
-            note(error, of: admission, decision.claims, AssetReference(try spc.identifiedAsset), now: now)
+            note(error, of: admission, decision.claims, spc, now: now)
             throw error
         }
     }
 
     /// Notes whose request was refused and what it asked for, and gives it a row.
     private func note(
-        _ error: LicenseError, of admission: Admission, _ claims: Claims, _ asset: AssetReference?, now: Int64
+        _ error: LicenseError, of admission: Admission, _ claims: Claims, _ spc: SPC?, now: Int64
     ) {
+        let asset = (try? spc?.identifiedAsset).map { AssetReference($0) }
         var found = RefusalFacts()
         found.add(claims, pseudonyms)
         if let asset, !error.isRejection { found.add(asset) }

@@ -122,4 +122,25 @@ import Testing
         }
         return String(String.UnicodeScalarView(scalars))
     }
+
+    @Test(arguments: [0, 1, 9, 10, 99, 100, 12_345, UInt64(Int64.max), .max])
+    func writesNumbersInDecimal(number: UInt64) {
+        var bytes: [UInt8] = Array("a".utf8)
+        bytes.append(decimal: number)
+        #expect(String(decoding: bytes, as: UTF8.self) == "a\(number)")
+    }
+
+    @Test(arguments: [Int64.min, -10, -1, 0, 1, .max])
+    func writesSignedNumbers(number: Int64) {
+        #expect(JSONWriter.object { $0.member("n", number) } == Array("{\"n\":\(number)}".utf8))
+    }
+
+    /// Each byte, alone and behind a text that is longer than a register.
+    @Test(arguments: UInt8.min..<0x80, ["", String(repeating: "a", count: 70)])
+    func readsBackEveryCharacter(byte: UInt8, before: String) throws {
+        let text = before + String(UnicodeScalar(byte)) + "z"
+        let written = JSONWriter.object { $0.member("t", text) }
+        #expect(written.allSatisfy { (0x20..<0x7F).contains($0) })
+        #expect(try JSONReader.parse(written).object?["t"]?.string == text)
+    }
 }

@@ -34,6 +34,12 @@ package struct PolicyRule: Equatable, Sendable {
         self.outputs = outputs
     }
 
+    /// Whether the rule changes nothing.
+    var isEmpty: Bool {
+        lease == nil && duration == nil && storage == nil && playback == nil && allowsOffline == nil && tracks.isEmpty
+            && protection == Protection() && outputs == OutputPermissions()
+    }
+
     /// Returns both rules combined: for each limit, the stricter one.
     package func merged(with other: PolicyRule) -> PolicyRule {
         PolicyRule(
@@ -72,6 +78,7 @@ package struct EntitlementPolicy: Equatable, Sendable {
 extension Right {
     /// Returns the right after a rule has tightened it, for one use. Throws `offlineNotGranted`.
     func tightened(by rule: PolicyRule, for use: LicenseUse) throws(EntitlementError) -> Right {
+        guard !rule.isEmpty else { return self }
         var right = self
         switch use {
         case .streaming: right.lease = LimitSeconds.least(lease, rule.lease)

@@ -73,14 +73,17 @@ extension SessionTokens {
     }
 
     private func sign(_ payload: [UInt8]) throws(CryptoError) -> String {
-        let header = JSONWriter.object { writer in
-            writer.member("alg", SigningAlgorithm.hs256.rawValue)
-            writer.member("kid", current.id)
-            writer.member("typ", "JWT")
-        }
-        let signed = Base64URL.encode(header) + "." + Base64URL.encode(payload)
-        return signed + "." + Base64URL.encode(try current.code.code(for: Array(signed.utf8)[...]))
+        var token = current.header
+        token.reserveCapacity(token.count + Base64.encodedSize(of: payload.count) + Self.signatureRoom)
+        Base64URL.append(payload, to: &token)
+        let code = try current.code.code(for: token[...])
+        token.append(UInt8(ascii: "."))
+        Base64URL.append(code, to: &token)
+        return String(decoding: token, as: UTF8.self)
     }
+
+    /// Room for the point and the Base64 text of a signature.
+    private static let signatureRoom = 1 + Base64.encodedSize(of: 32)
 }
 
 extension Right {

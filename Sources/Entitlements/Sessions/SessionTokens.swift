@@ -17,11 +17,20 @@ package struct SessionTokens: Sendable {
     struct Key: Sendable {
         let id: String
         let code: HMACSHA256Key
+        /// The first part of each token that the key signs, with the point after it.
+        let header: [UInt8]
 
         fileprivate init(_ code: HMACSHA256Key) throws(CryptoError) {
             let digest = try code.code(for: Array("latchkey session key id".utf8)[...])
-            id = "session-" + Hexadecimal.encode(digest.prefix(8))
+            let id = "session-" + Hexadecimal.encode(digest.prefix(8))
+            let header = JSONWriter.object { writer in
+                writer.member("alg", SigningAlgorithm.hs256.rawValue)
+                writer.member("kid", id)
+                writer.member("typ", "JWT")
+            }
+            self.id = id
             self.code = code
+            self.header = Array(Base64URL.encode(header).utf8) + [UInt8(ascii: ".")]
         }
 
         func isValidSignature(of token: Token) -> Bool {

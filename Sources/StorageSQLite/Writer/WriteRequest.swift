@@ -4,7 +4,9 @@ import Records
 /// A request to the writer.
 enum WriteRequest: Sendable {
     /// A decision, with its encoded ledger entry if this store keeps the ledger.
-    case decision(LicenseDecision, entry: [UInt8]?)
+    ///
+    /// It is indirect, because a decision is large and the queue hands requests on by copies.
+    indirect case decision(LicenseDecision, entry: [UInt8]?)
     case entry([UInt8], at: Int64)
     /// Decisions or entries of one HTTP request, written in one transaction.
     case several([WriteRequest])
