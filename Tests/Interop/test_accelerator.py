@@ -1,6 +1,7 @@
 """`crypto.accelerator`: RSA in a library that runs eight operations side by side. A stand-in takes the library's place.
 
-The stand-in computes with OpenSSL on every processor. It is built from Tests/AcceleratorStandIn.
+The stand-in computes with OpenSSL on every processor. It is built from Tests/AcceleratorStandIn. Tests that need no
+faults run with crypto_mb itself too, if it is installed (LATCHKEY_ACCELERATOR names it) and this processor can run it.
 """
 
 from __future__ import annotations
@@ -43,6 +44,23 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=True, timeout=BUILD_SECONDS,
     )  # fmt: skip
     return path
+
+
+@pytest.fixture(params=["stand-in", "crypto_mb"])
+def each_library(request: pytest.FixtureRequest, library: Path, tmp_path: Path) -> Path:
+    """The stand-in and the installed library in turn."""
+    if request.param == "stand-in":
+        return library
+    installed = Path(os.environ.get("LATCHKEY_ACCELERATOR", "/usr/local/lib/latchkey/libcrypto_mb.so"))
+    if not installed.exists():
+        pytest.skip("no crypto_mb is installed; Scripts/install-accelerator installs it")
+    (tmp_path / "doctor").mkdir()
+    setup = new_setup(tmp_path / "doctor")
+    configure(setup, str(installed))
+    found = str(doctor(setup)["found"])
+    if "no instructions for it" in found:
+        pytest.skip("this processor cannot run crypto_mb")
+    return installed
 
 
 def configure(setup: Path, value: str) -> None:
@@ -130,10 +148,10 @@ def test_openssl_serves_by_default(tmp_path: Path) -> None:
         assert asking.counts() == {"operations": 8, "accelerated": 0, "batches": 0, "wrong": 0, "serving": 0}
 
 
-def test_the_spcs_of_a_request_are_one_batch(tmp_path: Path, library: Path) -> None:
-    with daemon_with(tmp_path, str(library)) as daemon:
+def test_the_spcs_of_a_request_are_one_batch(tmp_path: Path, each_library: Path) -> None:
+    with daemon_with(tmp_path, str(each_library)) as daemon:
         (line,) = events(daemon, "rsa_backend")
-        assert line["backend"] == "crypto_mb" and line["library"] == str(library) and line["level"] == "info"
+        assert line["backend"] == "crypto_mb" and line["library"] == str(each_library) and line["level"] == "info"
         asking = asker(daemon)
         assert asking.ask(1, 8) == [0] * 8
         assert asking.counts() == {"operations": 8, "accelerated": 8, "batches": 1, "wrong": 0, "serving": 1}
@@ -144,8 +162,8 @@ def test_the_spcs_of_a_request_are_one_batch(tmp_path: Path, library: Path) -> N
         assert asking.counts() == {"operations": 19, "accelerated": 16, "batches": 2, "wrong": 0, "serving": 1}
 
 
-def test_a_bad_spc_is_refused_among_good_ones(tmp_path: Path, library: Path) -> None:
-    with daemon_with(tmp_path, str(library)) as daemon:
+def test_a_bad_spc_is_refused_among_good_ones(tmp_path: Path, each_library: Path) -> None:
+    with daemon_with(tmp_path, str(each_library)) as daemon:
         asking = asker(daemon)
         for version in (1, 2):
             statuses = asking.ask(version, 8, damaged=3)
