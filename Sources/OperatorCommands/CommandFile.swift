@@ -10,7 +10,9 @@ package enum CommandFile {
     package static let sizeMaximum = 1 << 20
 
     /// Returns the contents of a regular file of 1 to `sizeMaximum` bytes.
-    package static func read(_ path: String) throws(CommandError) -> SecretBytes {
+    package static func read(
+        _ path: String, sizeMaximum: Int = CommandFile.sizeMaximum
+    ) throws(CommandError) -> SecretBytes {
         return try wrap(
             CommandError.file,
             try FileReading.read(path, sizeMaximum: sizeMaximum, permissions: .any))

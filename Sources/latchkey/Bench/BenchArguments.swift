@@ -61,6 +61,9 @@ enum BenchArguments {
         ClientNetwork.timeout, .json,
     ]
 
+    /// The most bytes of a file of tokens or asset ids. A load may have a token of its own for each request.
+    private static let listSizeMaximum = 64 << 20
+
     /// The words of an option: the value itself, the lines of `@FILE`, or those of standard input if the option takes a
     /// secret.
     static func words(
@@ -69,9 +72,9 @@ enum BenchArguments {
         let text = try arguments.required(option)
         let contents: [UInt8]
         if text.hasPrefix("@") {
-            contents = try CommandFile.read(String(text.dropFirst())).revealed()
+            contents = try CommandFile.read(String(text.dropFirst()), sizeMaximum: listSizeMaximum).revealed()
         } else if text == "-", case .secret = option.form {
-            contents = try context.readInput(sizeMaximum: CommandFile.sizeMaximum).revealed()
+            contents = try context.readInput(sizeMaximum: listSizeMaximum).revealed()
         } else {
             return [text]
         }
