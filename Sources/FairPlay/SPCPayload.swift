@@ -123,6 +123,7 @@ struct SPCPayload: Sendable {
     /// The blocks that the CKC must echo, in the order of the request, each once.
     var returnedBlocks: [TLLVBlock] {
         var returned: [TLLVBlock] = []
+        returned.reserveCapacity(returnRequest.count / 8)
         for index in 0..<returnRequest.count / 8 {
             let tag = returnedTag(at: index)
             guard !returned.contains(where: { $0.tag == tag }), let block = blocks.first(where: { $0.tag == tag })

@@ -45,8 +45,14 @@ package enum LimitSeconds {
     /// devices.
     package static let maximum: UInt32 = 0xFFFF_FFFE
 
-    static func least(_ limits: Int64?...) -> Int64? {
-        limits.compactMap { $0 }.min()
+    /// The smaller of two limits; nil means no limit.
+    static func least(_ one: Int64?, _ other: Int64?) -> Int64? {
+        guard let one, let other else { return one ?? other }
+        return min(one, other)
+    }
+
+    static func least(_ one: Int64?, _ second: Int64?, _ third: Int64?) -> Int64? {
+        least(least(one, second), third)
     }
 
     /// The sum, or the largest number if the sum overflows.

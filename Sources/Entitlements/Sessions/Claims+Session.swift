@@ -24,7 +24,7 @@ extension Claims {
 
     /// Writes the payload of a token for a session that begins or continues with these claims.
     func sessionPayload(_ grant: SessionGrant, right: Right, issuedAt: Int64, expiresAt: Int64) -> [UInt8] {
-        JSONWriter.object { writer in
+        JSONWriter.object(expectedSize: 1024) { writer in
             writer.member("typ", "Session")
             writer.member("ver", Self.sessionVersion)
             writer.member("sid", Hexadecimal.encode(grant.id.bytes))
