@@ -285,16 +285,29 @@ import Testing
         try addSealingIssuer()
         let run = try await mint("--lease", "300", "--rental", "7200", "--subject", "viewer-7", "--expires", "2592000")
         try #require(run.status == 0, "\(run.messages)")
+        let claims = try verifiedClaims(of: run.output.dropLast())
+        #expect(claims.rights == [Right(.content("movie-1"), duration: 7200, lease: 300)])
+        #expect(claims.subject == "viewer-7")
+        #expect(claims.issuedAt.map { claims.expiresAt - $0 } == 2_592_000)
+    }
+
+    /// The claims of a sealed token, as the issuer's verifier reads them.
+    private func verifiedClaims(of token: some StringProtocol) throws -> Claims {
         let key = TokenSealingKey(
             id: 7, key: try AES256GCMKey(SecretBytes(copying: [UInt8](repeating: 0x8D, count: 32))))
         let issuer = Issuer(
             name: "customers", audience: "latchkey", dialect: .expressPlay, keys: [], sealingKeys: [key])
         let verifier = TokenVerifier(issuers: try IssuerSet([issuer]))
-        let claims = try verifier.verify(
-            Array(run.output.utf8.dropLast()), now: Int64(Date().timeIntervalSince1970))
-        #expect(claims.rights == [Right(.content("movie-1"), duration: 7200, lease: 300)])
-        #expect(claims.subject == "viewer-7")
-        #expect(claims.issuedAt.map { claims.expiresAt - $0 } == 2_592_000)
+        return try verifier.verify(Array(token.utf8), now: Int64(Date().timeIntervalSince1970))
+    }
+
+    @Test func numbersTheSubjectsOfSeveralSealedTokens() async throws {
+        try addSealingIssuer()
+        let run = try await mint("--subject", "viewer", "--count", "2")
+        try #require(run.status == 0, "\(run.messages)")
+        let claims = try run.output.split(separator: "\n").map { try verifiedClaims(of: $0) }
+        #expect(claims.map(\.subject) == ["viewer-1", "viewer-2"])
+        #expect(Set(claims.map(\.tokenID)).count == 2)
     }
 
     @Test func refusesWhatASealedTokenCannotSay() async throws {
