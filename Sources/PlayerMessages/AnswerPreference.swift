@@ -34,7 +34,7 @@ package struct AnswerPreference: Equatable, Sendable {
     /// Browsers accept `*/*`, which says nothing. A sender that accepts none of the available types gets the mirror
     /// too.
     private func acceptable(insteadOf mirror: AnswerShape, for request: RequestShape) -> AnswerShape {
-        guard !acceptsOnly(mirror) else { return mirror }
+        guard !canPreferNothing(over: mirror) else { return mirror }
         let ranges = accepted.flatMap { MediaRange.list($0) }
         var best = (shape: mirror, weight: MediaRange.weight(of: mirror.mediaType, in: ranges))
         // NAGRA's players send a raw SPC and accept only JSON.
@@ -45,9 +45,9 @@ package struct AnswerPreference: Equatable, Sendable {
         return best.shape
     }
 
-    /// Whether the field is absent, accepts everything alike, or names only this shape's type. Most players send such a
-    /// field.
-    private func acceptsOnly(_ shape: AnswerShape) -> Bool {
+    /// Whether the field is absent, accepts everything alike, or names only this shape's type, as most players send it.
+    /// No other shape can then be preferred, and the ranges need not be read.
+    private func canPreferNothing(over shape: AnswerShape) -> Bool {
         switch accepted.count {
         case 0: true
         case 1: accepted[0] == "*/*" || accepted[0].hasSameUTF8(as: shape.mediaType)

@@ -28,19 +28,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import capacity_report
-from load_daemon import Daemon, Programs, add_tls, cpu_seconds, finish, openssl_speed, replace, running
+from load_daemon import Daemon, Plan, Programs, add_tls, cpu_seconds, finish, openssl_speed, replace, running
 
 DAEMON_CORE = 0
 CONNECTIONS = 32
 # The tokens of a load in which each licence has a token of its own.
 NEW_TOKENS = 6_000
-
-
-@dataclass(frozen=True)
-class Plan:
-    seconds: int
-    rounds: int
-    openssl_seconds: int
 
 
 SHORT = Plan(seconds=2, rounds=1, openssl_seconds=1)
@@ -49,22 +42,20 @@ FULL = Plan(seconds=5, rounds=3, openssl_seconds=3)
 
 @dataclass(frozen=True)
 class Kind:
-    """A load whose licences are of one kind, and the RSA operation in it."""
+    """A load whose licences are of one kind."""
 
     name: str
     arguments: tuple[object, ...] = ()
     tls: bool = False
-    """The algorithm of the tokens if each licence has a new one; None if their verification is remembered."""
     new_tokens: str | None = None
-    bits: int = 1024
+    """The algorithm of the tokens if each licence has a new one; None if their verification is remembered."""
 
 
 KEPT = ("--connections", CONNECTIONS)
 NEW = ("--connections", CONNECTIONS, "--new-connections")
-BASE = Kind("v1", KEPT)
 KINDS = (
-    BASE,
-    Kind("v2", (*KEPT, "--spc-version", 2), bits=2048),
+    Kind("v1", KEPT),
+    Kind("v2", (*KEPT, "--spc-version", 2)),
     Kind("v1, new ES256 token", KEPT, new_tokens="ES256"),
     Kind("v1, new EdDSA token", KEPT, new_tokens="EdDSA"),
     Kind("v1, new RS256 token", KEPT, new_tokens="RS256"),

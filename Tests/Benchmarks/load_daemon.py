@@ -24,6 +24,15 @@ def cpu_seconds(process: int | str, with_children: bool = False) -> float:
 
 
 @dataclass(frozen=True)
+class Plan:
+    """How long each load takes, how often it is repeated, and how long `openssl speed` runs."""
+
+    seconds: int
+    rounds: int
+    openssl_seconds: int
+
+
+@dataclass(frozen=True)
 class Programs:
     """The programs under test, and the processor on which daemons run; any processor if it is None."""
 

@@ -16,17 +16,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import load_report
-from load_daemon import Daemon, Programs, add_tls, openssl_speed, running
+from load_daemon import Daemon, Plan, Programs, add_tls, openssl_speed, running
 
 FORMAT = "latchkey-standard-load-1"
 OFFERED = (0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2)
-
-
-@dataclass(frozen=True)
-class Plan:
-    seconds: int
-    rounds: int
-    openssl_seconds: int
 
 
 SHORT = Plan(seconds=2, rounds=1, openssl_seconds=1)

@@ -35,10 +35,7 @@ package struct PolicyRule: Equatable, Sendable {
     }
 
     /// Whether the rule changes nothing.
-    var isEmpty: Bool {
-        lease == nil && duration == nil && storage == nil && playback == nil && allowsOffline == nil && tracks.isEmpty
-            && protection == Protection() && outputs == OutputPermissions()
-    }
+    var isEmpty: Bool { self == PolicyRule() }
 
     /// Returns both rules combined: for each limit, the stricter one.
     package func merged(with other: PolicyRule) -> PolicyRule {
