@@ -8,7 +8,7 @@ Runs under `Scripts/with-postgresql`. Daemons run on processor 0. The generator 
 1. Measures the daemon's processor time for a licence of each kind. Every kind differs from the first one in one thing,
    so its part is a difference.
 2. Multiplies: a licence costs the sum of its parts, and N nodes of M cores give N * M * 0.7 / cost licences per second.
-   The factor 0.7 is the use at which the latency stays low (Measuring).
+   The factor 0.7 leaves a reserve for peaks. It is chosen, not measured.
 3. Checks this with two nodes on one PostgreSQL, which share processor 0, under a mixed load: the model's prediction
    against the measured licences per second.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from load_report import COLOURS, HEIGHT, MARGIN, WIDTH, line, svg, text
 
-# The use of a processor at which the latency of a licence stays low.
+# The planned use of the processors. The rest is a reserve for peaks. It is chosen, not measured.
 USE = 0.7
 NODES = (1, 2, 3, 4)
 CORES = (2, 4, 8)
