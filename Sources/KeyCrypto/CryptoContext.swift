@@ -133,6 +133,10 @@ package final class CryptoContext {
         try unsafe sha256Context.digest(bytes.span.bytes)
     }
 
+    package func sha256(_ bytes: ArraySlice<UInt8>) throws(CryptoError) -> [UInt8] {
+        try unsafe sha256Context.digest(bytes.span.bytes)
+    }
+
     // MARK: - Random bytes
 
     /// Returns random bytes that need not be secret. They are generated 1 KiB at a time, and each byte is used once.

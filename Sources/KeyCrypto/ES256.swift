@@ -8,10 +8,14 @@ package final class ES256PublicKey: Sendable {
     package static let signatureSize = 64
 
     let key: OpenSSLKey
+    /// The coordinates of the point in the form of an accelerator: x and then y, each as four little-endian words.
+    /// Empty if OpenSSL does not tell them.
+    let pointWords: [UInt64]
     private let verifications: VerificationPool
 
     init(_ key: OpenSSLKey) {
         self.key = key
+        pointWords = key.p256PointWords
         verifications = VerificationPool(key)
     }
 
@@ -37,6 +41,11 @@ package final class ES256PublicKey: Sendable {
     package func isValidSignature(_ signature: ArraySlice<UInt8>, for message: ArraySlice<UInt8>) -> Bool {
         guard signature.count == Self.signatureSize else { return false }
         return verifications.verify(ECDSASignature.encode(signature), message)
+    }
+
+    /// The same for a message whose digest is known.
+    func isValidSignature(_ check: ES256Check) -> Bool {
+        verifications.verify(ECDSASignature.encode(check.signature), digest: check.digest)
     }
 
     package func publicPEM() throws(CryptoError) -> [UInt8] {
@@ -97,6 +106,23 @@ extension OpenSSLKey {
         }
         return name.prefix(length).map { UInt8(bitPattern: $0) } == Array("prime256v1".utf8)
     }
+
+    /// The coordinates of the point of a P-256 key, each as four little-endian words; empty if OpenSSL fails.
+    fileprivate var p256PointWords: [UInt64] {
+        defer { ERR_clear_error() }
+        var words: [UInt64] = []
+        for name in [OSSL_PKEY_PARAM_EC_PUB_X, OSSL_PKEY_PARAM_EC_PUB_Y] {
+            var number: OpaquePointer?
+            guard unsafe EVP_PKEY_get_bn_param(pointer, name, &number) == 1 else { return [] }
+            defer { unsafe BN_free(number) }
+            var bytes = [UInt8](repeating: 0, count: 32)
+            guard unsafe BN_bn2lebinpad(number, &bytes, 32) == 32 else { return [] }
+            for start in stride(from: 0, to: 32, by: 8) {
+                words.append(bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) })
+            }
+        }
+        return words
+    }
 }
 
 /// Converts signatures between the raw form of JWTs (r ‖ s) and the DER form of OpenSSL.
@@ -156,9 +182,17 @@ private final class VerificationPool: Sendable {
     }
 
     func verify(_ encoded: [UInt8], _ message: ArraySlice<UInt8>) -> Bool {
+        use { $0.verify(encoded, message) }
+    }
+
+    func verify(_ encoded: [UInt8], digest: [UInt8]) -> Bool {
+        use { $0.verify(encoded, digest: digest) }
+    }
+
+    private func use(_ verify: (Verification) -> Bool) -> Bool {
         defer { ERR_clear_error() }
         guard let verification = idle.withLock({ $0.popLast() }) ?? Verification(key) else { return false }
-        let isValid = verification.verify(encoded, message)
+        let isValid = verify(verification)
         idle.withLock { if $0.count < Self.countMaximum { $0.append(verification) } }
         return isValid
     }
@@ -189,7 +223,11 @@ private final class Verification: @unchecked Sendable {
 
     func verify(_ encoded: [UInt8], _ message: ArraySlice<UInt8>) -> Bool {
         guard let hash = unsafe try? digest.digest(message.span.bytes) else { return false }
-        return unsafe EVP_PKEY_verify(context, encoded, encoded.count, hash, hash.count) == 1
+        return verify(encoded, digest: hash)
+    }
+
+    func verify(_ encoded: [UInt8], digest: [UInt8]) -> Bool {
+        unsafe EVP_PKEY_verify(context, encoded, encoded.count, digest, digest.count) == 1
     }
 }
 

@@ -89,8 +89,9 @@ package struct SharedLicensing: Sendable {
     let keys: RecentContentKeys
     /// Counts RSA private operations.
     let operations: RSAOperationCount
-    /// Runs RSA private operations side by side. If it is nil, OpenSSL runs them one after another.
-    package var accelerator: RSAAccelerator?
+    /// Runs RSA private operations and checks of signatures side by side. If it is nil, OpenSSL runs them one after
+    /// another.
+    package var accelerator: CryptoAccelerator?
     /// The session keys of SPCs that were opened lately.
     let recentUnwraps: RecentUnwraps
     /// Counts requests that wait.

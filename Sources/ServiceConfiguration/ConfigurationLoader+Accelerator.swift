@@ -27,7 +27,7 @@ extension ConfigurationLoader {
 
     /// Checks that only their owners can change the libraries that the accelerator loads from its own folder.
     private static func checkCompanions(of path: String) throws(FileError) {
-        for name in RSAAccelerator.companions {
+        for name in CryptoAccelerator.companions {
             do throws(FileError) {
                 _ = try SharedLibraryFile.isLibrary(
                     FilePath.resolve(name, relativeTo: FilePath.directory(of: path)))

@@ -3,10 +3,15 @@
 // is never installed.
 //
 // It can be told to compute wrongly: by an order of the test (stand_in_order), or when it is loaded, by the environment
-// variable STAND_IN_ORDER ("wrong-lane", "wrong-half", "failed-lane" or "unsuited") or the macro STAND_IN_ORDER (a
-// number of enum order). With the variable STAND_IN_AFTER (a number), the first calls for decryption are right. The
-// library notes what it was given, so that a test can look at it.
+// variable STAND_IN_ORDER ("wrong-lane", "wrong-half", "failed-lane", "unsuited", "refused-signature" or
+// "accepted-signatures") or the macro STAND_IN_ORDER (a number of enum order). With the variable STAND_IN_AFTER (a
+// number), the first calls for decryption are right, and with STAND_IN_AFTER_CHECKS the first calls for checks of
+// signatures. The library notes what it was given, so that a test can look at it.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/bn.h>
+#include <openssl/ec.h>
+#include <openssl/ecdsa.h>
+#include <openssl/obj_mac.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +30,13 @@ enum order {
     FAILED_LANE = 3,
     // The library says that it cannot run on this processor.
     UNSUITED = 4,
+    // The status of one lane says that its signature is invalid.
+    REFUSED_SIGNATURE = 5,
+    // The status says that every signature is valid.
+    ACCEPTED_SIGNATURES = 6,
 };
 
-enum { LANES = 8, SIZE_MAXIMUM = 256, CALLS_MAXIMUM = 64, NULL_PARAMETER = 2, MISMATCH = 1, FAILED = 4 };
+enum { LANES = 8, SIZE_MAXIMUM = 256, CALLS_MAXIMUM = 64, NULL_PARAMETER = 2, MISMATCH = 1, FAILED = 4, BAD_SIGNATURE = 8 };
 
 typedef uint32_t status_t;
 typedef struct {
@@ -40,7 +49,10 @@ static const method_t private1024 = {1024, 1}, private2048 = {2048, 1}, public10
 static struct {
     int order, lane;
     // How many more calls are right.
-    int right_calls;
+    int right_calls, right_checks;
+    int check_count;
+    // A bit for each lane that had an invalid signature.
+    int forged_lanes;
     int call_count;
     // The number of lanes of each private call.
     int lane_counts[CALLS_MAXIMUM];
@@ -68,6 +80,20 @@ int stand_in_take_lane_counts(int *counts) {
     return count;
 }
 
+// Returns the number of calls for checks of signatures since the last call of this function.
+int stand_in_take_check_count(void) {
+    int count = noted.check_count;
+    noted.check_count = 0;
+    return count;
+}
+
+// Returns the lanes that had an invalid signature since the last call of this function, a bit for each.
+int stand_in_take_forged_lanes(void) {
+    int lanes = noted.forged_lanes;
+    noted.forged_lanes = 0;
+    return lanes;
+}
+
 // Copies what one lane of the last private call was given.
 void stand_in_input(int lane, unsigned char *input) { memcpy(input, noted.inputs[lane], SIZE_MAXIMUM); }
 
@@ -87,13 +113,16 @@ int stand_in_leftovers(void) {
 // --- crypto_mb/cpu_features.h and version.h --------------------------------------------------------------------------
 
 __attribute__((constructor)) static void read_order(void) {
-    static const char *const names[] = {"", "wrong-lane", "wrong-half", "failed-lane", "unsuited"};
+    static const char *const names[] = {
+        "", "wrong-lane", "wrong-half", "failed-lane", "unsuited", "refused-signature", "accepted-signatures"};
     const char *name = getenv("STAND_IN_ORDER");
-    for (int order = 1; name && order <= UNSUITED; order++) {
+    for (int order = 1; name && order <= ACCEPTED_SIGNATURES; order++) {
         if (strcmp(name, names[order]) == 0) noted.order = order;
     }
     const char *after = getenv("STAND_IN_AFTER");
     noted.right_calls = after ? atoi(after) : 0;
+    const char *after_checks = getenv("STAND_IN_AFTER_CHECKS");
+    noted.right_checks = after_checks ? atoi(after_checks) : 0;
 }
 
 int mbx_is_crypto_mb_applicable(uint64_t features) { return noted.order != UNSUITED; }
@@ -214,5 +243,47 @@ status_t mbx_rsa_public_mb8(
         }
     }
     use(work, method);
+    return status;
+}
+
+// --- crypto_mb/ec_nistp256.h -----------------------------------------------------------------------------------------
+
+// Whether a signature is valid, by the functions that take numbers. OpenSSL refuses a point that is not on the curve.
+static int is_valid(
+    const unsigned char *r, const unsigned char *s, const unsigned char *digest, const uint64_t *x, const uint64_t *y) {
+    EC_KEY *key = EC_KEY_new_by_curve_name(NID_X9_62_prime256v1);
+    ECDSA_SIG *signature = ECDSA_SIG_new();
+    BIGNUM *point[] = {number(x, 32), number(y, 32)};
+    ECDSA_SIG_set0(signature, BN_bin2bn(r, 32, NULL), BN_bin2bn(s, 32, NULL));
+    const int is_valid = EC_KEY_set_public_key_affine_coordinates(key, point[0], point[1]) == 1 &&
+        ECDSA_do_verify(digest, 32, signature, key) == 1;
+    BN_free(point[0]);
+    BN_free(point[1]);
+    ECDSA_SIG_free(signature);
+    EC_KEY_free(key);
+    return is_valid;
+}
+
+status_t mbx_nistp256_ecdsa_verify_mb8(
+    const unsigned char *const r[LANES], const unsigned char *const s[LANES], const unsigned char *const digest[LANES],
+    const uint64_t *const x[LANES], const uint64_t *const y[LANES], const uint64_t *const z[LANES],
+    unsigned char *work) {
+    // Latchkey passes affine points, and no memory to work in.
+    if (!r || !s || !digest || !x || !y || z || work) return all_lanes(NULL_PARAMETER);
+    const int is_right = noted.right_checks > 0;
+    status_t status = 0;
+    for (int lane = 0; lane < LANES; lane++) {
+        if (!r[lane] || !s[lane] || !digest[lane] || !x[lane] || !y[lane]) {
+            status = with_lane(status, lane, NULL_PARAMETER);
+            continue;
+        }
+        int verdict = is_valid(r[lane], s[lane], digest[lane], x[lane], y[lane]);
+        if (!verdict) noted.forged_lanes |= 1 << lane;
+        if (!is_right && noted.order == REFUSED_SIGNATURE && lane == noted.lane) verdict = 0;
+        if (!is_right && noted.order == ACCEPTED_SIGNATURES) verdict = 1;
+        if (!verdict) status = with_lane(status, lane, BAD_SIGNATURE);
+    }
+    if (noted.right_checks > 0) noted.right_checks--;
+    noted.check_count++;
     return status;
 }

@@ -52,11 +52,11 @@ struct UnwrapBenchmark {
         return Double(count) / (start.duration(to: .now) / .seconds(1))
     }
 
-    private static func findAccelerator() -> RSAAccelerator? {
+    private static func findAccelerator() -> CryptoAccelerator? {
         let named = ProcessInfo.processInfo.environment["LATCHKEY_ACCELERATOR"]
         let path = named ?? "/usr/local/lib/latchkey/libcrypto_mb.so"
         do throws(AcceleratorRefusal) {
-            let accelerator = try RSAAccelerator(path: path) { print("accelerator: \($0)") }
+            let accelerator = try CryptoAccelerator(path: path) { print("accelerator: \($0)") }
             print("accelerator: \(path), version \(accelerator.version)")
             return accelerator
         } catch {

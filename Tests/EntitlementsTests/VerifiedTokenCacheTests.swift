@@ -118,6 +118,95 @@ import Testing
         #expect(cache.count <= 8)
     }
 
+    // MARK: Signatures that were checked ahead
+
+    private func pending(_ token: [UInt8], in cache: VerifiedTokenCache, now: Int64 = Issuance.now)
+        -> PendingSignature?
+    {
+        cache.pendingSignature(of: token, now: now, crypto: crypto)
+    }
+
+    /// A verdict takes the place of the check. A wrong verdict shows it.
+    @Test(arguments: [true, false]) func aVerdictIsBelieved(isValid: Bool) throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        let token = try issuance.token(by: isValid ? .strangersPrivateKey : .privateKey)
+        cache.settle(try #require(pending(token, in: cache)), isValid: isValid)
+        #expect(pending(token, in: cache) == nil, "it is not checked again")
+        if isValid {
+            #expect(try cache.verify(token, now: Issuance.now, crypto: crypto).tokenID == "4f1c")
+        } else {
+            #expect(throws: EntitlementError.signatureInvalid) {
+                try cache.verify(token, now: Issuance.now, crypto: crypto)
+            }
+        }
+        // Everything is forgotten with the revocations, and then the signature itself counts.
+        cache.removeAll()
+        let isRefused = (try? cache.verify(token, now: Issuance.now, crypto: crypto)) == nil
+        #expect(isRefused == isValid)
+    }
+
+    /// A good signature does not save a token from the other checks.
+    @Test func aVerdictIsAboutTheSignatureAlone() throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        let token = try issuance.token(payload: Issuance.payload(["exp": "\(Issuance.now - 60)"]))
+        cache.settle(try #require(pending(token, in: cache)), isValid: true)
+        #expect(throws: EntitlementError.tokenExpired(agoSeconds: 60)) {
+            try cache.verify(token, now: Issuance.now, crypto: crypto)
+        }
+        #expect(cache.count == 0)
+    }
+
+    /// A verdict about a key says nothing about another key with the same name.
+    @Test func aVerdictEndsWithItsKey() throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        let token = try issuance.token()
+        let signature = try #require(pending(token, in: cache))
+        cache.settle(signature, isValid: true)
+        cache.replaceIssuers(
+            with: try issuers([VerificationKey(id: "es", es256: ES256PrivateKey.generate().publicKey)]))
+        #expect(throws: EntitlementError.signatureInvalid) {
+            try cache.verify(token, now: Issuance.now, crypto: crypto)
+        }
+        // A check that ends after the change comes too late.
+        cache.removeAll()
+        cache.settle(signature, isValid: true)
+        #expect(throws: EntitlementError.signatureInvalid) {
+            try cache.verify(token, now: Issuance.now, crypto: crypto)
+        }
+    }
+
+    @Test func aForgedTokenIsCheckedOnce() throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        let token = try issuance.token(by: .strangersPrivateKey)
+        #expect(pending(token, in: cache) != nil)
+        for _ in 0..<2 {
+            #expect(throws: EntitlementError.signatureInvalid) {
+                try cache.verify(token, now: Issuance.now, crypto: crypto)
+            }
+            #expect(pending(token, in: cache) == nil)
+        }
+    }
+
+    @Test func nothingIsPendingOfOtherTokens() throws {
+        let cache = VerifiedTokenCache(verifier: issuance.verifier)
+        let known = try issuance.token()
+        _ = try cache.verify(known, now: Issuance.now, crypto: crypto)
+        let others = [
+            known, try token(1), try issuance.token(header: #"{"alg":"ES256","kid":"other"}"#),
+            try issuance.token(header: #"{"alg":"ES256","kid":"hs"}"#),
+            try issuance.token(header: #"{"alg":"HS256","kid":"es"}"#), try issuance.token(by: .bytes([1, 2, 3])),
+            Array("no token".utf8), [UInt8](repeating: 0x41, count: 8193), [],
+        ]
+        for token in others { #expect(pending(token, in: cache) == nil, "\(String(decoding: token, as: UTF8.self))") }
+        cache.replaceIssuers(
+            with: try issuers([
+                VerificationKey(
+                    id: "es", es256: issuance.privateKey.publicKey, state: .retiring(until: Issuance.now + 10))
+            ]))
+        #expect(pending(known, in: cache, now: Issuance.now + 9) != nil)
+        #expect(pending(known, in: cache, now: Issuance.now + 10) == nil, "the key has retired")
+    }
+
     // MARK: Replaced issuers
 
     private func issuers(_ keys: [VerificationKey], _ supply: Issuer.KeySupply = .configured) throws -> IssuerSet {

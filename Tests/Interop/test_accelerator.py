@@ -1,4 +1,4 @@
-"""`crypto.accelerator`: RSA in a library that runs eight operations side by side. A stand-in takes the library's place.
+"""`crypto.accelerator`: RSA and ES256 in a library that runs eight operations side by side. A stand-in takes its place.
 
 The stand-in computes with OpenSSL on every processor. It is built from Tests/AcceleratorStandIn. Tests that need no
 faults run with crypto_mb itself too, if it is installed (LATCHKEY_ACCELERATOR names it) and this processor can run it.
@@ -22,13 +22,15 @@ import pytest
 from deployment import Deployment, deployment_of, run_latchkey
 from fairplay_device.ckc import open_ckc
 from fairplay_device.spc import SPCOptions, device_for
+from load_tool import LoadTool
 from own_daemon import OwnDaemon, await_addresses, new_setup, start_daemon, stop_daemon
 
 SOURCE = Path(__file__).parents[1] / "AcceleratorStandIn" / "stand_in_crypto_mb.c"
 BUILD_SECONDS = 60
 CHECK_SECONDS = 60
-# The calls of the self-test.
+# The calls of the self-test: for decryption, and for checks of signatures.
 SELF_TEST_CALLS = 6
+SELF_TEST_CHECKS = 35
 # After so many wrong results the library is given up.
 WRONG_RESULTS_MAXIMUM = 3
 
@@ -129,8 +131,8 @@ class Asker:
             "operations": "latchkey_rsa_operations_total",
             "accelerated": "latchkey_rsa_accelerated_operations_total",
             "batches": "latchkey_rsa_accelerated_batches_total",
-            "wrong": "latchkey_rsa_results_wrong_total",
-            "serving": "latchkey_rsa_accelerated",
+            "wrong": "latchkey_accelerator_wrong_results_total",
+            "serving": "latchkey_accelerator_serving",
         }
         return {short: int(metrics[name]) for short, name in names.items()}
 
@@ -141,7 +143,7 @@ def asker(daemon: OwnDaemon) -> Asker:
 
 def test_openssl_serves_by_default(tmp_path: Path) -> None:
     with daemon_with(tmp_path, None) as daemon:
-        (line,) = events(daemon, "rsa_backend")
+        (line,) = events(daemon, "crypto_backend")
         assert line["backend"] == "openssl" and "off" in str(line["cause"])
         asking = asker(daemon)
         assert asking.ask(1, 8) == [0] * 8
@@ -150,7 +152,7 @@ def test_openssl_serves_by_default(tmp_path: Path) -> None:
 
 def test_the_spcs_of_a_request_are_one_batch(tmp_path: Path, each_library: Path) -> None:
     with daemon_with(tmp_path, str(each_library)) as daemon:
-        (line,) = events(daemon, "rsa_backend")
+        (line,) = events(daemon, "crypto_backend")
         assert line["backend"] == "crypto_mb" and line["library"] == str(each_library) and line["level"] == "info"
         asking = asker(daemon)
         assert asking.ask(1, 8) == [0] * 8
@@ -169,7 +171,7 @@ def test_a_bad_spc_is_refused_among_good_ones(tmp_path: Path, each_library: Path
             statuses = asking.ask(version, 8, damaged=3)
             assert statuses[3] != 0 and statuses[:3] + statuses[4:] == [0] * 7
         assert asking.counts() == {"operations": 16, "accelerated": 16, "batches": 2, "wrong": 0, "serving": 1}
-        assert not events(daemon, "rsa_result_wrong")
+        assert not events(daemon, "accelerator_result_wrong")
 
 
 @pytest.mark.parametrize("order", ["wrong-lane", "wrong-half", "failed-lane"])
@@ -185,8 +187,8 @@ def test_wrong_results_are_computed_again_until_the_library_is_given_up(
         assert asking.ask(1, 8) == [0] * 8
         counts = asking.counts()
         assert counts["serving"] == 0 and counts["batches"] == WRONG_RESULTS_MAXIMUM
-        assert len(events(daemon, "rsa_result_wrong")) == 1
-        started, given_up = events(daemon, "rsa_backend")
+        assert len(events(daemon, "accelerator_result_wrong")) == 1
+        started, given_up = events(daemon, "crypto_backend")
         assert started["backend"] == "crypto_mb"
         assert given_up["backend"] == "openssl" and given_up["level"] == "error"
 
@@ -196,11 +198,88 @@ def test_wrong_results_are_computed_again_until_the_library_is_given_up(
 )
 def test_a_library_that_cannot_serve_leaves_openssl(tmp_path: Path, library: Path, order: str, cause: str) -> None:
     with daemon_with(tmp_path, str(library), {"STAND_IN_ORDER": order}) as daemon:
-        (line,) = events(daemon, "rsa_backend")
+        (line,) = events(daemon, "crypto_backend")
         assert line["backend"] == "openssl" and line["level"] == "warning" and cause in str(line["cause"])
         asking = asker(daemon)
         assert asking.ask(1, 3) == [0] * 3
         assert asking.counts() == {"operations": 3, "accelerated": 0, "batches": 0, "wrong": 0, "serving": 0}
+
+
+# --- Signatures of tokens ---------------------------------------------------------------------------------------------
+
+
+def load(daemon: OwnDaemon, count: int, forged: int = 0) -> dict[str, int]:
+    """Asks for licences over many connections, each with a token of its own. The last tokens are forged.
+
+    Returns the numbers of answers by status and code.
+    """
+    deployment = deployment_of(daemon.url, daemon.setup)
+    tokens = deployment.mint("--lease", "300", "--subject", "viewer", "--count", str(count)).split()
+    for index in range(count - forged, count):
+        signed, _, signature = tokens[index].rpartition(".")
+        tokens[index] = f"{signed}.{'B' if signature[0] != 'B' else 'C'}{signature[1:]}"
+    tool = LoadTool(daemon.url, daemon.setup, deployment.content, tuple(tokens))
+    return tool.run("--count", str(count), "--connections", "64", "--seconds", "60")["results"]
+
+
+def signature_counts(daemon: OwnDaemon) -> dict[str, int]:
+    """How many signatures were checked in batches, how many batches there were, and how many results were wrong."""
+    metrics = daemon.metrics()
+    names = {
+        "checks": "latchkey_es256_accelerated_checks_total",
+        "batches": "latchkey_es256_accelerated_batches_total",
+        "wrong": "latchkey_accelerator_wrong_results_total",
+        "serving": "latchkey_accelerator_serving",
+    }
+    return {short: int(metrics[name]) for short, name in names.items()}
+
+
+def test_new_tokens_are_checked_in_batches(tmp_path: Path, each_library: Path) -> None:
+    with daemon_with(tmp_path, str(each_library)) as daemon:
+        assert load(daemon, 600, forged=100) == {"200": 500, "401 token_signature": 100}
+        counts = signature_counts(daemon)
+        assert 3 * counts["batches"] <= counts["checks"] <= 7 * counts["batches"]
+        # Some come alone or in pairs, at the end at the latest.
+        assert 300 <= counts["checks"] <= 600
+        assert counts["wrong"] == 0 and counts["serving"] == 1
+
+
+def test_a_token_that_is_known_is_not_checked_again(tmp_path: Path, library: Path) -> None:
+    with daemon_with(tmp_path, str(library)) as daemon:
+        asking = asker(daemon)
+        for _ in range(3):
+            assert asking.ask(1, 4) == [0] * 4
+        assert signature_counts(daemon) == {"checks": 0, "batches": 0, "wrong": 0, "serving": 1}
+
+
+def test_no_good_token_is_refused_by_a_wrong_check(tmp_path: Path, library: Path) -> None:
+    environment = {"STAND_IN_ORDER": "refused-signature", "STAND_IN_AFTER_CHECKS": str(SELF_TEST_CHECKS)}
+    with daemon_with(tmp_path, str(library), environment) as daemon:
+        assert load(daemon, 400) == {"200": 400}
+        counts = signature_counts(daemon)
+        # One batch may have the forged signature of the daemon in the lane that is wrong.
+        assert counts["wrong"] == WRONG_RESULTS_MAXIMUM <= counts["batches"] <= WRONG_RESULTS_MAXIMUM + 1
+        assert counts["serving"] == 0
+        (told,) = events(daemon, "accelerator_result_wrong")
+        assert told["operation"] == "ES256"
+        assert events(daemon, "crypto_backend")[-1]["backend"] == "openssl"
+
+
+def test_a_library_that_begins_to_accept_forgeries_is_given_up(tmp_path: Path, library: Path) -> None:
+    environment = {"STAND_IN_ORDER": "accepted-signatures", "STAND_IN_AFTER_CHECKS": str(SELF_TEST_CHECKS + 5)}
+    with daemon_with(tmp_path, str(library), environment) as daemon:
+        assert load(daemon, 400, forged=200) == {"200": 200, "401 token_signature": 200}
+        assert signature_counts(daemon)["serving"] == 0
+        given_up = events(daemon, "crypto_backend")[-1]
+        assert given_up["level"] == "error" and "forged signature" in str(given_up["cause"])
+
+
+@pytest.mark.parametrize("order", ["refused-signature", "accepted-signatures"])
+def test_a_library_that_checks_wrongly_never_serves(tmp_path: Path, library: Path, order: str) -> None:
+    with daemon_with(tmp_path, str(library), {"STAND_IN_ORDER": order}) as daemon:
+        (line,) = events(daemon, "crypto_backend")
+        assert line["backend"] == "openssl" and "ES256" in str(line["cause"])
+        assert load(daemon, 40, forged=10) == {"200": 30, "401 token_signature": 10}
 
 
 def doctor(setup: Path, environment: dict[str, str] | None = None) -> dict[str, object]:

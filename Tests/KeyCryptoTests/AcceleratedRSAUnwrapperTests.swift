@@ -6,7 +6,7 @@ import Testing
 /// The backend with an accelerator. The stand-in library computes in the place of crypto_mb.
 @Suite(.tags(.startsProcesses)) struct AcceleratedRSAUnwrapperTests {
     private let standIn: StandInAccelerator
-    private let accelerator: RSAAccelerator
+    private let accelerator: CryptoAccelerator
     private let unwrapper: AcceleratedRSAUnwrapper
     private let count = RSAOperationCount()
     private let events = AcceleratorEvents()
@@ -94,16 +94,16 @@ import Testing
     }
 
     /// A wrong result never leaves: OpenSSL computes it again. The first one is told.
-    @Test(arguments: StandInAccelerator.Order.allCases.filter { $0 != .compute }, [0, 5, 7])
+    @Test(arguments: StandInAccelerator.Order.wrongResults, [0, 5, 7])
     func computesWrongResultsAgain(order: StandInAccelerator.Order, lane: Int) throws {
         standIn.order(order, lane: lane)
-        for batch in 1..<RSAAccelerator.wrongResultsMaximum {
+        for batch in 1..<CryptoAccelerator.wrongResultsMaximum {
             let jobs = try UnwrapTrials.jobs(8, bits: 1024)
             unwrapper.unwrap(jobs)
             #expect(UnwrapTrials.unsettled(jobs) == [])
             #expect(accelerator.wrongResultCount == batch)
         }
-        #expect(events.all == [.resultWrong(bits: 1024)])
+        #expect(events.all == [.resultWrong(.rsa(bits: 1024))])
         #expect(accelerator.isServing)
         #expect(standIn.leftovers == 0)
     }
@@ -112,14 +112,14 @@ import Testing
         #expect(unwrapper.groupSize == 8)
         #expect(unwrapper.loneGroupMaximum == 1)
         standIn.order(.wrongLane, lane: 2)
-        for _ in 0..<RSAAccelerator.wrongResultsMaximum + 2 {
+        for _ in 0..<CryptoAccelerator.wrongResultsMaximum + 2 {
             let jobs = try UnwrapTrials.jobs(8, bits: 2048)
             unwrapper.unwrap(jobs)
             #expect(UnwrapTrials.unsettled(jobs) == [])
         }
         #expect(!accelerator.isServing)
-        #expect(standIn.takeLaneCounts() == [Int](repeating: 8, count: RSAAccelerator.wrongResultsMaximum))
-        #expect(events.all == [.resultWrong(bits: 2048), .givenUp(.resultsWrong(count: 3))])
+        #expect(standIn.takeLaneCounts() == [Int](repeating: 8, count: CryptoAccelerator.wrongResultsMaximum))
+        #expect(events.all == [.resultWrong(.rsa(bits: 2048)), .givenUp(.resultsWrong(count: 3))])
         #expect(unwrapper.groupSize == 4, "as with OpenSSL alone")
         #expect(unwrapper.loneGroupMaximum == 4)
         let jobs = try UnwrapTrials.jobs(5, bits: 1024)

@@ -9,7 +9,8 @@ import TestSupport
 /// Each object has a copy of its own, so that the orders of one test do not reach another one.
 final class StandInAccelerator: Sendable {
     enum Variant: Sendable, CaseIterable {
-        case complete, wrongLane, wrongHalf, failedLane, unsuited, withoutFunction
+        case complete, wrongLane, wrongHalf, failedLane, unsuited, refusedSignature, acceptedSignatures
+        case withoutFunction
 
         fileprivate var option: String {
             switch self {
@@ -18,14 +19,21 @@ final class StandInAccelerator: Sendable {
             case .wrongHalf: "-DSTAND_IN_ORDER=2"
             case .failedLane: "-DSTAND_IN_ORDER=3"
             case .unsuited: "-DSTAND_IN_ORDER=4"
+            case .refusedSignature: "-DSTAND_IN_ORDER=5"
+            case .acceptedSignatures: "-DSTAND_IN_ORDER=6"
             case .withoutFunction: "-DSTAND_IN_WITHOUT_PUBLIC"
             }
         }
     }
 
     /// What the library is told to do. The numbers are those of the C source.
-    enum Order: Int32, Sendable, CaseIterable {
+    enum Order: Int32, Sendable {
         case compute, wrongLane, wrongHalf, failedLane
+        case refusedSignature = 5
+        case acceptedSignatures = 6
+
+        /// The orders to compute RSA wrongly.
+        static let wrongResults: [Order] = [.wrongLane, .wrongHalf, .failedLane]
     }
 
     private static let source = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -62,9 +70,11 @@ final class StandInAccelerator: Sendable {
     }
 
     /// Loads the library, tests it, and forgets what the self-test has done.
-    func start(observer: @escaping @Sendable (RSAAccelerator.Event) -> Void = { _ in }) throws -> RSAAccelerator {
-        let accelerator = try RSAAccelerator(path: path, observer: observer)
+    func start(observer: @escaping @Sendable (CryptoAccelerator.Event) -> Void = { _ in }) throws -> CryptoAccelerator {
+        let accelerator = try CryptoAccelerator(path: path, observer: observer)
         _ = takeLaneCounts()
+        _ = takeCheckCount()
+        _ = takeForgedLanes()
         return accelerator
     }
 
@@ -84,6 +94,17 @@ final class StandInAccelerator: Sendable {
         var counts = [Int32](repeating: 0, count: 64)
         let count = unsafe function(&counts)
         return counts.prefix(Int(count)).map { Int($0) }
+    }
+
+    /// The number of batches of signatures that were checked since the last time.
+    func takeCheckCount() -> Int {
+        Int(symbol("stand_in_take_check_count", as: (@convention(c) () -> Int32).self)())
+    }
+
+    /// The lanes that had an invalid signature since the last time.
+    func takeForgedLanes() -> Set<Int> {
+        let lanes = symbol("stand_in_take_forged_lanes", as: (@convention(c) () -> Int32).self)()
+        return Set((0..<8).filter { lanes >> $0 & 1 == 1 })
     }
 
     /// The number that a lane of the last call was given.
@@ -115,11 +136,11 @@ struct AcceleratorNotBuilt: Error {
 
 /// Collects what an accelerator tells.
 final class AcceleratorEvents: Sendable {
-    private let events = Mutex<[RSAAccelerator.Event]>([])
+    private let events = Mutex<[CryptoAccelerator.Event]>([])
 
-    var all: [RSAAccelerator.Event] { events.withLock { $0 } }
+    var all: [CryptoAccelerator.Event] { events.withLock { $0 } }
 
-    func append(_ event: RSAAccelerator.Event) { events.withLock { $0.append(event) } }
+    func append(_ event: CryptoAccelerator.Event) { events.withLock { $0.append(event) } }
 }
 
 /// Keys and ciphertexts for unwrappers.

@@ -58,7 +58,7 @@ import Testing
     }
 
     /// The libraries that it loads from its folder are code in the daemon too.
-    @Test(arguments: RSAAccelerator.companions)
+    @Test(arguments: CryptoAccelerator.companions)
     func refusesCompanionsThatOthersCanChange(name: String) throws {
         try folder.write("libcrypto_mb.so", Self.start, mode: 0o755)
         let path = folder.path + "/libcrypto_mb.so"

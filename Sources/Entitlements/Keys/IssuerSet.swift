@@ -206,6 +206,12 @@ package struct IssuerSet: Sendable {
         entries[Array(keyID.utf8)]
     }
 
+    /// Returns the key with this ID; nil if there is none, or if keys of several issuers have it.
+    func onlyKey(forKeyID keyID: String) -> VerificationKey? {
+        let id = Array(keyID.utf8)
+        return rivals[id] == nil ? entries[id]?.key : nil
+    }
+
     /// Returns the key with this ID that a token names. If several issuers have such a key, it is the one that has
     /// signed the token. `dialect` limits the search to its issuers.
     func entry(forKeyID keyID: String, of token: Token, in dialect: TokenDialect? = nil) -> Entry? {

@@ -60,6 +60,17 @@ package struct VerificationKey: Sendable {
         }
     }
 
+    /// The key for ES256 signatures; nil if it is pinned to another algorithm.
+    var es256: ES256PublicKey? {
+        if case .es256(let key) = material { key } else { nil }
+    }
+
+    /// Whether the token was signed with this key. A verdict about this key is believed.
+    func isValidSignature(of token: Token, knowing verdict: SignatureVerdict?) -> Bool {
+        if let verdict, es256 === verdict.key { return verdict.isValid }
+        return isValidSignature(of: token)
+    }
+
     func isValidSignature(of token: Token) -> Bool {
         switch material {
         case .es256(let key): key.isValidSignature(token.signature[...], for: token.signedBytes)

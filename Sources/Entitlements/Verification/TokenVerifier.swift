@@ -1,4 +1,5 @@
 import ByteCoding
+import KeyCrypto
 
 /// Verifies tokens and returns their claims, for the issuers of one configuration.
 ///
@@ -22,19 +23,42 @@ package struct TokenVerifier: Sendable {
     /// Verifies a compact or a sealed token at `now`, in seconds since 1970.
     ///
     /// The order of the checks is: form, key ID and state, algorithm, signature, times, issuer, audience, then the
-    /// other claims. Before the signature is verified, only the key ID of an Axinom token is read from the payload.
+    /// other claims. Before the signature is verified, only the key ID of an Axinom token is read from the payload. A
+    /// verdict about the signature is used if it is of the token's key.
     ///
     /// Throws the cases of `EntitlementError` up to `claimUnsupported`, and `sessionEnded`, `tokenOfAnotherServer` and
     /// `sessionOfAnotherServer`.
     package func verify(_ bytes: [UInt8], now: Int64) throws(EntitlementError) -> Claims {
+        try verify(bytes, now: now, knowing: nil)
+    }
+
+    func verify(
+        _ bytes: [UInt8], now: Int64, knowing verdict: SignatureVerdict?
+    ) throws(EntitlementError) -> Claims {
         let claims =
             if SealedToken.looksSealed(bytes) {
                 try open(SealedToken(parsing: bytes), now: now)
             } else {
-                try verify(Token(parsing: bytes), now: now)
+                try verify(Token(parsing: bytes), now: now, knowing: verdict)
             }
         try claims.refuseUnenforced(enforced)
         return claims
+    }
+
+    /// Returns the check of a token's signature if that is the next thing to do: if the token names one key that is
+    /// good now, and both have the algorithm ES256.
+    func es256Check(of bytes: [UInt8], now: Int64, using crypto: CryptoContext) -> ES256Check? {
+        guard let (token, key) = es256Key(of: bytes, now: now) else { return nil }
+        return ES256Check(token.signature[...], for: token.signedBytes, by: key, using: crypto)
+    }
+
+    /// Returns the only key that a token with the algorithm ES256 names, if it is good now.
+    func es256Key(of bytes: [UInt8], now: Int64) -> (Token, ES256PublicKey)? {
+        guard !SealedToken.looksSealed(bytes), let token = try? Token(parsing: bytes), token.algorithm == .es256,
+            sessionKey(of: token) == nil, let keyID = token.keyID, let key = issuers.onlyKey(forKeyID: keyID),
+            let publicKey = key.es256, (try? key.state.check(now: now)) != nil
+        else { return nil }
+        return (token, publicKey)
     }
 
     /// Checks claims that were verified before. Only their times and the retirement of their key are checked, because
@@ -47,12 +71,14 @@ package struct TokenVerifier: Sendable {
 
     // MARK: Compact tokens
 
-    private func verify(_ token: Token, now: Int64) throws(EntitlementError) -> Claims {
+    private func verify(
+        _ token: Token, now: Int64, knowing verdict: SignatureVerdict?
+    ) throws(EntitlementError) -> Claims {
         if let key = sessionKey(of: token) { return try verify(token, signedBy: key, now: now) }
         let (issuer, key) = try issuerAndKey(of: token, notesUnknownKey: true)
         try key.state.check(now: now)
         guard token.algorithm == key.algorithm else { throw .algorithmNotPinned }
-        guard key.isValidSignature(of: token) else { throw .signatureInvalid }
+        guard key.isValidSignature(of: token, knowing: verdict) else { throw .signatureInvalid }
 
         let claims = try TokenPayload.read(token)
         let times = try TokenTimes(of: claims, in: issuer.dialect)

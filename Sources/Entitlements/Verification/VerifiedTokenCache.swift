@@ -8,6 +8,10 @@ package import Telemetry
 /// retirement of its key are checked again, so that the cache never extends the life of a token. A new verifier begins
 /// with an empty cache, so that a token which only the old verifier accepts cannot get into it. The cache holds at most
 /// `capacity` tokens, and can be used by several threads at the same time.
+///
+/// Beside the claims, it remembers what was found about the last ES256 signatures: the valid ones that were checked in
+/// a batch before their tokens are verified, and the invalid ones, so that a forged token costs one check, and not one
+/// each time that it comes.
 package final class VerifiedTokenCache: Sendable {
     package static let capacityDefault = 16_384
 
@@ -17,10 +21,19 @@ package final class VerifiedTokenCache: Sendable {
     private let lookups: CacheCount
 
     private struct State {
-        var entries: RecentClaims
+        var entries: RecentTokens<Claims>
+        var verdicts: RecentTokens<SignatureVerdict>
         /// Verifies tokens that are not in the cache.
         var verifier: SharedVerifier
+
+        mutating func removeAll() {
+            entries.removeAll()
+            verdicts.removeAll()
+        }
     }
+
+    /// More than the tokens that wait for their verification at one time.
+    private static let verdictCapacity = 4096
 
     /// An object, so that a verification does not count references to each part of the verifier.
     private final class SharedVerifier: Sendable {
@@ -35,7 +48,10 @@ package final class VerifiedTokenCache: Sendable {
     package init(verifier: TokenVerifier, capacity: Int = capacityDefault, lookups: CacheCount = CacheCount()) {
         sessions = verifier.sessions
         self.lookups = lookups
-        state = Mutex(State(entries: RecentClaims(capacity: capacity), verifier: SharedVerifier(verifier)))
+        state = Mutex(
+            State(
+                entries: RecentTokens(capacity: capacity), verdicts: RecentTokens(capacity: Self.verdictCapacity),
+                verifier: SharedVerifier(verifier)))
     }
 
     /// Verifies tokens that are not in the cache.
@@ -46,11 +62,12 @@ package final class VerifiedTokenCache: Sendable {
     /// Tokens that are being verified at this moment are not added afterwards. Nothing else of the verifier changes.
     package func replaceIssuers(with issuers: IssuerSet) {
         let removed = state.withLock { state in
-            let (old, entries) = (state.verifier.value, state.entries)
+            let old = state
+            let verifier = old.verifier.value
             state.verifier = SharedVerifier(
-                TokenVerifier(issuers: issuers, enforced: old.enforced, sessions: old.sessions))
-            state.entries.removeAll()
-            return entries
+                TokenVerifier(issuers: issuers, enforced: verifier.enforced, sessions: verifier.sessions))
+            state.removeAll()
+            return old
         }
         // The entries are freed here, because requests wait for the lock.
         _ = consume removed
@@ -67,23 +84,53 @@ package final class VerifiedTokenCache: Sendable {
     package func verify(_ token: [UInt8], now: Int64, crypto: CryptoContext) throws(EntitlementError) -> Claims {
         guard token.count <= Token.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: token.count)) }
         let digest = try Self.digest(of: token, crypto)
-        let (known, generation, verifier) = state.withLock { state in
-            (state.entries.claims(for: digest), state.entries.generation, state.verifier)
+        let (known, verdict, generation, verifier) = state.withLock { state in
+            let known = state.entries.value(for: digest)
+            let verdict = known == nil ? state.verdicts.value(for: digest) : nil
+            return (known, verdict, state.entries.generation, state.verifier)
         }
         lookups.note(isHit: known != nil)
         if let known {
             try verifier.value.check(known, now: now)
             return known
         }
-        let claims = try verifier.value.verify(token, now: now)
-        state.withLock { $0.entries.insert(claims, for: digest, verifiedIn: generation) }
-        return claims
+        do throws(EntitlementError) {
+            let claims = try verifier.value.verify(token, now: now, knowing: verdict)
+            state.withLock { $0.entries.insert(claims, for: digest, verifiedIn: generation) }
+            return claims
+        } catch {
+            if case .signatureInvalid = error, verdict == nil,
+                let (_, key) = verifier.value.es256Key(of: token, now: now)
+            {
+                let forged = SignatureVerdict(key: key, isValid: false)
+                state.withLock { $0.verdicts.insert(forged, for: digest, verifiedIn: generation) }
+            }
+            throw error
+        }
+    }
+
+    /// Returns the check of a token's signature, for a batch: if nothing is known of the token, and if it names a good
+    /// key of ES256. `crypto` belongs to the calling thread.
+    package func pendingSignature(of token: [UInt8], now: Int64, crypto: CryptoContext) -> PendingSignature? {
+        guard token.count <= Token.sizeMaximum, let digest = try? Self.digest(of: token, crypto) else { return nil }
+        let (isKnown, generation, verifier) = state.withLock { state in
+            let isKnown = state.entries.value(for: digest) != nil || state.verdicts.value(for: digest) != nil
+            return (isKnown, state.entries.generation, state.verifier)
+        }
+        guard !isKnown, let check = verifier.value.es256Check(of: token, now: now, using: crypto) else { return nil }
+        return PendingSignature(check: check, token: digest, generation: generation)
+    }
+
+    /// Remembers what a check has found, for the verification of its token.
+    package func settle(_ pending: PendingSignature, isValid: Bool) {
+        let verdict = SignatureVerdict(key: pending.check.key, isValid: isValid)
+        state.withLock { $0.verdicts.insert(verdict, for: pending.token, verifiedIn: pending.generation) }
     }
 
     /// The claims of a token that was verified before, although it may have expired since; nil if it is not remembered.
     package func remembered(_ token: [UInt8], crypto: CryptoContext) -> Claims? {
         guard let digest = try? Self.digest(of: token, crypto) else { return nil }
-        return state.withLock { $0.entries.claims(for: digest) }
+        return state.withLock { $0.entries.value(for: digest) }
     }
 
     /// Returns the claims of the token that decides about a request. Throws the errors of `decide`.
@@ -118,7 +165,7 @@ package final class VerifiedTokenCache: Sendable {
     ///
     /// It is called when revocations change.
     package func removeAll() {
-        state.withLock { $0.entries.removeAll() }
+        state.withLock { $0.removeAll() }
     }
 
     private static func digest(of token: [UInt8], _ crypto: CryptoContext) throws(EntitlementError) -> TokenDigest {

@@ -4,13 +4,13 @@
 /// also settles the jobs whose results are wrong, the keys that the accelerator cannot use, and everything after the
 /// accelerator was given up.
 package final class AcceleratedRSAUnwrapper: RSAUnwrapper {
-    private let accelerator: RSAAccelerator
+    private let accelerator: CryptoAccelerator
     /// Nil if OpenSSL could not prepare them.
     private let lanes: RSALanes?
     private let openSSL: OpenSSLRSAUnwrapper
     private let count: RSAOperationCount
 
-    package init(_ accelerator: RSAAccelerator, counting count: RSAOperationCount) {
+    package init(_ accelerator: CryptoAccelerator, counting count: RSAOperationCount) {
         self.accelerator = accelerator
         self.count = count
         lanes = RSALanes(accelerator.library)
@@ -61,7 +61,7 @@ package final class AcceleratedRSAUnwrapper: RSAUnwrapper {
         guard !wrong.isEmpty else { return }
         count.addBatch(of: wrong.count)
         for lane in wrong {
-            accelerator.noteWrongResult(modulusSize: size)
+            accelerator.noteWrongResult(of: .rsa(bits: size * 8))
             openSSL.settle(lane.job, lane.input)
         }
     }

@@ -1,8 +1,9 @@
 import Glibc
 
-/// Intel's library crypto_mb, loaded into this process, with the functions of `crypto_mb/rsa.h` that are used here.
+/// Intel's library crypto_mb, loaded into this process, with the functions of `crypto_mb/rsa.h` and
+/// `crypto_mb/ec_nistp256.h` that are used here.
 ///
-/// It runs up to eight RSA operations side by side in the lanes of wide registers. It is never unloaded.
+/// It runs up to eight operations side by side in the lanes of wide registers. It is never unloaded.
 @safe
 struct AcceleratorLibrary: @unchecked Sendable {
     // Safe to share: the functions keep no state between calls, and the methods are constants of the library.
@@ -21,6 +22,11 @@ struct AcceleratorLibrary: @unchecked Sendable {
     /// Encrypts up to eight numbers with the exponent 65537. The third table has the moduli.
     typealias PublicOperation =
         @convention(c) (Inputs, Outputs, Numbers, Int32, OpaquePointer, UnsafeMutablePointer<UInt8>) -> UInt32
+    /// Checks up to eight ECDSA signatures over P-256. The tables have r, s, and the digest of each lane, 32 bytes
+    /// big-endian each, and then the coordinates x, y and z of the public keys. Without z the points are affine. The
+    /// library needs no memory from outside to work in.
+    typealias Verification =
+        @convention(c) (Inputs, Inputs, Inputs, Numbers, Numbers, Numbers?, UnsafeMutablePointer<UInt8>?) -> UInt32
 
     /// How the library computes with moduli of one size.
     @safe
@@ -42,6 +48,7 @@ struct AcceleratorLibrary: @unchecked Sendable {
     let version: String
     let decrypt: PrivateOperation
     let encrypt: PublicOperation
+    let verifyP256: Verification
     private let method1024: Method
     private let method2048: Method
 
@@ -58,6 +65,8 @@ struct AcceleratorLibrary: @unchecked Sendable {
         unsafe decrypt = try unsafeBitCast(
             Self.symbol("mbx_rsa_private_crt_mb8", in: library), to: PrivateOperation.self)
         unsafe encrypt = try unsafeBitCast(Self.symbol("mbx_rsa_public_mb8", in: library), to: PublicOperation.self)
+        unsafe verifyP256 = try unsafeBitCast(
+            Self.symbol("mbx_nistp256_ecdsa_verify_mb8", in: library), to: Verification.self)
         method1024 = try unsafe Self.method("1K", in: library)
         method2048 = try unsafe Self.method("2K", in: library)
     }
@@ -127,12 +136,14 @@ package enum AcceleratorRefusal: Error, Equatable, Sendable {
     case processorUnsuited
     /// The library has no usable method for keys of this size.
     case methodUnusable(String)
-    /// The library computes something else than OpenSSL, with keys of this size.
-    case selfTestFailed(bits: Int)
+    /// The library computes something else than OpenSSL.
+    case selfTestFailed(AcceleratedOperation)
     /// OpenSSL could not prepare the self-test.
     case cryptography(CryptoError)
     /// Too many results were wrong while the library served.
     case resultsWrong(count: Int)
+    /// The library has called a forged signature valid while it served.
+    case forgeryAccepted
 }
 
 extension AcceleratorRefusal: CustomStringConvertible {
@@ -145,9 +156,10 @@ extension AcceleratorRefusal: CustomStringConvertible {
             "the processor has no instructions for it (AVX-512 IFMA with VBMI2, or AVX-IFMA), or the system does not"
                 + " enable them"
         case .methodUnusable(let size): "the library has no usable method for RSA\(size)"
-        case .selfTestFailed(let bits): "the self-test with \(bits) bits gave another result than OpenSSL"
+        case .selfTestFailed(let operation): "the self-test of \(operation) gave another result than OpenSSL"
         case .cryptography(let error): "the self-test could not be prepared: \(error)"
         case .resultsWrong(let count): "\(count) results were wrong"
+        case .forgeryAccepted: "it called a forged signature valid; no token was accepted by that batch"
         }
     }
 }

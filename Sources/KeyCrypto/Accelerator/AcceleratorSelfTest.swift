@@ -1,9 +1,23 @@
-/// Compares an accelerator with OpenSSL before it serves: with keys of both sizes, two different keys in a batch, full
-/// and partial batches, both paddings, and ciphertexts that must be refused.
+import ByteCoding
+
+/// Compares an accelerator with OpenSSL before it serves.
+///
+/// RSA: keys of both sizes, two different keys in a batch, full and partial batches, both paddings, and ciphertexts
+/// that must be refused. ES256: two different keys in a batch, full and partial batches, and in each lane a good
+/// signature and every kind of bad one.
 enum AcceleratorSelfTest {
     private static let laneCounts = [AcceleratorLibrary.laneCount, 3, 1]
 
     static func run(_ library: AcceleratorLibrary) throws(AcceleratorRefusal) {
+        try compareRSA(library)
+        guard verifiesTheSame(ES256Lanes(library), try wrap(AcceleratorRefusal.cryptography, try es256Trials())) else {
+            throw .selfTestFailed(.es256)
+        }
+    }
+
+    // MARK: RSA
+
+    private static func compareRSA(_ library: AcceleratorLibrary) throws(AcceleratorRefusal) {
         guard let lanes = RSALanes(library) else { throw .cryptography(.operationFailed("fetch algorithms")) }
         for size in RSAPrivateNumbers.sizes {
             let isSame: Bool
@@ -13,7 +27,7 @@ enum AcceleratorSelfTest {
             } catch {
                 throw .cryptography(error)
             }
-            guard isSame else { throw .selfTestFailed(bits: size * 8) }
+            guard isSame else { throw .selfTestFailed(.rsa(bits: size * 8)) }
         }
     }
 
@@ -64,6 +78,58 @@ enum AcceleratorSelfTest {
         var isSame: Bool {
             job.isGenuine == isGood && reference.isGenuine == isGood
                 && job.sessionKey.isEqual(to: reference.sessionKey)
+        }
+    }
+
+    // MARK: ES256
+
+    /// The order of the group of P-256 (SP 800-186, section 3.2.1.3), big-endian. No r and no s may reach it.
+    private static let groupOrder: [UInt8] = [
+        0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
+        0xBC, 0xE6, 0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
+    ]
+
+    /// Makes good signatures of two keys, and then bad ones: another message, another key, a bit of r and of s changed,
+    /// r and s exchanged, and zero, the group's order, and the largest number in the place of each.
+    private static func es256Trials() throws(CryptoError) -> [ES256Check] {
+        let crypto = try CryptoContext()
+        let keys = [try ES256PrivateKey.generate(), try ES256PrivateKey.generate()]
+        var checks: [ES256Check] = []
+        func add(_ signature: [UInt8], _ message: [UInt8], _ key: Int) throws(CryptoError) {
+            guard let check = ES256Check(signature[...], for: message[...], by: keys[key].publicKey, using: crypto)
+            else { throw .operationFailed("digest") }
+            checks.append(check)
+        }
+        for index in 0..<2 {
+            let message = try RandomBytes.generate(count: 40 + index)
+            let signature = try keys[index].signature(for: message)
+            let (r, s) = (Array(signature.prefix(32)), Array(signature.suffix(32)))
+            for _ in 0..<3 { try add(signature, message, index) }
+            try add(signature, message + [0], index)
+            try add(signature, message, 1 - index)
+            for changed in [0, 31, 32, 63] {
+                var bad = signature
+                bad[changed] ^= 1
+                try add(bad, message, index)
+            }
+            try add(s + r, message, index)
+            for number in [[UInt8](repeating: 0, count: 32), groupOrder, [UInt8](repeating: 0xFF, count: 32)] {
+                try add(number + s, message, index)
+                try add(r + number, message, index)
+            }
+        }
+        return checks
+    }
+
+    /// Runs every trial in every lane, and the first ones in partial batches.
+    private static func verifiesTheSame(_ lanes: ES256Lanes, _ trials: [ES256Check]) -> Bool {
+        let expected = trials.map { $0.isValid() }
+        let batches = trials.indices.map { start in
+            (0..<AcceleratorLibrary.laneCount).map { (start + $0) % trials.count }
+        }
+        let partial = laneCounts.map { count in Array(0..<count) }
+        return (batches + partial).allSatisfy { batch in
+            lanes.verify(batch.map { trials[$0] }) == batch.map { expected[$0] }
         }
     }
 }

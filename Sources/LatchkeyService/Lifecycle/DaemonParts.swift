@@ -72,8 +72,8 @@ struct DaemonParts: Sendable {
         running.add(.services) { [callback = book.callback] in callback.current?.stop() }
         EntitlementCallback.register(book.cell, in: metrics.registry)
         let keys = storage.recentKeys(on: group.loops)
-        let accelerator = RSABackend.start(loaded, logger)
-        RSABackend.register(accelerator, in: metrics.registry)
+        let accelerator = CryptoBackend.start(loaded, logger)
+        CryptoBackend.register(accelerator, in: metrics.registry)
         let shared = sharedLicensing(
             loaded, accelerator, records, storage.recentLivePeriods(on: group.loops), clock,
             SharedLicensing(
@@ -405,7 +405,7 @@ struct DaemonParts: Sendable {
     }
 
     private static func sharedLicensing(
-        _ loaded: LoadedConfiguration, _ accelerator: RSAAccelerator?, _ records: LicenseRecords,
+        _ loaded: LoadedConfiguration, _ accelerator: CryptoAccelerator?, _ records: LicenseRecords,
         _ periods: RecentLivePeriods, _ clock: TrustedClock, _ empty: SharedLicensing
     ) -> SharedLicensing {
         var shared = empty

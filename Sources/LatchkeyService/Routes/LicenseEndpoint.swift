@@ -46,11 +46,42 @@ struct LicenseEndpoint: Sendable {
     }
 
     /// Refuses the request now if that needs no RSA operation. Otherwise returns the remaining work.
+    ///
+    /// If an accelerator can check the signature of its token together with others, that is the first work.
     func answer(
         _ request: HTTPRequest, at address: LicenseAddress = LicenseAddress(), under rules: LicenseRules,
         id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
         let start = loop.now
+        let pending = pendingSignatures(of: request, under: rules, on: loop)
+        guard !pending.isEmpty else {
+            return answer(checked: request, at: address, under: rules, id: id, since: start, on: loop)
+        }
+        return .later { loop in
+            try? await pipelines.pipeline(on: loop).admissionControl.check(pending, under: rules)
+            switch answer(checked: request, at: address, under: rules, id: id, since: start, on: loop) {
+            case .now(let response), .stream(let response, _): return response
+            case .later(let work): return await work(loop)
+            }
+        }
+    }
+
+    /// The signatures to check ahead. A request without a body is refused anyway, and its refusal must not wait.
+    private func pendingSignatures(
+        of request: HTTPRequest, under rules: LicenseRules, on loop: LoopContext
+    ) -> [PendingSignature] {
+        guard !request.body.isEmpty, let control = try? pipelines.pipeline(on: loop).admissionControl,
+            control.checksSignaturesAhead
+        else { return [] }
+        return control.pendingSignatures(
+            presenting: request.tokenCarriers, from: request.origin(countryField: nil).address, under: rules,
+            now: clock.wallTime.seconds)
+    }
+
+    private func answer(
+        checked request: HTTPRequest, at address: LicenseAddress, under rules: LicenseRules, id: RequestID,
+        since start: MonotonicTime, on loop: LoopContext
+    ) -> HTTPAnswer {
         let wish: LicenseWish
         do throws(LicenseWish.Fault) {
             wish = try LicenseWish(

@@ -17,7 +17,7 @@ import Telemetry
 /// that exceeds one is alone the cause. The rate of all requests together is no single party's fault: there a request
 /// waits for its turn. While the clock is behind, only renewals by session tokens pass.
 ///
-/// Belongs to the loop of its pipeline. Only `waitForTurn` suspends.
+/// Belongs to the loop of its pipeline. Only `waitForTurn` and `check` suspend.
 package final class AdmissionControl {
     private let crypto: CryptoContext
     private let buckets: RateBuckets
@@ -26,6 +26,8 @@ package final class AdmissionControl {
     private let pseudonyms: Pseudonymizer?
     private let room: RateRoom
     private let trustedClock: TrustedClock?
+    /// Nil if no accelerator checks signatures.
+    private let signatures: SignatureQueue?
 
     init(_ shared: SharedLicensing, using crypto: CryptoContext, on loop: LoopContext) {
         self.crypto = crypto
@@ -35,6 +37,7 @@ package final class AdmissionControl {
         pseudonyms = shared.pseudonyms
         trustedClock = shared.trustedClock
         room = RateRoom(shared.buckets.all, shared.overload, shared.clock, on: loop)
+        signatures = shared.accelerator.map { SignatureQueue(verifier: AcceleratedES256Verifier($0), on: loop) }
     }
 
     /// Admits a request that asks for a licence or brings a sync report. `now` is in seconds since 1970.
@@ -164,11 +167,7 @@ package final class AdmissionControl {
         presenting carriers: TokenCarriers, from address: IPAddress?, under rules: LicenseRules,
         mayBringToken: Bool = false, now: Int64
     ) -> Bool {
-        if let rate = rules.rates.perAddress, let address,
-            buckets.addresses.wait(of: address.subscriber, at: rate) != nil
-        {
-            return true
-        }
+        if isTooOften(address, under: rules) { return true }
         do throws(LicenseError) {
             guard let token = try token(in: carriers, rules) else { return !mayBringToken }
             if let callback = rules.callback, callback.decides(token) { return false }
@@ -191,6 +190,37 @@ package final class AdmissionControl {
         } catch {
             return false
         }
+    }
+
+    // MARK: Signatures ahead
+
+    /// Whether an accelerator can check signatures before requests are admitted.
+    package var checksSignaturesAhead: Bool { signatures?.isCollecting == true }
+
+    /// The signatures of a request's tokens that can be checked in a batch before the request is admitted. There are
+    /// none if no accelerator serves, if nothing new is in the tokens, and if the address has used up its rate.
+    package func pendingSignatures(
+        presenting carriers: TokenCarriers, from address: IPAddress?, under rules: LicenseRules, now: Int64
+    ) -> [PendingSignature] {
+        guard checksSignaturesAhead, !isTooOften(address, under: rules),
+            let presented = try? token(in: carriers, rules), rules.callback?.decides(presented) != true
+        else { return [] }
+        return presented.tokens.compactMap { token in
+            rules.entitlement.tokens.pendingSignature(of: token, now: now, crypto: crypto)
+        }
+    }
+
+    /// Checks signatures together with those of other requests, so that the tokens' verification needs no check of its
+    /// own.
+    package func check(_ pending: [PendingSignature], under rules: LicenseRules) async {
+        guard let signatures else { return }
+        for signature in pending { await signatures.check(signature, for: rules.entitlement.tokens) }
+    }
+
+    /// Whether the address has used up its rate. Counts nothing.
+    private func isTooOften(_ address: IPAddress?, under rules: LicenseRules) -> Bool {
+        guard let rate = rules.rates.perAddress, let address else { return false }
+        return buckets.addresses.wait(of: address.subscriber, at: rate) != nil
     }
 
     /// Counts a request of an address. For a request without a token there is nothing else to count.

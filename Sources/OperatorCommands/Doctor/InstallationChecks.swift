@@ -118,17 +118,17 @@ struct InstallationChecks {
                 remedy: "run chrony or systemd-timesyncd: a wrong clock refuses good tokens, or accepts old ones")
     }
 
-    // MARK: RSA
+    // MARK: Accelerator
 
     /// Loads and tests the library as the daemon does when it starts.
     private var accelerator: DoctorFinding {
         let check = "crypto.accelerator"
-        guard let path = loaded.acceleratorPath else { return .good(check, "off: OpenSSL computes RSA") }
+        guard let path = loaded.acceleratorPath else { return .good(check, "off: OpenSSL computes RSA and ES256") }
         do throws(AcceleratorRefusal) {
-            let found = try RSAAccelerator(path: path) { _ in }
-            return .good(check, "crypto_mb \(found.version) computes RSA: \(found.path) passes its self-test")
+            let found = try CryptoAccelerator(path: path) { _ in }
+            return .good(check, "crypto_mb \(found.version) computes RSA and ES256: \(found.path) passes its self-test")
         } catch {
-            let cause = "OpenSSL computes RSA: \(error)"
+            let cause = "OpenSSL computes RSA and ES256: \(error)"
             guard loaded.configuration.crypto.accelerator != .automatic else { return .good(check, cause) }
             let remedy =
                 error == .processorUnsuited

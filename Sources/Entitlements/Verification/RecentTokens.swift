@@ -13,17 +13,17 @@ struct TokenDigest: Hashable, Sendable {
     }
 }
 
-/// A bounded table of claims that drops entries that were not used recently.
+/// A bounded table of what is known of tokens, which drops entries that were not used recently.
 ///
 /// The slots are a ring with one hand (the clock algorithm). When the ring is full, the hand skips slots that were used
 /// since its last visit, but at most `spareMaximum` of them. So the cost of a look-up or an insertion does not depend
 /// on the number of tokens.
-struct RecentClaims: Sendable {
-    private static let spareMaximum = 8
+struct RecentTokens<Value: Sendable>: Sendable {
+    private static var spareMaximum: Int { 8 }
 
     private struct Slot: Sendable {
         let digest: TokenDigest
-        let claims: Claims
+        let value: Value
         var wasUsed = false
     }
 
@@ -36,22 +36,22 @@ struct RecentClaims: Sendable {
     private(set) var generation: UInt64 = 0
 
     init(capacity: Int) {
-        precondition(capacity > 0, "a cache has room for a token")
+        precondition(capacity > 0, "a table has room for a token")
         self.capacity = capacity
     }
 
     var count: Int { slots.count }
 
-    mutating func claims(for digest: TokenDigest) -> Claims? {
+    mutating func value(for digest: TokenDigest) -> Value? {
         guard let index = indices[digest] else { return nil }
         slots[index].wasUsed = true
-        return slots[index].claims
+        return slots[index].value
     }
 
-    /// Adds claims, unless all entries were removed since their verification began, or another thread has added them.
-    mutating func insert(_ claims: Claims, for digest: TokenDigest, verifiedIn generation: UInt64) {
+    /// Adds a value, unless all entries were removed since its verification began, or another thread has added one.
+    mutating func insert(_ value: Value, for digest: TokenDigest, verifiedIn generation: UInt64) {
         guard generation == self.generation, indices[digest] == nil else { return }
-        let slot = Slot(digest: digest, claims: claims)
+        let slot = Slot(digest: digest, value: value)
         if slots.count < capacity {
             indices[digest] = slots.count
             slots.append(slot)

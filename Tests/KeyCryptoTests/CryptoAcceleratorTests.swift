@@ -4,11 +4,11 @@ import Testing
 
 @testable import KeyCrypto
 
-/// Loading, testing and giving up a library that runs RSA operations side by side.
-@Suite(.tags(.startsProcesses)) struct RSAAcceleratorTests {
+/// Loading, testing and giving up a library that runs operations side by side.
+@Suite(.tags(.startsProcesses)) struct CryptoAcceleratorTests {
     @Test func takesALibraryThatComputesLikeOpenSSL() throws {
         let standIn = try StandInAccelerator()
-        let accelerator = try RSAAccelerator(path: standIn.path) { _ in }
+        let accelerator = try CryptoAccelerator(path: standIn.path) { _ in }
         #expect(accelerator.isServing)
         #expect(accelerator.version == "99.0.1")
         #expect(accelerator.path == standIn.path)
@@ -18,30 +18,38 @@ import Testing
     @Test(arguments: [StandInAccelerator.Variant.wrongLane, .wrongHalf, .failedLane])
     func refusesALibraryThatComputesWrongly(variant: StandInAccelerator.Variant) throws {
         let standIn = try StandInAccelerator(variant)
-        #expect(throws: AcceleratorRefusal.selfTestFailed(bits: 1024)) {
-            try RSAAccelerator(path: standIn.path) { _ in }
+        #expect(throws: AcceleratorRefusal.selfTestFailed(.rsa(bits: 1024))) {
+            try CryptoAccelerator(path: standIn.path) { _ in }
+        }
+    }
+
+    @Test(arguments: [StandInAccelerator.Variant.refusedSignature, .acceptedSignatures])
+    func refusesALibraryThatChecksSignaturesWrongly(variant: StandInAccelerator.Variant) throws {
+        let standIn = try StandInAccelerator(variant)
+        #expect(throws: AcceleratorRefusal.selfTestFailed(.es256)) {
+            try CryptoAccelerator(path: standIn.path) { _ in }
         }
     }
 
     @Test func refusesALibraryThatCannotRunHere() throws {
         let standIn = try StandInAccelerator(.unsuited)
-        #expect(throws: AcceleratorRefusal.processorUnsuited) { try RSAAccelerator(path: standIn.path) { _ in } }
+        #expect(throws: AcceleratorRefusal.processorUnsuited) { try CryptoAccelerator(path: standIn.path) { _ in } }
         #expect(standIn.takeLaneCounts() == [], "nothing was computed")
     }
 
     @Test func refusesALibraryWithoutAFunction() throws {
         let standIn = try StandInAccelerator(.withoutFunction)
         #expect(throws: AcceleratorRefusal.symbolMissing("mbx_RSA2K_pub65537_Method")) {
-            try RSAAccelerator(path: standIn.path) { _ in }
+            try CryptoAccelerator(path: standIn.path) { _ in }
         }
     }
 
     @Test func refusesWhatIsNoLibrary() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/libcrypto_mb.so"
-        #expect(throws: AcceleratorRefusal.notInstalled(path: path)) { try RSAAccelerator(path: path) { _ in } }
+        #expect(throws: AcceleratorRefusal.notInstalled(path: path)) { try CryptoAccelerator(path: path) { _ in } }
         try Data("no library".utf8).write(to: URL(filePath: path))
-        let refusal = #expect(throws: AcceleratorRefusal.self) { try RSAAccelerator(path: path) { _ in } }
+        let refusal = #expect(throws: AcceleratorRefusal.self) { try CryptoAccelerator(path: path) { _ in } }
         guard case .notLoadable(let text) = refusal else {
             Issue.record("\(String(describing: refusal))")
             return
@@ -54,7 +62,7 @@ import Testing
     func takesTheInstalledLibrary() throws {
         let path = try #require(Self.installedPath)
         do {
-            let accelerator = try RSAAccelerator(path: path) { _ in }
+            let accelerator = try CryptoAccelerator(path: path) { _ in }
             let unwrapper = AcceleratedRSAUnwrapper(accelerator, counting: RSAOperationCount())
             let jobs = try UnwrapTrials.jobs(8, bits: 1024) + UnwrapTrials.jobs(8, bits: 2048)
             unwrapper.unwrap(jobs)

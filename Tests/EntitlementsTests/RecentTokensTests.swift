@@ -2,7 +2,7 @@ import Testing
 
 @testable import Entitlements
 
-@Suite struct RecentClaimsTests {
+@Suite struct RecentTokensTests {
     private let claims: Claims
 
     init() throws {
@@ -14,32 +14,32 @@ import Testing
     }
 
     @Test func keepsWhatIsUsedAndDropsWhatIsNot() {
-        var recent = RecentClaims(capacity: 3)
+        var recent = RecentTokens<Claims>(capacity: 3)
         for number: UInt8 in 0..<3 { recent.insert(claims, for: Self.digest(number), verifiedIn: 0) }
-        #expect(recent.claims(for: Self.digest(0)) != nil)
+        #expect(recent.value(for: Self.digest(0)) != nil)
         recent.insert(claims, for: Self.digest(3), verifiedIn: 0)
-        #expect(recent.claims(for: Self.digest(0)) != nil)
-        #expect(recent.claims(for: Self.digest(1)) == nil)
-        #expect(recent.claims(for: Self.digest(2)) != nil)
-        #expect(recent.claims(for: Self.digest(3)) != nil)
+        #expect(recent.value(for: Self.digest(0)) != nil)
+        #expect(recent.value(for: Self.digest(1)) == nil)
+        #expect(recent.value(for: Self.digest(2)) != nil)
+        #expect(recent.value(for: Self.digest(3)) != nil)
         #expect(recent.count == 3)
     }
 
     @Test(arguments: [1, 2, 5, 40])
     func replacesSomethingWhereEverythingWasUsed(capacity: Int) {
-        var recent = RecentClaims(capacity: capacity)
+        var recent = RecentTokens<Claims>(capacity: capacity)
         for number in 0..<UInt8(capacity) {
             recent.insert(claims, for: Self.digest(number), verifiedIn: 0)
-            #expect(recent.claims(for: Self.digest(number)) != nil)
+            #expect(recent.value(for: Self.digest(number)) != nil)
         }
         recent.insert(claims, for: Self.digest(200), verifiedIn: 0)
-        #expect(recent.claims(for: Self.digest(200)) != nil)
+        #expect(recent.value(for: Self.digest(200)) != nil)
         #expect(recent.count == capacity)
-        #expect((0..<UInt8(capacity)).filter { recent.claims(for: Self.digest($0)) == nil }.count == 1)
+        #expect((0..<UInt8(capacity)).filter { recent.value(for: Self.digest($0)) == nil }.count == 1)
     }
 
     @Test func whatWasVerifiedBeforeEverythingWasForgottenStaysOut() {
-        var recent = RecentClaims(capacity: 3)
+        var recent = RecentTokens<Claims>(capacity: 3)
         let generation = recent.generation
         recent.removeAll()
         recent.insert(claims, for: Self.digest(1), verifiedIn: generation)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func aSecondInsertionOfTheSameTokenChangesNothing() {
-        var recent = RecentClaims(capacity: 3)
+        var recent = RecentTokens<Claims>(capacity: 3)
         for _ in 0..<5 { recent.insert(claims, for: Self.digest(1), verifiedIn: 0) }
         #expect(recent.count == 1)
     }
