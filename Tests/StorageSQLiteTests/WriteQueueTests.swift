@@ -76,4 +76,31 @@ import Testing
         queue.fileIsBack()
         #expect(queue.condition == .sound)
     }
+
+    // MARK: Waiting for more requests
+
+    /// A writer that waits for requests until the last one of them comes, or until the store stops.
+    @Test(arguments: [true, false]) func aBatchWaitsForAsManyAsTheLastOneHad(stops: Bool) async throws {
+        let queue = WriteQueue(
+            lengthMaximum: 100, batchSizeMaximum: 100, pacing: BatchPacing(spacing: .seconds(600)))
+        // The first batch waits for nothing, and the second one is a probe: it waits for one more.
+        for _ in 0..<3 { queue.tryToWrite() }
+        #expect(queue.next(mayIdle: false)?.count == 3)
+        _ = queue.finish(.sound)
+        for _ in 0..<3 { queue.tryToWrite() }
+        let batch = Task.detached { queue.next(mayIdle: false)?.count }
+        if stops { queue.stop() } else { queue.tryToWrite() }
+        let count = await batch.value
+        #expect(count == (stops ? 3 : 4))
+    }
+
+    @Test func aRequestAloneWaitsForNone() {
+        let queue = WriteQueue(
+            lengthMaximum: 100, batchSizeMaximum: 100, pacing: BatchPacing(spacing: .seconds(600)))
+        for count in [1, 2, 1, 1] {
+            for _ in 0..<count { queue.tryToWrite() }
+            #expect(queue.next(mayIdle: false)?.count == count)
+            _ = queue.finish(.sound)
+        }
+    }
 }

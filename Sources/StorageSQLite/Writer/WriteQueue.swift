@@ -24,6 +24,9 @@ final class WriteQueue: Sendable {
         /// When the writer began its current work; nil if it has none.
         var currentSince: MonotonicTime?
         var patience: Duration?
+        var pacing: BatchPacing
+        /// Whether the writer waits for more requests before it begins a batch.
+        var isGathering = false
         var isStopped = false
         var condition = WriterCondition.sound
         var statistics = WriterStatistics()
@@ -40,14 +43,14 @@ final class WriteQueue: Sendable {
 
     /// Makes an empty queue. `patience` is how long a caller waits; nil if there is no limit.
     init(
-        lengthMaximum: Int, batchSizeMaximum: Int, patience: Duration? = nil,
+        lengthMaximum: Int, batchSizeMaximum: Int, patience: Duration? = nil, pacing: BatchPacing = BatchPacing(),
         clock: any MonotonicClock = SystemMonotonicClock()
     ) {
         precondition(lengthMaximum > 0 && batchSizeMaximum > 0, "a queue has a place")
         self.lengthMaximum = lengthMaximum
         self.batchSizeMaximum = batchSizeMaximum
         self.clock = clock
-        var state = State()
+        var state = State(pacing: pacing)
         state.patience = patience
         self.state = Monitor(state)
     }
@@ -64,40 +67,80 @@ final class WriteQueue: Sendable {
         _ request: WriteRequest, caller: CheckedContinuation<WriteResult, Never>?, loopIndex: Int?
     ) -> StoreError? {
         let pending = Pending(request: request, caller: caller, loopIndex: loopIndex, since: now)
-        return state.update { state in
-            // The store has stopped. To the caller it cannot be written any more.
-            if state.isStopped { return .unavailable(.notWritable) }
-            switch state.condition {
-            case .hanging: return .unavailable(.hanging)
-            case .replaced: return .unavailable(.replaced)
-            case .sound, .failing: break
-            }
-            guard state.pending.count < lengthMaximum else {
-                state.statistics.refusedCount += 1
-                return .unavailable(.busy)
-            }
+        var refusal: StoreError?
+        state.change { state in
+            refusal = Self.refusal(in: &state, lengthMaximum)
+            guard refusal == nil else { return false }
             state.pending.append(pending)
-            return nil
+            // A writer that gathers requests is woken by the last one that it waits for.
+            return !state.isGathering || state.pending.count >= state.pacing.target
         }
+        return refusal
+    }
+
+    private static func refusal(in state: inout State, _ lengthMaximum: Int) -> StoreError? {
+        // The store has stopped. To the caller it cannot be written any more.
+        if state.isStopped { return .unavailable(.notWritable) }
+        switch state.condition {
+        case .hanging: return .unavailable(.hanging)
+        case .replaced: return .unavailable(.replaced)
+        case .sound, .failing: break
+        }
+        guard state.pending.count < lengthMaximum else {
+            state.statistics.refusedCount += 1
+            return .unavailable(.busy)
+        }
+        return nil
     }
 
     /// Waits for the next batch. Returns nil when the queue has stopped and is empty.
     ///
-    /// If `mayIdle` is set and no request waits, returns an empty batch, because the writer has other work.
+    /// If `mayIdle` is set and no request waits, returns an empty batch, because the writer has other work. Under load
+    /// a batch waits for more requests (`BatchPacing`).
     func next(mayIdle: Bool) -> [WriteRequest]? {
-        state.wait { state in
-            if state.pending.isEmpty {
-                if state.isStopped { return .some(nil) }
-                return mayIdle ? .some([]) : nil
+        while true {
+            let next = state.wait { state -> Next? in
+                guard state.pending.isEmpty else { return begin(in: &state) }
+                if state.isStopped { return .stopped }
+                return mayIdle ? .batch([]) : nil
             }
-            let batch = Array(state.pending.prefix(batchSizeMaximum))
-            state.pending.removeFirst(batch.count)
-            state.current = batch
-            let start = now
-            state.currentSince = start
-            for pending in batch { times.waits.observe(start - pending.since) }
-            return .some(batch.map(\.request))
+            switch next {
+            case .stopped: return nil
+            case .batch(let requests): return requests
+            case .gathering(let end): gather(until: end)
+            }
         }
+    }
+
+    /// What the writer does next.
+    private enum Next {
+        case stopped
+        case batch([WriteRequest])
+        /// It waits for more requests until this time.
+        case gathering(until: MonotonicTime)
+    }
+
+    /// Begins a batch of the requests that wait, of which there is at least one.
+    private func begin(in state: inout State) -> Next {
+        let start = now
+        if !state.isStopped, let end = state.pacing.wait(with: state.pending.count, at: start) {
+            state.isGathering = true
+            return .gathering(until: end)
+        }
+        let batch = Array(state.pending.prefix(batchSizeMaximum))
+        state.pending.removeFirst(batch.count)
+        state.current = batch
+        state.currentSince = start
+        state.pacing.begin(batch.count, at: start)
+        for pending in batch { times.waits.observe(start - pending.since) }
+        return .batch(batch.map(\.request))
+    }
+
+    private func gather(until end: MonotonicTime) {
+        _ = state.wait(until: end) { state in
+            state.isStopped || state.pending.count >= state.pacing.target ? true : nil
+        }
+        state.withLock { $0.isGathering = false }
     }
 
     /// Ends the batch and sets the writer's condition to `outcome`. Returns the batch's requests in their order; nil
