@@ -5,7 +5,8 @@ package struct TokenFinder: Equatable, Sendable {
     /// The most tokens in one list.
     package static let listCountMaximum = 8
 
-    private let ignored: Set<TokenSource>
+    /// The sources that are searched, in their order.
+    private let sources: [TokenSource]
     private let headerNames: [String]
     /// Whether a token in the body of a request counts.
     ///
@@ -14,15 +15,14 @@ package struct TokenFinder: Equatable, Sendable {
 
     /// `headerNames` are additional headers whose whole value is a token. Sources in `ignored` are not searched.
     package init(ignoring ignored: Set<TokenSource> = [], headerNames: [String] = [], readsBody: Bool = false) {
-        self.ignored = ignored
+        sources = TokenSource.allCases.filter { !ignored.contains($0) }
         self.headerNames = headerNames
         self.readsBody = readsBody && !ignored.contains(.body)
     }
 
     /// The names of all header fields that can carry a token.
     package var fieldNames: Set<String> {
-        let sources = TokenSource.allCases.filter { !ignored.contains($0) }
-        return Set(sources.flatMap { $0 == .headers ? headerNames : $0.header.map { [$0] } ?? [] })
+        Set(sources.flatMap { $0 == .headers ? headerNames : $0.header.map { [$0] } ?? [] })
     }
 
     /// Returns the token of a request; nil if the request has no token.
@@ -32,7 +32,7 @@ package struct TokenFinder: Equatable, Sendable {
     package func token(in carriers: TokenCarriers) throws(EntitlementError) -> PresentedToken? {
         let pairs = QueryPairs(carriers.query)
         var found: PresentedToken?
-        for source in TokenSource.allCases where !ignored.contains(source) {
+        for source in sources {
             for tokens in try presented(by: source, in: carriers, pairs) {
                 let presented = PresentedToken(source: source, tokens: tokens)
                 found =
@@ -47,7 +47,7 @@ package struct TokenFinder: Equatable, Sendable {
     package func places(in carriers: TokenCarriers) -> [String] {
         let pairs = QueryPairs(carriers.query)
         var places: [String] = []
-        for source in TokenSource.allCases where !ignored.contains(source) {
+        for source in sources {
             let headers = source == .headers ? headerNames : source.header.map { [$0] } ?? []
             places += headers.filter { !carriers.fieldValues($0).isEmpty }
             places += source.queryNames.filter { !pairs.values($0).isEmpty }.map { "?\($0)=" }
@@ -87,13 +87,14 @@ package struct TokenFinder: Equatable, Sendable {
 
     /// Returns the token after the scheme `Bearer`, which is compared without regard to case (RFC 6750, section 2.1).
     private static func bearerToken(of value: String) -> [UInt8]? {
-        let scheme = "bearer".utf8
-        let bytes = Array(value.utf8)
+        var rest = value.utf8[...]
         // Upper-case and lower-case letters differ in bit 5 only.
-        guard bytes.count > scheme.count, zip(bytes, scheme).allSatisfy({ $0 | 0x20 == $1 }) else { return nil }
-        let rest = bytes.dropFirst(scheme.count)
+        for letter in "bearer".utf8 {
+            guard let byte = rest.popFirst(), byte | 0x20 == letter else { return nil }
+        }
         guard rest.first == UInt8(ascii: " ") else { return nil }
-        return Array(rest.drop { $0 == UInt8(ascii: " ") })
+        while rest.first == UInt8(ascii: " ") { rest.removeFirst() }
+        return Array(rest)
     }
 
     /// Reads all fields of a name as one list (RFC 9110, section 5.3). Some clients write commas as %2C.
@@ -134,7 +135,11 @@ package struct QueryPairs {
     private let pairs: [(name: [UInt8], value: [UInt8])]
 
     package init(_ query: String?) {
-        pairs = (query ?? "").utf8.split(separator: UInt8(ascii: "&")).compactMap { pair in
+        guard let query, !query.isEmpty else {
+            pairs = []
+            return
+        }
+        pairs = query.utf8.split(separator: UInt8(ascii: "&")).compactMap { pair in
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { return nil }
             return (PercentEncoding.decodeLeniently(Array(parts[0])), PercentEncoding.decodeLeniently(Array(parts[1])))
