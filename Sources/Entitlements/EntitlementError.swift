@@ -78,7 +78,7 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case outputNotAllowed
     /// The security level of the device is known, and is lower than the right demands.
     case securityLevelTooLow
-    /// A digest could not be computed. The fault is in this server.
+    /// OpenSSL could not compute a digest or check a signature. The fault is in this server.
     case cryptoFailed
 
     /// The number of seconds after which the same request can succeed; nil if time alone does not help.
@@ -161,7 +161,7 @@ extension EntitlementError: CustomStringConvertible {
         case .countryDenied: "the token does not allow the client's country"
         case .outputNotAllowed: "the right forbids the output that the device uses"
         case .securityLevelTooLow: "the device is weaker than the right demands"
-        case .cryptoFailed: "a digest could not be computed"
+        case .cryptoFailed: "OpenSSL could not compute a digest or check a signature"
         }
     }
 }

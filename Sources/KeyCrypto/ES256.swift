@@ -37,15 +37,21 @@ package final class ES256PublicKey: Sendable {
         try self.init(parsing: PublicKeyEncoding.p256(x: x, y: y))
     }
 
-    /// Whether `signature` (r ‖ s, 64 bytes) over the SHA-256 of `message` was made by the private key.
-    package func isValidSignature(_ signature: ArraySlice<UInt8>, for message: ArraySlice<UInt8>) -> Bool {
+    /// Whether `signature` (r ‖ s, 64 bytes) over the SHA-256 of `message` was made by the private key; nil if OpenSSL
+    /// fails and cannot tell.
+    package func verify(_ signature: ArraySlice<UInt8>, for message: ArraySlice<UInt8>) -> Bool? {
         guard signature.count == Self.signatureSize else { return false }
         return verifications.verify(ECDSASignature.encode(signature), message)
     }
 
     /// The same for a message whose digest is known.
-    func isValidSignature(_ check: ES256Check) -> Bool {
+    func verify(_ check: ES256Check) -> Bool? {
         verifications.verify(ECDSASignature.encode(check.signature), digest: check.digest)
+    }
+
+    /// Whether OpenSSL finds that the signature was made by the private key.
+    package func isValidSignature(_ signature: ArraySlice<UInt8>, for message: ArraySlice<UInt8>) -> Bool {
+        verify(signature, for: message) == true
     }
 
     package func publicPEM() throws(CryptoError) -> [UInt8] {
@@ -181,17 +187,17 @@ private final class VerificationPool: Sendable {
         self.key = key
     }
 
-    func verify(_ encoded: [UInt8], _ message: ArraySlice<UInt8>) -> Bool {
+    func verify(_ encoded: [UInt8], _ message: ArraySlice<UInt8>) -> Bool? {
         use { $0.verify(encoded, message) }
     }
 
-    func verify(_ encoded: [UInt8], digest: [UInt8]) -> Bool {
+    func verify(_ encoded: [UInt8], digest: [UInt8]) -> Bool? {
         use { $0.verify(encoded, digest: digest) }
     }
 
-    private func use(_ verify: (Verification) -> Bool) -> Bool {
+    private func use(_ verify: (Verification) -> Bool?) -> Bool? {
         defer { ERR_clear_error() }
-        guard let verification = idle.withLock({ $0.popLast() }) ?? Verification(key) else { return false }
+        guard let verification = idle.withLock({ $0.popLast() }) ?? Verification(key) else { return nil }
         let isValid = verify(verification)
         idle.withLock { if $0.count < Self.countMaximum { $0.append(verification) } }
         return isValid
@@ -221,13 +227,18 @@ private final class Verification: @unchecked Sendable {
         unsafe EVP_PKEY_CTX_free(context)
     }
 
-    func verify(_ encoded: [UInt8], _ message: ArraySlice<UInt8>) -> Bool {
-        guard let hash = unsafe try? digest.digest(message.span.bytes) else { return false }
+    func verify(_ encoded: [UInt8], _ message: ArraySlice<UInt8>) -> Bool? {
+        guard let hash = unsafe try? digest.digest(message.span.bytes) else { return nil }
         return verify(encoded, digest: hash)
     }
 
-    func verify(_ encoded: [UInt8], digest: [UInt8]) -> Bool {
-        unsafe EVP_PKEY_verify(context, encoded, encoded.count, digest, digest.count) == 1
+    func verify(_ encoded: [UInt8], digest: [UInt8]) -> Bool? {
+        // A negative number says that OpenSSL could not check the signature.
+        switch unsafe EVP_PKEY_verify(context, encoded, encoded.count, digest, digest.count) {
+        case 1: true
+        case 0: false
+        default: nil
+        }
     }
 }
 

@@ -20,8 +20,8 @@ package struct ES256Check: Sendable {
         self.signature = signature
     }
 
-    /// Checks the signature alone, with OpenSSL.
-    func isValid() -> Bool { key.isValidSignature(self) }
+    /// Checks the signature alone, with OpenSSL. Returns nil if OpenSSL fails.
+    func verify() -> Bool? { key.verify(self) }
 }
 
 /// Checks signatures in batches. A backend belongs to one loop.
@@ -31,6 +31,6 @@ package protocol ES256Verifier: AnyObject {
     /// Whether a batch costs less than its checks one after another. If not, it is not worth to collect them.
     var gainsFromBatches: Bool { get }
 
-    /// Whether each signature is valid, in the order of the checks.
-    func verify(_ checks: [ES256Check]) -> [Bool]
+    /// Whether each signature is valid, in the order of the checks; nil if that could not be found out.
+    func verify(_ checks: [ES256Check]) -> [Bool?]
 }

@@ -46,8 +46,8 @@ final class SignatureQueue {
         if (2..<verifier.groupSize).contains(waiters.count), !turn.isQuiet { return .pollAgain }
         let group = waiters.prefix(verifier.groupSize)
         waiters.removeFirst(group.count)
-        for (waiter, isValid) in zip(group, verifier.verify(group.map(\.signature.check))) {
-            waiter.tokens.settle(waiter.signature, isValid: isValid)
+        for (waiter, verdict) in zip(group, verifier.verify(group.map(\.signature.check))) {
+            if let verdict { waiter.tokens.settle(waiter.signature, isValid: verdict) }
         }
         for waiter in group { unsafe waiter.continuation.resume() }
         return waiters.isEmpty ? .done : .workLeft

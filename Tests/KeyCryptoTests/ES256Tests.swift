@@ -45,10 +45,15 @@ import Testing
         #expect(!key.publicKey.isValidSignature(signature[...], for: message.dropLast()))
     }
 
+    /// The verdict is certain: OpenSSL does not fail.
     @Test func refusesZeroAndOtherSizes() {
-        for bytes in [[], [UInt8](repeating: 0, count: 64), Array(signature.dropLast()), signature + [0]] {
-            #expect(!key.publicKey.isValidSignature(bytes[...], for: message[...]))
-        }
+        let large = [UInt8](repeating: 0xFF, count: 32)
+        let (r, s, zero) = (signature.prefix(32), signature.suffix(32), [UInt8](repeating: 0, count: 32))
+        let bad = [
+            [], zero + zero, zero + s, r + zero, large + s, r + large, large + large, Array(signature.dropLast()),
+            signature + [0],
+        ]
+        for bytes in bad { #expect(key.publicKey.verify(bytes[...], for: message[...]) == false) }
     }
 
     @Test func refusesOtherKinds() throws {

@@ -159,5 +159,5 @@ private final class NotingVerifier: ES256Verifier {
         self.notes = notes
     }
 
-    func verify(_ checks: [ES256Check]) -> [Bool] { notes.verdicts(ofBatch: checks.count) }
+    func verify(_ checks: [ES256Check]) -> [Bool?] { notes.verdicts(ofBatch: checks.count) }
 }

@@ -65,10 +65,23 @@ package struct VerificationKey: Sendable {
         if case .es256(let key) = material { key } else { nil }
     }
 
-    /// Whether the token was signed with this key. A verdict about this key is believed.
-    func isValidSignature(of token: Token, knowing verdict: SignatureVerdict?) -> Bool {
-        if let verdict, es256 === verdict.key { return verdict.isValid }
-        return isValidSignature(of: token)
+    /// Checks that the token was signed with this key. A verdict about this key is believed.
+    ///
+    /// Throws `signatureInvalid`; `cryptoFailed` if OpenSSL cannot tell, because a good token must not be refused then.
+    func checkSignature(of token: Token, knowing verdict: SignatureVerdict?) throws(EntitlementError) {
+        var isValid: Bool?
+        if let es256 {
+            isValid =
+                if let verdict, es256 === verdict.key {
+                    verdict.isValid
+                } else {
+                    es256.verify(token.signature[...], for: token.signedBytes)
+                }
+        } else {
+            isValid = isValidSignature(of: token)
+        }
+        guard let isValid else { throw .cryptoFailed }
+        guard isValid else { throw .signatureInvalid }
     }
 
     func isValidSignature(of token: Token) -> Bool {

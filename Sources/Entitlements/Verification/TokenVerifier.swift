@@ -26,8 +26,8 @@ package struct TokenVerifier: Sendable {
     /// other claims. Before the signature is verified, only the key ID of an Axinom token is read from the payload. A
     /// verdict about the signature is used if it is of the token's key.
     ///
-    /// Throws the cases of `EntitlementError` up to `claimUnsupported`, and `sessionEnded`, `tokenOfAnotherServer` and
-    /// `sessionOfAnotherServer`.
+    /// Throws the cases of `EntitlementError` up to `claimUnsupported`, and `sessionEnded`, `tokenOfAnotherServer`,
+    /// `sessionOfAnotherServer` and `cryptoFailed`.
     package func verify(_ bytes: [UInt8], now: Int64) throws(EntitlementError) -> Claims {
         try verify(bytes, now: now, knowing: nil)
     }
@@ -78,7 +78,7 @@ package struct TokenVerifier: Sendable {
         let (issuer, key) = try issuerAndKey(of: token, notesUnknownKey: true)
         try key.state.check(now: now)
         guard token.algorithm == key.algorithm else { throw .algorithmNotPinned }
-        guard key.isValidSignature(of: token, knowing: verdict) else { throw .signatureInvalid }
+        try key.checkSignature(of: token, knowing: verdict)
 
         let claims = try TokenPayload.read(token)
         let times = try TokenTimes(of: claims, in: issuer.dialect)

@@ -26,11 +26,11 @@ package final class AcceleratedES256Verifier: ES256Verifier {
     package var groupSize: Int { AcceleratorLibrary.laneCount - 1 }
     package var gainsFromBatches: Bool { forgery != nil && accelerator.isServing }
 
-    package func verify(_ checks: [ES256Check]) -> [Bool] {
-        var verdicts = [Bool](repeating: false, count: checks.count)
+    package func verify(_ checks: [ES256Check]) -> [Bool?] {
+        var verdicts = [Bool?](repeating: nil, count: checks.count)
         var accelerated: [Int] = []
         for (index, check) in checks.enumerated() {
-            if check.key.pointWords.isEmpty { verdicts[index] = check.isValid() } else { accelerated.append(index) }
+            if check.key.pointWords.isEmpty { verdicts[index] = check.verify() } else { accelerated.append(index) }
         }
         for start in stride(from: 0, to: accelerated.count, by: groupSize) {
             let group = accelerated[start..<min(start + groupSize, accelerated.count)]
@@ -40,9 +40,9 @@ package final class AcceleratedES256Verifier: ES256Verifier {
     }
 
     /// Checks as many signatures as a group has, with keys that the accelerator can use.
-    private func verify(group: [ES256Check]) -> [Bool] {
+    private func verify(group: [ES256Check]) -> [Bool?] {
         guard group.count > Self.openSSLMaximum, accelerator.isServing, let forgery else {
-            return group.map { $0.isValid() }
+            return group.map { $0.verify() }
         }
         accelerator.addSignatureBatch(of: group.count)
         var batch = group
@@ -52,12 +52,13 @@ package final class AcceleratedES256Verifier: ES256Verifier {
         var found = lanes.verify(batch)
         guard !found.remove(at: position) else {
             accelerator.noteAcceptedForgery()
-            return group.map { $0.isValid() }
+            return group.map { $0.verify() }
         }
         return zip(group, found).map { check, isValid in
-            guard !isValid, check.isValid() else { return isValid }
-            accelerator.noteWrongResult(of: .es256)
-            return true
+            if isValid { return true }
+            let verdict = check.verify()
+            if verdict == true { accelerator.noteWrongResult(of: .es256) }
+            return verdict
         }
     }
 
@@ -66,6 +67,6 @@ package final class AcceleratedES256Verifier: ES256Verifier {
         let (key, message) = (try ES256PrivateKey.generate(), try RandomBytes.generate(count: 32))
         let signature = try key.signature(for: message + [0])
         let forgery = ES256Check(signature[...], for: message[...], by: key.publicKey, using: try CryptoContext())
-        return forgery?.isValid() == false ? forgery : nil
+        return forgery?.verify() == false ? forgery : nil
     }
 }
