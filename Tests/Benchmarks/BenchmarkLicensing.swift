@@ -19,12 +19,14 @@ struct BenchmarkLicensing {
 
     let pipelines: LicensePipelines
     let shared: SharedLicensing
+    let accelerator: CryptoAccelerator?
     let rules: LicenseRules
     let store: SQLiteKeyStore
     let tokens: [[UInt8]]
     let requests: [SPCVersion: [DeviceRequest]]
 
-    init(databasePath: String, requestCount: Int) async throws {
+    /// `accelerator` computes RSA in the place of OpenSSL.
+    init(databasePath: String, requestCount: Int, accelerator: CryptoAccelerator? = nil) async throws {
         let credential = try TestCredential.shared.get()
         let signingKey = try ES256PrivateKey.generate()
         let verificationKey = VerificationKey(id: "benchmark", es256: signingKey.publicKey)
@@ -33,9 +35,12 @@ struct BenchmarkLicensing {
         rules = LicenseRules(
             fairplay: .init(credentials: try CredentialSet([credential.credential])),
             entitlement: .init(tokens: VerifiedTokenCache(verifier: TokenVerifier(issuers: issuers))))
-        shared = SharedLicensing(
+        var shared = SharedLicensing(
             keys: RecentContentKeys(source: store), operations: RSAOperationCount(),
             revocations: KnownRevocations(RevocationView()))
+        shared.accelerator = accelerator
+        self.accelerator = accelerator
+        self.shared = shared
         pipelines = LicensePipelines(shared)
         let minter = TokenMinter(keyID: "benchmark", es256: signingKey)
         tokens = try (0..<16).map { index in

@@ -48,7 +48,7 @@ struct Benchmarks {
     private static let usage = """
         latchkey-benchmarks [--short] [PART...]
 
-          pipeline   CKCs per second and core in process against openssl speed
+          pipeline   CKCs per second and core in process against openssl speed, and with an accelerator if there is one
           tokens     a token's check from the cache, and without it against EVP_DigestVerify alone
           listener   licences per second over HTTP, and the daemon's CPU per licence against one RSA operation
           shapes     licences per second for form and JSON bodies against raw ones, and what reading such a body takes

@@ -15,7 +15,7 @@ struct UnwrapBenchmark {
     }
 
     func run() throws {
-        let accelerator = Self.findAccelerator()
+        let accelerator = MeasuredAccelerator.find()
         for bits in [1024, 2048] {
             let wrapped = try Wrapped(bits: bits)
             var rates: (openSSL: [Double], accelerated: [Double], reference: [Double]) = ([], [], [])
@@ -50,19 +50,6 @@ struct UnwrapBenchmark {
             count += jobs.count
         } while ContinuousClock.now < end
         return Double(count) / (start.duration(to: .now) / .seconds(1))
-    }
-
-    private static func findAccelerator() -> CryptoAccelerator? {
-        let named = ProcessInfo.processInfo.environment["LATCHKEY_ACCELERATOR"]
-        let path = named ?? "/usr/local/lib/latchkey/libcrypto_mb.so"
-        do throws(AcceleratorRefusal) {
-            let accelerator = try CryptoAccelerator(path: path) { print("accelerator: \($0)") }
-            print("accelerator: \(path), version \(accelerator.version)")
-            return accelerator
-        } catch {
-            print("no accelerator is measured: \(error)")
-            return nil
-        }
     }
 
     /// A wrapped session key.
