@@ -11,6 +11,8 @@ package final class ES256PublicKey: Sendable {
     /// The coordinates of the point in the form of an accelerator: x and then y, each as four little-endian words.
     /// Empty if OpenSSL does not tell them.
     let pointWords: [UInt64]
+    /// Whether an accelerator can use the key.
+    var fitsLanes: Bool { pointWords.count == 8 }
     private let verifications: VerificationPool
 
     init(_ key: OpenSSLKey) {

@@ -62,30 +62,24 @@ package final class RSAUnwrapJob: Sendable {
 
 /// The number of RSA private operations of the process. It can show that a refused token has caused none.
 package final class RSAOperationCount: Sendable {
-    private let total = Atomic<UInt64>(0)
-    private let batches = Atomic<UInt64>(0)
-    private let accelerated = Atomic<UInt64>(0)
-    private let acceleratedBatches = Atomic<UInt64>(0)
+    private let all = BatchCount()
+    private let accelerated = BatchCount()
 
     package init() {}
 
-    package var value: UInt64 { total.load(ordering: .relaxed) }
+    package var value: UInt64 { all.members }
     /// The number of batches.
-    package var batchCount: UInt64 { batches.load(ordering: .relaxed) }
+    package var batchCount: UInt64 { all.batches }
     /// The number of operations that ran side by side with others, in an accelerator.
-    package var acceleratedCount: UInt64 { accelerated.load(ordering: .relaxed) }
+    package var acceleratedCount: UInt64 { accelerated.members }
     /// The number of batches of these operations. `acceleratedCount` divided by it tells how full the batches were.
-    package var acceleratedBatchCount: UInt64 { acceleratedBatches.load(ordering: .relaxed) }
+    package var acceleratedBatchCount: UInt64 { accelerated.batches }
 
-    func addBatch(of count: Int) {
-        total.wrappingAdd(UInt64(count), ordering: .relaxed)
-        batches.wrappingAdd(1, ordering: .relaxed)
-    }
+    func addBatch(of count: Int) { all.add(count) }
 
     func addAcceleratedBatch(of count: Int) {
-        addBatch(of: count)
-        accelerated.wrappingAdd(UInt64(count), ordering: .relaxed)
-        acceleratedBatches.wrappingAdd(1, ordering: .relaxed)
+        all.add(count)
+        accelerated.add(count)
     }
 }
 

@@ -37,6 +37,7 @@ import Testing
 /// A loop with a queue, and an issuer of tokens. The backend calls the signature of every third token invalid.
 private final class SignatureStand: Sendable {
     let notes = SignatureNotes()
+    private let checksLeft = Countdown()
     private let group: EventLoopGroup
     private let queues: LoopLocal<SignatureQueue>
     private let cache: VerifiedTokenCache
@@ -74,9 +75,9 @@ private final class SignatureStand: Sendable {
     func check(_ tokens: [[UInt8]]) async {
         let loop = group.loops[0]
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            notes.expect(tokens.count) { continuation.resume() }
+            checksLeft.start(tokens.count) { continuation.resume() }
             // The closures do not hold this object, because a loop cannot stop itself.
-            loop.execute { [queues, notes, cache] in
+            loop.execute { [queues, checksLeft, cache] in
                 for token in tokens {
                     loop.spawn {
                         if let crypto = try? CryptoContext(),
@@ -84,7 +85,7 @@ private final class SignatureStand: Sendable {
                         {
                             await loop.value(of: queues).check(pending, for: cache)
                         }
-                        notes.checkEnded()
+                        checksLeft.count()
                     }
                 }
             }
@@ -107,8 +108,6 @@ private final class SignatureNotes: Sendable {
     private struct State {
         var batches: [Int] = []
         var checkCount = 0
-        var left = 0
-        var atEnd: (@Sendable () -> Void)?
         var tokens: [Int: [UInt8]] = [:]
     }
 
@@ -123,13 +122,6 @@ private final class SignatureNotes: Sendable {
         return made
     }
 
-    func expect(_ count: Int, atEnd: @escaping @Sendable () -> Void) {
-        state.withLock { state in
-            state.left = count
-            state.atEnd = atEnd
-        }
-    }
-
     /// Notes a batch, and returns its verdicts.
     func verdicts(ofBatch count: Int) -> [Bool] {
         state.withLock { state in
@@ -137,14 +129,6 @@ private final class SignatureNotes: Sendable {
             defer { state.checkCount += count }
             return (0..<count).map { (state.checkCount + $0) % 3 != 2 }
         }
-    }
-
-    func checkEnded() {
-        let atEnd = state.withLock { state in
-            state.left -= 1
-            return state.left == 0 ? state.atEnd : nil
-        }
-        atEnd?()
     }
 }
 

@@ -94,6 +94,16 @@ import Testing
         #expect(count == (stops ? 3 : 4))
     }
 
+    /// The wait ends with its time, whatever the clock says then.
+    @Test func aBatchWaitsOnlyOnce() {
+        let queue = WriteQueue(lengthMaximum: 100, batchSizeMaximum: 100, clock: clock)
+        for count in [8, 1, 1] {
+            for _ in 0..<count { queue.tryToWrite() }
+            #expect(queue.next(mayIdle: false)?.count == count)
+            _ = queue.finish(.sound)
+        }
+    }
+
     @Test func aRequestAloneWaitsForNone() {
         let queue = WriteQueue(
             lengthMaximum: 100, batchSizeMaximum: 100, pacing: BatchPacing(spacing: .seconds(600)))

@@ -206,7 +206,7 @@ package struct IssuerSet: Sendable {
         entries[Array(keyID.utf8)]
     }
 
-    /// Returns the key with this ID; nil if there is none, or if keys of several issuers have it.
+    /// Returns the only key with this ID. Returns nil if no key has it, and if keys of several issuers have it.
     func onlyKey(forKeyID keyID: String) -> VerificationKey? {
         let id = Array(keyID.utf8)
         return rivals[id] == nil ? entries[id]?.key : nil

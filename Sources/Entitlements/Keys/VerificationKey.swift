@@ -69,17 +69,12 @@ package struct VerificationKey: Sendable {
     ///
     /// Throws `signatureInvalid`; `cryptoFailed` if OpenSSL cannot tell, because a good token must not be refused then.
     func checkSignature(of token: Token, knowing verdict: SignatureVerdict?) throws(EntitlementError) {
-        var isValid: Bool?
-        if let es256 {
-            isValid =
-                if let verdict, es256 === verdict.key {
-                    verdict.isValid
-                } else {
-                    es256.verify(token.signature[...], for: token.signedBytes)
-                }
-        } else {
-            isValid = isValidSignature(of: token)
-        }
+        let isValid: Bool? =
+            switch material {
+            case .es256(let key) where key === verdict?.key: verdict?.isValid
+            case .es256(let key): key.verify(token.signature[...], for: token.signedBytes)
+            case .edDSA, .rs256, .hs256: isValidSignature(of: token)
+            }
         guard let isValid else { throw .cryptoFailed }
         guard isValid else { throw .signatureInvalid }
     }

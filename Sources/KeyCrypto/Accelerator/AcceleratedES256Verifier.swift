@@ -30,7 +30,7 @@ package final class AcceleratedES256Verifier: ES256Verifier {
         var verdicts = [Bool?](repeating: nil, count: checks.count)
         var accelerated: [Int] = []
         for (index, check) in checks.enumerated() {
-            if check.key.pointWords.isEmpty { verdicts[index] = check.verify() } else { accelerated.append(index) }
+            if check.key.fitsLanes { accelerated.append(index) } else { verdicts[index] = check.verify() }
         }
         for start in stride(from: 0, to: accelerated.count, by: groupSize) {
             let group = accelerated[start..<min(start + groupSize, accelerated.count)]
@@ -44,7 +44,7 @@ package final class AcceleratedES256Verifier: ES256Verifier {
         guard group.count > Self.openSSLMaximum, accelerator.isServing, let forgery else {
             return group.map { $0.verify() }
         }
-        accelerator.addSignatureBatch(of: group.count)
+        accelerator.signatures.add(group.count)
         var batch = group
         let position = forgedLane % (group.count + 1)
         forgedLane = (forgedLane + 1) % AcceleratorLibrary.laneCount
@@ -62,11 +62,11 @@ package final class AcceleratedES256Verifier: ES256Verifier {
         }
     }
 
-    /// A signature by a new key, of another message.
+    /// A signature by a new key, of another message. Returns nil if it cannot be checked in a lane.
     private static func makeForgery() throws(CryptoError) -> ES256Check? {
         let (key, message) = (try ES256PrivateKey.generate(), try RandomBytes.generate(count: 32))
         let signature = try key.signature(for: message + [0])
         let forgery = ES256Check(signature[...], for: message[...], by: key.publicKey, using: try CryptoContext())
-        return forgery?.verify() == false ? forgery : nil
+        return key.publicKey.fitsLanes && forgery?.verify() == false ? forgery : nil
     }
 }

@@ -37,8 +37,7 @@ package final class CryptoAccelerator: Sendable {
     private let observer: @Sendable (Event) -> Void
     private let wrongResults = Atomic<Int>(0)
     private let hasAcceptedForgery = Atomic<Bool>(false)
-    private let signatureChecks = Atomic<UInt64>(0)
-    private let signatureBatches = Atomic<UInt64>(0)
+    let signatures = BatchCount()
 
     /// Loads a library and tests it. Throws why OpenSSL must serve instead. `observer` is called on any thread.
     package init(path: String, observer: @escaping @Sendable (Event) -> Void) throws(AcceleratorRefusal) {
@@ -61,14 +60,9 @@ package final class CryptoAccelerator: Sendable {
     package var wrongResultCount: Int { wrongResults.load(ordering: .relaxed) }
 
     /// How many signatures were checked side by side with others.
-    package var signatureCheckCount: UInt64 { signatureChecks.load(ordering: .relaxed) }
+    package var signatureCheckCount: UInt64 { signatures.members }
     /// The number of batches of these checks.
-    package var signatureBatchCount: UInt64 { signatureBatches.load(ordering: .relaxed) }
-
-    func addSignatureBatch(of count: Int) {
-        signatureChecks.wrappingAdd(UInt64(count), ordering: .relaxed)
-        signatureBatches.wrappingAdd(1, ordering: .relaxed)
-    }
+    package var signatureBatchCount: UInt64 { signatures.batches }
 
     /// Gives the accelerator up at once: it has called a forged signature valid.
     func noteAcceptedForgery() {

@@ -27,7 +27,7 @@ final class ES256Lanes {
     }
 
     /// Whether the library finds each signature valid, in the order of the checks. There are one to eight, whose keys
-    /// have `pointWords`.
+    /// fit the lanes.
     func verify(_ checks: [ES256Check]) -> [Bool] {
         precondition((1...AcceleratorLibrary.laneCount).contains(checks.count), "one to eight lanes")
         for (lane, check) in checks.enumerated() { load(check, into: lane) }
@@ -44,7 +44,7 @@ final class ES256Lanes {
     private func load(_ check: ES256Check, into lane: Int) {
         let (signature, words) = (check.signature, check.key.pointWords)
         precondition(
-            signature.count == 2 * Self.partSize && check.digest.count == Self.partSize && words.count == 8,
+            signature.count == 2 * Self.partSize && check.digest.count == Self.partSize && check.key.fitsLanes,
             "a signature, a SHA-256 and a point")
         // Safe: the sizes were checked, and r and s, like x and y, are stored one after the other.
         unsafe UnsafeMutableRawBufferPointer(start: part(.r, of: lane), count: 2 * Self.partSize).copyBytes(

@@ -63,7 +63,7 @@ enum CryptoBackend {
             help: "Signatures of tokens that an accelerator has checked side by side.", isCounter: true
         ) { Double(accelerator?.signatureCheckCount ?? 0) }
         registry.sample(
-            "latchkey_es256_accelerated_batches_total", help: "Batches of these checks, of at most eight.",
+            "latchkey_es256_accelerated_batches_total", help: "Batches of these checks, of at most seven.",
             isCounter: true
         ) { Double(accelerator?.signatureBatchCount ?? 0) }
     }

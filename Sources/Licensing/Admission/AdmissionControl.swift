@@ -198,11 +198,12 @@ package final class AdmissionControl {
     package var checksSignaturesAhead: Bool { signatures?.isCollecting == true }
 
     /// The signatures of a request's tokens that can be checked in a batch before the request is admitted. There are
-    /// none if no accelerator serves, if nothing new is in the tokens, and if the address has used up its rate.
+    /// none if nothing new is in the tokens, and if the address has used up its rate. To ask is worth it only if
+    /// `checksSignaturesAhead`.
     package func pendingSignatures(
         presenting carriers: TokenCarriers, from address: IPAddress?, under rules: LicenseRules, now: Int64
     ) -> [PendingSignature] {
-        guard checksSignaturesAhead, !isTooOften(address, under: rules),
+        guard !isTooOften(address, under: rules),
             let presented = try? token(in: carriers, rules), rules.callback?.decides(presented) != true
         else { return [] }
         return presented.tokens.compactMap { token in

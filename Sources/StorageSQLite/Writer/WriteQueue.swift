@@ -100,14 +100,14 @@ final class WriteQueue: Sendable {
     func next(mayIdle: Bool) -> [WriteRequest]? {
         while true {
             let next = state.wait { state -> Next? in
-                guard state.pending.isEmpty else { return begin(in: &state) }
+                guard state.pending.isEmpty else { return gatherOrBegin(in: &state) }
                 if state.isStopped { return .stopped }
                 return mayIdle ? .batch([]) : nil
             }
             switch next {
             case .stopped: return nil
             case .batch(let requests): return requests
-            case .gathering(let end): gather(until: end)
+            case .gathering(let end): if let requests = gather(until: end) { return requests }
             }
         }
     }
@@ -120,27 +120,35 @@ final class WriteQueue: Sendable {
         case gathering(until: MonotonicTime)
     }
 
-    /// Begins a batch of the requests that wait, of which there is at least one.
-    private func begin(in state: inout State) -> Next {
-        let start = now
-        if !state.isStopped, let end = state.pacing.wait(with: state.pending.count, at: start) {
-            state.isGathering = true
-            return .gathering(until: end)
+    private func gatherOrBegin(in state: inout State) -> Next {
+        guard !state.isStopped, let end = state.pacing.wait(with: state.pending.count, at: now) else {
+            return .batch(begin(in: &state))
         }
+        state.isGathering = true
+        return .gathering(until: end)
+    }
+
+    /// Waits for more requests, and then begins a batch. Returns nil if the watch has taken all requests meanwhile.
+    private func gather(until end: MonotonicTime) -> [WriteRequest]? {
+        _ = state.wait(until: end) { state in
+            state.isStopped || state.pending.count >= state.pacing.target ? true : nil
+        }
+        return state.withLock { state in
+            state.isGathering = false
+            return state.pending.isEmpty ? nil : begin(in: &state)
+        }
+    }
+
+    /// Begins a batch of the requests that wait, of which there is at least one.
+    private func begin(in state: inout State) -> [WriteRequest] {
+        let start = now
         let batch = Array(state.pending.prefix(batchSizeMaximum))
         state.pending.removeFirst(batch.count)
         state.current = batch
         state.currentSince = start
         state.pacing.begin(batch.count, at: start)
         for pending in batch { times.waits.observe(start - pending.since) }
-        return .batch(batch.map(\.request))
-    }
-
-    private func gather(until end: MonotonicTime) {
-        _ = state.wait(until: end) { state in
-            state.isStopped || state.pending.count >= state.pacing.target ? true : nil
-        }
-        state.withLock { $0.isGathering = false }
+        return batch.map(\.request)
     }
 
     /// Ends the batch and sets the writer's condition to `outcome`. Returns the batch's requests in their order; nil

@@ -53,6 +53,7 @@ import Testing
 /// A loop with a queue.
 private final class QueueStand: Sendable {
     let notes = BatchNotes()
+    private let jobsLeft = Countdown()
     private let group: EventLoopGroup
     private let queues: LoopLocal<UnwrapQueue>
 
@@ -74,15 +75,15 @@ private final class QueueStand: Sendable {
     func run(_ jobs: [RSAUnwrapJob]) async -> [[Int]] {
         let loop = group.loops[0]
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            notes.expect(jobs.count) { continuation.resume() }
+            jobsLeft.start(jobs.count) { continuation.resume() }
             // The closures do not hold this object, because a loop cannot stop itself.
-            loop.execute { [queues, notes] in
+            loop.execute { [queues, jobsLeft] in
                 for job in jobs {
                     loop.spawn {
                         let queue = loop.value(of: queues)
                         _ = await queue.unwrap(
                             job, isUrgent: false, limits: OverloadLimits(wait: .seconds(600), waitingMaximum: 1000))
-                        notes.jobEnded()
+                        jobsLeft.count()
                     }
                 }
             }
@@ -93,32 +94,11 @@ private final class QueueStand: Sendable {
 
 /// The batches of a backend.
 private final class BatchNotes: Sendable {
-    private struct State {
-        var batches: [[Int]] = []
-        var left = 0
-        var atEnd: (@Sendable () -> Void)?
-    }
+    private let noted = Mutex<[[Int]]>([])
 
-    private let state = Mutex(State())
+    var batches: [[Int]] { noted.withLock { $0 } }
 
-    var batches: [[Int]] { state.withLock { $0.batches } }
-
-    func expect(_ count: Int, atEnd: @escaping @Sendable () -> Void) {
-        state.withLock { state in
-            state.left = count
-            state.atEnd = atEnd
-        }
-    }
-
-    func append(_ batch: [Int]) { state.withLock { $0.batches.append(batch) } }
-
-    func jobEnded() {
-        let atEnd = state.withLock { state in
-            state.left -= 1
-            return state.left == 0 ? state.atEnd : nil
-        }
-        atEnd?()
-    }
+    func append(_ batch: [Int]) { noted.withLock { $0.append(batch) } }
 }
 
 /// A backend with room for `groupSize` jobs of each size, which settles nothing.
