@@ -22,13 +22,18 @@ from pathlib import Path
 import pytest
 
 import http1_wire
-from deployment import Deployment, deployment_of
+from deployment import Deployment, deployment_of, run_latchkey
 from fairplay_device.spc import Device, SPCOptions, device_for
 from own_daemon import OwnDaemon, running_daemon
 
 IS_LONG = os.environ.get("LATCHKEY_ABUSE") == "long"
 CONNECTIONS = 500 if IS_LONG else 100
 ATTACK_SECONDS = 20 if IS_LONG else 3
+ADDRESSES = 16
+# `refused` are slow bodies without a token: the daemon refuses them at once, and each client comes again.
+WIRE_KINDS = {"refused": "body"}
+# Clients of these kinds are never quiet.
+BUSY_KINDS = ("pipeline", "refused")
 # Slow readers first request more than the kernel buffers. The measurement begins when these buffers are full.
 # The attack must go on after it.
 SETTLE_SECONDS = 10 if IS_LONG else 1
@@ -120,13 +125,16 @@ def slow_clients(kind: str, daemon: OwnDaemon) -> Iterator[dict[str, int]]:
     """Runs the clients inside the context, which begins when all are connected. Fills the tally when they have gone."""
     tally: dict[str, int] = {}
     host, port = daemon.public
-    arguments = [kind, host, str(port), str(CONNECTIONS), str(ATTACK_SECONDS)]
+    arguments = [WIRE_KINDS.get(kind, kind), host, str(port), str(CONNECTIONS), str(ATTACK_SECONDS), str(ADDRESSES)]
+    if kind == "body":
+        # Without a token, the daemon refuses the request after its head, and waits for no body.
+        arguments.append(run_latchkey(daemon.setup, "token", "mint", "--content", "sample").strip())
     program = str(Path(__file__).with_name("slow_clients.py"))
     with subprocess.Popen([sys.executable, program, *arguments], stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
             assert process.stdout.readline() == f"{CONNECTIONS} are there\n"
-            if kind != "pipeline":
+            if kind not in BUSY_KINDS:
                 settle(daemon)
             yield tally
             tally |= json.loads(process.stdout.readline())
@@ -138,10 +146,10 @@ def slow_clients(kind: str, daemon: OwnDaemon) -> Iterator[dict[str, int]]:
 def normal_times(kind: str, folders: pytest.TempPathFactory) -> Iterator[None]:
     """Keeps the machine, inside the context, in the state whose times count as normal: at rest.
 
-    Clients that pipeline without end keep any server busy. For them, the state is normal while the same clients use
-    another daemon on the same cores.
+    Some clients keep any server busy: they pipeline without end, or open a new connection whenever they are refused.
+    For them, the state is normal while the same clients use another daemon on the same cores.
     """
-    if kind != "pipeline":
+    if kind not in BUSY_KINDS:
         yield
         return
     with running_daemon(folders.mktemp("other")) as other, slow_clients(kind, other):
@@ -172,7 +180,7 @@ NEEDS_SLOWHTTPTEST = (
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "attack"),
-    [(kind, slow_clients) for kind in ("header", "body", "read", "pipeline")]
+    [(kind, slow_clients) for kind in ("header", "body", "refused", "read", "pipeline")]
     + [pytest.param(kind, slowhttptest, marks=NEEDS_SLOWHTTPTEST) for kind in SLOWHTTPTEST_OPTIONS],
     ids=lambda value: value if isinstance(value, str) else value.__name__,
 )
@@ -205,7 +213,7 @@ def test_slow_clients_do_not_slow_a_good_one(
     if IS_LONG:
         assert min(slowdowns) < SLOWDOWN_MAXIMUM, slowdowns
         # The daemon ends each slow head and slow body after its deadline. A slow reader has 30 seconds.
-        if tally and kind in ("header", "body"):
+        if tally and kind in ("header", "body", "refused"):
             assert tally["ended"] >= CONNECTIONS
 
 
