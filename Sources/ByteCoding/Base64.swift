@@ -83,13 +83,15 @@ struct Base64Alphabet: Sendable {
     }
 
     func encode(_ bytes: [UInt8], padded: Bool) -> String {
-        var text: [UInt8] = []
-        append(bytes, to: &text, padded: padded)
-        return String(decoding: text, as: UTF8.self)
+        String(asciiOfSize: Base64.encodedSize(of: bytes.count)) { text in
+            append(bytes.span, to: &text, padded: padded)
+        }
     }
 
     func append(_ bytes: [UInt8], to text: inout [UInt8], padded: Bool) {
-        text.append(addingCapacity: (bytes.count + 2) / 3 * 4) { text in append(bytes.span, to: &text, padded: padded) }
+        text.append(addingCapacity: Base64.encodedSize(of: bytes.count)) { text in
+            append(bytes.span, to: &text, padded: padded)
+        }
     }
 
     /// `text` must have room for four characters for each group of three bytes; an incomplete last group counts too.

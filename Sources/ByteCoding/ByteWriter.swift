@@ -40,6 +40,11 @@ public struct ByteWriter: Sendable {
         storage.append(contentsOf: value)
     }
 
+    /// Writes the UTF-8 bytes of a text.
+    package mutating func write(utf8Of text: String) {
+        storage.append(utf8Of: text)
+    }
+
     @inlinable
     public mutating func write(_ value: ArraySlice<UInt8>) {
         storage.append(contentsOf: value)

@@ -8,6 +8,24 @@ public enum Hexadecimal {
         encodeArray(Array(bytes))
     }
 
+    /// Encodes 16 bytes as 32 lower-case digits.
+    package static func encode(_ bytes: Bytes16) -> String {
+        String(asciiOfSize: 32) { append(bytes, to: &$0) }
+    }
+
+    /// Appends 32 lower-case digits, for which `text` must have room.
+    static func append(_ bytes: Bytes16, to text: inout OutputSpan<UInt8>) {
+        append(bytes.high, to: &text)
+        append(bytes.low, to: &text)
+    }
+
+    /// Appends 16 lower-case digits, for which `text` must have room.
+    static func append(_ number: UInt64, to text: inout OutputSpan<UInt8>) {
+        for shift in stride(from: UInt64(60), through: 0, by: -4) {
+            text.append(digit(of: UInt8(truncatingIfNeeded: number >> shift) & 0x0F))
+        }
+    }
+
     /// Decodes digits of either case, without prefix, separators or white space.
     ///
     /// Throws `invalidLength` for an odd number of digits and `invalidCharacter` for anything that is not a digit.
@@ -47,12 +65,12 @@ public enum Hexadecimal {
     // Works on a concrete type: a generic loop costs about 100 ns per byte when it is called from another module,
     // while the cost of copying an array into an array is negligible.
     private static func encodeArray(_ bytes: [UInt8]) -> String {
-        var digits: [UInt8] = []
-        digits.reserveCapacity(bytes.count * 2)
-        for byte in bytes {
-            digits.append(digit(of: byte >> 4))
-            digits.append(digit(of: byte & 0x0F))
+        String(asciiOfSize: bytes.count * 2) { digits in
+            for byte in bytes {
+                digits.append(digit(of: byte >> 4))
+                digits.append(digit(of: byte & 0x0F))
+            }
         }
-        return String(decoding: digits, as: UTF8.self)
     }
+
 }

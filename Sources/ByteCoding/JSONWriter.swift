@@ -135,6 +135,27 @@ package struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// Writes a member whose value is the Base64URL text of these bytes.
+    package mutating func member(_ name: String, base64URL value: [UInt8]) {
+        self.name(name)
+        beginValue()
+        bytes.append(UInt8(ascii: "\""))
+        Base64URL.append(value, to: &bytes)
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Writes a member whose value is a text of 32 hexadecimal digits.
+    package mutating func member(_ name: String, hexadecimal value: Bytes16) {
+        self.name(name)
+        digits(32) { Hexadecimal.append(value, to: &$0) }
+    }
+
+    /// Writes a member whose value is a text of 16 hexadecimal digits.
+    package mutating func member(_ name: String, hexadecimal value: UInt64) {
+        self.name(name)
+        digits(16) { Hexadecimal.append(value, to: &$0) }
+    }
+
     /// Writes a member of text, or null if the value is nil.
     package mutating func member(_ name: String, _ value: String?) {
         self.name(name)
@@ -185,6 +206,15 @@ package struct JSONWriter: Sendable {
     }
 
     private mutating func append(_ text: String) { bytes.append(utf8Of: text) }
+
+    private mutating func digits(_ count: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+        beginValue()
+        bytes.append(addingCapacity: count + 2) { text in
+            text.append(UInt8(ascii: "\""))
+            write(&text)
+            text.append(UInt8(ascii: "\""))
+        }
+    }
 
     private mutating func appendQuoted(_ text: String) {
         bytes.append(UInt8(ascii: "\""))

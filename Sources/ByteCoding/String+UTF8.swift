@@ -7,6 +7,16 @@ extension String {
     package func hasSameUTF8(as other: String) -> Bool {
         utf8.count == other.utf8.count && self == other && utf8.elementsEqual(other.utf8)
     }
+
+    /// Makes a text of the ASCII characters that the closure writes, at most `size`, without an array in between.
+    init(asciiOfSize size: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+        // Safe: the span writes into the buffer only, and says how many bytes it has written.
+        self = unsafe String(unsafeUninitializedCapacity: size) { buffer in
+            var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+            write(&output)
+            return unsafe output.finalize(for: buffer)
+        }
+    }
 }
 
 extension [UInt8] {
@@ -25,6 +35,11 @@ extension [UInt8] {
             append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
             rest /= 10
         } while rest > 0
-        self[start...].reverse()
+        // The digits are turned round in place. A slice would refer to the same memory, and the array would be copied.
+        var (first, last) = (start, count - 1)
+        while first < last {
+            swapAt(first, last)
+            (first, last) = (first + 1, last - 1)
+        }
     }
 }

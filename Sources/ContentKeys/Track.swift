@@ -35,9 +35,10 @@ package struct Track: Hashable, Sendable {
     }
 
     /// The labels by which a policy can name these tracks: their own, and the well-known label of their type.
-    package var policyLabels: [TrackLabel] {
-        guard let label, label != contentType.label else { return [contentType.label] }
-        return [label, contentType.label]
+    package var policyLabels: [String] {
+        let general = contentType.label
+        guard let label, label != general else { return [general.text] }
+        return [label.text, general.text]
     }
 }
 

@@ -25,7 +25,10 @@ package enum CKCWriter {
     private static func payload(
         for spc: SPC, contentKey: WrappedContentKey, terms: LicenseTerms, using crypto: CryptoContext
     ) throws(CryptoError) -> [UInt8] {
-        var blocks = contentKey.blocks + terms.blocks
+        var blocks: [LicenseBlock] = []
+        blocks.reserveCapacity(8)
+        contentKey.append(to: &blocks)
+        terms.append(to: &blocks)
         try shuffle(&blocks, using: crypto)
         var writer = TLLVWriter(using: crypto)
         for block in blocks { try writer.write(block.tag, try block.value(using: crypto)) }

@@ -3,7 +3,10 @@ package import KeyCrypto
 
 /// A block that the server writes into a CKC, in contrast to an echo (protocol, section 2.2).
 enum LicenseBlock {
-    case contentKey(tag: UInt64, value: [UInt8])
+    /// The key that was wrapped in this process: AES-ECB(SK, key).
+    case contentKey(iv: Bytes16, wrapped: Bytes16)
+    /// The block of an external module.
+    case moduleContentKey(tag: UInt64, value: [UInt8])
     /// R1; 44 bytes.
     case r1([UInt8])
     case duration(KeyDuration)
@@ -14,7 +17,8 @@ enum LicenseBlock {
 
     var tag: UInt64 {
         switch self {
-        case .contentKey(let tag, _): tag
+        case .contentKey: TLLVTag.contentKey
+        case .moduleContentKey(let tag, _): tag
         case .r1: TLLVTag.r1
         case .duration: TLLVTag.contentKeyDuration
         case .offlineKey: TLLVTag.offlineKey
@@ -26,7 +30,12 @@ enum LicenseBlock {
 
     func value(using crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
         switch self {
-        case .contentKey(_, let value), .r1(let value): return value
+        case .contentKey(let iv, let wrapped):
+            var value = ByteWriter(capacity: 32)
+            value.write(iv)
+            value.write(wrapped)
+            return value.bytes
+        case .moduleContentKey(_, let value), .r1(let value): return value
         case .duration(let duration): return Self.value(of: duration)
         case .offlineKey(let key): return Self.value(of: key)
         case .hdcp(let level):
@@ -75,9 +84,8 @@ enum LicenseBlock {
 }
 
 extension LicenseTerms {
-    /// The blocks of a CKC that carry these terms.
-    var blocks: [LicenseBlock] {
-        var blocks: [LicenseBlock] = []
+    /// Appends the blocks of a CKC that carry these terms.
+    func append(to blocks: inout [LicenseBlock]) {
         switch validity {
         case .session: break
         case .duration(let duration): blocks.append(.duration(duration))
@@ -85,11 +93,12 @@ extension LicenseTerms {
         }
         if let hdcp { blocks.append(.hdcp(hdcp)) }
         if let securityLevel { blocks.append(.securityLevel(securityLevel)) }
-        return blocks
     }
 
     /// Returns the same blocks as tags and values, so that an operator can see what a device would get.
     package func describedBlocks(using crypto: CryptoContext) throws(CryptoError) -> [(tag: UInt64, value: [UInt8])] {
+        var blocks: [LicenseBlock] = []
+        append(to: &blocks)
         var described: [(tag: UInt64, value: [UInt8])] = []
         for block in blocks { described.append((block.tag, try block.value(using: crypto))) }
         return described

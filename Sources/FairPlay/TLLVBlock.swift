@@ -103,7 +103,7 @@ package struct TLLVBlocks: Sendable {
 
 /// Builds a payload of TLLV blocks with random padding (protocol, section 2).
 package struct TLLVWriter {
-    package private(set) var payload = ByteWriter(capacity: 1024)
+    package private(set) var payload = ByteWriter(capacity: 960)
     private let crypto: CryptoContext
 
     package init(using crypto: CryptoContext) {

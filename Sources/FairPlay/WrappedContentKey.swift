@@ -23,18 +23,17 @@ package enum WrappedContentKey: Sendable {
         }
     }
 
-    /// The blocks of a CKC that come from the ladder (protocol, section 2.2). Only a module adds the session key
-    /// version.
-    var blocks: [LicenseBlock] {
+    /// Appends the blocks of a CKC that come from the ladder (protocol, section 2.2). Only a module adds the session
+    /// key version.
+    func append(to blocks: inout [LicenseBlock]) {
         switch self {
         case .here(let keys, let iv, let wrapped):
-            [.contentKey(tag: TLLVTag.contentKey, value: iv.bytes + wrapped.bytes), .r1(keys.r1)]
+            blocks.append(.contentKey(iv: iv, wrapped: wrapped))
+            blocks.append(.r1(keys.r1))
         case .module(let answer):
-            [
-                .contentKey(tag: answer.contentKeyTag, value: answer.contentKeyValue),
-                .r1(answer.r1.bytes.revealed()),
-                .sessionKeyVersion(answer.sessionKeyVersion),
-            ]
+            blocks.append(.moduleContentKey(tag: answer.contentKeyTag, value: answer.contentKeyValue))
+            blocks.append(.r1(answer.r1.bytes.revealed()))
+            blocks.append(.sessionKeyVersion(answer.sessionKeyVersion))
         }
     }
 

@@ -93,7 +93,7 @@ extension HTTPFields {
     /// and its ID is in the log.
     package static func answer(_ contentType: String, _ id: RequestID) -> HTTPFields {
         // Room for the fields of a licence with a session token, and for those that CORS adds.
-        var fields = HTTPFields(roomForFields: 16, bytes: 1024)
+        var fields = HTTPFields(roomForFields: 16, bytes: 1472)
         fields.append("Content-Type", contentType)
         fields.append(contentsOf: uncachedAndUnguessed)
         fields.append("X-Request-Id", id.text)

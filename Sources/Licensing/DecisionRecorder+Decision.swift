@@ -76,7 +76,7 @@ extension DecisionRecorder {
     /// The pseudonym of the token's subject; nil for a token without a subject.
     private func subject(of authorization: Authorization) throws(CryptoError) -> Pseudonym? {
         try authorization.subject.map { subject throws(CryptoError) in
-            try pseudonyms.pseudonym(of: .subject, Array(authorization.issuer.utf8), Array(subject.utf8))
+            try pseudonyms.subject(issuer: authorization.issuer, subject)
         }
     }
 

@@ -178,7 +178,7 @@ extension DecisionRecorder {
             content: permission.content.contentID,
             detail: accepted.isChallengeAccepted ? "challenged" : "unchallenged")
         entry.subject = try permission.subject.map { subject throws(CryptoError) in
-            try pseudonyms.pseudonym(of: .subject, Array(permission.issuer.utf8), Array(subject.utf8))
+            try pseudonyms.subject(issuer: permission.issuer, subject)
         }
         entry.device = try pseudonyms.pseudonym(of: .device, accepted.deviceID.bytes)
         entry.tokenID = permission.tokenID

@@ -201,6 +201,6 @@ extension OpenedRequest {
 extension RequestedContent {
     init(_ key: ContentKeyAttributes) {
         self.init(
-            contentID: key.contentID.text, keyID: key.keyID, trackLabels: key.track.policyLabels.map(\.text))
+            contentID: key.contentID.text, keyID: key.keyID, trackLabels: key.track.policyLabels)
     }
 }

@@ -77,7 +77,7 @@ package final class RefusalRecorder: Sendable {
             var entry = LedgerEntry(
                 kind: .licenseRefused, at: now, license: try .naming(rowAt: now), detail: error.code.rawValue)
             entry.subject = try claims.subject.map { subject throws(CryptoError) in
-                try pseudonyms.pseudonym(of: .subject, Array(claims.issuer.utf8), Array(subject.utf8))
+                try pseudonyms.subject(issuer: claims.issuer, subject)
             }
             (entry.tokenID, entry.cookie, entry.request) = (claims.tokenID, claims.cookie, request)
             entry.facts = facts

@@ -31,7 +31,7 @@ package enum TokenParty: Hashable, Sendable {
     func pseudonym(by pseudonyms: Pseudonymizer) throws(CryptoError) -> Pseudonym {
         switch self {
         case .subject(let subject, let issuer):
-            try pseudonyms.pseudonym(of: .subject, Array(issuer.utf8), Array(subject.utf8))
+            try pseudonyms.subject(issuer: issuer, subject)
         case .tokenID(let id, let issuer): try pseudonyms.pseudonym(of: .token, Array(issuer.utf8), Array(id.utf8))
         case .session(let id): try pseudonyms.pseudonym(of: .session, id.bytes)
         case .digest(let digest, let issuer):

@@ -84,7 +84,7 @@ enum OpenedLedger {
         guard let pseudonymizer = loader.pseudonymizer() else { throw failure(of: loader) }
         return try wrap(
             { (error: CryptoError) in CommandError.failed("OpenSSL could not make a pseudonym (\(error))") },
-            try pseudonymizer.pseudonym(of: .subject, Array(issuer.utf8), Array(subject.utf8)))
+            try pseudonymizer.subject(issuer: issuer, subject))
     }
 
     /// Turns an error of the ledger's file into an error of the command. A command's own error stays as it is.

@@ -23,6 +23,7 @@ import Testing
         #expect(text.hasPrefix("000102") && text.hasSuffix("fdfeff"))
         #expect(try Hexadecimal.decode(text) == bytes)
         #expect(Hexadecimal.encode(bytes[16..<18]) == "1011")
+        #expect(Hexadecimal.encode(Bytes16(bytes, at: 7)) == Hexadecimal.encode(bytes[7..<23]))
     }
 
     @Test(

@@ -37,6 +37,26 @@ import Testing
                 + #""nested":{"a":true}}"#)
     }
 
+    @Test func writesBytesAsText() {
+        let bytes = JSONWriter.object { writer in
+            writer.member("base64", base64: [0xFB, 0xFF])
+            writer.member("base64URL", base64URL: [0xFB, 0xFF])
+            writer.member("sixteen", hexadecimal: Bytes16(high: 1, low: 0xFEDC_BA98_7654_3210))
+            writer.member("eight", hexadecimal: UInt64(0xAB))
+        }
+        #expect(
+            String(decoding: bytes, as: UTF8.self)
+                == #"{"base64":"+/8=","base64URL":"-_8","sixteen":"0000000000000001fedcba9876543210","#
+                + #""eight":"00000000000000ab"}"#)
+    }
+
+    @Test(arguments: [0, 9, 10, 123, 1_000, 987_654_321, .max] as [UInt64])
+    func appendsDecimalDigitsInTheirOrder(number: UInt64) {
+        var text = Array("a=".utf8)
+        text.append(decimal: number)
+        #expect(String(decoding: text, as: UTF8.self) == "a=\(number)")
+    }
+
     @Test(
         arguments: [
             ("", ""), ("/é\u{1F511}", "/é\u{1F511}"), ("\"\\", #"\"\\"#), ("\n\r\t", #"\n\r\t"#),

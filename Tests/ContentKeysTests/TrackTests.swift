@@ -12,7 +12,7 @@ import Testing
         #expect(track.contentType == contentType)
         #expect(try Track(label: label) == track)
         #expect(try Track(label: label, contentType: contentType) == track)
-        #expect(track.policyLabels == [label])
+        #expect(track.policyLabels == [label.text])
     }
 
     @Test(arguments: ContentType.allCases, ContentType.allCases)
@@ -35,7 +35,7 @@ import Testing
         let track = try Track(label: label, contentType: contentType)
         #expect(track.label == label)
         #expect(track.contentType == contentType)
-        #expect(track.policyLabels == [label, contentType.label])
+        #expect(track.policyLabels == [label.text, contentType.label.text])
     }
 
     @Test func aKeyWithoutALabelHasThePolicyOfSD() throws {
@@ -43,7 +43,7 @@ import Testing
         #expect(try Track(label: nil, contentType: .sd) == .unlabelled)
         #expect(Track.unlabelled.label == nil)
         #expect(Track.unlabelled.contentType == .sd)
-        #expect(Track.unlabelled.policyLabels == [.sd])
+        #expect(Track.unlabelled.policyLabels == ["SD"])
         #expect(Track.unlabelled != Track(.sd))
     }
 
@@ -52,7 +52,7 @@ import Testing
         let track = try Track(label: nil, contentType: contentType)
         #expect(track.label == nil)
         #expect(track.contentType == contentType)
-        #expect(track.policyLabels == [contentType.label])
+        #expect(track.policyLabels == [contentType.label.text])
     }
 }
 

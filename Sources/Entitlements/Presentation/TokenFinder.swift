@@ -31,15 +31,9 @@ package struct TokenFinder: Equatable, Sendable {
     /// two different tokens, because it is unclear which one counts, and `tokenMalformed` for a list that is too long.
     package func token(in carriers: TokenCarriers) throws(EntitlementError) -> PresentedToken? {
         let pairs = QueryPairs(carriers.query)
-        var found: PresentedToken?
-        for source in sources {
-            for tokens in try presented(by: source, in: carriers, pairs) {
-                let presented = PresentedToken(source: source, tokens: tokens)
-                found =
-                    try found.map { (first) throws(EntitlementError) in try first.joined(with: presented) } ?? presented
-            }
-        }
-        return found
+        var found = FoundToken()
+        for source in sources { try collect(from: source, in: carriers, pairs, into: &found) }
+        return found.token
     }
 
     /// Returns the places in which the request carries tokens, as text for people: names of headers and of query
@@ -64,21 +58,29 @@ package struct TokenFinder: Equatable, Sendable {
         return last.starts(with: "eyJ".utf8) && last.count { $0 == UInt8(ascii: ".") } == 2
     }
 
-    /// Returns the tokens or lists of tokens in a source. Empty ones are left out.
-    private func presented(
-        by source: TokenSource, in carriers: TokenCarriers, _ pairs: QueryPairs
-    ) throws(EntitlementError) -> [[[UInt8]]] {
-        let single: [[UInt8]]
+    /// Adds the tokens and lists of tokens in a source.
+    private func collect(
+        from source: TokenSource, in carriers: TokenCarriers, _ pairs: QueryPairs, into found: inout FoundToken
+    ) throws(EntitlementError) {
+        let fields = fields(of: source, in: carriers)
         switch source {
-        case .bearer: single = fields(of: source, in: carriers).compactMap(Self.bearerToken)
-        case .nvAuthorizations: return try Self.list(fields(of: source, in: carriers))
-        case .axinomMessage, .drmToday, .drmCloud, .expressPlay:
-            single = fields(of: source, in: carriers).map { Array($0.utf8) } + source.queryNames.flatMap(pairs.values)
-        case .headers: single = headerNames.flatMap(carriers.fieldValues).map { Array($0.utf8) }
-        case .query: single = source.queryNames.flatMap(pairs.values)
-        case .body: single = carriers.bodyToken.map { [$0] } ?? []
+        case .bearer:
+            for field in fields {
+                if let token = Self.bearerToken(of: field) { try found.add(token, from: source) }
+            }
+        case .nvAuthorizations: try found.add(list: try Self.list(fields), from: source)
+        case .headers:
+            for name in headerNames {
+                for field in carriers.fieldValues(name) { try found.add(Array(field.utf8), from: source) }
+            }
+        case .body:
+            if let token = carriers.bodyToken { try found.add(token, from: source) }
+        case .axinomMessage, .drmToday, .drmCloud, .expressPlay, .query:
+            for field in fields { try found.add(Array(field.utf8), from: source) }
+            for name in source.queryNames {
+                for token in pairs.values(name) { try found.add(token, from: source) }
+            }
         }
-        return single.filter { !$0.isEmpty }.map { [$0] }
     }
 
     private func fields(of source: TokenSource, in carriers: TokenCarriers) -> [String] {
@@ -87,18 +89,21 @@ package struct TokenFinder: Equatable, Sendable {
 
     /// Returns the token after the scheme `Bearer`, which is compared without regard to case (RFC 6750, section 2.1).
     private static func bearerToken(of value: String) -> [UInt8]? {
-        var rest = value.utf8[...]
-        // Upper-case and lower-case letters differ in bit 5 only.
-        for letter in "bearer".utf8 {
-            guard let byte = rest.popFirst(), byte | 0x20 == letter else { return nil }
+        var value = value
+        return value.withUTF8 { utf8 in
+            // Safe: the bytes are read and copied while the text is borrowed.
+            var rest = unsafe utf8[...]
+            // Upper-case and lower-case letters differ in bit 5 only.
+            for letter in "bearer".utf8 {
+                guard let byte = unsafe rest.popFirst(), byte | 0x20 == letter else { return nil }
+            }
+            guard unsafe rest.first == UInt8(ascii: " ") else { return nil }
+            return unsafe Array(rest.drop { $0 == UInt8(ascii: " ") })
         }
-        guard rest.first == UInt8(ascii: " ") else { return nil }
-        while rest.first == UInt8(ascii: " ") { rest.removeFirst() }
-        return Array(rest)
     }
 
     /// Reads all fields of a name as one list (RFC 9110, section 5.3). Some clients write commas as %2C.
-    private static func list(_ values: [String]) throws(EntitlementError) -> [[[UInt8]]] {
+    private static func list(_ values: [String]) throws(EntitlementError) -> [[UInt8]] {
         var tokens: [[UInt8]] = []
         for value in values {
             for part in PercentEncoding.decodeLeniently(Array(value.utf8)).split(separator: UInt8(ascii: ",")) {
@@ -107,7 +112,24 @@ package struct TokenFinder: Equatable, Sendable {
                 guard tokens.count <= listCountMaximum else { throw .tokenMalformed(.notThreeParts) }
             }
         }
-        return tokens.isEmpty ? [] : [tokens]
+        return tokens
+    }
+}
+
+/// The token that the places looked at so far carry.
+private struct FoundToken {
+    private(set) var token: PresentedToken?
+
+    /// Adds a token. An empty one counts as none.
+    mutating func add(_ token: [UInt8], from source: TokenSource) throws(EntitlementError) {
+        if !token.isEmpty { try add(list: [token], from: source) }
+    }
+
+    /// Adds a list of tokens. An empty one counts as none.
+    mutating func add(list: [[UInt8]], from source: TokenSource) throws(EntitlementError) {
+        guard !list.isEmpty else { return }
+        let presented = PresentedToken(source: source, tokens: list)
+        if let first = token { token = try first.joined(with: presented) } else { token = presented }
     }
 }
 

@@ -24,17 +24,17 @@ extension Claims {
 
     /// Writes the payload of a token for a session that begins or continues with these claims.
     func sessionPayload(_ grant: SessionGrant, right: Right, issuedAt: Int64, expiresAt: Int64) -> [UInt8] {
-        JSONWriter.object(expectedSize: 1024) { writer in
+        JSONWriter.object(expectedSize: 960) { writer in
             writer.member("typ", "Session")
             writer.member("ver", Self.sessionVersion)
-            writer.member("sid", Hexadecimal.encode(grant.id.bytes))
+            writer.member("sid", hexadecimal: grant.id)
             writer.member("gen", UInt64(grant.generation))
             writer.member("iat", issuedAt)
             writer.member("exp", expiresAt)
             writer.member("abs_end", grant.absoluteEnd)
-            writer.member("lic", Hexadecimal.encode(grant.license.bytes))
-            writer.member("cnf", Base64URL.encode(grant.deviceCode))
-            writer.member("fps", Self.digits(grant.playback))
+            writer.member("lic", hexadecimal: grant.license)
+            writer.member("cnf", base64URL: grant.deviceCode)
+            writer.member("fps", hexadecimal: grant.playback)
             writer.name("orig")
             writer.object { writer in
                 writer.member("iss", issuer)
@@ -42,8 +42,9 @@ extension Claims {
                 writer.member("kid", keyID)
                 if let tokenID { writer.member("jti", tokenID) }
             }
-            for case (let name, let text?) in [("sub", subject), ("cookie", cookie)] { writer.member(name, text) }
-            if let owner = grant.owner { writer.member("own", Base64URL.encode(owner)) }
+            if let subject { writer.member("sub", subject) }
+            if let cookie { writer.member("cookie", cookie) }
+            if let owner = grant.owner { writer.member("own", base64URL: owner) }
             writeDevice(to: &writer)
             writeLimits(to: &writer)
             writer.name("sessions")
@@ -85,11 +86,6 @@ extension Claims {
                 writer.array { writer in for country in limits.countries { writer.string(country.text) } }
             }
         }
-    }
-
-    private static func digits(_ number: UInt64) -> String {
-        let text = String(number, radix: 16)
-        return String(repeating: "0", count: 16 - text.utf8.count) + text
     }
 }
 

@@ -39,8 +39,7 @@ extension SessionTokens {
         guard claims.embeddedKey == nil, let end = absoluteEnd(of: license, authorization, claims) else { return nil }
         let leaseEnd = license.issuedAt + license.lease
         guard end > leaseEnd else { return nil }
-        let sessions = [claims.session, authorization.right.session]
-        let grace = sessions.compactMap(\.grace).reduce(self.grace, max)
+        let grace = max(grace, claims.session.grace ?? grace, authorization.right.session.grace ?? grace)
         let id = claims.renewal?.id ?? license.id
         let grant = SessionGrant(
             id: id, generation: (claims.renewal?.generation ?? 0) &+ 1, playback: license.playback, absoluteEnd: end,

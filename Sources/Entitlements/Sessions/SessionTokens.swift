@@ -79,8 +79,14 @@ package struct SessionTokens: Sendable {
     static func code(
         of device: DeviceIdentifier, in session: Bytes16, by key: Key
     ) throws(CryptoError) -> [UInt8] {
-        let message = Array("latchkey session device".utf8) + [0] + session.bytes + device.bytes
-        return Array(try key.code.code(for: message[...]).prefix(16))
+        var message = ByteWriter(capacity: 64)
+        message.write(utf8Of: "latchkey session device")
+        message.write(UInt8(0))
+        message.write(session)
+        message.write(device.bytes)
+        var code = try key.code.code(for: message.bytes[...])
+        code.removeLast(code.count - 16)
+        return code
     }
 }
 

@@ -244,7 +244,7 @@ private struct Asker: Sendable {
     ) throws(LicenseError) -> Pseudonym? {
         try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
             try claims.subject.map { subject throws(CryptoError) in
-                try pseudonyms.pseudonym(of: .subject, Array(claims.issuer.utf8), Array(subject.utf8)).shortened
+                try pseudonyms.subject(issuer: claims.issuer, subject).shortened
             }
         }
     }

@@ -35,7 +35,7 @@ package struct LicenseID: Hashable, Sendable {
 }
 
 extension LicenseID: CustomStringConvertible {
-    package var description: String { Hexadecimal.encode(bytes.bytes) }
+    package var description: String { Hexadecimal.encode(bytes) }
 }
 
 extension LicenseID {

@@ -71,22 +71,46 @@ package final class Pseudonymizer: Sendable {
     }
 
     package func pseudonym(of kind: Kind, _ parts: [UInt8]...) throws(CryptoError) -> Pseudonym {
-        var message = ByteWriter(capacity: 16 + parts.reduce(0) { $0 + $1.count + 4 })
-        message.write(Array(kind.rawValue.utf8))
-        message.write(UInt8(0))
-        for part in parts {
-            message.write(UInt32(part.count))
-            message.write(part)
-        }
-        guard let pseudonym = Pseudonym(try key.code(for: message.bytes[...])) else {
+        var message = Message(kind, size: parts.reduce(0) { $0 + $1.count + 4 })
+        for part in parts { message.write(part) }
+        return try pseudonym(of: message)
+    }
+
+    /// Names a subject of an issuer.
+    package func subject(issuer: String, _ subject: String) throws(CryptoError) -> Pseudonym {
+        var message = Message(.subject, size: 8 + issuer.utf8.count + subject.utf8.count)
+        message.write(issuer)
+        message.write(subject)
+        return try pseudonym(of: message)
+    }
+
+    private func pseudonym(of message: Message) throws(CryptoError) -> Pseudonym {
+        guard let pseudonym = Pseudonym(try key.code(for: message.writer.bytes[...])) else {
             throw .operationFailed("run HMAC")
         }
         return pseudonym
     }
 
-    /// Names a subject of an issuer.
-    package func subject(issuer: String, _ subject: String) throws(CryptoError) -> Pseudonym {
-        try pseudonym(of: .subject, Array(issuer.utf8), Array(subject.utf8))
+    /// The input of the HMAC.
+    private struct Message {
+        private(set) var writer: ByteWriter
+
+        /// `size` is the number of bytes of all parts with their sizes.
+        init(_ kind: Kind, size: Int) {
+            writer = ByteWriter(capacity: kind.rawValue.utf8.count + 1 + size)
+            writer.write(utf8Of: kind.rawValue)
+            writer.write(UInt8(0))
+        }
+
+        mutating func write(_ part: [UInt8]) {
+            writer.write(UInt32(part.count))
+            writer.write(part)
+        }
+
+        mutating func write(_ part: String) {
+            writer.write(UInt32(part.utf8.count))
+            writer.write(utf8Of: part)
+        }
     }
 
     /// Names the rental of a content by a subject of an issuer.

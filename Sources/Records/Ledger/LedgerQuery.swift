@@ -110,11 +110,15 @@ package struct LedgerTerm: Hashable, Sendable {
 extension LedgerEntry {
     /// All terms by which an index finds the entry.
     package var terms: [LedgerTerm] {
-        let terms: [LedgerTerm?] = [
-            LedgerTerm(license), previous.map { LedgerTerm($0) }, content.map { LedgerTerm(.content, $0) },
-            subject.map { LedgerTerm($0) }, tokenID.map { LedgerTerm(.tokenID, $0) },
-            cookie.map { LedgerTerm(.cookie, $0) }, request.map { LedgerTerm(.request, $0) },
-        ]
-        return terms.compactMap(\.self)
+        var terms: [LedgerTerm] = []
+        terms.reserveCapacity(7)
+        terms.append(LedgerTerm(license))
+        if let previous { terms.append(LedgerTerm(previous)) }
+        if let content { terms.append(LedgerTerm(.content, content)) }
+        if let subject { terms.append(LedgerTerm(subject)) }
+        if let tokenID { terms.append(LedgerTerm(.tokenID, tokenID)) }
+        if let cookie { terms.append(LedgerTerm(.cookie, cookie)) }
+        if let request { terms.append(LedgerTerm(.request, request)) }
+        return terms
     }
 }
