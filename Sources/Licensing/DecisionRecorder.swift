@@ -122,10 +122,10 @@ extension DecisionRecorder {
     func record(
         _ sessions: [String], reportedBy sender: LicenseSender, now: Int64
     ) async -> [SessionReportOutcome] {
-        guard case .verified(let claims) = sender.standing else { return [] }
+        guard case .verified(let held) = sender.standing else { return [] }
         let decisions: [LicenseDecision]
         do throws(CryptoError) {
-            decisions = try sessions.map { session throws(CryptoError) in try decision(on: session, claims, now) }
+            decisions = try sessions.map { session throws(CryptoError) in try decision(on: session, held.claims, now) }
         } catch {
             return sessions.map { _ in .failed }
         }

@@ -131,7 +131,7 @@ final class LicenseIssuer {
     /// If the store does not answer, its error is returned, and the request is not refused here: the licence is
     /// computed as if nothing were remembered, and its recording decides.
     private func remember(_ request: inout OpenedRequest, now: Int64) async -> StoreError? {
-        guard request.claims.remembersRental else { return nil }
+        guard request.remembersRental else { return nil }
         if let grant = request.claims.renewal {
             request.rental = grant.rental
             return nil

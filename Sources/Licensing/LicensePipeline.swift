@@ -63,7 +63,7 @@ package final class LicensePipeline {
     /// Does the same for a request whose turn has come.
     func answerInTurn(_ admission: Admission, now: Int64) async throws(LicenseError) -> LicenseOutcome {
         switch admission.standing {
-        case .verified(let claims): return try await answer(admission, by: claims, now: now)
+        case .verified(let held): return try await answer(admission, by: held, now: now)
         case .undecided(let callback): return try await answer(admission, asking: callback, now: now)
         }
     }
@@ -100,15 +100,15 @@ package final class LicensePipeline {
     }
 
     private func answer(
-        _ admission: Admission, by claims: Claims, now: Int64
+        _ admission: Admission, by held: HeldClaims, now: Int64
     ) async throws(LicenseError) -> LicenseOutcome {
         var spc: SPC?
         do throws(LicenseError) {
             let opened = try await open(admission)
             spc = opened.spc
-            return try await outcome(of: admission, opened, claims, now: now)
+            return try await outcome(of: admission, opened, held, now: now)
         } catch {
-            note(error, of: admission, claims, spc, now: now)
+            note(error, of: admission, held.claims, spc, now: now)
             throw error
         }
     }
@@ -123,7 +123,7 @@ package final class LicensePipeline {
             try admissionControl.count(
                 decision.claims, of: admission.token, isRenewal: false, admission.rules)
             try revocations.check(decision.claims, now: now)
-            let outcome = try await outcome(of: admission, opened, decision.claims, now: now)
+            let outcome = try await outcome(of: admission, opened, HeldClaims(decision.claims), now: now)
             if case .license(let license) = outcome { callback.noteIssued(decision, lease: license.terms.lease?.value) }
             return outcome
         } catch {
@@ -147,22 +147,22 @@ package final class LicensePipeline {
     }
 
     private func outcome(
-        of admission: Admission, _ opened: OpenedSPC, _ claims: Claims, now: Int64
+        of admission: Admission, _ opened: OpenedSPC, _ held: HeldClaims, now: Int64
     ) async throws(LicenseError) -> LicenseOutcome {
         let spc = opened.spc
-        let record = try await keys.record(for: spc, claims: claims)
+        let record = try await keys.record(for: spc, claims: held)
         for hint in admission.request.assetHints
         where !hint.agrees(with: record.attributes, try spc.identifiedAsset) {
             throw .hintMismatch(hint.place)
         }
         let request = OpenedRequest(
-            admission: admission, claims: claims, spc: spc, key: record.attributes,
+            admission: admission, claims: held, spc: spc, key: record.attributes,
             revocations: try revocations.known(), digest: opened.digest)
         do throws(LicenseError) {
             if let report = spc.syncReport {
                 return .syncReport(try await syncReports.accept(report, in: request, now: now))
             }
-            try await periods.check(record.attributes, for: claims, now: now)
+            try await periods.check(record.attributes, for: held, now: now)
             return try await issuer.issue(record, to: request, now: now)
         } catch {
             if !error.isRejection {

@@ -12,7 +12,7 @@ struct OpenedRequest: Sendable {
     /// The facts that do not change. They are behind one reference, because every stage of a licence hands them on.
     private final class Facts: Sendable {
         let admission: Admission
-        let claims: Claims
+        let held: HeldClaims
         let spc: SPC
         let device: DeviceFacts
         let key: ContentKeyAttributes
@@ -21,16 +21,16 @@ struct OpenedRequest: Sendable {
         let digest: Pseudonym?
 
         init(
-            _ admission: Admission, _ claims: Claims, _ spc: SPC, _ key: ContentKeyAttributes,
+            _ admission: Admission, _ held: HeldClaims, _ spc: SPC, _ key: ContentKeyAttributes,
             _ revocations: RevocationView, _ digest: Pseudonym?
         ) {
             self.admission = admission
-            self.claims = claims
+            self.held = held
             self.spc = spc
             device = spc.device
             self.key = key
             self.revocations = revocations
-            use = admission.request.use ?? LicenseUse(grantedBy: claims, for: RequestedContent(key))
+            use = admission.request.use ?? LicenseUse(grantedBy: held.claims, for: RequestedContent(key))
             self.digest = digest
         }
     }
@@ -42,7 +42,7 @@ struct OpenedRequest: Sendable {
 
     /// `digest` is the SHA-256 of the SPC; nil if it was not computed yet.
     init(
-        admission: Admission, claims: Claims, spc: SPC, key: ContentKeyAttributes, revocations: RevocationView,
+        admission: Admission, claims: HeldClaims, spc: SPC, key: ContentKeyAttributes, revocations: RevocationView,
         digest: Pseudonym? = nil
     ) {
         facts = Facts(admission, claims, spc, key, revocations, digest)
@@ -50,7 +50,9 @@ struct OpenedRequest: Sendable {
 
     var admission: Admission { facts.admission }
     /// The claims of the token, or those that the operator's service has answered.
-    var claims: Claims { facts.claims }
+    var claims: Claims { facts.held.claims }
+    /// Whether the licence depends on the stored state of a rental.
+    var remembersRental: Bool { facts.held.claims.remembersRental }
     var spc: SPC { facts.spc }
     var device: DeviceFacts { facts.device }
     var key: ContentKeyAttributes { facts.key }
@@ -125,7 +127,9 @@ extension Right.SecurityLevel {
 }
 
 /// A licence that the gate allows and that can be told to the device. It may be sent once it is recorded.
-struct GrantedLicense: Sendable {
+///
+/// It is a class, because its authorization is large and several stages hand it on.
+final class GrantedLicense: Sendable {
     let id: LicenseID
     let authorization: Authorization
     let terms: LicenseTerms

@@ -8,13 +8,13 @@ extension RecentContentKeys {
     ///
     /// A sender without rights to an asset gets the same refusal whether the asset is known or not. Without claims the
     /// sender's rights are not known, so it always gets that refusal.
-    func record(for spc: SPC, claims: Claims?) async throws(LicenseError) -> ContentKeyRecord {
-        if let claims, let key = claims.embeddedKey { return try ContentKeyRecord(key, of: claims) }
+    func record(for spc: SPC, claims: HeldClaims?) async throws(LicenseError) -> ContentKeyRecord {
+        if let claims, let key = claims.claims.embeddedKey { return try ContentKeyRecord(key, of: claims.claims) }
         return try await record(ofAsset: try spc.identifiedAsset, claims: claims)
     }
 
     /// The key of an asset. Throws like `record(for:claims:)`.
-    func record(ofAsset assetID: AssetID, claims: Claims?) async throws(LicenseError) -> ContentKeyRecord {
+    func record(ofAsset assetID: AssetID, claims: HeldClaims?) async throws(LicenseError) -> ContentKeyRecord {
         let found: ContentKeyRecord?
         do throws(StoreError) {
             found =
@@ -38,15 +38,15 @@ extension RecentContentKeys {
     }
 
     /// Throws if the key has a scheme that FairPlay does not play. No other check keeps such keys out of licences.
-    private func requireFairPlay(_ key: ContentKeyAttributes, _ claims: Claims?) throws(LicenseError) {
+    private func requireFairPlay(_ key: ContentKeyAttributes, _ claims: HeldClaims?) throws(LicenseError) {
         if key.scheme.isFairPlay { return }
         let isNamed =
-            claims.map { Gate.namesAsset($0, contentID: key.contentID.text, keyID: key.keyID) } ?? false
+            claims.map { Gate.namesAsset($0.claims, contentID: key.contentID.text, keyID: key.keyID) } ?? false
         throw .schemeNotPlayed(key.scheme, isNamed: isNamed)
     }
 
-    private static func missing(_ reference: AssetReference, _ claims: Claims?) -> LicenseError {
-        guard let claims else { return .contentUnknown }
+    private static func missing(_ reference: AssetReference, _ held: HeldClaims?) -> LicenseError {
+        guard let claims = held?.claims else { return .contentUnknown }
         let isNamed = reference.candidates.contains { candidate in
             switch candidate {
             case .alias: false

@@ -191,9 +191,9 @@ package struct ServedPeriods: Sendable {
     ///
     /// If the claims do not cover the key, nothing is checked: the gate refuses them, and the sender learns nothing
     /// about the content.
-    func check(_ key: ContentKeyAttributes, for claims: Claims, now: Int64) async throws(LicenseError) {
+    func check(_ key: ContentKeyAttributes, for held: HeldClaims, now: Int64) async throws(LicenseError) {
         guard let recent, key.periodIndex != nil,
-            Gate.namesAsset(claims, contentID: key.contentID.text, keyID: key.keyID)
+            Gate.namesAsset(held.claims, contentID: key.contentID.text, keyID: key.keyID)
         else { return }
         let refusal = await recent.refusal(of: key, at: clock?.possibleTimes ?? now...now)
         if let refusal { throw .periodNotServed(refusal) }

@@ -33,9 +33,9 @@ extension RecentContentKeys {
     ///
     /// The token is used only if the asset id names no stored key, and if the token names one stored key or a content
     /// with exactly one key. If the asset id names another key, that key is returned, and the gate refuses it.
-    func record(for assetID: AssetID, orNamedBy claims: Claims) async throws(StoreError) -> ContentKeyRecord? {
+    func record(for assetID: AssetID, orNamedBy held: HeldClaims) async throws(StoreError) -> ContentKeyRecord? {
         if let record = try await record(for: assetID) { return record }
-        guard let name = claims.onlyStoredName, let assetID = try? AssetID(bytes: name.bytes),
+        guard let name = held.claims.onlyStoredName, let assetID = try? AssetID(bytes: name.bytes),
             let record = try await record(for: assetID), name.names(record)
         else { return nil }
         return record

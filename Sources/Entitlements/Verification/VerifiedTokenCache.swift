@@ -21,7 +21,7 @@ package final class VerifiedTokenCache: Sendable {
     private let lookups: CacheCount
 
     private struct State {
-        var entries: RecentTokens<Claims>
+        var entries: RecentTokens<HeldClaims>
         var verdicts: RecentTokens<SignatureVerdict>
         /// Verifies tokens that are not in the cache.
         var verifier: SharedVerifier
@@ -82,6 +82,10 @@ package final class VerifiedTokenCache: Sendable {
     ///
     /// Throws the errors of `TokenVerifier.verify`, and `cryptoFailed`.
     package func verify(_ token: [UInt8], now: Int64, crypto: CryptoContext) throws(EntitlementError) -> Claims {
+        try held(token, now: now, crypto: crypto).claims
+    }
+
+    private func held(_ token: [UInt8], now: Int64, crypto: CryptoContext) throws(EntitlementError) -> HeldClaims {
         guard token.count <= Token.sizeMaximum else { throw .tokenMalformed(.tooLarge(size: token.count)) }
         let digest = try Self.digest(of: token, crypto)
         let (known, verdict, generation, verifier) = state.withLock { state in
@@ -91,11 +95,11 @@ package final class VerifiedTokenCache: Sendable {
         }
         lookups.note(isHit: known != nil)
         if let known {
-            try verifier.value.check(known, now: now)
+            try verifier.value.check(known.claims, now: now)
             return known
         }
         do throws(EntitlementError) {
-            let claims = try verifier.value.verify(token, now: now, knowing: verdict)
+            let claims = HeldClaims(try verifier.value.verify(token, now: now, knowing: verdict))
             state.withLock { $0.entries.insert(claims, for: digest, verifiedIn: generation) }
             return claims
         } catch {
@@ -130,14 +134,14 @@ package final class VerifiedTokenCache: Sendable {
     /// The claims of a token that was verified before, although it may have expired since; nil if it is not remembered.
     package func remembered(_ token: [UInt8], crypto: CryptoContext) -> Claims? {
         guard let digest = try? Self.digest(of: token, crypto) else { return nil }
-        return state.withLock { $0.entries.value(for: digest) }
+        return state.withLock { $0.entries.value(for: digest) }?.claims
     }
 
     /// Returns the claims of the token that decides about a request. Throws the errors of `decide`.
     package func verify(
         _ presented: PresentedToken, now: Int64, crypto: CryptoContext
     ) throws(EntitlementError) -> Claims {
-        try decide(presented, isRenewal: false, now: now, crypto: crypto).claims
+        try decide(presented, isRenewal: false, now: now, crypto: crypto).held.claims
     }
 
     /// Returns the token that decides about a request, and its claims.
@@ -147,13 +151,13 @@ package final class VerifiedTokenCache: Sendable {
     /// content token decides. Throws the errors for a single token, and `tokenAmbiguous` for two tokens of one kind.
     package func decide(
         _ presented: PresentedToken, isRenewal: Bool, now: Int64, crypto: CryptoContext
-    ) throws(EntitlementError) -> (token: PresentedToken, claims: Claims) {
+    ) throws(EntitlementError) -> (token: PresentedToken, held: HeldClaims) {
         guard let first = presented.tokens.first else { throw .tokenMalformed(.notThreeParts) }
-        guard presented.tokens.count > 1 else { return (presented, try verify(first, now: now, crypto: crypto)) }
+        guard presented.tokens.count > 1 else { return (presented, try held(first, now: now, crypto: crypto)) }
         var list = TokenList(source: presented.source)
         for token in presented.tokens {
             do throws(EntitlementError) {
-                try list.add(token, try verify(token, now: now, crypto: crypto))
+                try list.add(token, try held(token, now: now, crypto: crypto))
             } catch {
                 try list.note(error)
             }
@@ -179,7 +183,7 @@ package final class VerifiedTokenCache: Sendable {
 
 /// Collects the tokens of one list while they are verified one after another.
 private struct TokenList {
-    typealias Verified = (token: PresentedToken, claims: Claims)
+    typealias Verified = (token: PresentedToken, held: HeldClaims)
 
     let source: TokenSource
     private var content: Verified?
@@ -193,10 +197,10 @@ private struct TokenList {
         self.source = source
     }
 
-    mutating func add(_ token: [UInt8], _ claims: Claims) throws(EntitlementError) {
-        let verified = (PresentedToken(source: source, tokens: [token]), claims)
-        guard (claims.renewal == nil ? content : session) == nil else { throw .tokenAmbiguous }
-        if claims.renewal == nil { content = verified } else { session = verified }
+    mutating func add(_ token: [UInt8], _ held: HeldClaims) throws(EntitlementError) {
+        let verified = (PresentedToken(source: source, tokens: [token]), held)
+        guard (held.claims.renewal == nil ? content : session) == nil else { throw .tokenAmbiguous }
+        if held.claims.renewal == nil { content = verified } else { session = verified }
     }
 
     /// Notes the fault of a token. Throws it, unless another token of the list can decide in its place.

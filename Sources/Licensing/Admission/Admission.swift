@@ -12,7 +12,7 @@ package final class Admission: Sendable {
     /// How far the token is known to be good.
     enum Standing: Sendable {
         /// This server has verified it.
-        case verified(Claims)
+        case verified(HeldClaims)
         /// Only the operator's service can read the token. The service decides once the SPC is open.
         case undecided(CallbackDecider)
     }
@@ -88,7 +88,7 @@ package final class Admission: Sendable {
     /// priority, because its sender is not known.
     var isRenewal: Bool {
         switch standing {
-        case .verified(let claims): claims.renewal != nil || request.renewal.isRenewal
+        case .verified(let held): held.claims.renewal != nil || request.renewal.isRenewal
         case .undecided: false
         }
     }
@@ -122,8 +122,8 @@ package struct TokenSender: Sendable {
 
     /// The sender as the holder of a verified token; nil if only the operator's service can read the token.
     package var holder: TokenHolder? {
-        guard case .verified(let claims) = standing else { return nil }
-        return TokenHolder(claims: claims, origin: origin, rules: rules)
+        guard case .verified(let held) = standing else { return nil }
+        return TokenHolder(claims: held.claims, origin: origin, rules: rules)
     }
 }
 

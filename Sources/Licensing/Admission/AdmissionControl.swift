@@ -63,11 +63,11 @@ package final class AdmissionControl {
             return LicenseSender(
                 token: token, standing: .undecided(callback), origin: origin, renewal: renewal, rules: rules)
         }
-        let (decisive, claims) = try verify(
+        let (decisive, held) = try verify(
             token, from: origin, isRenewal: renewal.isRenewal, under: rules, now: now, id: id)
-        if claims.renewal == nil { try checkClock() }
+        if held.claims.renewal == nil { try checkClock() }
         return LicenseSender(
-            token: decisive, standing: .verified(claims), origin: origin, renewal: renewal, rules: rules)
+            token: decisive, standing: .verified(held), origin: origin, renewal: renewal, rules: rules)
     }
 
     /// Admits the only SPC of a request. Reads the container first, so that a request without an SPC uses up no rate.
@@ -120,16 +120,16 @@ package final class AdmissionControl {
 
     private func count(_ admission: Admission, of sender: LicenseSender) throws(LicenseError) {
         switch sender.standing {
-        case .verified(let claims):
-            try count(claims, of: sender.token, isRenewal: admission.isRenewal, sender.rules)
+        case .verified(let held):
+            try count(held.claims, of: sender.token, isRenewal: admission.isRenewal, sender.rules)
         case .undecided(let callback): try bound(sender.token, from: sender.origin.address, by: callback)
         }
     }
 
     /// Counts a request that reports ended sessions, as it counts a request for a licence.
     package func count(reportOf sender: LicenseSender) throws(LicenseError) {
-        guard case .verified(let claims) = sender.standing else { return }
-        try count(claims, of: sender.token, isRenewal: false, sender.rules)
+        guard case .verified(let held) = sender.standing else { return }
+        try count(held.claims, of: sender.token, isRenewal: false, sender.rules)
     }
 
     /// Admits a request that costs no RSA operation.
@@ -148,11 +148,11 @@ package final class AdmissionControl {
             let party = try wrap(LicenseError.internalFailure, try callback.party(of: token, using: crypto))
             return TokenSender(token: token, standing: .undecided(callback), party: party, origin: origin, rules: rules)
         }
-        let (decisive, claims) = try verify(
+        let (decisive, held) = try verify(
             token, from: origin, isRenewal: false, under: rules, now: now, id: id)
-        let party = try party(claims, of: decisive)
+        let party = try party(held.claims, of: decisive)
         try count(party, isRenewal: false, rules)
-        return TokenSender(token: decisive, standing: .verified(claims), party: party, origin: origin, rules: rules)
+        return TokenSender(token: decisive, standing: .verified(held), party: party, origin: origin, rules: rules)
     }
 
     /// Whether a request is refused by its head alone, before its body is read.
@@ -185,7 +185,7 @@ package final class AdmissionControl {
     ) -> Bool {
         do throws(LicenseError) {
             try revocations.check(
-                try decide(token, isRenewal: isRenewal, under: rules, now: now).claims, now: now)
+                try decide(token, isRenewal: isRenewal, under: rules, now: now).held.claims, now: now)
             return true
         } catch {
             return false
@@ -291,7 +291,7 @@ package final class AdmissionControl {
     /// What is known of a sender whose body cannot be read.
     package func facts(from sender: LicenseSender) -> RefusalFacts {
         var facts = RefusalFacts(sender.origin, sender.rules)
-        if case .verified(let claims) = sender.standing { facts.add(claims, pseudonyms) }
+        if case .verified(let held) = sender.standing { facts.add(held.claims, pseudonyms) }
         return facts
     }
 
@@ -312,25 +312,25 @@ package final class AdmissionControl {
     private func verify(
         _ presented: PresentedToken, from origin: RequestOrigin, isRenewal: Bool, under rules: LicenseRules,
         now: Int64, id: String?
-    ) throws(LicenseError) -> (token: PresentedToken, claims: Claims) {
-        let (token, claims) = try decide(presented, isRenewal: isRenewal, under: rules, now: now)
+    ) throws(LicenseError) -> (token: PresentedToken, held: HeldClaims) {
+        let (token, held) = try decide(presented, isRenewal: isRenewal, under: rules, now: now)
         do throws(LicenseError) {
-            try revocations.check(claims, now: now)
+            try revocations.check(held.claims, now: now)
         } catch {
             if let refusals {
                 var facts = RefusalFacts(origin, rules)
-                facts.add(claims, pseudonyms)
-                facts.add(revocationValues(of: claims, error, now: now))
-                refusals.note(error, claims, facts, now: now, request: id)
+                facts.add(held.claims, pseudonyms)
+                facts.add(revocationValues(of: held.claims, error, now: now))
+                refusals.note(error, held.claims, facts, now: now, request: id)
             }
             throw error
         }
-        return (token, claims)
+        return (token, held)
     }
 
     private func decide(
         _ presented: PresentedToken, isRenewal: Bool, under rules: LicenseRules, now: Int64
-    ) throws(LicenseError) -> (token: PresentedToken, claims: Claims) {
+    ) throws(LicenseError) -> (token: PresentedToken, held: HeldClaims) {
         _ = try revocations.known()
         do throws(EntitlementError) {
             return try rules.entitlement.tokens.decide(presented, isRenewal: isRenewal, now: now, crypto: crypto)

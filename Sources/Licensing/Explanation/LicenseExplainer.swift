@@ -65,9 +65,11 @@ package struct LicenseExplainer: Sendable {
         var stages = StageBuilder()
         if let opened = open(message, &stages, using: crypto) {
             explanation.spc = LicenseExplanation.OpenedSPC(opened)
-            if let claims, let record = await record(for: opened.spc, claims, now: now, &stages) {
+            if let claims, let record = await record(for: opened.spc, HeldClaims(claims), now: now, &stages) {
                 explanation.key = record.attributes
-                if var request = request(of: subject, message, by: claims, for: record.attributes, opened.spc) {
+                if var request = request(
+                    of: subject, message, by: HeldClaims(claims), for: record.attributes, opened.spc)
+                {
                     explanation.use = request.use
                     explanation.rental = await rental(of: claims, record.attributes.contentID, now: now)
                     request.rental = try? explanation.rental?.get()
@@ -122,7 +124,7 @@ package struct LicenseExplainer: Sendable {
     }
 
     private func record(
-        for spc: SPC, _ claims: Claims, now: Int64, _ stages: inout StageBuilder
+        for spc: SPC, _ claims: HeldClaims, now: Int64, _ stages: inout StageBuilder
     ) async -> ContentKeyRecord? {
         do throws(LicenseError) {
             let record = try await keys.record(for: spc, claims: claims)
@@ -137,7 +139,7 @@ package struct LicenseExplainer: Sendable {
     /// The request in the form that the pipeline uses once the key is found. It is never nil if the earlier stages have
     /// passed.
     private func request(
-        of subject: Subject, _ message: [UInt8], by claims: Claims, for key: ContentKeyAttributes, _ spc: SPC
+        of subject: Subject, _ message: [UInt8], by claims: HeldClaims, for key: ContentKeyAttributes, _ spc: SPC
     ) -> OpenedRequest? {
         let request = LicenseRequest(message: message, use: subject.use, origin: subject.origin)
         let token = PresentedToken(source: .bearer, tokens: [subject.token])
