@@ -11,6 +11,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
+    // A call of an asynchronous function does not look up its task's executor.
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
 // libFuzzer needs counters in the code. `Scripts/fuzz` turns them on.
