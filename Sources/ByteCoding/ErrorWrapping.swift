@@ -34,10 +34,10 @@ public func wrap<Inner: Error, Outer: Error, Value: ~Copyable>(
     }
 }
 
-/// Awaits an expression and throws its error as an error of the caller's layer. It runs on the caller's executor.
+/// Awaits an expression and throws its error as an error of the caller's layer.
 @inlinable
-public nonisolated(nonsending) func wrapAsync<Inner: Error, Outer: Error, Value: ~Copyable>(
-    _ outer: (Inner) -> Outer, _ body: nonisolated(nonsending) @autoclosure () async throws(Inner) -> Value
+public func wrapAsync<Inner: Error, Outer: Error, Value: ~Copyable>(
+    _ outer: (Inner) -> Outer, _ body: @autoclosure () async throws(Inner) -> Value
 ) async throws(Outer) -> Value {
     do throws(Inner) {
         return try await body()

@@ -129,31 +129,25 @@ package struct JSONWriter: Sendable {
     /// `String`.
     package mutating func member(_ name: String, base64 value: [UInt8]) {
         self.name(name)
-        beginValue()
-        bytes.append(UInt8(ascii: "\""))
-        Base64.append(value, to: &bytes)
-        bytes.append(UInt8(ascii: "\""))
+        quoted { Base64.append(value, to: &$0) }
     }
 
     /// Writes a member whose value is the Base64URL text of these bytes.
     package mutating func member(_ name: String, base64URL value: [UInt8]) {
         self.name(name)
-        beginValue()
-        bytes.append(UInt8(ascii: "\""))
-        Base64URL.append(value, to: &bytes)
-        bytes.append(UInt8(ascii: "\""))
+        quoted { Base64URL.append(value, to: &$0) }
     }
 
     /// Writes a member whose value is a text of 32 hexadecimal digits.
     package mutating func member(_ name: String, hexadecimal value: Bytes16) {
         self.name(name)
-        digits(32) { Hexadecimal.append(value, to: &$0) }
+        quoted { bytes in bytes.append(addingCapacity: 32) { Hexadecimal.append(value, to: &$0) } }
     }
 
     /// Writes a member whose value is a text of 16 hexadecimal digits.
     package mutating func member(_ name: String, hexadecimal value: UInt64) {
         self.name(name)
-        digits(16) { Hexadecimal.append(value, to: &$0) }
+        quoted { bytes in bytes.append(addingCapacity: 16) { Hexadecimal.append(value, to: &$0) } }
     }
 
     /// Writes a member of text, or null if the value is nil.
@@ -207,13 +201,12 @@ package struct JSONWriter: Sendable {
 
     private mutating func append(_ text: String) { bytes.append(utf8Of: text) }
 
-    private mutating func digits(_ count: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    /// Writes a text that needs no escapes, between quotes.
+    private mutating func quoted(_ append: (inout [UInt8]) -> Void) {
         beginValue()
-        bytes.append(addingCapacity: count + 2) { text in
-            text.append(UInt8(ascii: "\""))
-            write(&text)
-            text.append(UInt8(ascii: "\""))
-        }
+        bytes.append(UInt8(ascii: "\""))
+        append(&bytes)
+        bytes.append(UInt8(ascii: "\""))
     }
 
     private mutating func appendQuoted(_ text: String) {

@@ -103,6 +103,7 @@ package struct TLLVBlocks: Sendable {
 
 /// Builds a payload of TLLV blocks with random padding (protocol, section 2).
 package struct TLLVWriter {
+    // Room for most payloads. The C library hands out pieces of up to 1032 bytes faster than larger ones.
     package private(set) var payload = ByteWriter(capacity: 960)
     private let crypto: CryptoContext
 

@@ -8,23 +8,23 @@ extension RecentContentKeys {
     ///
     /// A sender without rights to an asset gets the same refusal whether the asset is known or not. Without claims the
     /// sender's rights are not known, so it always gets that refusal.
-    func record(for spc: SPC, claims: HeldClaims?) async throws(LicenseError) -> ContentKeyRecord {
-        if let claims, let key = claims.claims.embeddedKey { return try ContentKeyRecord(key, of: claims.claims) }
-        return try await record(ofAsset: try spc.identifiedAsset, claims: claims)
+    func record(for spc: SPC, claims held: HeldClaims?) async throws(LicenseError) -> ContentKeyRecord {
+        if let held, let key = held.claims.embeddedKey { return try ContentKeyRecord(key, of: held.claims) }
+        return try await record(ofAsset: try spc.identifiedAsset, claims: held)
     }
 
     /// The key of an asset. Throws like `record(for:claims:)`.
-    func record(ofAsset assetID: AssetID, claims: HeldClaims?) async throws(LicenseError) -> ContentKeyRecord {
+    func record(ofAsset assetID: AssetID, claims held: HeldClaims?) async throws(LicenseError) -> ContentKeyRecord {
         let found: ContentKeyRecord?
         do throws(StoreError) {
             found =
-                if let claims {
-                    try await record(for: assetID, orNamedBy: claims)
+                if let held {
+                    try await record(for: assetID, orNamedBy: held)
                 } else {
                     try await record(for: assetID)
                 }
         } catch {
-            if case .contentAmbiguous = error { throw Self.missing(AssetReference(assetID), claims) }
+            if case .contentAmbiguous = error { throw Self.missing(AssetReference(assetID), held) }
             // A full queue and an untrusted clock keep their own errors. Every other outage is a key store that does
             // not answer.
             if case .unavailable(let outage) = error, outage != .busy, outage != .clockUntrusted {
@@ -32,16 +32,16 @@ extension RecentContentKeys {
             }
             throw .store(error)
         }
-        guard let found else { throw Self.missing(AssetReference(assetID), claims) }
-        try requireFairPlay(found.attributes, claims)
+        guard let found else { throw Self.missing(AssetReference(assetID), held) }
+        try requireFairPlay(found.attributes, held)
         return found
     }
 
     /// Throws if the key has a scheme that FairPlay does not play. No other check keeps such keys out of licences.
-    private func requireFairPlay(_ key: ContentKeyAttributes, _ claims: HeldClaims?) throws(LicenseError) {
+    private func requireFairPlay(_ key: ContentKeyAttributes, _ held: HeldClaims?) throws(LicenseError) {
         if key.scheme.isFairPlay { return }
         let isNamed =
-            claims.map { Gate.namesAsset($0.claims, contentID: key.contentID.text, keyID: key.keyID) } ?? false
+            held.map { Gate.namesAsset($0.claims, contentID: key.contentID.text, keyID: key.keyID) } ?? false
         throw .schemeNotPlayed(key.scheme, isNamed: isNamed)
     }
 

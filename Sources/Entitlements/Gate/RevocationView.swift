@@ -273,7 +273,7 @@ extension RevocationView.Kind {
         case .session:
             // A session of renewals is also identified by the ID of its first licence, which is in the ledger.
             (
-                [claims.session.id, claims.renewal.map { Hexadecimal.encode($0.id.bytes) }]
+                [claims.session.id, claims.renewal.map { Hexadecimal.encode($0.id) }]
                     + claims.rights.map(\.session.id), .sessionKilled
             )
         }

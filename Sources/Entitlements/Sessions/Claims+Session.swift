@@ -24,6 +24,7 @@ extension Claims {
 
     /// Writes the payload of a token for a session that begins or continues with these claims.
     func sessionPayload(_ grant: SessionGrant, right: Right, issuedAt: Int64, expiresAt: Int64) -> [UInt8] {
+        // Room for most payloads. The C library hands out pieces of up to 1032 bytes faster than larger ones.
         JSONWriter.object(expectedSize: 960) { writer in
             writer.member("typ", "Session")
             writer.member("ver", Self.sessionVersion)

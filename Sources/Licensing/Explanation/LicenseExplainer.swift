@@ -65,13 +65,12 @@ package struct LicenseExplainer: Sendable {
         var stages = StageBuilder()
         if let opened = open(message, &stages, using: crypto) {
             explanation.spc = LicenseExplanation.OpenedSPC(opened)
-            if let claims, let record = await record(for: opened.spc, HeldClaims(claims), now: now, &stages) {
+            let held = claims.map { HeldClaims($0) }
+            if let held, let record = await record(for: opened.spc, held, now: now, &stages) {
                 explanation.key = record.attributes
-                if var request = request(
-                    of: subject, message, by: HeldClaims(claims), for: record.attributes, opened.spc)
-                {
+                if var request = request(of: subject, message, by: held, for: record.attributes, opened.spc) {
                     explanation.use = request.use
-                    explanation.rental = await rental(of: claims, record.attributes.contentID, now: now)
+                    explanation.rental = await rental(of: held.claims, record.attributes.contentID, now: now)
                     request.rental = try? explanation.rental?.get()
                     try decide(about: request, &explanation, now: now, using: crypto)
                 }
@@ -124,12 +123,12 @@ package struct LicenseExplainer: Sendable {
     }
 
     private func record(
-        for spc: SPC, _ claims: HeldClaims, now: Int64, _ stages: inout StageBuilder
+        for spc: SPC, _ held: HeldClaims, now: Int64, _ stages: inout StageBuilder
     ) async -> ContentKeyRecord? {
         do throws(LicenseError) {
-            let record = try await keys.record(for: spc, claims: claims)
+            let record = try await keys.record(for: spc, claims: held)
             // A device may report on the key of any period.
-            if spc.syncReport == nil { try await periods.check(record.attributes, for: claims, now: now) }
+            if spc.syncReport == nil { try await periods.check(record.attributes, for: held, now: now) }
             return stages.step(.key) { record }
         } catch {
             return stages.step(.key) { () throws(LicenseError) in throw error }
@@ -139,13 +138,13 @@ package struct LicenseExplainer: Sendable {
     /// The request in the form that the pipeline uses once the key is found. It is never nil if the earlier stages have
     /// passed.
     private func request(
-        of subject: Subject, _ message: [UInt8], by claims: HeldClaims, for key: ContentKeyAttributes, _ spc: SPC
+        of subject: Subject, _ message: [UInt8], by held: HeldClaims, for key: ContentKeyAttributes, _ spc: SPC
     ) -> OpenedRequest? {
         let request = LicenseRequest(message: message, use: subject.use, origin: subject.origin)
         let token = PresentedToken(source: .bearer, tokens: [subject.token])
-        let admission = try? Admission(request, by: token, .verified(claims), under: rules)
+        let admission = try? Admission(request, by: token, .verified(held), under: rules)
         return admission.map {
-            OpenedRequest(admission: $0, claims: claims, spc: spc, key: key, revocations: revocations)
+            OpenedRequest(admission: $0, claims: held, spc: spc, key: key, revocations: revocations)
         }
     }
 
