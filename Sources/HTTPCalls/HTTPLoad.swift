@@ -91,7 +91,7 @@ package enum HTTPLoadStep: Sendable {
     case end
 }
 
-/// One request of a load: a POST with a raw body.
+/// One request of a load: a POST.
 package struct HTTPLoadRequest: Sendable {
     /// Identifies the request in its answer.
     package let number: Int
@@ -142,6 +142,8 @@ package struct HTTPLoadSettings: Sendable {
     /// The time from the start of a request to its whole answer.
     package var timeout: Duration = .seconds(30)
     package var answerSizeMaximum = 256 * 1024
+    /// The media type of the bodies, and of the answers that are asked for.
+    package var mediaType = "application/octet-stream"
 
     package init(url: String) {
         self.url = url

@@ -4,12 +4,14 @@ private import CCurl
 @safe
 final class LoadHandle {
     let easy: CurlEasy
+    private let mediaType: String
     private let answer: LoadBody
     /// The token whose header fields the handle has.
     private var bearer: String?
 
     init(_ settings: HTTPLoadSettings) throws(HTTPCallError) {
         easy = try CurlEasy()
+        mediaType = settings.mediaType
         answer = LoadBody(sizeMaximum: settings.answerSizeMaximum)
         try configure(settings)
         // Safe: the body exists as long as the handle whose callback uses it.
@@ -49,8 +51,8 @@ final class LoadHandle {
         guard request.bearer != bearer else { return }
         bearer = request.bearer
         try easy.setFields([
-            "Content-Type: application/octet-stream", "Accept: application/octet-stream",
-            "Authorization: Bearer \(request.bearer)", "User-Agent: latchkey-bench", "Expect:",
+            "Content-Type: \(mediaType)", "Accept: \(mediaType)", "Authorization: Bearer \(request.bearer)",
+            "User-Agent: latchkey-bench", "Expect:",
         ])
     }
 

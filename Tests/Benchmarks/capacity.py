@@ -16,7 +16,6 @@ Writes `capacity.json`, `capacity.md`, `cost.svg` and `nodes.svg`.
 """
 
 import argparse
-import json
 import os
 import secrets
 import shutil
@@ -28,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import capacity_report
-from load_daemon import Daemon, Plan, Programs, add_tls, cpu_seconds, finish, openssl_speed, replace, running
+from load_daemon import Daemon, Plan, Programs, accelerated, add_tls, cpu_seconds, finish, openssl_speed, replace, running
 
 DAEMON_CORE = 0
 CONNECTIONS = 32
@@ -72,15 +71,10 @@ KINDS = (
 def prepared(accelerator: str | None, *further: Callable[[Path], None]) -> Callable[[Path], None]:
     """Gives a set-up one loop, issuers of every algorithm, and the accelerator."""
 
-    def prepare(setup: Path) -> None:
+    def use_one_loop(setup: Path) -> None:
         replace(setup, "limits: {", "limits: { loopCount: 1,")
-        add_issuers(setup)
-        if accelerator is not None:
-            replace(setup, "limits: {", f"crypto: {{ accelerator: {json.dumps(accelerator)} }},\n    limits: {{")
-        for change in further:
-            change(setup)
 
-    return prepare
+    return accelerated(accelerator, use_one_loop, add_issuers, *further)
 
 
 def add_issuers(setup: Path) -> None:

@@ -78,10 +78,10 @@ class Daemon:
         scheme = "https" if f"{ADDRESS}, {TLS}" in self.configuration.read_text() else "http"
         self.url = f"{scheme}://{self._address()}"
 
-    def mint(self, count: int, *options: object) -> Path:
+    def mint(self, count: int, *options: object, content: str = CONTENT) -> Path:
         """Mints tokens into a new file, one a line. Returns the file."""
         tokens = self.programs.tool(
-            *("token", "mint", "--config", self.configuration, "--content", CONTENT, "--lease", 300),
+            *("token", "mint", "--config", self.configuration, "--content", content, "--lease", 300),
             *("--subject", "viewer", "--count", count, *options),
         )
         number, file = tempfile.mkstemp(prefix="tokens-", dir=self.setup)
@@ -107,10 +107,10 @@ class Daemon:
     def cpu_seconds(self) -> float:
         return cpu_seconds(self.process.pid)
 
-    def bench_command(self, *arguments: object, tokens: Path | None = None) -> list[str]:
+    def bench_command(self, *arguments: object, tokens: Path | None = None, asset_id: str = CONTENT) -> list[str]:
         fairplay = self.setup / "fairplay"
         words = [
-            *(self.programs.folder / "latchkey", "bench", "--url", self.url, "--asset-id", CONTENT),
+            *(self.programs.folder / "latchkey", "bench", "--url", self.url, "--asset-id", asset_id),
             *("--token", f"@{tokens or self.tokens}", "--certificate", fairplay / "bundle.bin"),
             *("--application-secret", fairplay / "application-secret.hex", "--json", *arguments),
         ]
@@ -118,10 +118,11 @@ class Daemon:
             words += ["--ca", self.setup / "tls" / "certificate.pem"]
         return [str(word) for word in words]
 
-    def bench(self, *arguments: object, tokens: Path | None = None) -> tuple[dict, float]:
+    def bench(self, *arguments: object, tokens: Path | None = None, asset_id: str = CONTENT) -> tuple[dict, float]:
         """Runs a load. Returns its report, and the daemon's processor time for each licence in seconds."""
         before = self.cpu_seconds()
-        report = finish(subprocess.Popen(self.bench_command(*arguments, tokens=tokens), stdout=subprocess.PIPE, text=True))
+        command = self.bench_command(*arguments, tokens=tokens, asset_id=asset_id)
+        report = finish(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
         return report, (self.cpu_seconds() - before) / report["licenses"]
 
     def stop(self) -> None:
@@ -140,6 +141,18 @@ def finish(load: subprocess.Popen[str]) -> dict:
 def add_tls(setup: Path) -> None:
     """Gives the public listener of a set-up the certificate of `latchkey init`."""
     replace(setup, ADDRESS, f"{ADDRESS}, {TLS}")
+
+
+def accelerated(library: str | None, *further: Callable[[Path], None]) -> Callable[[Path], None]:
+    """Gives a set-up the accelerator, unless the library is None, and then the further changes."""
+
+    def prepare(setup: Path) -> None:
+        if library is not None:
+            replace(setup, "limits: {", f"crypto: {{ accelerator: {json.dumps(library)} }},\n    limits: {{")
+        for change in further:
+            change(setup)
+
+    return prepare
 
 
 def replace(setup: Path, old: str, new: str) -> None:

@@ -1,6 +1,6 @@
 """The standard set of loads on one machine: a real daemon, `latchkey bench`, and `openssl speed` in the same run.
 
-    standard_load.py --bin DIR [--short] [--output FOLDER] [--compare EARLIER.json]
+    standard_load.py --bin DIR [--short] [--accelerator LIBRARY] [--output FOLDER] [--compare EARLIER.json]
 
 Writes `report.json`, `report.md` and three plots (SVG) to the folder. Speeds of a shared machine change from minute to
 minute, so every figure is also given as a ratio to others of the same run: to the capacity in a closed loop, and to the
@@ -16,11 +16,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import load_report
-from load_daemon import Daemon, Plan, Programs, add_tls, openssl_speed, running
+from load_daemon import Daemon, Plan, Programs, accelerated, add_tls, openssl_speed, running
 
 FORMAT = "latchkey-standard-load-1"
 OFFERED = (0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2)
 
+
+# A cold device asks for three keys of a film at once.
+COLD_CONTENT = "film"
+COLD_TRACKS = ("AUDIO", "SD", "HD")
+COLD_P99_MILLISECONDS = 250
+COLD_SHARES = [share / 100 for share in range(100, 25, -5)]
 
 SHORT = Plan(seconds=2, rounds=1, openssl_seconds=1)
 FULL = Plan(seconds=10, rounds=3, openssl_seconds=5)
@@ -74,39 +80,87 @@ def closed(name: str, target: Daemon, plan: Plan, *arguments: object) -> Row:
     return row(name, target, plan, "--count", max(1000, int(rate * plan.seconds * 1.5)), *arguments)
 
 
-def measure(programs: Programs, plan: Plan) -> dict:
+@dataclass(frozen=True)
+class ColdDevices:
+    """The highest rate of new devices that keeps the limit of the latency. Each has a connection and a token that the
+    daemon has not seen, and asks for three keys of version 2."""
+
+    offered: int
+    """Devices per second."""
+    seconds: int
+    p99: float
+    """In microseconds."""
+    cost: float
+    """Seconds of the daemon's processor time for 1,000 devices."""
+
+
+def cold_devices(target: Daemon, plan: Plan) -> ColdDevices | None:
+    """Offers less and less, from the devices per second of a closed loop, until the latency keeps its limit.
+
+    Returns None if it never does.
+    """
+    for track in COLD_TRACKS:
+        words = ("--content", COLD_CONTENT, "--track", track, "--alias", f"{COLD_CONTENT}-{track}")
+        target.programs.tool("keys", "create", "--config", target.configuration, *words)
+    assets = target.setup / "assets"
+    assets.write_text("".join(f"{COLD_CONTENT}-{track}\n" for track in COLD_TRACKS))
+
+    def load(count: int, *arguments: object) -> tuple[dict, float]:
+        words = ("--keys", len(COLD_TRACKS), "--spc-version", 2, "--new-connections", "--count", count, *arguments)
+        tokens = target.mint(count, content=COLD_CONTENT)
+        report, cpu = target.bench(*words, tokens=tokens, asset_id=f"@{assets}")
+        return report, cpu * len(COLD_TRACKS) * 1000
+
+    probe, _ = load(2_000, "--seconds", 60, "--connections", 64)
+    capacity = probe["sent"] * 1000 / probe["milliseconds"]
+    seconds = 60 if plan == FULL else plan.seconds
+    for share in COLD_SHARES:
+        rate = max(1, round(capacity * share))
+        report, cost = load(rate * seconds, "--rate", rate, "--seconds", seconds, "--connections", 512)
+        p99 = report["latencyMicroseconds"]["p99"]
+        print(f"cold devices, {rate}/s offered: p99 {p99 / 1000:.2f} ms, {cost:.3f} s for 1,000 devices", flush=True)
+        is_whole = report["licenses"] == rate * seconds * len(COLD_TRACKS)
+        if is_whole and p99 < COLD_P99_MILLISECONDS * 1000:
+            return ColdDevices(offered=rate, seconds=seconds, p99=p99, cost=cost)
+    return None
+
+
+def measure(programs: Programs, plan: Plan, accelerator: str | None) -> dict:
     openssl = {bits: openssl_speed(bits, plan.openssl_seconds) for bits in (1024, 2048)}
     rows: list[Row] = []
-    with running(programs) as plain:
+    with running(programs, accelerated(accelerator)) as plain:
         rows.append(closed("v1, closed loop", plain, plan, "--connections", 64))
         rows.append(closed("v2, closed loop", plain, plan, "--connections", 64, "--spc-version", 2))
+        rows.append(closed("v1, one connection", plain, plan, "--connections", 1))
         for share in OFFERED:
             rate = max(1, round(rows[0].rate * share))
             name = f"v1, {share:.1f} of the capacity offered"
             rows.append(row(name, plain, plan, "--rate", rate, "--connections", 256, offered=share))
         rows.append(closed("v1, new connections", plain, plan, "--connections", 64, "--new-connections"))
-    with running(programs, add_tls) as secure:
+    with running(programs, accelerated(accelerator, add_tls)) as secure:
         rows.append(closed("v1, TLS, keep-alive", secure, plan, "--connections", 64))
         rows.append(closed("v1, TLS, HTTP/2", secure, plan, "--connections", 8, "--streams", 8, "--http2"))
         rows.append(closed("v1, TLS, new connections", secure, plan, "--connections", 64, "--new-connections"))
+        cold = cold_devices(secure, plan)
     return {
-        "format": FORMAT, "seconds": plan.seconds, "rounds": plan.rounds,
+        "format": FORMAT, "seconds": plan.seconds, "rounds": plan.rounds, "accelerator": accelerator is not None,
         "opensslPerSecond": {str(bits): rate for bits, rate in openssl.items()},
-        "rows": [asdict(row) for row in rows],
+        "rows": [asdict(row) for row in rows], "coldDevices": asdict(cold) if cold else None,
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=Path, required=True, help="the folder of latchkey and latchkeyd")
-    parser.add_argument("--short", action="store_true", help="shorter loads, for a first look: about two minutes")
+    parser.add_argument("--short", action="store_true", help="shorter loads, for a first look: about three minutes")
     parser.add_argument("--output", type=Path, default=Path("load-report"), help="the folder of the report")
+    parser.add_argument("--accelerator", help="the library crypto_mb; without it, OpenSSL computes RSA")
     parser.add_argument("--compare", type=Path, help="the report.json of an earlier run")
     arguments = parser.parse_args()
     earlier = json.loads(arguments.compare.read_text()) if arguments.compare else None
     if earlier is not None and earlier.get("format") != FORMAT:
         sys.exit(f"standard_load: {arguments.compare} is not a report of this script")
-    report = measure(Programs(arguments.bin.resolve()), SHORT if arguments.short else FULL)
+    report = measure(Programs(arguments.bin.resolve()), SHORT if arguments.short else FULL, arguments.accelerator)
     load_report.write(report, arguments.output, earlier)
     print((arguments.output / "report.md").read_text())
 

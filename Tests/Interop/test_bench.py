@@ -90,6 +90,23 @@ def test_counts_refusals_by_code(lab: Lab) -> None:
     assert report["results"] == {"200": 30, "401 token_malformed": 10}
 
 
+@pytest.mark.parametrize("versions", ["1", "1,2"])
+def test_asks_for_several_keys_at_once(lab: Lab, versions: str) -> None:
+    before = lab.issued()
+    report = lab.tool.run("--count", "20", "--seconds", "60", "--keys", "3", "--check-every", "2",
+                          "--spc-version", versions)
+    assert (report["sent"], report["licenses"], report["checked"], report["wrong"]) == (20, 60, 30, 0)
+    assert (report["latencyMicroseconds"]["count"], report["settings"]["keysPerRequest"]) == (20, 3)
+    assert report["results"] == {"200": 20}
+    assert lab.issued() - before == 60
+
+
+def test_counts_each_key_that_is_refused(lab: Lab) -> None:
+    tool = replace(lab.tool, tokens=("not-a-token",))
+    report = tool.run("--count", "4", "--seconds", "60", "--keys", "3", status=1)
+    assert (report["licenses"], report["refused"], report["wrong"]) == (0, 12, 0)
+
+
 def test_fails_without_any_licence(lab: Lab) -> None:
     report = replace(lab.tool, tokens=("not-a-token",)).run("--count", "3", "--seconds", "60", status=1)
     assert (report["licenses"], report["refused"], report["failed"]) == (0, 3, 0)

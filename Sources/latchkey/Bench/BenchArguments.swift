@@ -6,6 +6,7 @@ import Foundation
 import HTTPCalls
 import KeyCrypto
 import OperatorCommands
+import PlayerMessages
 
 /// The options of `latchkey bench`.
 enum BenchArguments {
@@ -29,11 +30,15 @@ enum BenchArguments {
     static let count = CommandOption(
         "--count", .value("N"),
         help:
-            "SPCs to make ahead, up to 5,000,000, about 1 KB of memory each; unless given, as many as --rate needs, or "
-            + "20,000")
+            "requests to make ahead, up to 5,000,000, about 1 KB of memory for each SPC; unless given, as many as --rate "
+            + "needs, or 20,000")
+    static let keys = CommandOption(
+        "--keys", .value("N"),
+        help:
+            "SPCs in each request, up to \(PlayerRequest.keyCountMaximum), for the next asset ids; 1 unless given")
     static let reuse = CommandOption(
         "--repeat", .flag,
-        help: "send SPCs again when all are sent; the server may then repeat licences, which costs less")
+        help: "send requests again when all are sent; the server may then repeat licences, which costs less")
     static let newConnections = CommandOption(
         "--new-connections", .flag, help: "open a new connection for each request, with a full TLS handshake")
     static let http2 = CommandOption(
@@ -44,7 +49,7 @@ enum BenchArguments {
     static let threads = CommandOption(
         "--threads", .value("N"), help: "threads that send requests, 1 to 64; 1 unless given")
     static let checkEvery = CommandOption(
-        "--check-every", .value("N"), help: "open and check the CKC of every Nth SPC; 100 unless given")
+        "--check-every", .value("N"), help: "open and check the CKCs of every Nth request; 100 unless given")
     static let maximumP99 = CommandOption(
         "--max-p99", .value("MS"), help: "exit with status 1 if the 99th percentile of the latency is longer")
     static let minimumRate = CommandOption(
@@ -56,8 +61,8 @@ enum BenchArguments {
 
     static let options = [
         ServerArguments.url, token, DeviceArguments.certificate, DeviceArguments.applicationSecret,
-        DeviceArguments.dask, assetID, version, connections, rate, seconds, count, reuse, newConnections, http2,
-        streams, threads, checkEvery, maximumP99, minimumRate, report, operatesServer, ClientNetwork.authorities,
+        DeviceArguments.dask, assetID, version, connections, rate, seconds, count, keys, reuse, newConnections,
+        http2, streams, threads, checkEvery, maximumP99, minimumRate, report, operatesServer, ClientNetwork.authorities,
         ClientNetwork.timeout, .json,
     ]
 

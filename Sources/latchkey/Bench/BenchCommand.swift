@@ -12,7 +12,8 @@ extension Command {
         details: """
             Makes SPCs ahead, sends them over many connections, and counts every answer by status and code. It opens and checks a
             sample of the CKCs. Prints licences per second and percentiles of the latency of licences. Each SPC is sent once
-            unless --repeat is given.
+            unless --repeat is given. With --keys, each request is Apple's JSON object with several SPCs, its latency is
+            that of one answer, and each of its keys counts as a licence or as refused.
 
             With --rate N the requests are due on a fixed schedule, and the latency of a request counts from the time at which
             it was due, also if no connection was free then. So a server that stalls cannot hide it (coordinated omission).
@@ -62,12 +63,12 @@ struct BenchCommand {
                 (version, try CertificateFile.certificate(for: version, in: certificates, path))
             },
             assetIDs: try BenchArguments.assetIDs(arguments, context),
-            ladder: try DeviceArguments.ladder(arguments, context), now: context.now)
+            ladder: try DeviceArguments.ladder(arguments, context), now: context.now, keyCount: settings.keyCount)
     }
 
     func run() throws(CommandError) {
         let requests = try BenchRequests.make(settings.count, checkEvery: settings.checkEvery, by: maker, context)
-        context.note("made \(settings.count) SPCs, \(requests.size / settings.count) bytes of memory each")
+        context.note("made \(settings.count) requests, \(requests.size / settings.count) bytes of memory each")
         let result = try BenchRun(settings: settings, requests: requests, tokens: tokens).run(context)
         let report = BenchReport(settings: settings, result: result)
         if let path = arguments.value(BenchArguments.report) {

@@ -47,11 +47,11 @@ struct BenchReport {
         lines.append("latency       \(Self.line(of: tally.latency))")
         if settings.rate != nil { lines.append("since sent    \(Self.line(of: tally.serviceTime))") }
         lines.append("generator     \(Self.seconds(result.cpuTime)) of processor time")
-        if endedEarly { lines.append("ended early   all SPCs were sent; make more by --count, or add --repeat") }
+        if endedEarly { lines.append("ended early   all requests were sent; make more by --count, or add --repeat") }
         return lines
     }
 
-    /// Whether the load ended before its time, because all SPCs were sent.
+    /// Whether the load ended before its time, because all requests were sent.
     private var endedEarly: Bool {
         settings.rate == nil && !settings.repeats && tally.sent == settings.count
             && tally.elapsed < .seconds(settings.seconds)
@@ -108,7 +108,8 @@ struct BenchReport {
         writer.name("rate")
         if let rate = settings.rate { writer.integer(Int64(rate)) } else { writer.null() }
         writer.member("seconds", settings.seconds)
-        writer.member("spcCount", settings.count)
+        writer.member("spcCount", settings.count * settings.keyCount)
+        writer.member("keysPerRequest", settings.keyCount)
         writer.member("repeats", settings.repeats)
         writer.member("threads", settings.threadCount)
         writer.member("checkEvery", settings.checkEvery)

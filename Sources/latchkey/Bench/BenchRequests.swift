@@ -6,12 +6,12 @@ import Foundation
 import KeyCrypto
 import Synchronization
 
-/// The SPCs of a load, which are made before it begins.
+/// The requests of a load, which are made before it begins.
 struct BenchRequests: Sendable {
     struct Request: Sendable {
-        let message: [UInt8]
-        /// The secrets that open the CKC. Only requests whose CKC is checked keep them.
-        let secrets: RequestSecrets?
+        let body: [UInt8]
+        /// The secrets that open the CKCs, one for each SPC. Only requests whose CKCs are checked keep them.
+        let secrets: [RequestSecrets]
     }
 
     private(set) var all: [Request] = []
@@ -20,19 +20,19 @@ struct BenchRequests: Sendable {
         all.append(request)
     }
 
-    /// The memory of the SPCs in bytes, without that of the few kept secrets.
-    var size: Int { all.reduce(0) { $0 + $1.message.count + MemoryLayout<Request>.stride + Self.arrayHeaderSize } }
+    /// The memory of the requests in bytes, without that of the few kept secrets.
+    var size: Int { all.reduce(0) { $0 + $1.body.count + MemoryLayout<Request>.stride + Self.arrayHeaderSize } }
 
     private static let arrayHeaderSize = 32
     private static let requestsPerRound = 2_000
 
-    /// Makes the SPCs on all cores. Versions and asset ids take turns: all versions for one asset id, then the next.
+    /// Makes the requests on all cores.
     static func make(
         _ count: Int, checkEvery: Int, by maker: BenchRequestMaker, _ context: CommandContext
     ) throws(CommandError) -> BenchRequests {
         var requests = BenchRequests()
         requests.all.reserveCapacity(count)
-        var progress = CommandProgress(context, unit: "SPCs made", total: count)
+        var progress = CommandProgress(context, unit: "requests made", total: count)
         while requests.all.count < count {
             let next = requests.all.count..<min(count, requests.all.count + requestsPerRound)
             requests.all += try makeRound(next, checkEvery: checkEvery, by: maker)
@@ -53,8 +53,7 @@ struct BenchRequests: Sendable {
                 let crypto = try CryptoContext()
                 return try share.map { (offset) throws(CryptoError) in
                     let number = numbers.lowerBound + offset
-                    let request = try maker.make(number, using: crypto)
-                    return Request(message: request.message, secrets: number % checkEvery == 0 ? request.secrets : nil)
+                    return try maker.make(number, isChecked: number % checkEvery == 0, using: crypto)
                 }
             }
             made.withLock { $0[core] = part }
@@ -68,7 +67,9 @@ struct BenchRequests: Sendable {
     }
 }
 
-/// Makes the SPCs of a load for the certificates of one server.
+/// Makes the requests of a load for the certificates of one server.
+///
+/// Versions and asset ids take turns: all versions for one asset id, then the next.
 struct BenchRequestMaker: Sendable {
     /// Each version with the certificate for which its key is wrapped. There is at least one.
     let versions: [(version: SPCVersion, certificate: Certificate)]
@@ -76,9 +77,39 @@ struct BenchRequestMaker: Sendable {
     let ladder: ApplicationSecretKeyLadder
     /// The time that the SPCs state, in seconds since 1970.
     let now: Int64
+    /// The number of SPCs in each request. If there are several, the request is Apple's JSON object of streaming keys.
+    let keyCount: Int
+
+    /// Makes the request of a number. A checked request keeps its secrets.
+    func make(
+        _ number: Int, isChecked: Bool, using crypto: CryptoContext
+    ) throws(CryptoError) -> BenchRequests.Request {
+        let numbers = number * keyCount..<(number + 1) * keyCount
+        let spcs = try numbers.map { (number) throws(CryptoError) in try makeSPC(number, using: crypto) }
+        return BenchRequests.Request(body: body(of: spcs), secrets: isChecked ? spcs.map(\.secrets) : [])
+    }
+
+    private func body(of spcs: [DeviceRequest]) -> [UInt8] {
+        if keyCount == 1 { return spcs[0].message }
+        return JSONWriter.object { writer in
+            writer.name("fairplay-streaming-request")
+            writer.object { writer in
+                writer.member("version", 1)
+                writer.name("streaming-keys")
+                writer.array { writer in
+                    for (index, spc) in spcs.enumerated() {
+                        writer.object { writer in
+                            writer.member("id", index + 1)
+                            writer.member("spc", base64: spc.message)
+                        }
+                    }
+                }
+            }
+        }
+    }
 
     /// Makes the SPC of a number: of a new device in a new playback session.
-    func make(_ number: Int, using crypto: CryptoContext) throws(CryptoError) -> DeviceRequest {
+    private func makeSPC(_ number: Int, using crypto: CryptoContext) throws(CryptoError) -> DeviceRequest {
         let (turn, index) = number.quotientAndRemainder(dividingBy: versions.count)
         let (version, certificate) = versions[index]
         var options = DeviceOptions(version: version, assetID: assetIDs[turn % assetIDs.count])

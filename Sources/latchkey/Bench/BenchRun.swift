@@ -17,7 +17,7 @@ struct BenchRun {
         let answered = AnswerCount()
         let plan = BenchPlan(
             schedule: settings.schedule, requests: requests, tokens: tokens, versionCount: settings.versions.count,
-            start: .now, threadCount: settings.threadCount, answered: answered)
+            keyCount: settings.keyCount, start: .now, threadCount: settings.threadCount, answered: answered)
         let results = SharedResults()
         let group = DispatchGroup()
         let cpuBefore = Self.cpuTime()

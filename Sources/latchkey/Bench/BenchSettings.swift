@@ -4,6 +4,7 @@ import Foundation
 import HTTPCalls
 import KeyCrypto
 import OperatorCommands
+import PlayerMessages
 
 /// The settings of one run of `latchkey bench`, from its arguments.
 struct BenchSettings: Sendable {
@@ -16,8 +17,10 @@ struct BenchSettings: Sendable {
     /// Requests per second; nil in a closed loop.
     let rate: Int?
     let seconds: Int
-    /// The number of SPCs that are made ahead.
+    /// The number of requests that are made ahead.
     let count: Int
+    /// The number of SPCs in each request.
+    let keyCount: Int
     let repeats: Bool
     let threadCount: Int
     let checkEvery: Int
@@ -41,9 +44,12 @@ struct BenchSettings: Sendable {
         maximumP99 = try BenchArguments.number(BenchArguments.maximumP99, in: 1...3_600_000, arguments)
         minimumRate = try BenchArguments.number(BenchArguments.minimumRate, in: 1...1_000_000, arguments)
         count = try Self.count(arguments, rate: rate, seconds: seconds)
+        keyCount = try BenchArguments.number(BenchArguments.keys, in: 1...PlayerRequest.keyCountMaximum, arguments) ?? 1
         let threadCount = try BenchArguments.number(BenchArguments.threads, in: 1...64, arguments) ?? 1
         self.threadCount = threadCount
-        load = try Self.load(arguments, url, threadCount: threadCount)
+        var load = try Self.load(arguments, url, threadCount: threadCount)
+        if keyCount > 1 { load.mediaType = "application/json" }
+        self.load = load
     }
 
     private static func count(_ arguments: Arguments, rate: Int?, seconds: Int) throws(CommandError) -> Int {
@@ -51,7 +57,7 @@ struct BenchSettings: Sendable {
         if let given { return given }
         guard let rate else { return closedLoopRequestCount }
         guard rate * seconds <= requestMaximum else {
-            throw .usage("\(rate * seconds) SPCs are too many; give --count and --repeat")
+            throw .usage("\(rate * seconds) requests are too many; give --count and --repeat")
         }
         return rate * seconds
     }

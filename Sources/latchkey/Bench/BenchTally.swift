@@ -8,11 +8,11 @@ struct BenchTally: Equatable, Sendable {
     /// The number of requests that were due and not sent, because no connection was free before the end.
     var unsent = 0
     var licenses = 0
-    /// The number of answers with another status than 200.
+    /// The number of keys that were refused. An answer with another status than 200 refuses all keys of its request.
     var refused = 0
     /// The number of requests without an answer.
     var failed = 0
-    /// The number of opened CKCs, and of those that a device would refuse.
+    /// The number of checked CKCs, and of those that a device would refuse.
     var checked = 0
     var wrong = 0
     /// Why the first wrong CKC is wrong.
@@ -20,9 +20,9 @@ struct BenchTally: Equatable, Sendable {
     /// The number of answers by status and code, and of failures by libcurl's text.
     private(set) var results: [String: Int] = [:]
     private(set) var versions: [String: Int] = [:]
-    /// The latency of licences: from the time at which a request was due, or was sent in a closed loop.
+    /// The latency of requests whose keys all have a licence: from the time at which a request was due, or was sent in a closed loop.
     var latency = LatencyHistogram()
-    /// The time from sending to the answer, also of licences.
+    /// The time from sending to the answer, of the same requests.
     var serviceTime = LatencyHistogram()
     var connections = 0
     /// The sizes of all bodies.

@@ -10,10 +10,16 @@ struct BenchPlan: Sendable {
     /// The tokens, which requests take in turn: all versions of an SPC with one token, then the next token.
     let tokens: [String]
     let versionCount: Int
+    /// The number of SPCs in each request.
+    let keyCount: Int
     let start: ContinuousClock.Instant
     let threadCount: Int
     /// The number of answers so far, for the progress line.
     let answered: AnswerCount
+
+    func token(of number: Int) -> String {
+        tokens[number * keyCount / max(keyCount, versionCount) % tokens.count]
+    }
 }
 
 /// The number of answers of all threads.
@@ -40,6 +46,8 @@ final class BenchWorker: HTTPLoadSource {
     private let plan: BenchPlan
     private let index: Int
     private let crypto: CryptoContext
+    /// The ids of the keys in each request.
+    private let labels: [String]
     private var nextNumber: Int
     private var underWay: [Int: Sent] = [:]
     private var tally = BenchTally()
@@ -48,6 +56,7 @@ final class BenchWorker: HTTPLoadSource {
         self.plan = plan
         self.index = index
         crypto = try CryptoContext()
+        labels = (1...plan.keyCount).map(String.init)
         nextNumber = index
     }
 
@@ -69,9 +78,8 @@ final class BenchWorker: HTTPLoadSource {
         let request = plan.requests.all[number % plan.requests.all.count]
         underWay[number] = Sent(due: due, at: now)
         tally.sent += 1
-        tally.sentBytes += request.message.count
-        let token = plan.tokens[number / plan.versionCount % plan.tokens.count]
-        return .send(HTTPLoadRequest(number: number, body: request.message, bearer: token))
+        tally.sentBytes += request.body.count
+        return .send(HTTPLoadRequest(number: number, body: request.body, bearer: plan.token(of: number)))
     }
 
     private var isHopeless: Bool { tally.failed >= Self.failureMaximum && tally.failed == tally.sent - underWay.count }
@@ -91,24 +99,53 @@ final class BenchWorker: HTTPLoadSource {
             tally.note(
                 result: [String(status), code.map(LicenseProblem.printable)].compactMap(\.self).joined(separator: " "))
             guard status == 200 else {
-                tally.refused += 1
+                tally.refused += plan.keyCount
                 return
             }
-            tally.licenses += 1
+            guard take(body, of: answer.number) else { return }
             tally.latency.add(sent.due.duration(to: now))
             tally.serviceTime.add(sent.at.duration(to: now))
-            check(body, of: answer.number)
         }
     }
 
-    private func check(_ ckc: [UInt8], of number: Int) {
-        guard let secrets = plan.requests.all[number % plan.requests.all.count].secrets else { return }
+    /// Counts the keys of an answer. Returns whether all of them have a CKC.
+    private func take(_ body: [UInt8], of number: Int) -> Bool {
+        let form = plan.keyCount == 1 ? AnswerForm.raw : .streamingKeys
+        let keys: [KeyAnswer]
+        do throws(AnswerNotUnderstood) {
+            keys = try form.read(body, labels: labels, isOffline: false)
+        } catch {
+            tally.checked += plan.keyCount
+            noteWrong(plan.keyCount, "a player \(error.reason)")
+            return false
+        }
+        let secrets = plan.requests.all[number % plan.requests.all.count].secrets
+        var isWhole = true
+        for (index, key) in keys.enumerated() {
+            switch key {
+            case .ckc(let ckc):
+                tally.licenses += 1
+                if !secrets.isEmpty { check(ckc, secrets[index]) }
+            case .denied(let reason):
+                tally.refused += 1
+                tally.note(result: "key with \(LicenseProblem.printable(reason))")
+                isWhole = false
+            }
+        }
+        return isWhole
+    }
+
+    private func check(_ ckc: [UInt8], _ secrets: RequestSecrets) {
         tally.checked += 1
         do throws(CKCFault) {
             _ = try CKCOpener(secrets: secrets, using: crypto).open(ckc)
         } catch {
-            tally.wrong += 1
-            tally.firstFault = tally.firstFault ?? error.explanation(of: FileKind(ckc))
+            noteWrong(1, error.explanation(of: FileKind(ckc)))
         }
+    }
+
+    private func noteWrong(_ count: Int, _ fault: String) {
+        tally.wrong += count
+        tally.firstFault = tally.firstFault ?? fault
     }
 }

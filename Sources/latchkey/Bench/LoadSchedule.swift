@@ -6,7 +6,7 @@ struct LoadSchedule: Equatable, Sendable {
     /// Requests per second; nil if the next request follows each answer (closed loop).
     let rate: Int?
     let seconds: Int
-    /// The most requests, because each SPC is sent once; nil if there is no limit.
+    /// The most requests, because each is sent once; nil if there is no limit.
     let requestMaximum: Int?
 
     /// The time from the start at which a request is due. Returns nil in a closed loop.

@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: [
         ["--rate", "0"], ["--rate", "1.5"], ["--seconds", "0"], ["--connections", "0"], ["--count", "5000001"],
         ["--spc-version", "4"], ["--spc-version", "1,,2"], ["--check-every", "0"], ["--threads", "3"], ["--http2"],
-        ["--streams", "2"], ["--asset-id", "x"], ["--max-p99", "0"],
+        ["--streams", "2"], ["--keys", "0"], ["--keys", "17"], ["--asset-id", "x"], ["--max-p99", "0"],
     ])
     func refusesWrongArguments(words: [String]) async throws {
         let asset = words.first == "--asset-id" ? [] : ["--asset-id", "movie-1"]

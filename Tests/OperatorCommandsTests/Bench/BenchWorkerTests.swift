@@ -11,12 +11,14 @@ import Testing
 @Suite struct BenchWorkerTests {
     private static let start = ContinuousClock.now
 
-    private func plan(_ schedule: LoadSchedule, spcs: Int = 3, threads: Int = 1) throws -> BenchPlan {
+    private func plan(
+        _ schedule: LoadSchedule, threads: Int = 1, versions: Int = 2, keys: Int = 1, secrets: [RequestSecrets] = []
+    ) -> BenchPlan {
         var requests = BenchRequests()
-        for number in 0..<spcs { requests.append(BenchRequests.Request(message: [UInt8(number)], secrets: nil)) }
+        for number in 0..<3 { requests.append(BenchRequests.Request(body: [UInt8(number)], secrets: secrets)) }
         return BenchPlan(
-            schedule: schedule, requests: requests, tokens: ["a", "b"], versionCount: 2, start: Self.start,
-            threadCount: threads, answered: AnswerCount())
+            schedule: schedule, requests: requests, tokens: ["a", "b"], versionCount: versions, keyCount: keys,
+            start: Self.start, threadCount: threads, answered: AnswerCount())
     }
 
     private func at(_ milliseconds: Int) -> ContinuousClock.Instant { Self.start + .milliseconds(milliseconds) }
@@ -25,14 +27,23 @@ import Testing
         if case .send(let request) = step { request } else { nil }
     }
 
-    private func answer(_ number: Int, _ status: Int, _ code: String? = nil) -> HTTPLoadAnswer {
+    private func answer(
+        _ number: Int, _ status: Int, _ code: String? = nil, body: [UInt8] = [1, 2, 3]
+    ) -> HTTPLoadAnswer {
         HTTPLoadAnswer(
-            number: number, outcome: .answered(status: status, errorCode: code, version: "1.1", body: [1, 2, 3]),
+            number: number, outcome: .answered(status: status, errorCode: code, version: "1.1", body: body),
             newConnections: 1)
     }
 
+    private func secrets() throws -> RequestSecrets {
+        try RequestSecrets(
+            wrappedKey: SharedSecret(.random(count: 16)), sessionBlock: SharedSecret(.random(count: 96)),
+            antiReplaySeed: CryptoContext().randomBytes16(), expectedEchoes: [],
+            abilities: DeviceAbilities(hasPlaybackState: true, capabilities: nil))
+    }
+
     @Test func takesTokensAndSPCsInTurn() throws {
-        let plan = try plan(LoadSchedule(rate: nil, seconds: 1, requestMaximum: nil))
+        let plan = plan(LoadSchedule(rate: nil, seconds: 1, requestMaximum: nil))
         let worker = try BenchWorker(plan, thread: 0)
         let requests = (0..<5).compactMap { _ in sent(worker.next(at: at(0))) }
         #expect(requests.map(\.bearer) == ["a", "a", "b", "b", "a"])
@@ -104,21 +115,43 @@ import Testing
     }
 
     @Test func findsACKCThatADeviceRefuses() throws {
-        let crypto = try CryptoContext()
-        let secrets = try RequestSecrets(
-            wrappedKey: SharedSecret(.random(count: 16)), sessionBlock: SharedSecret(.random(count: 96)),
-            antiReplaySeed: crypto.randomBytes16(), expectedEchoes: [],
-            abilities: DeviceAbilities(hasPlaybackState: true, capabilities: nil))
-        var requests = BenchRequests()
-        requests.append(BenchRequests.Request(message: [], secrets: secrets))
-        let plan = BenchPlan(
-            schedule: LoadSchedule(rate: nil, seconds: 1, requestMaximum: 1), requests: requests, tokens: ["a"],
-            versionCount: 1, start: Self.start, threadCount: 1, answered: AnswerCount())
+        let plan = plan(LoadSchedule(rate: nil, seconds: 1, requestMaximum: 1), secrets: [try secrets()])
         let worker = try BenchWorker(plan, thread: 0)
         _ = worker.next(at: at(0))
         worker.take(answer(0, 200), at: at(1))
         #expect((worker.finalTally.checked, worker.finalTally.wrong) == (1, 1))
         #expect(worker.finalTally.firstFault != nil)
+    }
+
+    @Test func givesEachRequestOfSeveralKeysTheNextToken() throws {
+        for versions in [1, 2, 3] {
+            let plan = plan(
+                LoadSchedule(rate: nil, seconds: 1, requestMaximum: nil), versions: versions, keys: 3)
+            let worker = try BenchWorker(plan, thread: 0)
+            #expect((0..<4).compactMap { _ in sent(worker.next(at: at(0)))?.bearer } == ["a", "b", "a", "b"])
+        }
+    }
+
+    @Test func countsEachKeyOfAnAnswer() throws {
+        let plan = plan(
+            LoadSchedule(rate: nil, seconds: 1, requestMaximum: nil), versions: 1, keys: 2,
+            secrets: [try secrets(), try secrets()])
+        let worker = try BenchWorker(plan, thread: 0)
+        for _ in 0..<4 { _ = worker.next(at: at(0)) }
+        func keys(_ entries: String) -> [UInt8] {
+            Array(#"{"fairplay-streaming-response":{"streaming-keys":[\#(entries)]}}"#.utf8)
+        }
+        worker.take(answer(0, 200, body: keys(#"{"id":2,"ckc":"AQID"},{"id":1,"ckc":"AQID","status":0}"#)), at: at(1))
+        // Only the first key has a licence, so the latency does not count.
+        worker.take(answer(1, 200, body: keys(#"{"id":1,"ckc":"AQID"},{"id":2,"status":-42604}"#)), at: at(1))
+        // The answer to this request has no result for the second key.
+        worker.take(answer(2, 200, body: keys(#"{"id":1,"ckc":"AQID"}"#)), at: at(1))
+        worker.take(answer(3, 401, "token_expired"), at: at(1))
+        let tally = worker.finalTally
+        #expect((tally.licenses, tally.refused, tally.latency.count) == (3, 3, 1))
+        #expect(tally.results == ["200": 3, "401 token_expired": 1, "key with status -42604": 1])
+        #expect((tally.checked, tally.wrong) == (5, 5))
+        #expect(tally.firstFault != nil)
     }
 
     @Test func boundsTheNumberOfDifferentResults() {
