@@ -5,7 +5,10 @@ extension String {
     /// never be compared by it alone. It comes before the comparison of bytes because it is fast for most strings that
     /// differ.
     package func hasSameUTF8(as other: String) -> Bool {
-        utf8.count == other.utf8.count && self == other && utf8.elementsEqual(other.utf8)
+        guard utf8.count == other.utf8.count, self == other else { return false }
+        let (bytes, others) = (utf8.span, other.utf8.span)
+        for index in bytes.indices where bytes[index] != others[index] { return false }
+        return true
     }
 
     /// Makes a text of the ASCII characters that the closure writes, at most `size`, without an array in between.

@@ -68,20 +68,25 @@ package struct TextPosition: Hashable, Sendable, CustomStringConvertible {
     /// The start of a text.
     package static let start = TextPosition(line: 1, column: 1, byteOffset: 0)
 
+    // Each value of a text has a position, so positions are small. No text has 4 GiB.
+    private let lineNumber: UInt32
+    private let columnNumber: UInt32
+    private let offset: UInt32
+
     /// The line, counted from 1; a line ends with LF, CR or CR LF.
-    package let line: Int
+    package var line: Int { Int(lineNumber) }
 
     /// The column, counted from 1 in Unicode scalars.
-    package let column: Int
+    package var column: Int { Int(columnNumber) }
 
     /// The number of bytes before this place.
-    package let byteOffset: Int
+    package var byteOffset: Int { Int(offset) }
 
     /// The place with these coordinates. It is not checked that they belong together.
     package init(line: Int, column: Int, byteOffset: Int) {
-        self.line = line
-        self.column = column
-        self.byteOffset = byteOffset
+        lineNumber = UInt32(clamping: line)
+        columnNumber = UInt32(clamping: column)
+        offset = UInt32(clamping: byteOffset)
     }
 
     /// "line 3, column 14".

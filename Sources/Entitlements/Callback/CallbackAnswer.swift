@@ -90,7 +90,7 @@ extension Claims {
     /// The members that a service's policy may have.
     ///
     /// Times are not among them: this server sets them, because an answer holds from now on.
-    private static let policyVocabulary: Set = [
+    private static let policyVocabulary = [
         "rights", "sub", "jti", "cnf", "device", "session", "limits", "cookie",
     ]
 

@@ -163,14 +163,13 @@ struct ClaimObject {
 
     /// Refuses members that are not in the vocabulary. If a misspelt limit were ignored, the token would grant more
     /// than its issuer meant.
-    func refuseStrangers(to vocabulary: Set<String>) throws(EntitlementError) {
+    func refuseStrangers(to vocabulary: [String]) throws(EntitlementError) {
         // The error does not show the name, because the issuer chose it.
-        guard object.isWithin(vocabulary) else { throw unsupported(strangerName(to: vocabulary)) }
+        guard object.firstName(outside: vocabulary) == nil else { throw unsupported(strangerName(to: vocabulary)) }
     }
 
-    private func strangerName(to vocabulary: Set<String>) -> String {
-        let name = namesStrangers ? object.members.first { !vocabulary.contains($0.name) }?.name : nil
-        return name ?? "(an unknown member)"
+    private func strangerName(to vocabulary: [String]) -> String {
+        (namesStrangers ? object.firstName(outside: vocabulary) : nil) ?? "(an unknown member)"
     }
 
     // MARK: For explanations

@@ -236,7 +236,7 @@ extension Claims {
 
     /// Throws `claimUnsupported` for the first restriction that is demanded and not enforced.
     func refuseUnenforced(_ enforced: Set<Restriction>) throws(EntitlementError) {
-        for restriction in Restriction.allCases where !enforced.contains(restriction) && demands(restriction) {
+        for restriction in Restriction.allCases where demands(restriction) && !enforced.contains(restriction) {
             throw .claimUnsupported(restriction.rawValue)
         }
     }

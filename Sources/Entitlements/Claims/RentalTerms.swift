@@ -22,7 +22,7 @@ package struct RentalTerms: Equatable, Sendable {
 }
 
 extension RentalTerms {
-    private static let vocabulary: Set = ["start", "play", "finish"]
+    private static let vocabulary = ["start", "play", "finish"]
     private static let units: [(suffix: Character, seconds: Int64)] = [
         ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400),
     ]

@@ -24,7 +24,7 @@ extension Right {
         renewAhead = try claims.seconds("renew_ahead")
     }
 
-    private static let vocabulary: Set = [
+    private static let vocabulary = [
         "content", "kids", "content_prefix", "start", "end", "duration", "lease", "mode", "storage", "playback", "hdcp",
         "min_level", "tracks", "airplay", "av_adapter", "profile", "renew_ahead", "rental",
     ]
@@ -58,7 +58,7 @@ extension Right {
         guard let member = claims["tracks"] else { return [:] }
         let entries = try claims.required("tracks", member.object).members
         guard (1...trackCountMaximum).contains(entries.count) else { throw claims.invalid("tracks") }
-        var tracks: [String: Protection] = [:]
+        var tracks = [String: Protection](minimumCapacity: entries.count)
         for entry in entries {
             guard trackLabelSizes.contains(entry.name.utf8.count), ClaimObject.isIdentifier(entry.name) else {
                 throw claims.invalid("tracks")
@@ -118,7 +118,7 @@ extension Protection {
         self.init(hdcp: try claims.word("hdcp"), securityLevel: try claims.word("min_level"))
     }
 
-    private static let vocabulary: Set = ["hdcp", "min_level"]
+    private static let vocabulary = ["hdcp", "min_level"]
 
     /// Writes the members of a right or of one of its tracks.
     fileprivate func write(to writer: inout JSONWriter) {

@@ -3,7 +3,7 @@ import ByteCoding
 /// Converts Axinom's keys and usage policies to rights: one set of rights for the keys of each policy, and one for the
 /// keys without a policy.
 enum AxinomKeys {
-    private static let elementVocabulary: Set = ["id", "encrypted_key", "iv", "seed_id", "usage_policy"]
+    private static let elementVocabulary = ["id", "encrypted_key", "iv", "seed_id", "usage_policy"]
     private static let keyCountMaximum = 256
 
     /// A usage policy, as far as it concerns FairPlay.

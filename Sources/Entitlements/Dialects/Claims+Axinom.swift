@@ -21,10 +21,10 @@ import POSIXSockets
 /// Keys come from this server's own key store, so only the ID of a key in the message is read. The sections for other
 /// DRM systems are ignored.
 extension Claims {
-    private static let envelopeVocabulary: Set = [
+    private static let envelopeVocabulary = [
         "version", "com_key_id", "id", "begin_date", "expiration_date", "message",
     ]
-    private static let messageVocabulary: Set = [
+    private static let messageVocabulary = [
         "type", "version", "license", "content_keys_source", "content_key_usage_policies", "license_server", "session",
     ]
 
@@ -65,11 +65,11 @@ struct AxinomLicense {
     private(set) var isPersistent = false
     private(set) var grace: Int64?
 
-    private static let vocabulary: Set = [
+    private static let vocabulary = [
         "start_datetime", "expiration_datetime", "duration", "allow_persistence", "concurrency_interval",
         "concurrency_grace_period", "fairplay", "playready", "widevine",
     ]
-    private static let fairPlayVocabulary: Set = [
+    private static let fairPlayVocabulary = [
         "real_time_expiration", "playback_duration", "ignore_keys_in_license_request", "duration", "allow_persistence",
     ]
 
@@ -114,7 +114,7 @@ struct AxinomAccess {
     private(set) var session = SessionClaims()
     private(set) var limits = UseLimits()
 
-    private static let vocabulary: Set = [
+    private static let vocabulary = [
         "prevent_drm_message_reuse", "concurrency_limit", "concurrency_mode", "allowed_ip_addresses", "fairplay",
         "playready", "widevine",
     ]

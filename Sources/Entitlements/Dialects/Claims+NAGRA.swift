@@ -14,7 +14,7 @@ import ByteCoding
 /// | `defaultUsageRules` | HDCP Type 0 if outputs must be protected |
 /// | `sessionControl` | session and groups of the right |
 extension Claims {
-    private static let tokenVocabulary: Set = [
+    private static let tokenVocabulary = [
         "typ", "ver", "exp", "nbf", "iat", "iss", "aud", "jti", "device", "contentRights",
     ]
 
@@ -55,7 +55,7 @@ extension Claims {
 }
 
 extension Right {
-    private static let nagraVocabulary: Set = [
+    private static let nagraVocabulary = [
         "contentId", "defaultKcIds", "start", "end", "duration", "storable", "usageRulesProfileId", "defaultUsageRules",
         "sessionControl",
     ]

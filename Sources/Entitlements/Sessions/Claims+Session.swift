@@ -16,7 +16,7 @@ import POSIXSockets
 /// | `own` | identifies the entitlement token if it has no subject |
 /// | `rental` | when the rental was opened and first played, if the right has a rental |
 extension Claims {
-    private static let sessionVocabulary: Set = [
+    private static let sessionVocabulary = [
         "typ", "ver", "sid", "gen", "iat", "exp", "abs_end", "lic", "cnf", "fps", "orig", "sub", "cookie", "device",
         "limits", "sessions", "right", "own", "rental",
     ]

@@ -5,7 +5,9 @@ import KeyCrypto
 ///
 /// The key that a token names determines its issuer, its algorithm and its dialect. The place in the request from which
 /// the token comes has no effect.
-package struct TokenVerifier: Sendable {
+///
+/// It is a class, so that a verification does not count references to each part of it.
+package final class TokenVerifier: Sendable {
     let issuers: IssuerSet
     let enforced: Set<Restriction>
     /// The rules of session tokens; nil if this server does not use session tokens.

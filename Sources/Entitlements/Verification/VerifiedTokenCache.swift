@@ -24,7 +24,7 @@ package final class VerifiedTokenCache: Sendable {
         var entries: RecentTokens<HeldClaims>
         var verdicts: RecentTokens<SignatureVerdict>
         /// Verifies tokens that are not in the cache.
-        var verifier: SharedVerifier
+        var verifier: TokenVerifier
 
         mutating func removeAll() {
             entries.removeAll()
@@ -35,15 +35,6 @@ package final class VerifiedTokenCache: Sendable {
     /// More than the tokens that wait for their verification at one time.
     private static let verdictCapacity = 4096
 
-    /// An object, so that a verification does not count references to each part of the verifier.
-    private final class SharedVerifier: Sendable {
-        let value: TokenVerifier
-
-        init(_ value: TokenVerifier) {
-            self.value = value
-        }
-    }
-
     /// `capacity` is at least 1. `lookups` goes on from the cache before.
     package init(verifier: TokenVerifier, capacity: Int = capacityDefault, lookups: CacheCount = CacheCount()) {
         sessions = verifier.sessions
@@ -51,11 +42,11 @@ package final class VerifiedTokenCache: Sendable {
         state = Mutex(
             State(
                 entries: RecentTokens(capacity: capacity), verdicts: RecentTokens(capacity: Self.verdictCapacity),
-                verifier: SharedVerifier(verifier)))
+                verifier: verifier))
     }
 
     /// Verifies tokens that are not in the cache.
-    package var verifier: TokenVerifier { state.withLock { $0.verifier }.value }
+    package var verifier: TokenVerifier { state.withLock { $0.verifier } }
 
     /// Replaces the issuers of the verifier, and removes all entries.
     ///
@@ -63,9 +54,8 @@ package final class VerifiedTokenCache: Sendable {
     package func replaceIssuers(with issuers: IssuerSet) {
         let removed = state.withLock { state in
             let old = state
-            let verifier = old.verifier.value
-            state.verifier = SharedVerifier(
-                TokenVerifier(issuers: issuers, enforced: verifier.enforced, sessions: verifier.sessions))
+            state.verifier = TokenVerifier(
+                issuers: issuers, enforced: old.verifier.enforced, sessions: old.verifier.sessions)
             state.removeAll()
             return old
         }
@@ -95,16 +85,16 @@ package final class VerifiedTokenCache: Sendable {
         }
         lookups.note(isHit: known != nil)
         if let known {
-            try verifier.value.check(known.claims, now: now)
+            try verifier.check(known.claims, now: now)
             return known
         }
         do throws(EntitlementError) {
-            let claims = HeldClaims(try verifier.value.verify(token, now: now, knowing: verdict))
+            let claims = HeldClaims(try verifier.verify(token, now: now, knowing: verdict))
             state.withLock { $0.entries.insert(claims, for: digest, verifiedIn: generation) }
             return claims
         } catch {
             if case .signatureInvalid = error, verdict == nil,
-                let (_, key) = verifier.value.es256Key(of: token, now: now)
+                let (_, key) = verifier.es256Key(of: token, now: now)
             {
                 let forged = SignatureVerdict(key: key, isValid: false)
                 state.withLock { $0.verdicts.insert(forged, for: digest, verifiedIn: generation) }
@@ -121,7 +111,7 @@ package final class VerifiedTokenCache: Sendable {
             let isKnown = state.entries.value(for: digest) != nil || state.verdicts.value(for: digest) != nil
             return (isKnown, state.entries.generation, state.verifier)
         }
-        guard !isKnown, let check = verifier.value.es256Check(of: token, now: now, using: crypto) else { return nil }
+        guard !isKnown, let check = verifier.es256Check(of: token, now: now, using: crypto) else { return nil }
         return PendingSignature(check: check, token: digest, generation: generation)
     }
 
