@@ -74,8 +74,10 @@ package struct HTTPHeadParser: Sendable {
                 guard bytes[position + 1] == 0x0a else { throw .malformed(.bareCarriageReturn) }
                 return position
             case 0x0a: throw .malformed(.bareLineFeed)
-            // The first byte of a TLS handshake, and the major version behind it.
-            case 0x16 where position == 0 && (bytes.count == 1 || bytes[1] == 0x03): throw .malformed(.tlsOnPlainPort)
+            // The first byte of a TLS handshake. The major version behind it decides, which may arrive later.
+            case 0x16 where position == 0 && !hasSkippedEmptyLine:
+                guard bytes.count > 1 else { return nil }
+                throw .malformed(bytes[1] == 0x03 ? .tlsOnPlainPort : .controlCharacter)
             default: throw .malformed(.controlCharacter)
             }
         }

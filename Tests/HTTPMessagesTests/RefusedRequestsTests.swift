@@ -52,6 +52,8 @@ import Testing
         Case("GE\u{7f}T / HTTP/1.1\r\n", .controlCharacter),
         // A TLS handshake; and the same byte where it begins none.
         Case("\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}", .tlsOnPlainPort),
+        Case("\u{16}\u{16}~", .controlCharacter),
+        Case("\r\n\u{16}\u{3}\u{1}", .controlCharacter),
         Case("GET /\u{16} HTTP/1.1\r\n", .controlCharacter),
         Case("G@T / HTTP/1.1\r\n", .requestLine),
         Case("(GET) / HTTP/1.1\r\n", .requestLine),
