@@ -100,7 +100,7 @@ struct OpenedRequest: Sendable {
 
     /// The request to the gate. Without a `deviceID` the device counts as the one that the token names.
     func gateRequest(to deviceID: DeviceID?, at now: Int64) -> GateRequest {
-        var request = GateRequest(claims: claims, content: RequestedContent(key), use: use, now: now)
+        var request = GateRequest(claims: facts.held, content: RequestedContent(key), use: use, now: now)
         request.device = RequestingDevice(
             identifier: deviceID.map { DeviceIdentifier($0.bytes) } ?? claims.device.pinned,
             isAirPlay: device.output == .airPlay, isAVAdapter: device.output == .avAdapter,

@@ -42,7 +42,7 @@ package struct RequestOrigin: Equatable, Sendable {
 
 /// All the facts on which a decision depends.
 package struct GateRequest: Equatable, Sendable {
-    package let claims: Claims
+    let held: HeldClaims
     package let content: RequestedContent
     package let use: LicenseUse
     /// Seconds since 1970.
@@ -54,11 +54,17 @@ package struct GateRequest: Equatable, Sendable {
     package var policy = EntitlementPolicy()
     package var revocations = RevocationView()
 
-    package init(claims: Claims, content: RequestedContent, use: LicenseUse, now: Int64) {
-        self.claims = claims
+    package var claims: Claims { held.claims }
+
+    package init(claims: HeldClaims, content: RequestedContent, use: LicenseUse, now: Int64) {
+        held = claims
         self.content = content
         self.use = use
         self.now = now
+    }
+
+    package init(claims: Claims, content: RequestedContent, use: LicenseUse, now: Int64) {
+        self.init(claims: HeldClaims(claims), content: content, use: use, now: now)
     }
 }
 
