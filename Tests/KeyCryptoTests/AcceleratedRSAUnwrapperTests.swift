@@ -33,6 +33,17 @@ import Testing
         #expect(events.all == [])
     }
 
+    /// On another processor, OpenSSL computes more jobs in the time of a batch.
+    @Test(arguments: [(1024, 2, []), (1024, 3, [3]), (2048, 5, []), (2048, 6, [6])])
+    func leavesAsManyJobsToOpenSSLAsAreWorthABatch(bits: Int, jobCount: Int, laneCounts: [Int]) throws {
+        let breakEven = AcceleratorBreakEven(jobs1024: 2, jobs2048: 5)
+        let unwrapper = AcceleratedRSAUnwrapper(try standIn.start(breakEven: breakEven), counting: count)
+        let jobs = try UnwrapTrials.jobs(jobCount, bits: bits)
+        unwrapper.unwrap(jobs)
+        #expect(UnwrapTrials.unsettled(jobs) == [])
+        #expect(standIn.takeLaneCounts() == laneCounts)
+    }
+
     @Test func unwrapsBothSizesOfABatch() throws {
         let (small, large) = (try UnwrapTrials.jobs(8, bits: 1024), try UnwrapTrials.jobs(5, bits: 2048))
         unwrapper.unwrap(Array(zip(small, large).flatMap { [$0, $1] }) + small.suffix(3))

@@ -12,7 +12,26 @@ import Testing
         #expect(accelerator.isServing)
         #expect(accelerator.version == "99.0.1")
         #expect(accelerator.path == standIn.path)
-        #expect(standIn.takeLaneCounts() == [8, 3, 1, 8, 3, 1], "full and partial batches, of both sizes")
+        let timed = [Int](repeating: 8, count: 5)
+        #expect(
+            standIn.takeLaneCounts() == [8, 3, 1] + timed + [8, 3, 1] + timed,
+            "full and partial batches of both sizes, and then full ones to time them")
+        // The stand-in computes one lane after another.
+        #expect(accelerator.breakEven.jobs1024 > 1)
+        #expect(accelerator.breakEven.jobs2048 > 1)
+    }
+
+    @Test func findsTheBreakEvenOfTimes() {
+        func jobs(_ batch: Int, _ job: Int) -> Int {
+            AcceleratorBreakEven.jobs(inTimeOf: .microseconds(batch), each: .microseconds(job))
+        }
+        #expect(jobs(80, 60) == 1)
+        #expect(jobs(530, 205) == 2)
+        #expect(jobs(1230, 245) == 5)
+        #expect(jobs(10, 60) == 1, "a single job never waits for a batch")
+        #expect(jobs(6000, 60) == 7, "a full batch always goes to the accelerator")
+        #expect(jobs(0, 60) == 1)
+        #expect(jobs(60, 0) == 1)
     }
 
     @Test(arguments: [StandInAccelerator.Variant.wrongLane, .wrongHalf, .failedLane])

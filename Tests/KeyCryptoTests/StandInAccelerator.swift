@@ -70,8 +70,13 @@ final class StandInAccelerator: Sendable {
     }
 
     /// Loads the library, tests it, and forgets what the self-test has done.
-    func start(observer: @escaping @Sendable (CryptoAccelerator.Event) -> Void = { _ in }) throws -> CryptoAccelerator {
-        let accelerator = try CryptoAccelerator(path: path, observer: observer)
+    ///
+    /// The stand-in computes one lane after another, so by its own times all but full batches would go to OpenSSL.
+    func start(
+        breakEven: AcceleratorBreakEven = AcceleratorBreakEven(jobs1024: 1, jobs2048: 2),
+        observer: @escaping @Sendable (CryptoAccelerator.Event) -> Void = { _ in }
+    ) throws -> CryptoAccelerator {
+        let accelerator = try CryptoAccelerator(path: path, breakEven: breakEven, observer: observer)
         _ = takeLaneCounts()
         _ = takeCheckCount()
         _ = takeForgedLanes()

@@ -1,7 +1,7 @@
 /// The backend with an accelerator: up to eight operations of one key size run side by side.
 ///
-/// A full batch costs hardly more than a single operation, so a batch of few lanes goes to OpenSSL instead. OpenSSL
-/// also settles the jobs whose results are wrong, the keys that the accelerator cannot use, and everything after the
+/// A full batch costs hardly more than a single operation, so a batch of few lanes goes to OpenSSL instead
+/// (`AcceleratorBreakEven`). OpenSSL also settles the jobs whose results are wrong, the keys that the accelerator cannot use, and everything after the
 /// accelerator was given up.
 package final class AcceleratedRSAUnwrapper: RSAUnwrapper {
     private let accelerator: CryptoAccelerator
@@ -36,19 +36,14 @@ package final class AcceleratedRSAUnwrapper: RSAUnwrapper {
             let jobs = rest.filter { $0.modulusSize == size && $0.canBeAccelerated }
             for start in stride(from: 0, to: jobs.count, by: AcceleratorLibrary.laneCount) {
                 let group = jobs[start..<min(start + AcceleratorLibrary.laneCount, jobs.count)]
-                guard let lanes, accelerator.isServing, group.count > Self.openSSLMaximum(modulusSize: size) else {
-                    continue
-                }
+                guard let lanes, accelerator.isServing, group.count > accelerator.breakEven.openSSLMaximum(modulusSize: size)
+                else { continue }
                 accelerate(group, size: size, in: lanes)
                 rest.removeAll { job in group.contains { $0 === job } }
             }
         }
         if !rest.isEmpty { openSSL.unwrap(rest) }
     }
-
-    /// So many jobs cost OpenSSL less than a batch costs the accelerator. Measured: 60 us for a job of 1024 bits
-    /// against 80 us for a batch, and 205 us against 530 us with 2048 bits.
-    private static func openSSLMaximum(modulusSize: Int) -> Int { modulusSize == 128 ? 1 : 2 }
 
     private func accelerate(_ jobs: ArraySlice<RSAUnwrapJob>, size: Int, in lanes: RSALanes) {
         let group = jobs.compactMap { job -> RSALanes.Lane? in

@@ -1,34 +1,60 @@
 import ByteCoding
 
-/// Compares an accelerator with OpenSSL before it serves.
+/// Compares an accelerator with OpenSSL before it serves: their results, and then their speed.
 ///
 /// RSA: keys of both sizes, two different keys in a batch, full and partial batches, both paddings, and ciphertexts
 /// that must be refused. ES256: two different keys in a batch, full and partial batches, and in each lane a good
 /// signature and every kind of bad one.
 enum AcceleratorSelfTest {
     private static let laneCounts = [AcceleratorLibrary.laneCount, 3, 1]
+    /// How often a batch is timed. The shortest time counts, because everything else on the machine only adds to it.
+    private static let timedBatchCount = 5
 
-    static func run(_ library: AcceleratorLibrary) throws(AcceleratorRefusal) {
-        try compareRSA(library)
+    /// Returns how many jobs are worth a batch. Throws if any result differs.
+    static func run(_ library: AcceleratorLibrary) throws(AcceleratorRefusal) -> AcceleratorBreakEven {
+        let breakEven = try compareRSA(library)
         guard verifiesTheSame(ES256Lanes(library), try wrap(AcceleratorRefusal.cryptography, try es256Trials())) else {
             throw .selfTestFailed(.es256)
         }
+        return breakEven
     }
 
     // MARK: RSA
 
-    private static func compareRSA(_ library: AcceleratorLibrary) throws(AcceleratorRefusal) {
+    private static func compareRSA(_ library: AcceleratorLibrary) throws(AcceleratorRefusal) -> AcceleratorBreakEven {
         guard let lanes = RSALanes(library) else { throw .cryptography(.operationFailed("fetch algorithms")) }
-        for size in RSAPrivateNumbers.sizes {
-            let isSame: Bool
-            do throws(CryptoError) {
-                let keys = [try RSAPrivateKey.generate(bits: size * 8), try RSAPrivateKey.generate(bits: size * 8)]
-                isSame = try computesTheSame(lanes, keys)
-            } catch {
-                throw .cryptography(error)
-            }
-            guard isSame else { throw .selfTestFailed(.rsa(bits: size * 8)) }
+        return AcceleratorBreakEven(
+            jobs1024: try compareRSA(lanes, bits: 1024), jobs2048: try compareRSA(lanes, bits: 2048))
+    }
+
+    /// Compares the results and then the speed with one size of key. Returns how many jobs OpenSSL computes in the time
+    /// of a batch.
+    private static func compareRSA(_ lanes: RSALanes, bits: Int) throws(AcceleratorRefusal) -> Int {
+        do throws(CryptoError) {
+            let keys = [try RSAPrivateKey.generate(bits: bits), try RSAPrivateKey.generate(bits: bits)]
+            if try computesTheSame(lanes, keys) { return try breakEven(lanes, keys[0]) }
+        } catch {
+            throw .cryptography(error)
         }
+        throw .selfTestFailed(.rsa(bits: bits))
+    }
+
+    private static func breakEven(_ lanes: RSALanes, _ key: RSAPrivateKey) throws(CryptoError) -> Int {
+        let openSSL = OpenSSLRSAUnwrapper(counting: RSAOperationCount())
+        let count = AcceleratorLibrary.laneCount
+        var (batch, job) = (Duration.seconds(1), Duration.seconds(1))
+        for _ in 0..<timedBatchCount {
+            var trials: [Trial] = []
+            for _ in 0..<count { trials.append(try Trial(0, key: key)) }
+            let (inputs, references) = (trials.compactMap { $0.takeLane() }, trials.map(\.reference))
+            let start = ContinuousClock.now
+            _ = lanes.settle(inputs, size: key.modulusSize)
+            let middle = ContinuousClock.now
+            openSSL.unwrap(references)
+            batch = min(batch, start.duration(to: middle))
+            job = min(job, middle.duration(to: .now) / count)
+        }
+        return AcceleratorBreakEven.jobs(inTimeOf: batch, each: job)
     }
 
     private static func computesTheSame(_ lanes: RSALanes, _ keys: [RSAPrivateKey]) throws(CryptoError) -> Bool {

@@ -34,18 +34,25 @@ package final class CryptoAccelerator: Sendable {
     package static let wrongResultsMaximum = 3
 
     let library: AcceleratorLibrary
+    /// How few jobs go to OpenSSL.
+    package let breakEven: AcceleratorBreakEven
     private let observer: @Sendable (Event) -> Void
     private let wrongResults = Atomic<Int>(0)
     private let hasAcceptedForgery = Atomic<Bool>(false)
     let signatures = BatchCount()
 
-    /// Loads a library and tests it. Throws why OpenSSL must serve instead. `observer` is called on any thread.
-    package init(path: String, observer: @escaping @Sendable (Event) -> Void) throws(AcceleratorRefusal) {
+    /// Loads a library and tests it. Throws why OpenSSL must serve instead.
+    ///
+    /// `breakEven` is measured if it is nil. `observer` is called on any thread.
+    package init(
+        path: String, breakEven: AcceleratorBreakEven? = nil, observer: @escaping @Sendable (Event) -> Void
+    ) throws(AcceleratorRefusal) {
         // Safe: Swift passes the path as a C string that is valid during the call.
         guard unsafe access(path, F_OK) == 0 else { throw .notInstalled(path: path) }
         library = try AcceleratorLibrary(path: path)
         self.observer = observer
-        try AcceleratorSelfTest.run(library)
+        let measured = try AcceleratorSelfTest.run(library)
+        self.breakEven = breakEven ?? measured
     }
 
     /// The path of the library.

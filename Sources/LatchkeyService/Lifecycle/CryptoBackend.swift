@@ -19,6 +19,8 @@ enum CryptoBackend {
                 [
                     .string("backend", "crypto_mb"), .string("library", accelerator.path),
                     .string("version", accelerator.version),
+                    .integer("openssl_rsa1024_maximum", accelerator.breakEven.jobs1024),
+                    .integer("openssl_rsa2048_maximum", accelerator.breakEven.jobs2048),
                     .string("cause", "it computes the same as OpenSSL in its self-test"),
                 ])
             return accelerator
