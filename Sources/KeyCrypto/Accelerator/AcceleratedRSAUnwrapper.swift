@@ -1,8 +1,8 @@
 /// The backend with an accelerator: up to eight operations of one key size run side by side.
 ///
 /// A full batch costs hardly more than a single operation, so a batch of few lanes goes to OpenSSL instead
-/// (`AcceleratorBreakEven`). OpenSSL also settles the jobs whose results are wrong, the keys that the accelerator cannot use, and everything after the
-/// accelerator was given up.
+/// (`AcceleratorBreakEven`). OpenSSL also settles the jobs whose results are wrong, those of keys that the accelerator
+/// cannot use, and everything after the accelerator was given up.
 package final class AcceleratedRSAUnwrapper: RSAUnwrapper {
     private let accelerator: CryptoAccelerator
     /// Nil if OpenSSL could not prepare them.
@@ -33,11 +33,11 @@ package final class AcceleratedRSAUnwrapper: RSAUnwrapper {
     package func unwrap(_ batch: [RSAUnwrapJob]) {
         var rest = batch
         for size in RSAPrivateNumbers.sizes {
+            let openSSLMaximum = accelerator.breakEven.openSSLMaximum(modulusSize: size)
             let jobs = rest.filter { $0.modulusSize == size && $0.canBeAccelerated }
             for start in stride(from: 0, to: jobs.count, by: AcceleratorLibrary.laneCount) {
                 let group = jobs[start..<min(start + AcceleratorLibrary.laneCount, jobs.count)]
-                guard let lanes, accelerator.isServing, group.count > accelerator.breakEven.openSSLMaximum(modulusSize: size)
-                else { continue }
+                guard let lanes, accelerator.isServing, group.count > openSSLMaximum else { continue }
                 accelerate(group, size: size, in: lanes)
                 rest.removeAll { job in group.contains { $0 === job } }
             }

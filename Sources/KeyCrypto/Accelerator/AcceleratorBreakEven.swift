@@ -1,7 +1,7 @@
 /// How many RSA jobs OpenSSL computes in the time that an accelerator takes for a batch.
 ///
-/// A batch costs the same with one job as with eight. So up to so many jobs cost less with OpenSSL. The number depends on
-/// the processor: a batch with 2048 bits took the time of two jobs on one, and of four on another.
+/// A batch costs the same with one job as with eight. So up to so many jobs cost less with OpenSSL. The number depends
+/// on the processor: a batch with 2048 bits took the time of two jobs on one, and of four on another.
 package struct AcceleratorBreakEven: Equatable, Sendable {
     /// With a modulus of 1024 bits.
     package let jobs1024: Int
