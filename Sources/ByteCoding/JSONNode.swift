@@ -90,8 +90,8 @@ package struct JSONObject: Sendable {
         names.isEmpty ? index(of: name) != nil : names.contains(Array(name.utf8))
     }
 
-    /// The first name that is not in the vocabulary; nil if there is none. Each name is searched for in turn, which is
-    /// faster than a set for vocabularies of up to about 20 names.
+    /// The first name that is not in the vocabulary; nil if there is none. The search is linear: for about 20 names, a
+    /// set would be slower.
     package func firstName(outside vocabulary: [String]) -> String? {
         for index in members.indices {
             let name = members[index].name

@@ -196,11 +196,20 @@ def test_wrong_results_are_computed_again_until_the_library_is_given_up(
         assert given_up["backend"] == "openssl" and given_up["level"] == "error"
 
 
+# The last one computes wrongly while it is timed.
 @pytest.mark.parametrize(
-    ("order", "cause"), [("wrong-lane", "another result than OpenSSL"), ("unsuited", "no instructions for it")]
+    ("order", "right_calls", "cause"),
+    [
+        ("wrong-lane", 0, "another result than OpenSSL"),
+        ("unsuited", 0, "no instructions for it"),
+        ("wrong-lane", SELF_TEST_CALLS - 1, "another result than OpenSSL"),
+    ],
 )
-def test_a_library_that_cannot_serve_leaves_openssl(tmp_path: Path, library: Path, order: str, cause: str) -> None:
-    with daemon_with(tmp_path, str(library), {"STAND_IN_ORDER": order}) as daemon:
+def test_a_library_that_cannot_serve_leaves_openssl(
+    tmp_path: Path, library: Path, order: str, right_calls: int, cause: str
+) -> None:
+    environment = {"STAND_IN_ORDER": order, "STAND_IN_AFTER": str(right_calls)}
+    with daemon_with(tmp_path, str(library), environment) as daemon:
         (line,) = events(daemon, "crypto_backend")
         assert line["backend"] == "openssl" and line["level"] == "warning" and cause in str(line["cause"])
         asking = asker(daemon)

@@ -32,14 +32,15 @@ enum AcceleratorSelfTest {
     private static func compareRSA(_ lanes: RSALanes, bits: Int) throws(AcceleratorRefusal) -> Int {
         do throws(CryptoError) {
             let keys = [try RSAPrivateKey.generate(bits: bits), try RSAPrivateKey.generate(bits: bits)]
-            if try computesTheSame(lanes, keys) { return try breakEven(lanes, keys[0]) }
+            if try computesTheSame(lanes, keys), let jobs = try breakEven(lanes, keys[0]) { return jobs }
         } catch {
             throw .cryptography(error)
         }
         throw .selfTestFailed(.rsa(bits: bits))
     }
 
-    private static func breakEven(_ lanes: RSALanes, _ key: RSAPrivateKey) throws(CryptoError) -> Int {
+    /// Returns how many jobs OpenSSL computes in the time of a batch; nil if a result is wrong.
+    private static func breakEven(_ lanes: RSALanes, _ key: RSAPrivateKey) throws(CryptoError) -> Int? {
         let openSSL = OpenSSLRSAUnwrapper(counting: RSAOperationCount())
         let count = AcceleratorLibrary.laneCount
         var (batch, job) = (Duration.seconds(1), Duration.seconds(1))
@@ -48,11 +49,12 @@ enum AcceleratorSelfTest {
             for _ in 0..<count { trials.append(try Trial(0, key: key)) }
             let (inputs, references) = (trials.compactMap { $0.takeLane() }, trials.map(\.reference))
             let start = ContinuousClock.now
-            _ = lanes.settle(inputs, size: key.modulusSize)
+            let wrong = lanes.settle(inputs, size: key.modulusSize)
             let middle = ContinuousClock.now
             openSSL.unwrap(references)
-            batch = min(batch, start.duration(to: middle))
             job = min(job, middle.duration(to: .now) / count)
+            batch = min(batch, start.duration(to: middle))
+            guard inputs.count == count, wrong.isEmpty, trials.allSatisfy(\.isSame) else { return nil }
         }
         return AcceleratorBreakEven.jobs(inTimeOf: batch, each: job)
     }

@@ -90,22 +90,7 @@ struct BenchRequestMaker: Sendable {
     }
 
     private func body(of spcs: [DeviceRequest]) -> [UInt8] {
-        if keyCount == 1 { return spcs[0].message }
-        return JSONWriter.object { writer in
-            writer.name("fairplay-streaming-request")
-            writer.object { writer in
-                writer.member("version", 1)
-                writer.name("streaming-keys")
-                writer.array { writer in
-                    for (index, spc) in spcs.enumerated() {
-                        writer.object { writer in
-                            writer.member("id", index + 1)
-                            writer.member("spc", base64: spc.message)
-                        }
-                    }
-                }
-            }
-        }
+        keyCount == 1 ? spcs[0].message : PlayerBody.streamingKeys(spcs.map(\.message))
     }
 
     /// Makes the SPC of a number: of a new device in a new playback session.

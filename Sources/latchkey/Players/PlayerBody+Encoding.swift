@@ -31,7 +31,8 @@ extension PlayerBody {
                 writer.object { $0.member("spcMessage", base64) }
             }
         case .keyArray: return Self.keyArray(keys)
-        case .streamingKeys: return Self.streamingKeys(keys, isOffline: isOffline)
+        case .streamingKeys:
+            return Self.streamingKeys(keys.map(\.spc), isOffline: isOffline) { keys[$0].uri.text }
         }
     }
 
@@ -50,18 +51,21 @@ extension PlayerBody {
         return Array("[".utf8) + elements.joined(separator: ",".utf8) + Array("]".utf8)
     }
 
-    private static func streamingKeys(_ keys: [AskedKey], isOffline: Bool) -> [UInt8] {
+    /// Apple's JSON object with several SPCs. Their ids count from 1. `uri` is given the index of an SPC.
+    static func streamingKeys(
+        _ spcs: [[UInt8]], isOffline: Bool = false, uri: (Int) -> String? = { _ in nil }
+    ) -> [UInt8] {
         JSONWriter.object { writer in
             writer.name("fairplay-streaming-request")
             writer.object { writer in
                 writer.member("version", 1)
                 writer.name("streaming-keys")
                 writer.array { writer in
-                    for (index, key) in keys.enumerated() {
+                    for (index, spc) in spcs.enumerated() {
                         writer.object { writer in
                             writer.member("id", index + 1)
-                            writer.member("uri", key.uri.text)
-                            writer.member("spc", Base64.encode(key.spc))
+                            if let uri = uri(index) { writer.member("uri", uri) }
+                            writer.member("spc", base64: spc)
                             if isOffline { writer.member("offline", true) }
                         }
                     }
