@@ -54,6 +54,26 @@ import Testing
         #expect(await fixture.issue(message, token: try token()).failure == nil)
     }
 
+    /// New revocations come into force just before the tokens that were verified under the old ones are forgotten.
+    @Test func namesWhatIsRevokedAlsoIfTheTokenIsForgotten() async throws {
+        fixture.shared.revocations.replace(
+            with: names.view(of: [try revocation(.subject, "viewer-1", of: "portal")]))
+        let (token, rules, pipelines) = (try token(), fixture.rules, fixture.pipelines)
+        func facts() async throws -> RefusalFacts {
+            try await fixture.onLoop(0) { loop throws(LicenseError) in
+                try pipelines.pipeline(on: loop).admissionControl.facts(
+                    of: .entitlement(.subjectDisabled), presenting: LicensingFixture.carriers(of: token),
+                    from: RequestOrigin(), under: rules, now: LicensingFixture.now)
+            }.get()
+        }
+        #expect(await fixture.claims(of: token).failure == .entitlement(.subjectDisabled))
+        let remembered = try await facts()
+        rules.entitlement.tokens.removeAll()
+        let forgotten = try await facts()
+        #expect(remembered == forgotten)
+        #expect(forgotten[.found]?.contains("the subject") == true)
+    }
+
     @Test func contentsAndDevicesAreRefusedOnceTheSPCIsOpen() async throws {
         let request = try fixture.deviceRequest(.v1)
         let hardware = DeviceIdentifier(request.secrets.deviceID.bytes).map(\.description)

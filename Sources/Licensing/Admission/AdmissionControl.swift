@@ -255,7 +255,7 @@ package final class AdmissionControl {
     // MARK: Refusals
 
     /// What is known of a request that its head, or the container of its SPC, has refused: where it came from, whose
-    /// token it is, and what was found. Verifies no signature.
+    /// token it is, and what was found. Verifies no signature, unless the token was verified before and is forgotten.
     package func facts(
         of error: LicenseError, presenting carriers: TokenCarriers, from origin: RequestOrigin,
         under rules: LicenseRules, now: Int64
@@ -268,7 +268,7 @@ package final class AdmissionControl {
             return facts
         }
         for token in presented.tokens {
-            if let claims = rules.entitlement.tokens.remembered(token, crypto: crypto) {
+            if let claims = claims(of: token, refusedFor: error, under: rules, now: now) {
                 facts.add(claims, pseudonyms)
                 facts.add(revocationValues(of: claims, error, now: now))
             }
@@ -279,6 +279,19 @@ package final class AdmissionControl {
             facts.add(diagnosis.values)
         }
         return facts
+    }
+
+    /// The claims of a token that was verified before.
+    ///
+    /// New revocations empty the cache. A token that they refuse may be gone from it before its refusal is described,
+    /// and is then verified again.
+    private func claims(
+        of token: [UInt8], refusedFor error: LicenseError, under rules: LicenseRules, now: Int64
+    ) -> Claims? {
+        let tokens = rules.entitlement.tokens
+        if let claims = tokens.remembered(token, crypto: crypto) { return claims }
+        guard case .entitlement(let refusal) = error, refusal.isAboutRevocation else { return nil }
+        return try? tokens.verify(token, now: now, crypto: crypto)
     }
 
     /// The same of one SPC among several, whose sender was admitted.
