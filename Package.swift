@@ -223,7 +223,7 @@ var targets: [Target] = [
             "HTTPServing", "HTTPCalls",
             "StorageSQLite",
             "StoragePostgreSQL", "ServiceConfiguration", "ExpressPlay", "Administration", "DatabaseSupport",
-            "StoreConformance", "latchkeyd", "latchkey",
+            "latchkeyd", "latchkey",
         ]),
 ]
 
@@ -237,8 +237,7 @@ if Context.environment["LATCHKEY_BENCHMARKS"] != nil {
                 "COpenSSL", "CSQLite", "CPostgreSQL", "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay",
                 "DeviceSimulation",
                 "PlayerMessages", "Entitlements", "ContentKeys", "PackagerAPI", "Records",
-                "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "StoreConformance",
-                "POSIXSockets",
+                "EventLoops", "Licensing", "LadderWorkers", "StorageSQLite", "StoragePostgreSQL", "POSIXSockets",
                 "TestSupport", "DatabaseSupport", "latchkeyd",
                 "latchkey",
             ],

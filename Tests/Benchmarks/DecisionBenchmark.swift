@@ -3,7 +3,6 @@ import EventLoops
 import KeyCrypto
 import Records
 import StorageSQLite
-import StoreConformance
 import TestSupport
 
 /// Measures decisions per second through the SQLite writer, with and without the ledger, and the rate and size of

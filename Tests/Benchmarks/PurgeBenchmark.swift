@@ -3,7 +3,6 @@ import EventLoops
 import KeyCrypto
 import Records
 import StorageSQLite
-import StoreConformance
 import Telemetry
 import TestSupport
 

@@ -3,7 +3,7 @@ import EventLoops
 import KeyCrypto
 import Records
 import StoragePostgreSQL
-import StoreConformance
+import TestSupport
 
 /// Measures the decisions per second that PostgreSQL settles, alone and in shared transactions. The reference is the
 /// commits per second of bare libpq on the same number of connections.

@@ -1,7 +1,6 @@
 import Foundation
 package import KeyCrypto
 import TestSupport
-package import Testing
 
 /// The PostgreSQL server that `Scripts/with-postgresql` has started, described by its environment variables.
 package struct DatabaseServer: Sendable {
@@ -41,13 +40,6 @@ package struct DatabaseServer: Sendable {
             throw DatabaseServerError(messages: "no process id in \(processIDFile)")
         }
         return number
-    }
-}
-
-extension Trait where Self == ConditionTrait {
-    /// Skips the suite with this reason if there is no server.
-    package static var needsPostgreSQL: Self {
-        .enabled(if: DatabaseServer.current != nil, Comment(rawValue: DatabaseServer.absence))
     }
 }
 

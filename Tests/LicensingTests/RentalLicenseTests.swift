@@ -5,7 +5,6 @@ import Entitlements
 import FairPlay
 import KeyCrypto
 import Records
-import StoreConformance
 import Synchronization
 import TestSupport
 import Testing

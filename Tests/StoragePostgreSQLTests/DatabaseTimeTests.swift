@@ -2,7 +2,6 @@ import ByteCoding
 import ContentKeys
 import DatabaseSupport
 import Records
-import StoreConformance
 import Synchronization
 import Telemetry
 import TestSupport

@@ -3,7 +3,7 @@ import ContentKeys
 import DatabaseSupport
 import KeyCrypto
 import Records
-import StoreConformance
+import TestSupport
 import Testing
 
 @testable import StoragePostgreSQL

@@ -2,8 +2,8 @@ import ContentKeys
 import DatabaseSupport
 import KeyCrypto
 import Records
-import StoreConformance
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import StoragePostgreSQL

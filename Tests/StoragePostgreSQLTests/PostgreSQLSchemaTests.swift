@@ -1,7 +1,7 @@
 import ContentKeys
 import DatabaseSupport
 import EventLoops
-import StoreConformance
+import TestSupport
 import Testing
 
 @testable import StoragePostgreSQL

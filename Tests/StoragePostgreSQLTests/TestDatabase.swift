@@ -1,9 +1,9 @@
 import DatabaseSupport
 import Foundation
 import KeyCrypto
-import StoreConformance
 import Synchronization
 import Telemetry
+import TestSupport
 import Testing
 
 @testable import StoragePostgreSQL

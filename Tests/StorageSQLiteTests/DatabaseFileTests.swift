@@ -1,5 +1,5 @@
 import Glibc
-import StoreConformance
+import TestSupport
 import Testing
 
 @testable import StorageSQLite

@@ -2,7 +2,7 @@ import ByteCoding
 import ContentKeys
 import KeyCrypto
 import Records
-import StoreConformance
+import TestSupport
 import Testing
 
 @testable import StorageSQLite

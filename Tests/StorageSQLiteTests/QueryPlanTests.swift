@@ -3,7 +3,7 @@ private import CSQLite
 import ContentKeys
 import KeyCrypto
 import Records
-import StoreConformance
+import TestSupport
 import Testing
 
 @testable import StorageSQLite

@@ -6,6 +6,7 @@ import Records
 import StoreConformance
 import Synchronization
 import Telemetry
+import TestSupport
 import Testing
 
 @testable import StorageSQLite

@@ -2,6 +2,7 @@ import ByteCoding
 import ContentKeys
 import KeyCrypto
 import StoreConformance
+import TestSupport
 import Testing
 
 @testable import StorageSQLite

@@ -1,5 +1,5 @@
 import ContentKeys
-import StoreConformance
+import TestSupport
 import Testing
 
 @testable import StorageSQLite

@@ -1,6 +1,6 @@
 import ByteCoding
 import ContentKeys
-import StoreConformance
+import TestSupport
 import Testing
 
 @testable import StorageSQLite

@@ -1,7 +1,6 @@
 import ByteCoding
 import ContentKeys
 import KeyCrypto
-import StoreConformance
 import TestSupport
 import Testing
 

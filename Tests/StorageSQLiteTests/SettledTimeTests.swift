@@ -1,7 +1,6 @@
 import ByteCoding
 import ContentKeys
 import Records
-import StoreConformance
 import Synchronization
 import TestSupport
 import Testing

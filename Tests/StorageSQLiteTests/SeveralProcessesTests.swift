@@ -1,6 +1,5 @@
 import ContentKeys
 import StorageSQLite
-import StoreConformance
 import TestSupport
 import Testing
 

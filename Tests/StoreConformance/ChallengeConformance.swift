@@ -1,4 +1,5 @@
 package import Records
+import TestSupport
 import Testing
 
 /// The rules of every challenge store, on one node or on several nodes that share an empty database.

@@ -1,4 +1,5 @@
 import Records
+import TestSupport
 import Testing
 
 /// Rules for the uses of tokens and the places of devices.

@@ -1,5 +1,6 @@
 import ContentKeys
 package import Records
+import TestSupport
 import Testing
 
 /// The rules of every store of decisions, with any database.

@@ -1,6 +1,7 @@
 package import ContentKeys
 package import Records
 import Synchronization
+import TestSupport
 import Testing
 
 /// Presents a store of whole decisions as a store of shared state, so that the same rules run on both.

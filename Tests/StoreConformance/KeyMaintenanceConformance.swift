@@ -1,6 +1,7 @@
 import ByteCoding
 package import ContentKeys
 import KeyCrypto
+import TestSupport
 import Testing
 
 /// The rules of every `KeyMaintenance`, with any database.

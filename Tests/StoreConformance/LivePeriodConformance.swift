@@ -1,5 +1,6 @@
 import ByteCoding
 package import ContentKeys
+import TestSupport
 import Testing
 
 /// The rules of every `LivePeriodStore`, with any database. `makeStore` returns an empty store in each call.

@@ -1,4 +1,5 @@
 import Records
+import TestSupport
 import Testing
 
 /// Rules for many parallel decisions, which are spread over the nodes.

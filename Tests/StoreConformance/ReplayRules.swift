@@ -1,5 +1,6 @@
 import ContentKeys
 import Records
+import TestSupport
 import Testing
 
 /// Rules for repeated requests (entitlement, section 4.7).

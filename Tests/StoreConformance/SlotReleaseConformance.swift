@@ -1,4 +1,5 @@
 package import Records
+import TestSupport
 import Testing
 
 /// The rules of every store of playback slots for devices that report the end of playbacks, on one node or on several

@@ -1,4 +1,5 @@
 import Records
+import TestSupport
 import Testing
 
 /// Rules for simultaneous playbacks, numbered as in `SlotClaim`.

@@ -1,6 +1,10 @@
 import Foundation
 import Synchronization
-import Testing
+
+// Programs with the Swift libraries inside, as benchmarks are, have no Testing.
+#if canImport(Testing)
+    import Testing
+#endif
 
 /// A program that a test has started. It is killed when its last owner releases it.
 ///
@@ -38,8 +42,10 @@ package final class ChildProcess: Sendable {
 
     /// Reports a test that starts programs without the tag of such tests. Does nothing outside of tests.
     private static func reportMissingTag(_ program: String) {
-        guard let test = Test.current, !test.tags.contains(.startsProcesses) else { return }
-        Issue.record("\(test.name) starts \(program): its suite needs the tag .startsProcesses")
+        #if canImport(Testing)
+            guard let test = Test.current, !test.tags.contains(.startsProcesses) else { return }
+            Issue.record("\(test.name) starts \(program): its suite needs the tag .startsProcesses")
+        #endif
     }
 
     deinit {

@@ -1,5 +1,4 @@
 import Foundation
-import Testing
 
 /// A TCP socket for a test's own server, which listens on a free port of 127.0.0.1. The owner closes the descriptor.
 package struct LoopbackListener: Sendable {
@@ -20,8 +19,12 @@ package struct LoopbackListener: Sendable {
                     && getsockname(descriptor, general, &size) == 0
             }
         }
-        try #require(isListening)
+        guard isListening else { throw LoopbackListenerError(code: errno) }
         self.descriptor = descriptor
         port = UInt16(bigEndian: address.sin_port)
     }
+}
+
+package struct LoopbackListenerError: Error {
+    let code: Int32
 }

@@ -2,7 +2,6 @@ import DatabaseSupport
 import Foundation
 import Licensing
 import Records
-import StoreConformance
 import Synchronization
 import Telemetry
 import TestSupport

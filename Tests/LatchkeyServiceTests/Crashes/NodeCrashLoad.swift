@@ -6,7 +6,6 @@ import EventLoops
 import Foundation
 import KeyCrypto
 import Records
-import StoreConformance
 import Synchronization
 import Telemetry
 import TestSupport

@@ -2,7 +2,6 @@ import ContentKeys
 import DatabaseSupport
 import EventLoops
 import Foundation
-import StoreConformance
 import Synchronization
 import TestSupport
 import Testing

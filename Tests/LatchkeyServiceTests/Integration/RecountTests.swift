@@ -4,7 +4,6 @@ import Entitlements
 import Foundation
 import KeyCrypto
 import Records
-import StoreConformance
 import Telemetry
 import TestSupport
 import Testing

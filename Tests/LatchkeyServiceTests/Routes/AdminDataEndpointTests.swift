@@ -8,7 +8,6 @@ import KeyCrypto
 import Licensing
 import Records
 import StorageSQLite
-import StoreConformance
 import Synchronization
 import Telemetry
 import TestSupport

@@ -4,6 +4,7 @@ import Glibc
 import Records
 import StoreConformance
 import Synchronization
+import TestSupport
 
 @testable import StorageSQLite
 

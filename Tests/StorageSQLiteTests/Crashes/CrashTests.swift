@@ -3,7 +3,6 @@ import CTestVFS
 import ContentKeys
 import Glibc
 import Records
-import StoreConformance
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import ContentKeys
 import Glibc
 import Records
-import StoreConformance
+import TestSupport
 import Testing
 
 @testable import StorageSQLite
