@@ -7,21 +7,16 @@ import Synchronization
 /// the ledger.
 ///
 /// A request is identified by its SPC, its party and its use. Copies of a request that arrive while the first one is
-/// being decided wait for its outcome. At most 64 MiB are held: when the younger half is full, the older half is
-/// forgotten. A forgotten request is decided again. If it has spent something, the store still recognizes it.
+/// being decided wait for its outcome. What is held is limited by a number, and by time: nothing is held for more than
+/// two retry windows while requests come. A forgotten request is decided again. If it has spent something, the store
+/// still recognizes it.
 final class RecentDecisions: Sendable {
-    /// How many requests each half holds: three quarters of 2^18, as many as a dictionary with 2^18 places takes.
-    static let halfCapacity = 3 << 16
+    /// How many requests are held: three quarters of 2^18, as many as two dictionaries with 2^17 places take.
+    static let capacity = 3 << 16
     /// The size of one place in bytes, with the byte that says whether the place is used.
-    static let placeSize = MemoryLayout<Key>.stride + MemoryLayout<Entry>.stride + 1
+    static let placeSize = MemoryLayout<Bytes16>.stride + MemoryLayout<Entry>.stride + 1
     /// The most memory in bytes: both halves, and a third table while one of them grows.
-    static let sizeMaximum = 3 * (halfCapacity / 3 * 4) * placeSize
-
-    private struct Key: Hashable {
-        let request: Bytes16
-        let party: Bytes16
-        let isOffline: Bool
-    }
+    static let sizeMaximum = 3 * (capacity / 2 / 3 * 4) * placeSize
 
     private struct Entry {
         let license: LicenseID
@@ -30,10 +25,23 @@ final class RecentDecisions: Sendable {
     }
 
     private struct State {
-        var younger: [Key: Entry] = [:]
-        var older: [Key: Entry] = [:]
+        var decided: RecentEntries<Bytes16, Entry>
+        /// When the younger half of `decided` has lasted for one window, in seconds since 1970.
+        var halfEnd = Int64.min
         /// The callers that wait for the outcome of a request that is being decided.
-        var underWay: [Key: [CheckedContinuation<Void, Never>]] = [:]
+        var underWay: [Bytes16: [CheckedContinuation<Void, Never>]] = [:]
+
+        /// Remembers a licence for `window` seconds. If a half has lasted for that time, all of the half before it is
+        /// over.
+        mutating func remember(_ license: LicenseID, for key: Bytes16, at now: Int64, window: Int64) {
+            let (sum, overflows) = now.addingReportingOverflow(window)
+            let retryUntil = overflows ? .max : sum
+            if now >= halfEnd || decided.isHalfFull {
+                decided.beginHalf()
+                halfEnd = retryUntil
+            }
+            decided.remember(Entry(license: license, retryUntil: retryUntil), for: key)
+        }
     }
 
     private enum Finding {
@@ -42,15 +50,14 @@ final class RecentDecisions: Sendable {
         case isNew
     }
 
-    private let halfCapacity: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(halfCapacity: Int = RecentDecisions.halfCapacity) {
-        self.halfCapacity = halfCapacity
+    init(capacity: Int = RecentDecisions.capacity) {
+        state = Mutex(State(decided: RecentEntries(capacity: capacity)))
     }
 
     /// How many requests are held.
-    var count: Int { state.withLock { $0.younger.count + $0.older.count } }
+    var count: Int { state.withLock { $0.decided.count } }
 
     /// The answer that was given to the same request before; nil for a new request. For a new request, the caller must
     /// decide it and then call `end`.
@@ -75,11 +82,9 @@ final class RecentDecisions: Sendable {
     /// decided. Only a recorded licence is remembered.
     func end(_ replay: ReplayRecord, at now: Int64, with outcome: DecisionOutcome?) {
         guard let (key, asked) = Self.key(of: replay) else { return }
-        let (retryUntil, overflows) = now.addingReportingOverflow(replay.retryWindow)
         let waiting = state.withLock { state in
             if outcome == .recorded, replay.retryWindow > 0 {
-                makeRoom(in: &state)
-                state.younger[key] = Entry(license: asked.license, retryUntil: overflows ? .max : retryUntil)
+                state.remember(asked.license, for: key, at: now, window: replay.retryWindow)
             }
             return state.underWay.removeValue(forKey: key) ?? []
         }
@@ -87,18 +92,16 @@ final class RecentDecisions: Sendable {
     }
 
     /// Looks a request up, and marks a new one as being decided.
-    private func find(_ key: Key, at now: Int64) -> Finding {
+    private func find(_ key: Bytes16, at now: Int64) -> Finding {
         state.withLock { state in
-            if let entry = state.younger[key] ?? state.older[key], now < entry.retryUntil {
-                return .known(entry.license)
-            }
+            if let entry = state.decided[key], now < entry.retryUntil { return .known(entry.license) }
             if state.underWay[key] != nil { return .isUnderWay }
             state.underWay[key] = []
             return .isNew
         }
     }
 
-    private func waitForEnd(of key: Key) async {
+    private func waitForEnd(of key: Bytes16) async {
         await withCheckedContinuation { caller in
             let isOver = state.withLock { state in
                 guard state.underWay[key] != nil else { return true }
@@ -109,19 +112,15 @@ final class RecentDecisions: Sendable {
         }
     }
 
-    private func makeRoom(in state: inout State) {
-        guard state.younger.count >= halfCapacity else { return }
-        // The old table is freed before the new one grows.
-        state.older = state.younger
-        state.younger = [:]
-    }
-
     /// The key of a request and its answer; nil if the answer is not in the format of this version.
-    private static func key(of replay: ReplayRecord) -> (Key, RecordedAnswer)? {
+    ///
+    /// The names of the SPC and of the party are outputs of a keyed hash, so their exclusive or is as good a name for
+    /// both together, in half of the memory.
+    private static func key(of replay: ReplayRecord) -> (Bytes16, RecordedAnswer)? {
         guard let asked = RecordedAnswer(replay.answer) else { return nil }
-        let party = replay.party ?? replay.token
-        let key = Key(
-            request: replay.request.firstHalf, party: party.firstHalf, isOffline: asked.use == .offline)
+        let (request, party) = (replay.request.firstHalf, (replay.party ?? replay.token).firstHalf)
+        let both = Bytes16(high: request.high ^ party.low, low: request.low ^ party.high)
+        let key = asked.use == .offline ? Bytes16(high: ~both.high, low: ~both.low) : both
         return (key, asked)
     }
 }

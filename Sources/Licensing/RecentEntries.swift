@@ -16,12 +16,19 @@ struct RecentEntries<Key: Hashable, Value> {
 
     subscript(key: Key) -> Value? { younger[key] ?? older[key] }
 
+    /// Whether the next entry begins a new half.
+    var isHalfFull: Bool { younger.count >= halfCapacity }
+
     mutating func remember(_ value: Value, for key: Key) {
-        if younger.count >= halfCapacity {
-            older = younger
-            younger = [:]
-        }
+        if isHalfFull { beginHalf() }
         younger[key] = value
+    }
+
+    /// Forgets the older half. The younger one takes its place.
+    mutating func beginHalf() {
+        // The old table is freed before the new one grows.
+        older = younger
+        younger = [:]
     }
 
     mutating func forget(_ key: Key) {

@@ -140,10 +140,14 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
 
     /// Configures the writer's connection: the log is moved into the file only by calls of `checkpoint`.
     mutating func configureWriter() throws(StoreError) {
-        // A cache of 16 MiB has the inner pages of random look-ups. The kernel has the others, and reading one of those
-        // takes a microsecond. The log's file may stay at the same size.
+        // A cache of 8 MiB has the inner pages of random look-ups. The kernel has the others, and reading one of those
+        // takes a microsecond. A large batch may change more pages than that: they stay in memory until its commit, and
+        // are not written twice. The log's file may stay at the same size.
         try execute(
-            "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 67108864")
+            """
+            PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA cache_spill = OFF;
+            PRAGMA journal_size_limit = 67108864
+            """)
     }
 
     /// Returns the number of pages written to the log since the previous call.

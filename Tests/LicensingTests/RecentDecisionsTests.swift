@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func holdsTheNewestAndNeverMoreThanItsBound() async {
-        let recent = RecentDecisions(halfCapacity: 100)
+        let recent = RecentDecisions(capacity: 200)
         for number in 1...1000 as ClosedRange<UInt64> {
             await record(recent, Self.replay(number))
             #expect(recent.count <= 200)
@@ -97,8 +97,28 @@ import Testing
         #expect(await recent.begin(Self.replay(1), at: 100) == nil)
     }
 
-    @Test func takesAtMost64MiB() {
-        #expect(RecentDecisions.sizeMaximum <= 64 << 20)
-        #expect(RecentDecisions.sizeMaximum > 32 << 20, "with less, a busy node forgets retries too soon")
+    /// A quiet node does not keep what it no longer needs until the table is full.
+    @Test func holdsNothingForMoreThanTwoWindows() async {
+        let recent = RecentDecisions()
+        for number in 1...500 as ClosedRange<UInt64> {
+            let now = 100 + Int64(number)
+            await record(recent, Self.replay(number, window: 20), at: now)
+            #expect(recent.count <= 40)
+            let oldest = number.subtractingReportingOverflow(19).overflow ? 1 : max(1, number - 19)
+            #expect(await recent.begin(Self.replay(oldest, window: 20), at: now) != nil)
+        }
+    }
+
+    /// A half that began because the other one was full lasts for a whole window too.
+    @Test func aFullHalfIsNotForgottenEarly() async {
+        let recent = RecentDecisions(capacity: 20)
+        for number in 1...11 as ClosedRange<UInt64> { await record(recent, Self.replay(number, window: 20), at: 119) }
+        await record(recent, Self.replay(12, window: 20), at: 120)
+        #expect(await recent.begin(Self.replay(1, window: 20), at: 121) != nil)
+    }
+
+    @Test func takesAtMost16MiB() {
+        #expect(RecentDecisions.sizeMaximum <= 16 << 20)
+        #expect(RecentDecisions.capacity >= 196_000, "with less, a busy node forgets retries too soon")
     }
 }
