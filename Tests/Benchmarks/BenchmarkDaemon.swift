@@ -5,6 +5,7 @@ import Foundation
 final class BenchmarkDaemon {
     let folder: URL
     let port: UInt16
+    let speaksTLS: Bool
     private let process = Process()
     private static let programs = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
 
@@ -12,6 +13,7 @@ final class BenchmarkDaemon {
     ///
     /// If a core is given, the daemon runs only on this core.
     init(speaksTLS: Bool = false, core: Int? = nil) throws {
+        self.speaksTLS = speaksTLS
         folder = URL(filePath: NSTemporaryDirectory()).appending(path: "latchkey-benchmark-\(UUID().uuidString)")
         try Self.tool(["init", folder.path])
         if speaksTLS { try Self.addTLS(to: folder.appending(path: "latchkey.json5")) }
@@ -38,6 +40,8 @@ final class BenchmarkDaemon {
         try? FileManager.default.removeItem(at: folder)
     }
 
+    /// The address of the public listener.
+    var url: String { "\(speaksTLS ? "https" : "http")://127.0.0.1:\(port)" }
     var configuration: String { folder.appending(path: "latchkey.json5").path }
     var tlsCertificate: URL { folder.appending(path: "tls/certificate.pem") }
     var tlsPrivateKey: URL { folder.appending(path: "tls/private-key.pem") }

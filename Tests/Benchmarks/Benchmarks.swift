@@ -11,11 +11,11 @@ struct Benchmarks {
         if words.contains("--help") { return print(usage) }
         let parts = [
             "pipeline", "tokens", "listener", "shapes", "tls", "livez", "http2", "handshakes", "timing", "ladder",
-            "decisions",
-            "keys", "purge", "speke", "unwraps",
+            "decisions", "keys", "purge", "speke", "unwraps",
         ]
         guard words.isSubset(of: parts + ["--short"]) else {
-            print(usage)
+            let unknown = words.subtracting(parts + ["--short"]).sorted().joined(separator: " ")
+            print("benchmark: there is no part \(unknown)\n\n\(usage)")
             exit(2)
         }
         let plan = BenchmarkPlan(isShort: words.contains("--short"))
@@ -52,7 +52,7 @@ struct Benchmarks {
           tokens     a token's check from the cache, and without it against EVP_DigestVerify alone
           listener   licences per second over HTTP, and the daemon's CPU per licence against one RSA operation
           shapes     licences per second for form and JSON bodies against raw ones, and what reading such a body takes
-          tls        licences per second over TLS against plain HTTP, on connections that stay open
+          tls        licences per second over TLS against plain HTTP, on connections that stay open, by latchkey bench
           livez      requests per second on connections that stay open against nginx with a static answer, by wrk
           http2      requests per second over HTTP/2 against HTTP/1.1, by h2load
           handshakes TLS handshakes per second, full and resumed, against nginx with the same certificate

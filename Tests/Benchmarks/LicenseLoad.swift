@@ -51,26 +51,27 @@ struct LicenseTarget {
         try (0..<count).map { _ in try BlockingConnection(port: daemon.port) }
     }
 
-    /// Writes a script for `wrk` to the daemon's folder, which requests licences with the SPCs in turn. An SPC is
-    /// repeated only after its session key is no longer cached. The licence is then a repeated one.
-    func writeScript(_ version: SPCVersion) throws -> URL {
-        let messages = try load(version).batch.messages
-        let requests = daemon.folder.appending(path: "requests-\(version.rawValue)")
-        try Data(messages.joined()).write(to: requests)
-        let script = daemon.folder.appending(path: "requests-\(version.rawValue).lua")
-        try """
-        local file = assert(io.open("\(requests.path)", "rb"))
-        local requests = {}
-        for _, size in ipairs({\(messages.map { "\($0.count)" }.joined(separator: ","))}) do
-            requests[#requests + 1] = file:read(size)
-        end
-        local last = 0
-        function request()
-            last = last % #requests + 1
-            return requests[last]
-        end
-        """.write(to: script, atomically: false, encoding: .utf8)
-        return script
+    /// Measures the same with `latchkey bench`, whose connections stay open, over the daemon's own transport. Each of
+    /// the `count` SPCs is sent once.
+    func bench(
+        _ version: SPCVersion, connections: Int, count: Int, seconds: Int
+    ) throws -> (rate: Double, cpuPerLicense: Double) {
+        let tokens = daemon.folder.appending(path: "tokens")
+        try self.tokens.joined(separator: "\n").write(to: tokens, atomically: false, encoding: .utf8)
+        let fairplay = daemon.folder.appending(path: "fairplay")
+        let before = try daemon.cpuSeconds()
+        let output = try BenchmarkDaemon.tool(
+            [
+                "bench", "--url", daemon.url, "--asset-id", "movie-1", "--token", "@\(tokens.path)", "--certificate",
+                fairplay.appending(path: "bundle.bin").path, "--application-secret",
+                fairplay.appending(path: "application-secret.hex").path, "--spc-version", "\(version.rawValue)",
+                "--connections", "\(connections)", "--count", "\(count)", "--seconds", "\(seconds)", "--json",
+            ] + (daemon.speaksTLS ? ["--ca", daemon.tlsCertificate.path] : []))
+        let report = try JSONReader.parse(Array(output.utf8)).object
+        guard let licenses = report?["licenses"]?.number?.double,
+            let milliseconds = report?["milliseconds"]?.number?.double, licenses > 0
+        else { throw BenchmarkError("latchkey bench reported no licence: \(output)") }
+        return (licenses * 1000 / milliseconds, (try daemon.cpuSeconds() - before) / licenses)
     }
 }
 

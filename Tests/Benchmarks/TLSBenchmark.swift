@@ -4,10 +4,13 @@ import Foundation
 /// Measures licences per second over TLS 1.3 relative to plain HTTP, on open connections, from two daemons that take
 /// turns.
 ///
-/// The client is `wrk`, which uses little CPU time. `ListenerBenchmark` checks the licences.
+/// The client is `latchkey bench`, and each SPC is new: the licence of a repeated one is cheaper, and TLS would be a
+/// larger part of it.
 struct TLSBenchmark {
     private static let connectionCount = 64
     private static let goal = 0.9
+    /// A second would be mostly connecting and the first use of everything.
+    private static let secondsPerRound = 3
     private let plan: BenchmarkPlan
 
     init(_ plan: BenchmarkPlan) {
@@ -23,13 +26,16 @@ struct TLSBenchmark {
     }
 
     private func compare(_ version: SPCVersion, _ plain: LicenseTarget, _ encrypted: LicenseTarget) throws {
-        let (plainScript, encryptedScript) = (try plain.writeScript(version), try encrypted.writeScript(version))
         var rates: [Double] = []
         var ratios: [Double] = []
         var costRatios: [Double] = []
+        // More than the processors can compute in this time.
+        let speed = try OpenSSLSpeed.privateOperationsPerSecond(bits: version == .v1 ? 1024 : 2048, seconds: 1)
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let count = Int(speed) * cores * Self.secondsPerRound
         for _ in 0..<plan.rounds {
-            let without = try measure("http", plain.daemon, plainScript)
-            let with = try measure("https", encrypted.daemon, encryptedScript)
+            let without = try measure(plain, version, count)
+            let with = try measure(encrypted, version, count)
             rates.append(with.rate)
             ratios.append(with.rate / without.rate)
             costRatios.append(with.cpuPerLicense / without.cpuPerLicense)
@@ -43,12 +49,8 @@ struct TLSBenchmark {
     }
 
     private func measure(
-        _ scheme: String, _ daemon: BenchmarkDaemon, _ script: URL
+        _ target: LicenseTarget, _ version: SPCVersion, _ count: Int
     ) throws -> (rate: Double, cpuPerLicense: Double) {
-        let before = try daemon.cpuSeconds()
-        let load = try LoadTool.wrk(
-            "\(scheme)://127.0.0.1:\(daemon.port)/fps/license", script: script, connections: Self.connectionCount,
-            seconds: plan.secondsPerRound)
-        return (load.rate, (try daemon.cpuSeconds() - before) / Double(load.count))
+        try target.bench(version, connections: Self.connectionCount, count: count, seconds: Self.secondsPerRound)
     }
 }
