@@ -23,6 +23,11 @@ def cpu_seconds(process: int | str, with_children: bool = False) -> float:
     return sum(map(int, fields[11 : 15 if with_children else 13])) / TICKS
 
 
+def resident_bytes(process: int) -> int:
+    status = Path(f"/proc/{process}/status").read_text().splitlines()
+    return int(next(line for line in status if line.startswith("VmRSS:")).split()[1]) * 1024
+
+
 @dataclass(frozen=True)
 class Plan:
     """How long each load takes, how often it is repeated, and how long `openssl speed` runs."""
@@ -58,7 +63,13 @@ class Daemon:
     """
 
     def __init__(
-        self, programs: Programs, setup: Path, *, prepare: Callable[[Path], None] | None = None, has_content: bool = False
+        self,
+        programs: Programs,
+        setup: Path,
+        *,
+        prepare: Callable[[Path], None] | None = None,
+        has_content: bool = False,
+        environment: dict[str, str] | None = None,
     ):
         self.programs = programs
         self.setup = setup
@@ -73,7 +84,9 @@ class Daemon:
         self.process = subprocess.Popen(
             programs.daemon(self.configuration),
             stderr=log,
-            env=os.environ | {"LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0"},
+            env=os.environ
+            | {"LATCHKEY_LISTEN": "127.0.0.1:0", "LATCHKEY_ADMIN_LISTEN": "127.0.0.1:0"}
+            | (environment or {}),
         )
         scheme = "https" if f"{ADDRESS}, {TLS}" in self.configuration.read_text() else "http"
         self.url = f"{scheme}://{self._address()}"
@@ -165,20 +178,23 @@ def replace(setup: Path, old: str, new: str) -> None:
 
 
 @contextmanager
-def running(programs: Programs, prepare: Callable[[Path], None] | None = None) -> Iterator[Daemon]:
+def running(
+    programs: Programs, prepare: Callable[[Path], None] | None = None, environment: dict[str, str] | None = None
+) -> Iterator[Daemon]:
     """Runs a daemon in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="latchkey-load-") as folder:
-        daemon = Daemon(programs, Path(folder) / "setup", prepare=prepare)
+        daemon = Daemon(programs, Path(folder) / "setup", prepare=prepare, environment=environment)
         try:
             yield daemon
         finally:
             daemon.stop()
 
 
-def openssl_speed(bits: int, seconds: int, core: int | None = None) -> float:
-    """RSA private operations per second of one processor."""
+def openssl_speed(bits: int, seconds: int, core: int | None = None, processes: int = 1) -> float:
+    """RSA private operations per second of one processor, or of as many as there are processes."""
     place = [] if core is None else ["taskset", "-c", str(core)]
-    command = [*place, "openssl", "speed", "-seconds", str(seconds), f"rsa{bits}"]
+    several = [] if processes == 1 else ["-multi", str(processes)]
+    command = [*place, "openssl", "speed", "-seconds", str(seconds), *several, f"rsa{bits}"]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     line = next(line for line in output.splitlines() if line.startswith(f"rsa {bits} bits"))
     return float(line.split()[-2])

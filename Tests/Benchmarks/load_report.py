@@ -5,6 +5,8 @@ import math
 from html import escape
 from pathlib import Path
 
+import load_goals
+
 WIDTH, HEIGHT, MARGIN = 640, 360, 60
 COLOURS = ("#1f5fa8", "#c8501e", "#3c8c40", "#8a5bb0")
 
@@ -13,7 +15,7 @@ def write(report: dict, folder: Path, earlier: dict | None = None) -> None:
     """Writes `report.json`, `report.md` and the plots. An earlier report adds its ratios to the table."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.json").write_text(json.dumps(report, indent=2) + "\n")
-    tables = table(report)
+    tables = table(report) + "\n" + load_goals.table(report)
     if earlier is not None:
         tables += "\n" + comparison(report, earlier)
     (folder / "report.md").write_text(tables)
@@ -70,6 +72,8 @@ def table(report: dict) -> str:
         "- unsent: requests that were due and found no free connection. Their latency is missing in the percentiles.",
         "",
         cold_devices(report.get("coldDevices")),
+        "",
+        memory(report["memory"], report["allocations"]),
     ]
     return "\n".join(lines) + "\n"
 
@@ -82,6 +86,14 @@ def cold_devices(cold: dict | None) -> str:
         f"{kind}: {cold['offered']} a second is the highest rate that kept the 99th percentile under 250 ms for "
         f"{cold['seconds']} s without an error (it was {cold['p99'] / 1000:.1f} ms). 1,000 devices cost "
         f"{cold['cost']:.2f} s of the daemon's processor time."
+    )
+
+
+def memory(memory: dict, allocations: dict) -> str:
+    return (
+        f"Resident memory: {memory['idle'] / 1e6:.1f} MB idle, {memory['after'] / 1e6:.1f} MB after "
+        f"{memory['licenses']:,} licences. Heap allocations for each licence: {allocations['loops']:.0f} on the loops, "
+        f"{allocations['others']:.0f} on other threads."
     )
 
 

@@ -2,21 +2,26 @@
 
     standard_load.py --bin DIR [--short] [--accelerator LIBRARY] [--output FOLDER] [--compare EARLIER.json]
 
-Writes `report.json`, `report.md` and three plots (SVG) to the folder. Speeds of a shared machine change from minute to
+Writes `report.json`, `report.md` with the goals, and three plots (SVG) to the folder. Speeds of a shared machine change from minute to
 minute, so every figure is also given as a ratio to others of the same run: to the capacity in a closed loop, and to the
 RSA operations of `openssl speed`. With --compare, the ratios are compared with those of an earlier report.
 """
 
 import argparse
 import json
+import os
+import shutil
 import statistics
+import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import load_report
-from load_daemon import Daemon, Plan, Programs, accelerated, add_tls, openssl_speed, running
+from load_daemon import Daemon, Plan, Programs, accelerated, add_tls, openssl_speed, resident_bytes, running
 
 FORMAT = "latchkey-standard-load-1"
 OFFERED = (0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2)
@@ -27,6 +32,13 @@ COLD_CONTENT = "film"
 COLD_TRACKS = ("AUDIO", "SD", "HD")
 COLD_P99_MILLISECONDS = 250
 COLD_SHARES = [share / 100 for share in range(100, 25, -5)]
+
+# The memory of a daemon is read at rest, and then after so many licences, which are made and sent in parts.
+LICENSES = {True: 50_000, False: 1_000_000}
+LICENSES_OF_A_PART = 250_000
+REST_SECONDS = 2
+# Allocations are counted after the first licences, which fill caches.
+COUNTED_LICENSES = 20_000
 
 SHORT = Plan(seconds=2, rounds=1, openssl_seconds=1)
 FULL = Plan(seconds=10, rounds=3, openssl_seconds=5)
@@ -125,8 +137,55 @@ def cold_devices(target: Daemon, plan: Plan) -> ColdDevices | None:
     return None
 
 
+def licenses(target: Daemon, count: int) -> None:
+    """Takes so many licences, each for a new SPC."""
+    report, _ = target.bench("--connections", 64, "--count", count, "--seconds", 3600)
+    if report["licenses"] != count:
+        sys.exit(f"standard_load: {report['licenses']} licences of {count}")
+
+
+def memory(programs: Programs, plan: Plan, accelerator: str | None) -> dict:
+    """The resident size of a new daemon in bytes, and what it is right after many licences."""
+    total = LICENSES[plan == SHORT]
+    with running(programs, accelerated(accelerator)) as target:
+        # A daemon does some work after it is ready. There is no event for its end.
+        time.sleep(REST_SECONDS)
+        idle = resident_bytes(target.process.pid)
+        for first in range(0, total, LICENSES_OF_A_PART):
+            licenses(target, min(LICENSES_OF_A_PART, total - first))
+        after = resident_bytes(target.process.pid)
+    print(f"memory: {idle / 1e6:.1f} MB idle, {after / 1e6:.1f} MB after {total:,} licences", flush=True)
+    return {"idle": idle, "after": after, "licenses": total}
+
+
+def allocations(programs: Programs, accelerator: str | None) -> dict:
+    """The heap allocations for each licence, on the loops and on all other threads of the daemon."""
+    with tempfile.TemporaryDirectory(prefix="latchkey-load-") as folder:
+        counts = Path(folder) / "counts"
+        library = Path(folder) / "count_allocations.so"
+        source = Path(__file__).with_name("count_allocations.c")
+        compiler = next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))), None)
+        if compiler is None:
+            sys.exit("standard_load: there is no C compiler: install clang or gcc")
+        subprocess.run([compiler, "-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", library, source], check=True)
+        environment = {"LD_PRELOAD": str(library), "LATCHKEY_ALLOCATION_COUNTS": str(counts)}
+
+        def read() -> list[int]:
+            content = counts.read_bytes()
+            return [int.from_bytes(content[place : place + 8], sys.byteorder) for place in (0, 8)]
+
+        with running(programs, accelerated(accelerator), environment) as target:
+            licenses(target, COUNTED_LICENSES)
+            before = read()
+            licenses(target, COUNTED_LICENSES)
+            loops, others = ((after - start) / COUNTED_LICENSES for start, after in zip(before, read()))
+    print(f"heap allocations for each licence: {loops:.1f} on the loops, {others:.1f} on other threads", flush=True)
+    return {"loops": loops, "others": others}
+
+
 def measure(programs: Programs, plan: Plan, accelerator: str | None) -> dict:
     openssl = {bits: openssl_speed(bits, plan.openssl_seconds) for bits in (1024, 2048)}
+    openssl_on_all = openssl_speed(1024, plan.openssl_seconds, processes=os.cpu_count() or 1)
     rows: list[Row] = []
     with running(programs, accelerated(accelerator)) as plain:
         rows.append(closed("v1, closed loop", plain, plan, "--connections", 64))
@@ -136,7 +195,12 @@ def measure(programs: Programs, plan: Plan, accelerator: str | None) -> dict:
             rate = max(1, round(rows[0].rate * share))
             name = f"v1, {share:.1f} of the capacity offered"
             rows.append(row(name, plain, plan, "--rate", rate, "--connections", 256, offered=share))
+        rate = max(1, round(rows[0].rate * 0.7))
+        rows.append(row("v1, 0.7, 64 connections", plain, plan, "--rate", rate, "--connections", 64))
         rows.append(closed("v1, new connections", plain, plan, "--connections", 64, "--new-connections"))
+    if accelerator is not None:
+        with running(programs) as slow:
+            rows.append(closed("v1, one connection, accelerator off", slow, plan, "--connections", 1))
     with running(programs, accelerated(accelerator, add_tls)) as secure:
         rows.append(closed("v1, TLS, keep-alive", secure, plan, "--connections", 64))
         rows.append(closed("v1, TLS, HTTP/2", secure, plan, "--connections", 8, "--streams", 8, "--http2"))
@@ -144,15 +208,16 @@ def measure(programs: Programs, plan: Plan, accelerator: str | None) -> dict:
         cold = cold_devices(secure, plan)
     return {
         "format": FORMAT, "seconds": plan.seconds, "rounds": plan.rounds, "accelerator": accelerator is not None,
-        "opensslPerSecond": {str(bits): rate for bits, rate in openssl.items()},
+        "opensslPerSecond": {str(bits): rate for bits, rate in openssl.items()}, "opensslOnAllPerSecond": openssl_on_all,
         "rows": [asdict(row) for row in rows], "coldDevices": asdict(cold) if cold else None,
-    }
+        "memory": memory(programs, plan, accelerator), "allocations": allocations(programs, accelerator),
+    }  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=Path, required=True, help="the folder of latchkey and latchkeyd")
-    parser.add_argument("--short", action="store_true", help="shorter loads, for a first look: about three minutes")
+    parser.add_argument("--short", action="store_true", help="shorter loads, for a first look: about four minutes")
     parser.add_argument("--output", type=Path, default=Path("load-report"), help="the folder of the report")
     parser.add_argument("--accelerator", help="the library crypto_mb; without it, OpenSSL computes RSA")
     parser.add_argument("--compare", type=Path, help="the report.json of an earlier run")
