@@ -137,6 +137,14 @@ package final class CryptoContext {
         try unsafe sha256Context.digest(bytes.span.bytes)
     }
 
+    /// Returns the SHA-256 of `bytes` without an array on the heap.
+    package func sha256(of bytes: [UInt8]) throws(CryptoError) -> Bytes32 {
+        // Safe: a SHA-256 has 32 bytes.
+        try unsafe Bytes32 { (output) throws(CryptoError) in
+            try unsafe sha256Context.digest(bytes.span.bytes, into: output)
+        }
+    }
+
     // MARK: - Random bytes
 
     /// Returns random bytes that need not be secret. They are generated 1 KiB at a time, and each byte is used once.

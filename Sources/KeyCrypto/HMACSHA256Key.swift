@@ -1,3 +1,4 @@
+package import ByteCoding
 import COpenSSL
 import Synchronization
 
@@ -42,20 +43,26 @@ package final class HMACSHA256Key: @unchecked Sendable {
     }
 
     package func code(for message: ArraySlice<UInt8>) throws(CryptoError) -> [UInt8] {
+        try value(for: message).bytes
+    }
+
+    /// The code as a value without an array on the heap.
+    package func value(for message: ArraySlice<UInt8>) throws(CryptoError) -> Bytes32 {
         guard let run = unsafe spares.withLock({ $0.popLast() }) ?? Run(like: prepared) else {
             throw .operationFailed("run HMAC")
         }
         defer { spares.withLock { if $0.count < Self.spareMaximum { $0.append(run) } } }
-        var output = [UInt8](repeating: 0, count: Self.codeSize)
-        var size = 0
-        let done = unsafe message.withUnsafeBufferPointer { bytes in
-            // Without a key, the context begins again with the key that it has (EVP_MAC(3)).
-            unsafe EVP_MAC_init(run.context, nil, 0, nil) == 1
-                && EVP_MAC_update(run.context, bytes.baseAddress, bytes.count) == 1
-                && EVP_MAC_final(run.context, &output, &size, Self.codeSize) == 1
+        // Safe: a code has 32 bytes, and OpenSSL is told so.
+        return try unsafe Bytes32 { (output) throws(CryptoError) in
+            var size = 0
+            let done = unsafe message.withUnsafeBufferPointer { bytes in
+                // Without a key, the context begins again with the key that it has (EVP_MAC(3)).
+                unsafe EVP_MAC_init(run.context, nil, 0, nil) == 1
+                    && EVP_MAC_update(run.context, bytes.baseAddress, bytes.count) == 1
+                    && EVP_MAC_final(run.context, output, &size, Self.codeSize) == 1
+            }
+            guard done, size == Self.codeSize else { throw .operationFailed("run HMAC") }
         }
-        guard done, size == Self.codeSize else { throw .operationFailed("run HMAC") }
-        return output
     }
 
     /// Whether `code` belongs to `message`, compared in constant time.

@@ -116,7 +116,8 @@ private struct PresentedDigest {
         } else {
             self.request = try Pseudonym(digesting: admission.request.message, using: crypto)
         }
-        token = try admission.token.wholeDigest(using: crypto)
+        token =
+            if let digest = request.tokenDigest { digest } else { try admission.token.wholeDigest(using: crypto) }
     }
 
     /// The replay record of the request. It is kept as long as the token is good, and at least for the retry window.

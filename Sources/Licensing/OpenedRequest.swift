@@ -62,6 +62,9 @@ struct OpenedRequest: Sendable {
     /// The SHA-256 of the SPC; nil if it was not computed yet.
     var digest: Pseudonym? { facts.digest }
 
+    /// The SHA-256 of the token that decided; nil if this server cannot read it.
+    var tokenDigest: Pseudonym? { facts.held.token.map { Pseudonym($0.value) } }
+
     /// Whether the operator's service has decided about the token, which this server cannot read.
     var isDecidedByService: Bool {
         if case .undecided = admission.standing { return true }

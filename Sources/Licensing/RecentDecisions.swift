@@ -114,8 +114,8 @@ final class RecentDecisions: Sendable {
 
     /// The key of a request and its answer; nil if the answer is not in the format of this version.
     ///
-    /// The names of the SPC and of the party are outputs of a keyed hash, so their exclusive or is as good a name for
-    /// both together, in half of the memory.
+    /// The names of the SPC and of the party are digests, so their exclusive or is as good a name for both together, in
+    /// half of the memory.
     private static func key(of replay: ReplayRecord) -> (Bytes16, RecordedAnswer)? {
         guard let asked = RecordedAnswer(replay.answer) else { return nil }
         let (request, party) = (replay.request.firstHalf, (replay.party ?? replay.token).firstHalf)

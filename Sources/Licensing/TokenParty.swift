@@ -65,7 +65,6 @@ extension PresentedToken {
 
 extension Pseudonym {
     init(digesting bytes: [UInt8], using crypto: CryptoContext) throws(CryptoError) {
-        guard let digest = Pseudonym(try crypto.sha256(bytes)) else { throw .operationFailed("digest a request") }
-        self = digest
+        self.init(try crypto.sha256(of: bytes))
     }
 }

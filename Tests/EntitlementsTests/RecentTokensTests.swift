@@ -1,3 +1,4 @@
+import ByteCoding
 import Testing
 
 @testable import Entitlements
@@ -10,7 +11,7 @@ import Testing
     }
 
     private static func digest(_ number: UInt8) -> TokenDigest {
-        TokenDigest([UInt8](repeating: number, count: 32))
+        TokenDigest(Bytes32(.zero, Bytes16(high: 0, low: UInt64(number))))
     }
 
     @Test func keepsWhatIsUsedAndDropsWhatIsNot() {

@@ -55,6 +55,7 @@ import Testing
         #expect(hex(try crypto.sha1(abc, in: 0..<3)) == "a9993e364706816aba3e25717850c26c9cd0d89d")
         #expect(
             hex(try crypto.sha256(abc)) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        #expect(try crypto.sha256(of: abc).bytes == crypto.sha256(abc))
         let secret = SecretBytes(copying: Array("xabcx".utf8))
         #expect(hex(try crypto.sha1Key(of: secret, in: 1..<4).revealed()) == "a9993e364706816aba3e25717850c26c")
     }

@@ -31,11 +31,10 @@ package struct CallbackMemory: Sendable {
         let device: DeviceIdentifier?
         let use: LicenseUse
 
-        /// `token` is the SHA-256 of the token.
         package init(
-            token: [UInt8], content: CallbackQuestion.Content, device: DeviceIdentifier?, use: LicenseUse
+            token: TokenDigest, content: CallbackQuestion.Content, device: DeviceIdentifier?, use: LicenseUse
         ) {
-            self.token = TokenDigest(token)
+            self.token = token
             self.content = content
             self.device = device
             self.use = use

@@ -64,11 +64,20 @@ package struct TokenCarriers {
     package let query: String?
     /// The member `token` of the body, if it has one.
     package let bodyToken: [UInt8]?
+    /// The token that was found in these parts before; nil if they were not searched yet.
+    package private(set) var found: PresentedToken?
 
     package init(fieldValues: @escaping (String) -> [String], query: String? = nil, bodyToken: [UInt8]? = nil) {
         self.fieldValues = fieldValues
         self.query = query
         self.bodyToken = bodyToken
+    }
+
+    /// Returns the same parts with the token that was found in them, which is not searched again.
+    package func with(found: PresentedToken?) -> TokenCarriers {
+        var carriers = self
+        carriers.found = found
+        return carriers
     }
 
     /// Returns the same parts with a token from the body.

@@ -1,15 +1,17 @@
-import ByteCoding
+package import ByteCoding
+package import KeyCrypto
 
 /// The SHA-256 of a whole token.
-struct TokenDigest: Hashable, Sendable {
-    private let first: Bytes16
-    private let second: Bytes16
+package struct TokenDigest: Hashable, Sendable {
+    package let value: Bytes32
 
-    /// Takes the 32 bytes of a digest.
-    init(_ bytes: [UInt8]) {
-        precondition(bytes.count == 32, "a SHA-256 has 32 bytes")
-        first = Bytes16(bytes, at: 0)
-        second = Bytes16(bytes, at: 16)
+    package init(_ value: Bytes32) {
+        self.value = value
+    }
+
+    /// Digests a token. `crypto` belongs to the calling thread.
+    package init(of token: [UInt8], using crypto: CryptoContext) throws(CryptoError) {
+        self.init(try crypto.sha256(of: token))
     }
 }
 

@@ -89,7 +89,7 @@ package final class VerifiedTokenCache: Sendable {
             return known
         }
         do throws(EntitlementError) {
-            let claims = HeldClaims(try verifier.verify(token, now: now, knowing: verdict))
+            let claims = HeldClaims(try verifier.verify(token, now: now, knowing: verdict), of: digest)
             state.withLock { $0.entries.insert(claims, for: digest, verifiedIn: generation) }
             return claims
         } catch {
@@ -164,7 +164,7 @@ package final class VerifiedTokenCache: Sendable {
 
     private static func digest(of token: [UInt8], _ crypto: CryptoContext) throws(EntitlementError) -> TokenDigest {
         do throws(CryptoError) {
-            return TokenDigest(try crypto.sha256(token))
+            return try TokenDigest(of: token, using: crypto)
         } catch {
             throw .cryptoFailed
         }

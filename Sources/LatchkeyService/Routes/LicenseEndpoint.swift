@@ -53,13 +53,15 @@ struct LicenseEndpoint: Sendable {
         id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
         let start = loop.now
-        let pending = pendingSignatures(of: request, under: rules, on: loop)
+        var carriers = request.tokenCarriers
+        let pending = pendingSignatures(of: request, &carriers, under: rules, on: loop)
         guard !pending.isEmpty else {
-            return answer(checked: request, at: address, under: rules, id: id, since: start, on: loop)
+            return answer(checked: request, carriers, at: address, under: rules, id: id, since: start, on: loop)
         }
         return .later { loop in
             try? await pipelines.pipeline(on: loop).admissionControl.check(pending, under: rules)
-            switch answer(checked: request, at: address, under: rules, id: id, since: start, on: loop) {
+            let carriers = request.tokenCarriers
+            switch answer(checked: request, carriers, at: address, under: rules, id: id, since: start, on: loop) {
             case .now(let response), .stream(let response, _): return response
             case .later(let work): return await work(loop)
             }
@@ -68,19 +70,19 @@ struct LicenseEndpoint: Sendable {
 
     /// The signatures to check ahead. A request without a body is refused anyway, and its refusal must not wait.
     private func pendingSignatures(
-        of request: HTTPRequest, under rules: LicenseRules, on loop: LoopContext
+        of request: HTTPRequest, _ carriers: inout TokenCarriers, under rules: LicenseRules, on loop: LoopContext
     ) -> [PendingSignature] {
         guard !request.body.isEmpty, let control = try? pipelines.pipeline(on: loop).admissionControl,
             control.checksSignaturesAhead
         else { return [] }
         return control.pendingSignatures(
-            presenting: request.tokenCarriers, from: request.origin(countryField: nil).address, under: rules,
+            presenting: &carriers, from: request.origin(countryField: nil).address, under: rules,
             now: clock.wallTime.seconds)
     }
 
     private func answer(
-        checked request: HTTPRequest, at address: LicenseAddress, under rules: LicenseRules, id: RequestID,
-        since start: MonotonicTime, on loop: LoopContext
+        checked request: HTTPRequest, _ carriers: TokenCarriers, at address: LicenseAddress, under rules: LicenseRules,
+        id: RequestID, since start: MonotonicTime, on loop: LoopContext
     ) -> HTTPAnswer {
         let wish: LicenseWish
         do throws(LicenseWish.Fault) {
@@ -93,9 +95,9 @@ struct LicenseEndpoint: Sendable {
         }
         let context = Context(wish: wish, assetHints: request.assetHints(at: address), id: id, start: start)
         guard PlayerMessageReader.looksLikeSPC(request.body[...]) else {
-            return answer(request, in: context, under: rules, on: loop)
+            return answer(request, carriers, in: context, under: rules, on: loop)
         }
-        return answer(raw: request, in: context, under: rules, on: loop)
+        return answer(raw: request, carriers, in: context, under: rules, on: loop)
     }
 
     /// Whether the head of the request is enough to refuse it. `answer` then gives the refusal.
@@ -118,7 +120,8 @@ struct LicenseEndpoint: Sendable {
 
     /// Answers a request whose body is the bytes of an SPC, as most players send it. The body is not decoded or copied.
     private func answer(
-        raw request: HTTPRequest, in context: Context, under rules: LicenseRules, on loop: LoopContext
+        raw request: HTTPRequest, _ carriers: TokenCarriers, in context: Context, under rules: LicenseRules,
+        on loop: LoopContext
     ) -> HTTPAnswer {
         do throws(LicenseError) {
             let admission = try pipelines.pipeline(on: loop).admissionControl.admit(
@@ -127,7 +130,7 @@ struct LicenseEndpoint: Sendable {
                     origin: request.origin(countryField: rules.entitlement.countryField),
                     renewal: context.wish.renewal, assetHints: context.assetHints, id: context.id.text,
                     trace: context.id.trace),
-                presenting: request.tokenCarriers, under: rules, now: clock.wallTime.seconds)
+                presenting: carriers, under: rules, now: clock.wallTime.seconds)
             let shape = context.wish.answer.shape(for: .raw)
             return .later { loop in await respond(to: admission, .raw, as: shape, in: context, on: loop) }
         } catch {
@@ -152,11 +155,12 @@ struct LicenseEndpoint: Sendable {
     // MARK: Every other shape
 
     private func answer(
-        _ request: HTTPRequest, in context: Context, under rules: LicenseRules, on loop: LoopContext
+        _ request: HTTPRequest, _ carriers: TokenCarriers, in context: Context, under rules: LicenseRules,
+        on loop: LoopContext
     ) -> HTTPAnswer {
         // Only if the body may have the token is it read before the token is known.
         let early = rules.entitlement.finder.readsBody ? Self.read(request) : nil
-        var carriers = request.tokenCarriers
+        var carriers = carriers
         if case .success(.request(let body)) = early, let token = body.token {
             carriers = carriers.with(bodyToken: Array(token.utf8))
         }

@@ -199,13 +199,13 @@ package final class AdmissionControl {
 
     /// The signatures of a request's tokens that can be checked in a batch before the request is admitted. There are
     /// none if nothing new is in the tokens, and if the address has used up its rate. To ask is worth it only if
-    /// `checksSignaturesAhead`.
+    /// `checksSignaturesAhead`. `carriers` gets the token that was found.
     package func pendingSignatures(
-        presenting carriers: TokenCarriers, from address: IPAddress?, under rules: LicenseRules, now: Int64
+        presenting carriers: inout TokenCarriers, from address: IPAddress?, under rules: LicenseRules, now: Int64
     ) -> [PendingSignature] {
-        guard !isTooOften(address, under: rules),
-            let presented = try? token(in: carriers, rules), rules.callback?.decides(presented) != true
-        else { return [] }
+        guard !isTooOften(address, under: rules), let presented = try? token(in: carriers, rules) else { return [] }
+        carriers = carriers.with(found: presented)
+        guard rules.callback?.decides(presented) != true else { return [] }
         return presented.tokens.compactMap { token in
             rules.entitlement.tokens.pendingSignature(of: token, now: now, crypto: crypto)
         }
@@ -318,7 +318,8 @@ package final class AdmissionControl {
     // MARK: Tokens
 
     private func token(in carriers: TokenCarriers, _ rules: LicenseRules) throws(LicenseError) -> PresentedToken? {
-        try wrap(LicenseError.entitlement, try rules.entitlement.finder.token(in: carriers))
+        if let found = carriers.found { return found }
+        return try wrap(LicenseError.entitlement, try rules.entitlement.finder.token(in: carriers))
     }
 
     /// The token that decides, and its claims. Throws if anything that the claims name is revoked.

@@ -249,8 +249,8 @@ package final class CallbackDecider: Sendable {
     /// How long claims hold, in seconds. The memory forgets them sooner than this.
     private static let claimsLife: Int64 = 86_400
 
-    private static func digest(of token: [UInt8], _ crypto: CryptoContext) throws(LicenseError) -> [UInt8] {
-        try wrap(LicenseError.internalFailure, try crypto.sha256(token))
+    private static func digest(of token: [UInt8], _ crypto: CryptoContext) throws(LicenseError) -> TokenDigest {
+        try wrap(LicenseError.internalFailure, try TokenDigest(of: token, using: crypto))
     }
 
     private var nanoseconds: Int64 { clock.monotonicTime.nanoseconds }

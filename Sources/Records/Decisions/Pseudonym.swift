@@ -3,37 +3,34 @@ package import KeyCrypto
 
 /// Thirty-two bytes that stand for a person or a thing without naming it: an HMAC or a digest.
 ///
-/// Devices, subjects, tokens and requests are stored only under pseudonyms. The bytes are stored as two halves, so that
-/// no memory is allocated.
+/// Devices, subjects, tokens and requests are stored only under pseudonyms.
 package struct Pseudonym: Hashable, Sendable {
     /// The size in bytes.
     package static let size = 32
 
-    /// The first 16 bytes.
-    package let firstHalf: Bytes16
-    private let secondHalf: Bytes16
+    private let value: Bytes32
+
+    package init(_ value: Bytes32) {
+        self.value = value
+    }
 
     /// Returns nil unless there are exactly 32 bytes.
     package init?(_ bytes: [UInt8]) {
-        guard bytes.count == Self.size else { return nil }
-        firstHalf = Bytes16(bytes, at: 0)
-        secondHalf = Bytes16(bytes, at: 16)
+        guard let value = Bytes32(bytes) else { return nil }
+        self.init(value)
     }
+
+    /// The first 16 bytes.
+    package var firstHalf: Bytes16 { value.first }
 
     /// The form of a pseudonym in a ledger: its first 16 bytes, followed by zeros.
     package init(short bytes: Bytes16) {
-        firstHalf = bytes
-        secondHalf = .zero
+        value = Bytes32(bytes, .zero)
     }
 
     package var shortened: Pseudonym { Pseudonym(short: firstHalf) }
 
-    package var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: Self.size)
-        writer.write(firstHalf)
-        writer.write(secondHalf)
-        return writer.bytes
-    }
+    package var bytes: [UInt8] { value.bytes }
 }
 
 /// Computes the pseudonyms of one installation. The same thing always gets the same pseudonym, which cannot be guessed
@@ -85,10 +82,7 @@ package final class Pseudonymizer: Sendable {
     }
 
     private func pseudonym(of message: Message) throws(CryptoError) -> Pseudonym {
-        guard let pseudonym = Pseudonym(try key.code(for: message.writer.bytes[...])) else {
-            throw .operationFailed("run HMAC")
-        }
-        return pseudonym
+        Pseudonym(try key.value(for: message.writer.bytes[...]))
     }
 
     /// The input of the HMAC.

@@ -20,7 +20,9 @@ import Testing
             device: device, use: use)
     }
 
-    private static func token(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 32) }
+    private static func token(_ number: UInt8) -> TokenDigest {
+        TokenDigest(Bytes32(.zero, Bytes16(high: 0, low: UInt64(number))))
+    }
 
     private static func claims() throws -> Claims {
         try Claims.decided(

@@ -34,6 +34,32 @@ import Testing
         return await fixture.outcome(of: request, token: token).failure
     }
 
+    /// A token that was looked for ahead is looked for once. A token from the body is looked for again.
+    @Test func searchesForATokenOnce() async throws {
+        let (token, message) = (try token(), try fixture.deviceRequest(.v1).message)
+        let (pipelines, rules) = (fixture.pipelines, fixture.rules)
+        let counts = await fixture.onLoop(0) { loop throws(LicenseError) -> [Int] in
+            let control = try pipelines.pipeline(on: loop).admissionControl
+            var searchCount = 0
+            var carriers = TokenCarriers { name in
+                searchCount += 1
+                return name == "Authorization" ? ["Bearer " + String(decoding: token, as: UTF8.self)] : []
+            }
+            let pending = control.pendingSignatures(
+                presenting: &carriers, from: nil, under: rules, now: LicensingFixture.now)
+            let first = searchCount
+            _ = try control.admit(
+                LicenseRequest(message: message), presenting: carriers, under: rules, now: LicensingFixture.now)
+            let second = searchCount
+            _ = try control.admit(
+                LicenseRequest(message: message), presenting: carriers.with(bodyToken: token), under: rules,
+                now: LicensingFixture.now)
+            return [pending.count, first, second - first, searchCount - second]
+        }
+        let found = try counts.get()
+        #expect(found[0] == 1 && found[1] > 0 && found[2] == 0 && found[3] == found[1])
+    }
+
     // MARK: Order
 
     /// The address is counted before anything else of a request is read.
