@@ -11,8 +11,8 @@ import Synchronization
 /// two retry windows while requests come. A forgotten request is decided again. If it has spent something, the store
 /// still recognizes it.
 final class RecentDecisions: Sendable {
-    /// How many requests are held: three quarters of 2^18, as many as two dictionaries with 2^17 places take.
-    static let capacity = 3 << 16
+    /// How many requests are held: three quarters of 2^19, as many as two dictionaries with 2^18 places take.
+    static let capacity = 3 << 17
     /// The size of one place in bytes, with the byte that says whether the place is used.
     static let placeSize = MemoryLayout<Bytes16>.stride + MemoryLayout<Entry>.stride + 1
     /// The most memory in bytes: both halves, and a third table while one of them grows.

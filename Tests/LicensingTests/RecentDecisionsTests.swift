@@ -117,8 +117,8 @@ import Testing
         #expect(await recent.begin(Self.replay(1, window: 20), at: 121) != nil)
     }
 
-    @Test func takesAtMost16MiB() {
-        #expect(RecentDecisions.sizeMaximum <= 16 << 20)
-        #expect(RecentDecisions.capacity >= 196_000, "with less, a busy node forgets retries too soon")
+    @Test func takesAtMost32MiB() {
+        #expect(RecentDecisions.sizeMaximum <= 32 << 20)
+        #expect(RecentDecisions.capacity >= 390_000, "with less, a busy node forgets retries too soon")
     }
 }
