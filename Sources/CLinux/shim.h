@@ -23,10 +23,18 @@ extern int pthread_setname_np(pthread_t thread, const char *name);
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
 extern int malloc_trim(size_t pad);
+extern int mallopt(int parameter, int value);
 
 // Returns free memory to the system; 1 if some memory was returned.
 static inline int latchkey_trim_memory(void) {
     return malloc_trim(0);
+}
+
+// Makes the allocator return each block of at least this many bytes to the system as soon as it is freed; 1 on success.
+// Otherwise glibc raises that size with each such block, up to 32 MiB. The top of an arena is returned if more than
+// twice that is free, as is glibc's own relation. The parameters are M_MMAP_THRESHOLD (-3) and M_TRIM_THRESHOLD (-1).
+static inline int latchkey_return_large_blocks(int size) {
+    return mallopt(-3, size) && mallopt(-1, 2 * size);
 }
 
 // Accepts one connection as a non-blocking, close-on-exec descriptor; -1 and errno on failure.

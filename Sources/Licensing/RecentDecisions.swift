@@ -14,18 +14,13 @@ final class RecentDecisions: Sendable {
     /// How many requests are held: three quarters of 2^19, as many as two dictionaries with 2^18 places take.
     static let capacity = 3 << 17
     /// The size of one place in bytes, with the byte that says whether the place is used.
-    static let placeSize = MemoryLayout<Bytes16>.stride + MemoryLayout<Entry>.stride + 1
+    static let placeSize = MemoryLayout<Bytes16>.stride + MemoryLayout<LicenseID>.stride + 1
     /// The most memory in bytes: both halves, and a third table while one of them grows.
     static let sizeMaximum = 3 * (capacity / 2 / 3 * 4) * placeSize
 
-    private struct Entry {
-        let license: LicenseID
-        /// When the request counts as a new one again, in seconds since 1970.
-        let retryUntil: Int64
-    }
-
     private struct State {
-        var decided: RecentEntries<Bytes16, Entry>
+        /// The licence of each request. Its id tells when it was decided.
+        var decided: RecentEntries<Bytes16, LicenseID>
         /// When the younger half of `decided` has lasted for one window, in seconds since 1970.
         var halfEnd = Int64.min
         /// The callers that wait for the outcome of a request that is being decided.
@@ -34,13 +29,11 @@ final class RecentDecisions: Sendable {
         /// Remembers a licence for `window` seconds. If a half has lasted for that time, all of the half before it is
         /// over.
         mutating func remember(_ license: LicenseID, for key: Bytes16, at now: Int64, window: Int64) {
-            let (sum, overflows) = now.addingReportingOverflow(window)
-            let retryUntil = overflows ? .max : sum
             if now >= halfEnd || decided.isHalfFull {
                 decided.beginHalf()
-                halfEnd = retryUntil
+                halfEnd = RecentDecisions.end(of: window, from: now)
             }
-            decided.remember(Entry(license: license, retryUntil: retryUntil), for: key)
+            decided.remember(license, for: key)
         }
     }
 
@@ -68,7 +61,7 @@ final class RecentDecisions: Sendable {
     ) async -> [UInt8]? {
         guard let (key, asked) = Self.key(of: replay) else { return nil }
         while true {
-            switch find(key, at: now) {
+            switch find(key, at: now, within: replay.retryWindow) {
             case .known(let license): return RecordedAnswer(license: license, use: asked.use).bytes
             case .isNew: return nil
             case .isUnderWay:
@@ -91,10 +84,13 @@ final class RecentDecisions: Sendable {
         for caller in waiting { caller.resume() }
     }
 
-    /// Looks a request up, and marks a new one as being decided.
-    private func find(_ key: Bytes16, at now: Int64) -> Finding {
+    /// Looks a request up, and marks a new one as being decided. A request whose licence was decided more than `window`
+    /// seconds ago counts as a new one again.
+    private func find(_ key: Bytes16, at now: Int64, within window: Int64) -> Finding {
         state.withLock { state in
-            if let entry = state.decided[key], now < entry.retryUntil { return .known(entry.license) }
+            if let license = state.decided[key], now < Self.end(of: window, from: license.seconds) {
+                return .known(license)
+            }
             if state.underWay[key] != nil { return .isUnderWay }
             state.underWay[key] = []
             return .isNew
@@ -110,6 +106,12 @@ final class RecentDecisions: Sendable {
             }
             if isOver { caller.resume() }
         }
+    }
+
+    /// The end of a window of so many seconds that begins at `start`, in seconds since 1970.
+    private static func end(of window: Int64, from start: Int64) -> Int64 {
+        let (end, overflows) = start.addingReportingOverflow(window)
+        return overflows ? .max : end
     }
 
     /// The key of a request and its answer; nil if the answer is not in the format of this version.

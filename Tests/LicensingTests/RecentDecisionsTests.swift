@@ -6,15 +6,17 @@ import Testing
 @testable import Licensing
 
 @Suite struct RecentDecisionsTests {
+    /// `decidedAt` is when the licence was decided, in seconds since 1970.
     private static func replay(
         _ request: UInt64, license: UInt64 = 1, token: UInt64 = 1, party: UInt64? = 1, window: Int64 = 120,
-        use: LicenseUse = .streaming
+        use: LicenseUse = .streaming, decidedAt: UInt64 = 100
     ) -> ReplayRecord {
-        ReplayRecord(
+        let id = LicenseID(milliseconds: decidedAt * 1000, random: Bytes16(high: 9, low: license))
+        return ReplayRecord(
             request: Pseudonym(short: Bytes16(high: 1, low: request)),
             token: Pseudonym(short: Bytes16(high: 2, low: token)),
             party: party.map { Pseudonym(short: Bytes16(high: 3, low: $0)) }, retryWindow: window, keptUntil: 1000,
-            answer: RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: license)), use: use).bytes)
+            answer: RecordedAnswer(license: id, use: use).bytes)
     }
 
     private func record(_ recent: RecentDecisions, _ replay: ReplayRecord, at now: Int64 = 100) async {
@@ -26,7 +28,7 @@ import Testing
         let recent = RecentDecisions()
         let first = Self.replay(1)
         await record(recent, first)
-        let again = Self.replay(1, license: 2, token: 7)
+        let again = Self.replay(1, license: 2, token: 7, decidedAt: 220)
         for now in [100, 219] as [Int64] { #expect(await recent.begin(again, at: now) == first.answer) }
         await record(recent, again, at: 220)
         #expect(await recent.begin(first, at: 221) == again.answer)
@@ -101,24 +103,33 @@ import Testing
     @Test func holdsNothingForMoreThanTwoWindows() async {
         let recent = RecentDecisions()
         for number in 1...500 as ClosedRange<UInt64> {
-            let now = 100 + Int64(number)
-            await record(recent, Self.replay(number, window: 20), at: now)
+            let now = 100 + number
+            await record(recent, Self.replay(number, window: 20, decidedAt: now), at: Int64(now))
             #expect(recent.count <= 40)
             let oldest = number.subtractingReportingOverflow(19).overflow ? 1 : max(1, number - 19)
-            #expect(await recent.begin(Self.replay(oldest, window: 20), at: now) != nil)
+            #expect(await recent.begin(Self.replay(oldest, window: 20), at: Int64(now)) != nil)
         }
     }
 
     /// A half that began because the other one was full lasts for a whole window too.
     @Test func aFullHalfIsNotForgottenEarly() async {
         let recent = RecentDecisions(capacity: 20)
-        for number in 1...11 as ClosedRange<UInt64> { await record(recent, Self.replay(number, window: 20), at: 119) }
-        await record(recent, Self.replay(12, window: 20), at: 120)
+        for number in 1...11 as ClosedRange<UInt64> {
+            await record(recent, Self.replay(number, window: 20, decidedAt: 119), at: 119)
+        }
+        await record(recent, Self.replay(12, window: 20, decidedAt: 120), at: 120)
         #expect(await recent.begin(Self.replay(1, window: 20), at: 121) != nil)
     }
 
-    @Test func takesAtMost32MiB() {
-        #expect(RecentDecisions.sizeMaximum <= 32 << 20)
+    /// A window without end is no trap, and has no end.
+    @Test func aWindowWithoutEndLasts() async {
+        let recent = RecentDecisions()
+        await record(recent, Self.replay(1, window: .max))
+        #expect(await recent.begin(Self.replay(1, window: .max), at: .max - 1) != nil)
+    }
+
+    @Test func takesAtMost26MiB() {
+        #expect(RecentDecisions.sizeMaximum <= 26 << 20)
         #expect(RecentDecisions.capacity >= 390_000, "with less, a busy node forgets retries too soon")
     }
 }

@@ -3,7 +3,9 @@ import HTTPServing
 import POSIXSockets
 import Telemetry
 
-/// Returns memory to the system after a peak. Otherwise the allocator would keep freed memory.
+/// Returns memory to the system: large blocks immediately, and the rest after a peak.
+///
+/// Otherwise the allocator would keep freed memory.
 ///
 /// Belongs to one loop.
 final class MemoryTrimmer: @unchecked Sendable {
@@ -21,6 +23,7 @@ final class MemoryTrimmer: @unchecked Sendable {
 
     /// Starts to watch the memory. The size that is resident now counts as the size at rest.
     func start() {
+        ProcessMemory.returnLargeBlocks()
         loop.execute { [self] in
             guard let resident = ProcessMetrics.residentSize else { return }
             policy = TrimPolicy(restingSize: resident)

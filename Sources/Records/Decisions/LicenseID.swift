@@ -32,6 +32,8 @@ package struct LicenseID: Hashable, Sendable {
 
     /// When the licence was decided, in milliseconds since 1970.
     package var milliseconds: UInt64 { bytes.high >> 16 }
+    /// When the licence was decided, in seconds since 1970.
+    package var seconds: Int64 { Int64(milliseconds / 1000) }
 }
 
 extension LicenseID: CustomStringConvertible {
