@@ -121,7 +121,7 @@ package struct LoopContext: Sendable {
     }
 
     /// Returns this loop's instance of a loop-local value.
-    package func value<Value>(of local: LoopLocal<Value>) -> Value {
+    package func value<Value: AnyObject>(of local: LoopLocal<Value>) -> Value {
         loop.value(of: local)
     }
 
@@ -137,11 +137,14 @@ package struct LoopContext: Sendable {
     package var timerCount: Int { loop.liveTimers.load(ordering: .relaxed) }
 }
 
-/// A value of which every loop has its own instance, such as a cipher context, a reader of the database or a buffer.
+/// An object of which every loop has its own instance, such as a cipher context, a reader of the database or a buffer.
 ///
 /// The instance is made when the loop first needs it. It is made, used and released on the loop's thread, so it needs
 /// no lock and need not be `Sendable`. Read it with `LoopContext.value(of:)`.
-package final class LoopLocal<Value>: Sendable {
+///
+/// It is an object and not any value, because each request reads several. A generic box around a value would make each
+/// reading look up the type of the box.
+package final class LoopLocal<Value: AnyObject>: Sendable {
     let index: Int
     let make: @Sendable (LoopContext) -> Value
 
@@ -157,27 +160,19 @@ private let nextLoopLocalIndex = Atomic<Int>(0)
 
 /// The instances of one loop, by the index of their `LoopLocal`.
 struct LoopLocalTable {
-    private final class Box<Value> {
-        let value: Value
-
-        init(_ value: Value) {
-            self.value = value
-        }
-    }
-
-    private var boxes: [AnyObject?] = []
+    private var instances: [AnyObject?] = []
 
     func value<Value>(of local: LoopLocal<Value>) -> Value? {
-        guard local.index < boxes.count, let box = boxes[local.index] else { return nil }
-        // Safe: an index belongs to one LoopLocal, and `store` stores only boxes of its Value there.
-        return unsafe unsafeDowncast(box, to: Box<Value>.self).value
+        guard local.index < instances.count, let instance = instances[local.index] else { return nil }
+        // Safe: an index belongs to one LoopLocal, and `store` stores only objects of its Value there.
+        return unsafe unsafeDowncast(instance, to: Value.self)
     }
 
     mutating func store<Value>(_ value: Value, for local: LoopLocal<Value>) {
-        if local.index >= boxes.count {
-            boxes.append(contentsOf: repeatElement(nil, count: local.index + 1 - boxes.count))
+        if local.index >= instances.count {
+            instances.append(contentsOf: repeatElement(nil, count: local.index + 1 - instances.count))
         }
-        boxes[local.index] = Box(value)
+        instances[local.index] = value
     }
 }
 

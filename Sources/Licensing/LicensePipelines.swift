@@ -9,19 +9,26 @@ package import Telemetry
 
 /// The pipelines of all loops, and the state that they share. Each request brings the `LicenseRules` that judge it.
 package final class LicensePipelines: Sendable {
+    /// What one loop has: its pipeline, or the reason why it has none.
+    private final class LoopPart {
+        let pipeline: Result<LicensePipeline, CryptoError>
+
+        init(_ shared: SharedLicensing, on loop: LoopContext) {
+            pipeline = Result { () throws(CryptoError) in try LicensePipeline(shared, on: loop) }
+        }
+    }
+
     private let shared: SharedLicensing
-    private let perLoop: LoopLocal<Result<LicensePipeline, CryptoError>>
+    private let perLoop: LoopLocal<LoopPart>
 
     package init(_ shared: SharedLicensing) {
         self.shared = shared
-        perLoop = LoopLocal { loop in
-            Result { () throws(CryptoError) in try LicensePipeline(shared, on: loop) }
-        }
+        perLoop = LoopLocal { loop in LoopPart(shared, on: loop) }
     }
 
     /// The pipeline of the loop on whose thread the caller runs.
     package func pipeline(on loop: LoopContext) throws(LicenseError) -> LicensePipeline {
-        switch loop.value(of: perLoop) {
+        switch loop.value(of: perLoop).pipeline {
         case .success(let pipeline): return pipeline
         case .failure(let error): throw .internalFailure(error)
         }

@@ -225,17 +225,25 @@ import Testing
         #expect(group.registrationCount == 0)
     }
 
+    private final class Named {
+        let name: String
+
+        init(_ name: String) {
+            self.name = name
+        }
+    }
+
     @Test func givesEachLoopItsOwnValue() throws {
         let group = try EventLoopGroup(count: 2)
         let made = Log<Int>()
         let local = LoopLocal { loop in
             made.append(loop.index)
-            return [loop.index]
+            return Named("loop \(loop.index)")
         }
-        let other = LoopLocal { _ in "text" }
+        let other = LoopLocal { _ in Named("other") }
         for loop in group.loops {
-            for _ in 0..<2 { #expect(loop.runAndWait { loop.value(of: local) } == [loop.index]) }
-            #expect(loop.runAndWait { loop.value(of: other) } == "text")
+            for _ in 0..<2 { #expect(loop.runAndWait { loop.value(of: local).name } == "loop \(loop.index)") }
+            #expect(loop.runAndWait { loop.value(of: other).name } == "other")
         }
         #expect(made.all == [0, 1])
         group.stop(within: .zero)
