@@ -22,6 +22,9 @@ final class ServiceMetrics: Sendable {
     private let licenseDuration: Histogram
     private let responses: MetricFamily<StatusClass, Counter>
     private let responseDurations: MetricFamily<StatusClass, Histogram>
+    /// The metrics of the status class that most requests have, looked up once.
+    private let successes: Counter
+    private let successDurations: Histogram
     private let connections: Gauge
     private let refusedConnections: MetricFamily<HTTPConnectionRefusal, Counter>
     private let refusedInputs: Counter
@@ -74,6 +77,8 @@ final class ServiceMetrics: Sendable {
             "latchkey_http_request_duration_seconds",
             help: "Time from the last byte of a request to its answer, by class of status.",
             bounds: Histogram.requestDurationBounds, by: StatusClass.self)
+        successes = responses[.success]
+        successDurations = responseDurations[.success]
         connections = registry.gauge("latchkey_http_connections", help: "HTTP connections that are open.")
         refusedConnections = registry.counters(
             "latchkey_http_connections_refused_total",
@@ -291,8 +296,8 @@ extension ServiceMetrics: HTTPServerObserver {
 
     func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration) {
         let statusClass = StatusClass(status)
-        responses[statusClass].increment()
-        responseDurations[statusClass].observe(duration)
+        (statusClass == .success ? successes : responses[statusClass]).increment()
+        (statusClass == .success ? successDurations : responseDurations[statusClass]).observe(duration)
     }
 
     func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {
