@@ -286,7 +286,12 @@ def flipped(body: bytes, index: int) -> bytes:
 
 
 NATIVE = ISSUERS.native["HS256"]
-NOW = int(time.time())
+
+
+def later(seconds: int) -> int:
+    """A time after now, or before it if negative. It is read in the test: the collection of all tests may be long ago."""
+    return int(time.time()) + seconds
+
 
 Case = Callable[[Lab], Answer]
 CASES: dict[str, Case] = {
@@ -310,9 +315,9 @@ CASES: dict[str, Case] = {
     "kid_unknown": lambda lab: lab.ask(NATIVE.sign(ISSUERS.claims(), kid="another")),
     "kid_revoked": lambda lab: lab.ask(ISSUERS.states["revoked"].sign(ISSUERS.claims())),
     "token_signature": lambda lab: lab.ask(ISSUERS.stranger["HS256"].sign(ISSUERS.claims())),
-    "token_expired": lambda lab: lab.claim(iat=NOW - 700, nbf=NOW - 700, exp=NOW - 600),
-    "token_not_yet": lambda lab: lab.claim(nbf=NOW + 600, exp=NOW + 900),
-    "token_life": lambda lab: lab.claim(exp=NOW + 86_400),
+    "token_expired": lambda lab: lab.claim(iat=later(-700), nbf=later(-700), exp=later(-600)),
+    "token_not_yet": lambda lab: lab.claim(nbf=later(600), exp=later(900)),
+    "token_life": lambda lab: lab.claim(exp=later(86_400)),
     "token_audience": lambda lab: lab.claim(aud="another"),
     "token_issuer": lambda lab: lab.claim(iss="https://another.example"),
     "token_schema": lambda lab: lab.claim(sub=None, session={"groups": [{"id": "all", "max": 1}]}),
@@ -321,8 +326,8 @@ CASES: dict[str, Case] = {
     "subject_disabled": disabled,
     # The right.
     "content_mismatch": lambda lab: lab.claim(rights=[{"content": "another"}]),
-    "right_not_started": lambda lab: lab.right(start=NOW + 600),
-    "right_ended": lambda lab: lab.right(end=NOW - 600),
+    "right_not_started": lambda lab: lab.right(start=later(600)),
+    "right_ended": lambda lab: lab.right(end=later(-600)),
     "offline_not_allowed": lambda lab: lab.right("?offline=1"),
     "key_not_found": lambda lab: lab.ask(
         token(rights=[{"content": "nobody-knows-it"}]), lab.message("nobody-knows-it")),
@@ -407,9 +412,9 @@ def test_express_play_has_its_own_number(lab: Lab, code: str) -> None:
     """The routes that redeem tokens answer in ExpressPlay's format."""
     bodies = {"spc_is_certificate": b"\x30\x82\x04\xd3" + bytes(1235)}
     claims = {
-        "token_expired": {"iat": NOW - 700, "nbf": NOW - 700, "exp": NOW - 600},
+        "token_expired": {"iat": later(-700), "nbf": later(-700), "exp": later(-600)},
         "content_mismatch": {"rights": [{"content": "another"}]},
-        "right_ended": {"rights": [{"content": ISSUERS.content, "end": NOW - 600}]},
+        "right_ended": {"rights": [{"content": ISSUERS.content, "end": later(-600)}]},
     }
     headers = {"Accept": "application/json"}
     if code != "token_missing":
