@@ -324,7 +324,7 @@ extension EventLoop {
         hooks.append(hook)
     }
 
-    func value<Value: AnyObject>(of local: LoopLocal<Value>) -> Value {
+    func value<Value>(of local: LoopLocal<Value>) -> Value {
         checkThread()
         if let value = locals.value(of: local) { return value }
         let value = local.make(context)

@@ -121,7 +121,7 @@ package struct LoopContext: Sendable {
     }
 
     /// Returns this loop's instance of a loop-local value.
-    package func value<Value: AnyObject>(of local: LoopLocal<Value>) -> Value {
+    package func value<Value>(of local: LoopLocal<Value>) -> Value {
         loop.value(of: local)
     }
 

@@ -84,8 +84,8 @@ final class RecentDecisions: Sendable {
         for caller in waiting { caller.resume() }
     }
 
-    /// Looks a request up, and marks a new one as being decided. A request whose licence was decided more than `window`
-    /// seconds ago counts as a new one again.
+    /// Looks a request up, and marks a new one as being decided. `window` seconds after its licence was decided, a
+    /// request counts as a new one again.
     private func find(_ key: Bytes16, at now: Int64, within window: Int64) -> Finding {
         state.withLock { state in
             if let license = state.decided[key], now < Self.end(of: window, from: license.seconds) {

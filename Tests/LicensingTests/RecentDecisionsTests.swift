@@ -128,8 +128,8 @@ import Testing
         #expect(await recent.begin(Self.replay(1, window: .max), at: .max - 1) != nil)
     }
 
-    @Test func takesAtMost26MiB() {
-        #expect(RecentDecisions.sizeMaximum <= 26 << 20)
+    @Test func takesAtMost25MiB() {
+        #expect(RecentDecisions.sizeMaximum <= 25 << 20)
         #expect(RecentDecisions.capacity >= 390_000, "with less, a busy node forgets retries too soon")
     }
 }
