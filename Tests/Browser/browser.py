@@ -16,6 +16,8 @@ from typing import Any
 ANSWER_SECONDS = 60
 STOP_SECONDS = 10
 OPTIONS = [
+    # Debian's package chromium needs it. The package chromium-headless-shell has no other mode.
+    "--headless",
     *("--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--mute-audio"),
     *("--autoplay-policy=no-user-gesture-required", "--no-first-run", "--no-default-browser-check"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"),
