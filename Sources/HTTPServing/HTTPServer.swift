@@ -73,10 +73,10 @@ package final class HTTPServer: Sendable {
     ///
     /// Connections whose TCP handshake has begun are accepted first, for at most a second before `limit` begins. So no
     /// connection that a client takes for open is lost. Handshakes with SYN cookies are the exception, because the
-    /// kernel does not show them.
+    /// kernel does not show them. If `limit` is zero, no handshake is waited for.
     @discardableResult
     package func drain(within limit: Duration) -> DrainReport {
-        endArrivals()
+        endArrivals(within: limit)
         let parts = listeners.withLock { $0.flatMap(\.parts) }
         let progress = Monitor((partsLeft: parts.count, cutOff: 0))
         for part in parts {
@@ -91,12 +91,12 @@ package final class HTTPServer: Sendable {
     }
 
     /// Makes every answer end its connection, and makes the kernel refuse new connections. Then waits until the
-    /// connections whose handshake has begun are in the listeners' queues.
-    private func endArrivals() {
+    /// connections whose handshake has begun are in the listeners' queues, unless `limit` is zero.
+    private func endArrivals(within limit: Duration) {
         let listeners = listeners.withLock { $0 }
         for part in listeners.flatMap(\.parts) { _ = part.loop.runAndWait { part.beginEnd() } }
         let ports = Set(listeners.compactMap(\.port))
-        if !ports.isEmpty { UnfinishedHandshakes.waitForEnd(on: ports, within: Self.handshakePatience) }
+        if limit > .zero, !ports.isEmpty { UnfinishedHandshakes.waitForEnd(on: ports, within: Self.handshakePatience) }
     }
 
     /// The number of open connections.

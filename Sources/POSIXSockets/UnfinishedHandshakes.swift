@@ -40,16 +40,18 @@ package enum UnfinishedHandshakes {
             }
             guard case .value(let count) = result else { return nil }
             if count == 0 { return list.count }
-            for index in 0..<count { list.take(buffer[index]) }
+            list.take(buffer[..<count])
         }
     }
 }
 
-/// Parses a list of the kernel byte by byte. Its lines are `sl  local_address rem_address   st …`, with both addresses
-/// as `HOST:PORT` and all numbers in hexadecimal.
+/// Parses a list of the kernel, in pieces of any size. Its lines are `sl  local_address rem_address   st …`, with both
+/// addresses as `HOST:PORT` and all numbers in hexadecimal.
 struct HandshakeList {
     /// The state of an unfinished handshake: TCP_SYN_RECV.
     private static let unfinished: UInt32 = 3
+    /// The index of the field with the state, the last one that is needed.
+    private static let stateField = 3
 
     let ports: Set<UInt16>
     /// The number of unfinished handshakes to these ports in the complete lines.
@@ -66,7 +68,31 @@ struct HandshakeList {
         self.ports = ports
     }
 
-    mutating func take(_ byte: UInt8) {
+    mutating func take(_ bytes: ArraySlice<UInt8>) {
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            // Most bytes of a line are behind the state, and are not needed.
+            if field > Self.stateField {
+                guard let end = Self.lineFeed(in: bytes[index...]) else { return }
+                index = end
+            }
+            take(bytes[index])
+            index += 1
+        }
+    }
+
+    /// The index of the first line feed.
+    private static func lineFeed(in bytes: ArraySlice<UInt8>) -> Int? {
+        // Safe: the search ends with the bytes, and the address is used only here.
+        unsafe bytes.withUnsafeBytes { buffer in
+            guard let start = buffer.baseAddress,
+                let found = unsafe memchr(start, Int32(UInt8(ascii: "\n")), buffer.count)
+            else { return nil }
+            return unsafe bytes.startIndex + (UnsafeRawPointer(found) - start)
+        }
+    }
+
+    private mutating func take(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\n"):
             endField()
@@ -76,8 +102,7 @@ struct HandshakeList {
         case UInt8(ascii: ":"): number = 0
         default:
             if !isInField { (field, isInField, number) = (field + 1, true, 0) }
-            // The fields after the state are not needed.
-            if field <= 3 { number = number.flatMap { before in Self.digit(byte).map { before &<< 4 | $0 } } }
+            number = number.flatMap { before in Self.digit(byte).map { before &<< 4 | $0 } }
         }
     }
 
@@ -86,7 +111,7 @@ struct HandshakeList {
         isInField = false
         switch field {
         case 1: isToPort = number.flatMap(UInt16.init(exactly:)).map(ports.contains) ?? false
-        case 3: isUnfinished = number == Self.unfinished
+        case Self.stateField: isUnfinished = number == Self.unfinished
         default: break
         }
     }

@@ -83,9 +83,14 @@ import Testing
         ("", false), ("1: 0100007F:1F90", false), ("1: 00001F90 0200007F:C350 13 0", false), (":::", false),
     ])
     func knowsAnUnfinishedHandshakeByItsLine(line: String, isOne: Bool) {
-        var list = HandshakeList(ports: [8080])
-        for byte in "\(line)\n\(line)\n\(line)".utf8 { list.take(byte) }
-        #expect(list.count == (isOne ? 2 : 0))
+        let bytes = Array("\(line)\n\(line)\n\(line)".utf8)
+        for pieceSize in 1...bytes.count {
+            var list = HandshakeList(ports: [8080])
+            for start in stride(from: 0, to: bytes.count, by: pieceSize) {
+                list.take(bytes[start..<min(start + pieceSize, bytes.count)])
+            }
+            #expect(list.count == (isOne ? 2 : 0), "in pieces of \(pieceSize) bytes")
+        }
     }
 
     @Test func refusesAnAddressOfAnotherMachine() throws {
