@@ -5,6 +5,7 @@ import struct
 from collections.abc import Iterator
 
 from fairplay_device import containers
+from lengths import inputs
 from workbench import (
     CERTIFICATE,
     CONTAINER,
@@ -17,15 +18,15 @@ from workbench import (
     flipped,
 )
 
-TRUNCATION_STEP = 7
-BLOB_COUNT = 500
-SHAPED_BLOB_COUNT = 100
-FLIP_COUNT = 1000
+TRUNCATION_STEP = inputs(short=29, long=7)
+BLOB_COUNT = inputs(short=100, long=500)
+SHAPED_BLOB_COUNT = inputs(short=25, long=100)
+FLIP_COUNT = inputs(short=200, long=1000)
 FLIP_SEED = 1
 
 
 def truncations(message: bytes) -> Iterator[tuple[str, bytes, tuple[Outcome, ...]]]:
-    """The message, cut off at every 7th byte."""
+    """The message, cut off at every `TRUNCATION_STEP`th byte."""
     for length in range(0, len(message), TRUNCATION_STEP):
         outcomes = (EMPTY,) if length == 0 else NOT_AN_SPC if length < 4 else (CONTAINER,)
         yield f"cut to {length} of {len(message)} bytes", message[:length], outcomes
@@ -57,7 +58,7 @@ def _with_uuid_and_length(bench: Workbench, blob: bytes) -> bytes:
 
 
 def flips(message: bytes) -> Iterator[tuple[str, bytes]]:
-    """A thousand copies of the message, each with one random byte changed.
+    """Copies of the message, each with one random byte changed.
 
     A strict key server decides what each must get.
     """

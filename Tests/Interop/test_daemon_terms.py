@@ -17,13 +17,14 @@ from fairplay_device.facts import DenyListVersion, PlaybackState, SecurityLevelR
 from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_without_private_keys
 from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming, Terms
 from fairplay_device.spc import Device, PlaybackContext, SPCOptions, device_for, device_with_bundle_hash
+from lengths import inputs
 from licence_client import Answer
 from licence_policy import ContentKey, Demand, Policy, Refused, Right, decide, enforced_hdcp
 from random_requests import named_on_failure, random_content_key, random_options, random_right
 from token_policy import ends_playback
 from workbench import Outcome
 
-COMBINATION_COUNT = 400
+COMBINATION_COUNT = inputs(short=150, long=400)
 KEY_COUNT = 24
 STATE = PlaybackState(1_700_000_000, tags.READY_TO_START, 0x0102030405060708)
 OFFLINE = Right(mode="both", storage=2_592_000, playback=86_400)

@@ -4,7 +4,8 @@ Each operation is asked with good credentials and a good request, and must answe
 schemathesis makes requests of the description, good and bad ones, with credentials and without. No answer may have a
 status, a field, a media type or a body that the description lacks, and none may be a fault of the server.
 
-LATCHKEY_TEST_API_EXAMPLES sets how many random requests each operation gets (15 unless given): 500 is a long run.
+LATCHKEY_TEST_API_EXAMPLES sets how many random requests each operation gets (4, or 15 in the long form): 500 is a
+long run.
 """
 
 import base64
@@ -25,13 +26,14 @@ from admin_events import EVENTS_PATH, reading_events
 from fairplay_device import tags
 from fairplay_device.facts import PlaybackState, SyncV2
 from fairplay_device.spc import SPCOptions, device_for
+from lengths import inputs
 from licence_client import Answer, LicenceClient
 from openapi_lab import DESCRIPTION_PATH, METHODS, Description, Lab, new_content, new_message_id, running_lab
 from packagers import Request, vector
 from secret_watch import WATCH
 
 EXAMPLES_VARIABLE = "LATCHKEY_TEST_API_EXAMPLES"
-EXAMPLES = 15
+EXAMPLES = inputs(short=4, long=15)
 # A run that hangs is ended; a long one takes longer.
 RUN_SECONDS = 240
 SUBJECT = "viewer-7"

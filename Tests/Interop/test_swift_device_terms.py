@@ -17,6 +17,7 @@ from fairplay_device.credentials import Credential
 from fairplay_device.key_server import KeyServer, OpenedSPC, key_server_for
 from fairplay_device.licence import Licence, OfflineKey, Persistent, Streaming, duration_value
 from fairplay_device.tllv import Block, padded_block
+from lengths import inputs
 from licence_policy import ContentKey, Policy, Refused, Right, decide
 from licence_server import LicenceServer, always, by_right
 from random_requests import named_on_failure, random_content_key, random_right
@@ -32,7 +33,7 @@ from swift_device import (
 
 pytestmark = pytest.mark.skipif("LATCHKEY_BIN" not in os.environ, reason="LATCHKEY_BIN names no latchkey program")
 
-COMBINATION_COUNT = 300
+COMBINATION_COUNT = inputs(short=100, long=300)
 IDENTIFIER = bytes(range(16))
 TITLE_ID = bytes(range(16, 32))
 LICENCE = Licence(os.urandom(16), os.urandom(16))

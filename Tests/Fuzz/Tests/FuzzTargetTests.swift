@@ -4,7 +4,7 @@ import Testing
 
 /// The fuzz targets without libFuzzer: saved failures, and mutations of the seeds by a seeded generator.
 @Suite struct FuzzTargetTests {
-    private static let mutationCount = 3000
+    private static let mutationCount = TestLength.inputs(short: 600, long: 3000)
 
     @Test(arguments: FuzzTargetKind.allCases)
     func keepsItsPropertiesForSavedFailures(kind: FuzzTargetKind) throws {
