@@ -15,7 +15,7 @@ from licence_client import Answer
 from own_daemon import OwnDaemon
 from secret_watch import WATCH
 
-WAIT_SECONDS = 20
+WAIT_SECONDS = 90
 
 
 @dataclass

@@ -21,7 +21,7 @@ LEEWAY = 6
 # If node and database differ by more seconds than this, the node refuses licences that it must count.
 DATABASE_TOLERANCE = LEEWAY + 5
 STEP_TOLERANCE = 30
-WAIT_SECONDS = 20
+WAIT_SECONDS = 90
 DAY = 86_400
 YEAR = 365 * DAY
 RENEWED_LEASE = 300

@@ -33,7 +33,7 @@ DUMPS = re.compile(
     r"|^[a-z]+[A-Z]\w*$|: [a-z]+[A-Z]\w*$"
 )
 UNAUTHORISED_TYPE = "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
-COMMAND_SECONDS = 30
+COMMAND_SECONDS = 120
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from deployment import register
 from licence_client import LICENCE_PATH, Answer, LicenceClient
 from own_daemon import new_setup, stop_daemon
 
-COMMAND_SECONDS = 30
+COMMAND_SECONDS = 120
 TABLE_VARIABLE = "LATCHKEY_TEST_FAULTS_TABLE"
 
 

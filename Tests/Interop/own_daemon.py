@@ -15,9 +15,9 @@ import http1_wire
 from deployment import sample_process
 from secret_watch import WATCH
 
-START_SECONDS = 30
+START_SECONDS = 120
 STOP_SECONDS = 35
-LOG_SECONDS = 10
+LOG_SECONDS = 60
 # The number of the user without rights.
 UNPRIVILEGED = 65534
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-START_SECONDS = 15
+START_SECONDS = 60
 STOP_SECONDS = 5
 # How long a proxy waits for the rest of a request that the client never finishes.
 CLIENT_SECONDS = 1

@@ -33,7 +33,7 @@ from own_daemon import await_addresses, new_setup, start_daemon, stop_daemon
 from tls_material import make_pair
 from token_issuers import SigningKey
 
-WAIT_SECONDS = 20
+WAIT_SECONDS = 90
 LOAD_THREADS = 3
 LOAD_PAUSE_SECONDS = 0.01
 PORTAL = "https://portal.example"

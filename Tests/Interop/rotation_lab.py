@@ -32,7 +32,7 @@ from own_daemon import await_addresses, start_daemon, stop_daemon
 
 REPOSITORY = Path(__file__).parent.parent.parent
 ARTICLE = REPOSITORY / "Sources" / "LatchkeyService" / "LatchkeyService.docc" / "Rotation.md"
-WAIT_SECONDS = 20
+WAIT_SECONDS = 90
 BLOCK_SECONDS = 60
 PAUSE_SECONDS = 0.005
 CONTENT = "movie-42"

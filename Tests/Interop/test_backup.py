@@ -28,7 +28,7 @@ from own_daemon import new_setup, start_daemon, stop_daemon
 from upgrade_data import CONTENT, REVOKED, Data, Running, new_data, url_of
 
 COMMAND_SECONDS = 120
-WAIT_SECONDS = 30
+WAIT_SECONDS = 90
 RESTORE_SECONDS = 600
 LOAD_CLIENTS = 4
 LICENCES_BEFORE = 200

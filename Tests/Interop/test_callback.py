@@ -29,7 +29,7 @@ CONTENT = f"asked-{secrets.token_hex(4)}"
 KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
 SECRET = secrets.token_hex(32)
 TOKEN_HEADER = "X-Session"
-WAIT_SECONDS = 30
+WAIT_SECONDS = 90
 
 
 def sample_service() -> ModuleType:

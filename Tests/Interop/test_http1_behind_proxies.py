@@ -18,7 +18,7 @@ from http1_cases import ACCEPTED, BODY_SIZE, MARKER, REFUSED, chunks_of, sized
 from own_daemon import OwnDaemon, Seen, running_daemon
 from proxies import SEARCH_PATH, Proxy, running_proxy
 
-SETTLE_SECONDS = 10
+SETTLE_SECONDS = 60
 # The requests of the next two clients, and the statuses of their answers.
 NEXT_CLIENTS = {b"/livez": 200, b"/nothing": 404}
 CASES = {f"refused {name}": sent for name, (_, sent) in REFUSED.items()} | {

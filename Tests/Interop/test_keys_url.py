@@ -32,7 +32,7 @@ from token_issuers import SigningKey
 CONTENT = f"fetched-{secrets.token_hex(4)}"
 KEY = ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
 ISSUER = "https://portal.example"
-WAIT_SECONDS = 30
+WAIT_SECONDS = 90
 LABELS = f'{{issuer="{ISSUER}",dialect="jwt"}}'
 
 

@@ -19,7 +19,7 @@ from licence_client import Answer, LicenceClient
 from own_daemon import OwnDaemon, new_setup, running_daemon
 from workbench import Outcome
 
-RELOAD_SECONDS = 20
+RELOAD_SECONDS = 60
 NAGRA = "/tenant/fpls/contentlicenseservice/v1"
 MISMATCH = Outcome(403, "content_mismatch")
 NOT_FOUND = Outcome(404, "not_found")

@@ -28,7 +28,7 @@ from own_daemon import OwnDaemon, running_daemon
 from tls_material import KeyPair, make_pair
 
 TIMEOUT_SECONDS = 20.0
-WAIT_SECONDS = 20
+WAIT_SECONDS = 90
 GUESSES = 10
 SECRET, OTHER_SECRET, READER_SECRET = (secrets.token_hex(24) for _ in range(3))
 SPEKE = {"Content-Type": "application/xml", "X-Speke-Version": "2.0"}

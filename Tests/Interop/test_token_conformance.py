@@ -20,7 +20,7 @@ from own_daemon import OwnDaemon, running_daemon
 from token_cases import TokenCase, all_cases, unauthorised
 from token_issuers import Issuers, SigningKey
 
-RELOAD_SECONDS = 10
+RELOAD_SECONDS = 60
 # Without a playback state, a licence cannot have a lease.
 STATE = PlaybackState(1_700_000_000, tags.READY_TO_START, 0x0102030405060708)
 CASE_COUNT_MINIMUM = 200

@@ -30,7 +30,7 @@ from packagers import Credential, Packager, Request, document
 from upgrade_data import CONTENT, FLOORED, PLACED, REVOKED, SINGLE, WITHDRAWN, Data, Running, programs
 
 REFRESH_SECONDS = 20
-WAIT_SECONDS = 30
+WAIT_SECONDS = 90
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

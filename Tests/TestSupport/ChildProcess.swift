@@ -17,7 +17,7 @@ package final class ChildProcess: Sendable {
     private let program: String
 
     /// The largest number of seconds that a process may take to end after it was told to.
-    private static let endSeconds: TimeInterval = 60
+    private static let endSeconds: TimeInterval = 120
 
     /// Starts `program` (a path) with this environment, and with these descriptors from number 3 on. It inherits
     /// nothing else from the test.
@@ -74,7 +74,7 @@ package final class ChildProcess: Sendable {
 
     /// Waits for the end and returns the exit status. A negative status is the signal that killed the process.
     ///
-    /// A process that does not end within a minute is killed, which the status shows.
+    /// A process that does not end within two minutes is killed, which the status shows.
     package func waitForExit() -> Int32 {
         if !messages.waitForEnd(seconds: Self.endSeconds) { kill(processID, SIGKILL) }
         _ = output.waitForEnd(seconds: Self.endSeconds)

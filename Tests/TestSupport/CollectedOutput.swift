@@ -33,9 +33,9 @@ package final class CollectedOutput: @unchecked Sendable {
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Waits until `look` finds something in the output. Returns nil if the output ends first, or if no output arrives
-    /// for 30 seconds.
+    /// for two minutes.
     package func wait<Result>(for look: ([UInt8]) -> Result?) -> Result? {
-        let deadline = Date(timeIntervalSinceNow: 30)
+        let deadline = Date(timeIntervalSinceNow: 120)
         condition.lock()
         defer { condition.unlock() }
         while true {
