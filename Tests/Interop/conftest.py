@@ -23,8 +23,14 @@ from secret_watch import WATCH
 
 SEED_VARIABLE = "LATCHKEY_TEST_SEED"
 SHARE_VARIABLE = "LATCHKEY_TEST_SHARE"
-KEPT_VARIABLE = "LATCHKEY_TEST_KEPT"
 WARM_UP_COUNT = 50
+# The files that take longest, in this order. They come first, so that no process is left with one of them at the end.
+LONGEST = (
+    "test_openapi.py", "test_resources.py", "test_daemon_malformed.py", "test_rotation.py", "test_accelerator.py",
+    "test_abuse.py", "test_keys_url.py", "test_reload.py", "test_http1_behind_proxies.py", "test_backup.py",
+    "test_swift_device_terms.py", "test_ledger_copy.py", "test_outage.py", "test_ledger_identity.py", "test_proxies.py",
+    "test_wire_abuse.py", "test_faults.py", "test_clock.py", "test_accounts.py", "test_token_conformance.py",
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,11 +48,13 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("last") is not None)
+    """Sorts the longest files to the beginning, and tests with the mark `last` to the end."""
+    place = {name: index for index, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: (item.get_closest_marker("last") is not None, place.get(item.path.name, len(place))))
 
 
 class Share:
-    """Divides the test files between two runs that share a folder: a run takes each file that it is the first to
+    """Divides the test files between processes that share a folder: a process takes each file that it is the first to
     begin."""
 
     folder = os.environ.get(SHARE_VARIABLE)
@@ -67,7 +75,7 @@ class Share:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
-    """Returns true, which skips the test without a report, if the test belongs to the other run."""
+    """Returns true, which skips the test without a report, if the test belongs to another process."""
     return None if Share.takes(item.path) else True
 
 
@@ -87,11 +95,8 @@ def latchkey_programs() -> None:
 def no_daemon_writes_a_secret() -> Iterator[None]:
     """At the end of the run no secret of its tests is in what a daemon has written.
 
-    Of devices only those count that have the application secret of a daemon's set-up. What the Swift tests have kept
-    is searched too, if a variable names its folder.
+    Of devices only those count that have the application secret of a daemon's set-up.
     """
-    if KEPT_VARIABLE in os.environ:
-        WATCH.watch_kept(Path(os.environ[KEPT_VARIABLE]))
     start_session = Device.start_session
 
     def noting(device: Device) -> DeviceSession:

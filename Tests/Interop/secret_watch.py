@@ -3,12 +3,15 @@
 The tests tell which secrets there are: each set-up's files, keys that are registered, what devices make up for their
 requests, and credentials that clients present. Each is searched for as it is, in hexadecimal digits of both cases, and
 in both alphabets of Base64 at all three alignments, so that it is also found within a longer text that was encoded.
+
+    python secret_watch.py DIR    search what the programs of the Swift tests wrote, which these tests have kept in DIR
 """
 
 import base64
 import binascii
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -193,3 +196,19 @@ class SecretWatch:
 
 
 WATCH = SecretWatch()
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        print(__doc__)
+        return 0 if arguments in (["-h"], ["--help"]) else 2
+    WATCH.watch_kept(Path(arguments[0]))
+    leaks = WATCH.search_all()
+    for leak in sorted(leaks):
+        print(f"secret_watch: {leak}", file=sys.stderr)
+    print(f"searched {WATCH.size} bytes that programs of the Swift tests have written for {WATCH.count} secrets")
+    return 1 if leaks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
