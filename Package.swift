@@ -19,26 +19,17 @@ let settings: [SwiftSetting] = [
 let isFuzzing = Context.environment["LATCHKEY_FUZZ"] != nil
 let counters: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
 
-// If the compiler takes all files of a target together, it expands macros and reads declarations once, and not again
-// for each group of files. This makes a first build shorter. But then a change of one file compiles its whole target
-// again, so only `.ci/run` sets this variable.
-let takesFilesTogether = Context.environment["LATCHKEY_WHOLE_MODULES"] != nil
-let together: [SwiftSetting] =
-    takesFilesTogether
-    ? [.unsafeFlags(["-whole-module-optimization", "-num-threads", "2", "-disable-batch-mode"])] : []
-
 func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
-    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings + together + counters)
+    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings + counters)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings + together)
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
     .testTarget(
-        name: name + "Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies,
-        swiftSettings: settings + together
+        name: name + "Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies, swiftSettings: settings
     )
 }
 
