@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// Keeps what programs wrote during the tests, and the secrets of the tests, in the folder that `LATCHKEY_TEST_KEEP`
-/// names. `Scripts/test` sets it, and the interop tests search the folder (`Tests/Interop/secret_watch.py`). Without
+/// names. `Scripts/test` sets it, and searches the folder at the end (`Tests/Interop/secret_watch.py`). Without
 /// the variable nothing is kept.
 enum KeptForSearch {
     private static let folder = ProcessInfo.processInfo.environment["LATCHKEY_TEST_KEEP"]
