@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from licence_client import Answer
 
-TIMEOUT_SECONDS = 20.0
+TIMEOUT_SECONDS = 60.0
 STATUS_LINE = re.compile(rb"HTTP/1\.1 ([1-5][0-9][0-9]) [\x20-\x7e]*")
 FIELD_LINE = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*([\x20-\x7e\t]*)")
 
