@@ -129,7 +129,8 @@ RELOADS = 12
 RELOAD_SECONDS = 60
 SETTLE_SECONDS = 60
 SLOW_READ_SIZE = 2048
-SLOW_READ_PAUSE_SECONDS = 0.02
+# Slower than a daemon on a busy machine writes.
+SLOW_READ_PAUSE_SECONDS = 0.2
 
 
 class SlowReader:
