@@ -77,9 +77,9 @@ class Share:
 def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
     """Returns true, which skips the test without a report, if the test belongs to another process.
 
-    Each process runs the tests with the mark `last`, because each has daemons of its own.
+    Each process runs the tests with the mark `each_process`, because each has daemons of its own.
     """
-    return None if item.get_closest_marker("last") or Share.takes(item.path) else True
+    return None if item.get_closest_marker("each_process") or Share.takes(item.path) else True
 
 
 @pytest.fixture(scope="session")

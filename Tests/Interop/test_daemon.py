@@ -236,12 +236,14 @@ def test_a_token_for_one_content_is_not_good_for_another(deployment: Deployment,
 
 
 @pytest.mark.last
+@pytest.mark.each_process
 def test_the_daemon_still_answers(deployment: Deployment, device: Device) -> None:
     deployment.licence(device, rich_options(deployment))
     assert deployment.client.send("GET", "/livez").status == 200
 
 
 @pytest.mark.last
+@pytest.mark.each_process
 def test_every_answer_had_a_request_id_of_its_own(deployment: Deployment) -> None:
     identifiers = deployment.client.request_ids
     assert None not in identifiers
@@ -249,6 +251,7 @@ def test_every_answer_had_a_request_id_of_its_own(deployment: Deployment) -> Non
 
 
 @pytest.mark.last
+@pytest.mark.each_process
 def test_the_daemon_is_the_same_process_and_has_not_grown(deployment: Deployment) -> None:
     before = deployment.process_before
     if before is None:

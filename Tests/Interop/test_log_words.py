@@ -25,6 +25,7 @@ def test_a_dump_is_recognised(text: str) -> None:
 
 
 @pytest.mark.last
+@pytest.mark.each_process
 @pytest.mark.parametrize("name", ["LATCHKEY_SETUP", "LATCHKEY_OTHER_SETUP"])
 def test_no_line_of_the_log_holds_a_dump(name: str) -> None:
     """After all tests that send what is malformed."""
