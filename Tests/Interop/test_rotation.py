@@ -232,7 +232,7 @@ def names_of_keys(node: Node, content: str) -> list[tuple[int, str, str]]:
 
 
 def listed_by_all(nodes: list[Node], content: str) -> list[tuple[int, str, str]]:
-    """The keys of a content when all nodes list the same ones, with all tracks. A keeper may be making keys just now."""
+    """The keys of a content when all nodes list the same ones, with all tracks. A keeper may be making keys."""
     deadline = time.monotonic() + KEEPER_SECONDS
     while True:
         first, *others = (names_of_keys(node, content) for node in nodes)
