@@ -40,7 +40,7 @@ from fairplay_device.spc import Device
 from key_server import make_keys, serving
 from licence_client import Answer, LicenceClient
 from reload_lab import PORTAL, TOKEN_HEADER, WAIT_SECONDS, Field, Lab, running_lab, table_of, with_values
-from test_callback import SERVICE, service
+from test_callback import service
 from tls_material import make_pair
 from token_issuers import SigningKey
 
@@ -1529,9 +1529,10 @@ def other_value(field: Field) -> Any:
 
 @pytest.fixture(scope="module")
 def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    SERVICE.SLOW_SECONDS = SLOW_SECONDS
-    with service() as running, running_lab(tmp_path_factory.mktemp("reload"), running) as lab:
-        yield lab
+    with service() as running:
+        running.slow_seconds = SLOW_SECONDS
+        with running_lab(tmp_path_factory.mktemp("reload"), running) as lab:
+            yield lab
 
 
 @contextmanager
