@@ -25,6 +25,7 @@ import pytest
 
 import http1_wire
 from abuse_cases import ATTACKS, GOOD_TIMEOUT_SECONDS, IS_LONG, P99_MAXIMUM, REFUSED, REQUEST, Attack, run, table
+from lengths import inputs
 from own_daemon import OwnDaemon, new_setup, running_daemon, start_daemon, stop_daemon
 
 
@@ -125,7 +126,7 @@ def test_refusals_do_not_flood_the_log(tmp_path: Path, latchkey_programs: None) 
             assert json.loads(answer.responses[0].body)["code"] == "not_found"
 
 
-RELOADS = 12
+RELOADS = inputs(short=4, long=12)
 RELOAD_SECONDS = 60
 SETTLE_SECONDS = 60
 SLOW_READ_SIZE = 2048
