@@ -1,15 +1,24 @@
 """A daemon that belongs to one test and has the test's limits. The test can read its metrics and log."""
 
+import atexit
 import json
 import os
+import re
 import resource
+import secrets
+import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 import http1_wire
 from deployment import sample_process
@@ -36,8 +45,8 @@ class OwnDaemon:
     def url(self) -> str:
         return f"http://{self.public[0]}:{self.public[1]}"
 
-    def metrics(self) -> dict[str, float]:
-        """Every sample by its name with labels.
+    def metrics(self, of: str | tuple[str, ...] = "") -> dict[str, float]:
+        """Every sample by its name with labels, or only those whose name begins with `of`.
 
         The request for the metrics is counted too, but only in the next samples.
         """
@@ -47,14 +56,15 @@ class OwnDaemon:
         )
         (answer,) = http1_wire.exchange(self.admin, request.encode()).responses
         assert answer.status == 200, answer
-        lines = (line for line in answer.body.decode().splitlines() if not line.startswith("#"))
-        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+        lines = (line for line in answer.body.decode().splitlines() if line.startswith(of))
+        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[0] != "#")}
 
     def seen(self) -> "Seen":
         """What the daemon has counted on both listeners so far, without the request of this method."""
-        metrics = self.metrics()
-        requests = sum(value for name, value in metrics.items() if name.startswith("latchkey_http_requests_total{"))
-        return Seen(int(requests), int(metrics["latchkey_http_inputs_refused_total"]))
+        refused = "latchkey_http_inputs_refused_total"
+        metrics = self.metrics(("latchkey_http_requests_total{", refused))
+        refused_inputs = metrics.pop(refused)
+        return Seen(int(sum(metrics.values())), int(refused_inputs))
 
     def await_log(self, text: str) -> None:
         """Waits for a text in the log. The daemon may write to its log after it has answered."""
@@ -144,10 +154,12 @@ def without_locked_memory(folder: Path) -> Iterator[OwnDaemon]:
 def new_setup(
     folder: Path, limits: dict[str, object] | None = None, tls: dict[str, object] | None = None
 ) -> Path:
-    """Makes a set-up with `latchkey init`, and changes its limits and TLS."""
+    """Makes a set-up as `latchkey init` does, and changes its limits and TLS.
+
+    All set-ups of a process have the same FairPlay credential and the same TLS certificate.
+    """
     setup = folder / "setup"
-    tool = os.environ["LATCHKEY_BIN"]
-    subprocess.run([tool, "init", setup], check=True, stdout=subprocess.DEVNULL, timeout=START_SECONDS)
+    copy_setup(first_setup(os.environ["LATCHKEY_BIN"]), setup)
     configuration = setup / "latchkey.json5"
     if limits:
         lines = [line for line in configuration.read_text().splitlines() if line.strip().startswith("limits: {")]
@@ -163,6 +175,38 @@ def new_setup(
         address = 'address: "127.0.0.1:8080"'
         _replace(configuration, address, f"{address}, tls: {json.dumps(tls)}")
     return setup
+
+
+def initialise(setup: Path, tool: str) -> Path:
+    """Makes a set-up with `latchkey init`, so that every secret is its own."""
+    subprocess.run([tool, "init", setup], check=True, stdout=subprocess.DEVNULL, timeout=START_SECONDS)
+    return setup
+
+
+@cache
+def first_setup(tool: str) -> Path:
+    """The set-up of which those of the tests are copies, because making RSA keys takes most of the time of `init`."""
+    folder = tempfile.mkdtemp(prefix="latchkey-setup-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return initialise(Path(folder) / "setup", tool)
+
+
+def copy_setup(original: Path, setup: Path) -> None:
+    """Copies a set-up, and gives it random secrets and a token signing key of its own."""
+    shutil.copytree(original, setup)
+    for file in [*(setup / "secrets").iterdir(), *(setup / "fairplay").glob("*.hex")]:
+        text = file.read_text()
+        if re.fullmatch(r"[0-9a-f]+\n", text):
+            file.write_text(secrets.token_hex(len(text) // 2) + "\n")
+        elif "-----BEGIN" not in text:
+            file.write_text(secrets.token_urlsafe(32) + "\n")
+    key = ec.generate_private_key(ec.SECP256R1())
+    (setup / "secrets/token-signing-key.pem").write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    )
+    (setup / "secrets/token-verification-key.pem").write_bytes(
+        key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    )
 
 
 def _replace(file: Path, old: str, new: str) -> None:

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 START_SECONDS = 60
@@ -85,18 +85,24 @@ backend daemon
 HAPROXY_LAX = "option accept-invalid-http-request"
 
 
-@dataclass(frozen=True)
+@dataclass
 class Proxy:
     """A running proxy; the address is host and port."""
 
     address: tuple[str, int]
     log: Path
+    _read_size: int = 0
+    _answers: dict[str, int] = field(default_factory=dict)
 
     def forwarded(self) -> dict[str, int]:
-        """The status of every answer of the daemon so far, by request id."""
-        lines = self.log.read_text().rpartition("\n")[0].splitlines()
-        answers = [line.split() for line in lines if NONE not in line.split()]
-        return {identifier: int(status) for status, identifier in answers}
+        """The status of every answer of the daemon so far, by request id. Reads only the new part of the log."""
+        with self.log.open("rb") as log:
+            log.seek(self._read_size)
+            complete, end, _ = log.read().rpartition(b"\n")
+        self._read_size += len(complete + end)
+        answers = [line.split() for line in complete.decode().splitlines()]
+        self._answers |= {answer[1]: int(answer[0]) for answer in answers if NONE not in answer}
+        return dict(self._answers)
 
 
 @contextmanager

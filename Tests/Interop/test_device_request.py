@@ -20,7 +20,7 @@ import tokens
 from connect_proxy import ConnectProxy, connect_proxy
 from deployment import Deployment, deployment_of
 from licence_client import LICENCE_PATH
-from own_daemon import OwnDaemon, new_setup, running_daemon
+from own_daemon import OwnDaemon, initialise, new_setup, running_daemon
 from tls_material import KeyPair, make_pair
 
 TIMEOUT_SECONDS = 60
@@ -318,7 +318,7 @@ def test_says_why_a_token_is_refused(lab: Lab, player: str, copies: int) -> None
 
 
 def test_says_that_the_certificate_is_another_servers(lab: Lab, tmp_path: Path) -> None:
-    other = new_setup(tmp_path)
+    other = initialise(tmp_path / "setup", os.environ["LATCHKEY_BIN"])
     row = lab.row("hls.js", "--certificate", other / "fairplay" / "bundle.bin")
     assert (row["verdict"], row["code"]) == ("refused", "spc_certificate_unknown")
 

@@ -12,7 +12,7 @@ import Testing
     let database: TestDatabase
 
     init() throws {
-        database = try TestDatabase()
+        database = try TestDatabase(usesSocket: true)
     }
 
     /// Limits the number of parallel tests to the server's connections.

@@ -12,6 +12,7 @@ import Testing
 final class TestDatabase: Sendable {
     let server: DatabaseServer
     let schema: String
+    private let address: String
     private let clock = Mutex<DrivenClock?>(nil)
 
     /// The connection that sets the database's clock, and the current values.
@@ -21,9 +22,12 @@ final class TestDatabase: Sendable {
         var settled = Int64.max
     }
 
-    init(on server: DatabaseServer? = .current) throws {
+    /// `usesSocket` connects through the server's unix socket, and not by TCP with TLS, which costs both sides more than
+    /// most tests of the store itself.
+    init(on server: DatabaseServer? = .current, usesSocket: Bool = false) throws {
         self.server = try #require(server)
         schema = "test_" + UUID().uuidString.lowercased().replacing("-", with: "_")
+        address = usesSocket ? "\(self.server.socketURL)?schema=\(schema)" : "\(self.server.url)&schema=\(schema)"
     }
 
     deinit {
@@ -38,10 +42,10 @@ final class TestDatabase: Sendable {
         limits.statement = .seconds(50)
         limits.lock = .seconds(40)
         limits.writers = 2
+        limits.readers = 1
         change(&limits)
         return PostgreSQLSettings(
-            url: try PostgreSQLURL(parsing: "\(server.url)&schema=\(schema)"), password: try server.password(),
-            limits: limits)
+            url: try PostgreSQLURL(parsing: address), password: try server.password(), limits: limits)
     }
 
     func connect() throws -> PostgreSQLConnection {

@@ -1,10 +1,14 @@
+import ByteCoding
 package import DeviceSimulation
 package import FairPlay
 import Foundation
 package import KeyCrypto
 import Synchronization
 
-/// A folder that `latchkey init` has made, with functions that run its tools. Its daemon logs at debug level.
+/// A folder as `latchkey init` makes it, with functions that run its tools. Its daemon logs at debug level.
+///
+/// All folders of a process have the same FairPlay certificates and the same TLS certificate, because making RSA keys
+/// takes most of the time of `latchkey init`. Everything else that is secret is a folder's own.
 package final class DevelopmentFolder: Sendable {
     package let files: TemporaryDirectory
     /// The content keys and tokens that were made with this folder.
@@ -13,7 +17,8 @@ package final class DevelopmentFolder: Sendable {
 
     package init() throws {
         files = try TemporaryDirectory()
-        try Self.run(["init", files.path])
+        try writeOriginals()
+        try writeOwnSecrets()
         try configure(replacing: #"level: "info""#, with: #"level: "debug""#)
     }
 
@@ -21,6 +26,50 @@ package final class DevelopmentFolder: Sendable {
         KeptForSearch.keep(secretsOf: files)
         KeptForSearch.keep(keys.withLock(\.self), kind: "key")
         KeptForSearch.keep(tokens.withLock(\.self), kind: "token")
+    }
+
+    private static let folders = ["fairplay", "secrets", "tls"]
+
+    private struct Original {
+        let name: String
+        let contents: [UInt8]
+        let mode: Int
+    }
+
+    /// What `latchkey init` has made for this process.
+    private static let originals = Result {
+        let made = try TemporaryDirectory()
+        try run(["init", made.path])
+        let names = try folders.flatMap { folder in try made.names(in: folder).map { "\(folder)/\($0)" } }
+        return try (["latchkey.json5"] + names).map {
+            Original(name: $0, contents: try made.read($0), mode: try made.mode($0))
+        }
+    }
+
+    private func writeOriginals() throws {
+        for folder in Self.folders {
+            try FileManager.default.createDirectory(
+                atPath: files.path(folder), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        }
+        for original in try Self.originals.get() {
+            let isWritten = FileManager.default.createFile(
+                atPath: files.path(original.name), contents: Data(original.contents),
+                attributes: [.posixPermissions: original.mode])
+            guard isWritten else { throw DevelopmentFolderError(command: "write", original.name) }
+        }
+    }
+
+    private func writeOwnSecrets() throws {
+        let secrets = try files.names(in: "secrets").map { "secrets/\($0)" }
+        for name in secrets + ["fairplay/application-secret.hex"] where !name.hasSuffix(".pem") {
+            let size = name.hasSuffix(".hex") ? 16 : 32
+            let secret = try RandomBytes.generate(count: size)
+            let isText = ["admin-token", "packager"].contains { name.hasSuffix($0) }
+            try files.write("\(isText ? Base64URL.encode(secret) : hex(secret))\n".utf8, to: name)
+        }
+        let key = try ES256PrivateKey.generate()
+        try files.write(key.privatePEM().revealed(), to: "secrets/token-signing-key.pem")
+        try files.write(key.publicKey.publicPEM(), to: "secrets/token-verification-key.pem")
     }
 
     package var configuration: String { files.path("latchkey.json5") }
