@@ -104,9 +104,9 @@ def limited_to(playbacks: int, mode: str = "deny_new", lease: int = 300) -> dict
 # --- Set-ups ----------------------------------------------------------------------------------------------------------
 
 
-def node_alone(folder: Path) -> Node:
+def node_alone(folder: Path, limits: dict[str, object] | None = None) -> Node:
     """With SQLite."""
-    node = Node(new_setup(folder))
+    node = Node(new_setup(folder, limits))
     ISSUERS.write(node.setup)
     register(node.setup, ISSUERS.content, KEY)
     register(node.setup, OTHER, OTHER_KEY)
@@ -114,7 +114,11 @@ def node_alone(folder: Path) -> Node:
 
 
 def nodes_on_one_database(
-    folder: Path, count: int, url: str | None = None, password_file: Path | None = None
+    folder: Path,
+    count: int,
+    url: str | None = None,
+    password_file: Path | None = None,
+    limits: dict[str, object] | None = None,
 ) -> list[Node]:
     """Sets up nodes with the same secrets on one PostgreSQL server.
 
@@ -126,7 +130,7 @@ def nodes_on_one_database(
     nodes: list[Node] = []
     for number in range(count):
         (folder / str(number)).mkdir()
-        setup = new_setup(folder / str(number))
+        setup = new_setup(folder / str(number), limits)
         if nodes:
             for name in ("fairplay", "secrets"):
                 shutil.rmtree(setup / name)
