@@ -22,8 +22,8 @@ final class TestDatabase: Sendable {
         var settled = Int64.max
     }
 
-    /// `usesSocket` connects through the server's unix socket, and not by TCP with TLS, which costs both sides more than
-    /// most tests of the store itself.
+    /// `usesSocket` connects through the server's unix socket, and not by TCP with TLS. A handshake costs both sides
+    /// more than most tests of the store.
     init(on server: DatabaseServer? = .current, usesSocket: Bool = false) throws {
         self.server = try #require(server)
         schema = "test_" + UUID().uuidString.lowercased().replacing("-", with: "_")
