@@ -100,8 +100,8 @@ class Proxy:
             log.seek(self._read_size)
             complete, end, _ = log.read().rpartition(b"\n")
         self._read_size += len(complete + end)
-        answers = [line.split() for line in complete.decode().splitlines()]
-        self._answers |= {answer[1]: int(answer[0]) for answer in answers if NONE not in answer}
+        answers = [line.split() for line in complete.decode().splitlines() if NONE not in line.split()]
+        self._answers |= {identifier: int(status) for status, identifier in answers}
         return dict(self._answers)
 
 

@@ -42,7 +42,6 @@ final class TestDatabase: Sendable {
         limits.statement = .seconds(50)
         limits.lock = .seconds(40)
         limits.writers = 2
-        limits.readers = 1
         change(&limits)
         return PostgreSQLSettings(
             url: try PostgreSQLURL(parsing: address), password: try server.password(), limits: limits)
