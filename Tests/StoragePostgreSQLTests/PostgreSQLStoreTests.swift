@@ -12,7 +12,7 @@ import Testing
     let database: TestDatabase
 
     init() throws {
-        database = try TestDatabase(usesSocket: true)
+        database = try TestDatabase()
     }
 
     /// Limits the number of parallel tests to the server's connections.

@@ -12,7 +12,6 @@ import Testing
 final class TestDatabase: Sendable {
     let server: DatabaseServer
     let schema: String
-    private let address: String
     private let clock = Mutex<DrivenClock?>(nil)
 
     /// The connection that sets the database's clock, and the current values.
@@ -22,12 +21,9 @@ final class TestDatabase: Sendable {
         var settled = Int64.max
     }
 
-    /// `usesSocket` connects through the server's unix socket, and not by TCP with TLS. A handshake costs both sides
-    /// more than most tests of the store.
-    init(on server: DatabaseServer? = .current, usesSocket: Bool = false) throws {
+    init(on server: DatabaseServer? = .current) throws {
         self.server = try #require(server)
         schema = "test_" + UUID().uuidString.lowercased().replacing("-", with: "_")
-        address = usesSocket ? "\(self.server.socketURL)?schema=\(schema)" : "\(self.server.url)&schema=\(schema)"
     }
 
     deinit {
@@ -44,7 +40,8 @@ final class TestDatabase: Sendable {
         limits.writers = 2
         change(&limits)
         return PostgreSQLSettings(
-            url: try PostgreSQLURL(parsing: address), password: try server.password(), limits: limits)
+            url: try PostgreSQLURL(parsing: "\(server.url)&schema=\(schema)"), password: try server.password(),
+            limits: limits)
     }
 
     func connect() throws -> PostgreSQLConnection {
