@@ -21,8 +21,12 @@ extension DecisionRecorder {
             now: license.times.issuedAt, entry: try entry(for: license, of: request, device, using: crypto))
         let obligations = license.authorization.obligations
         let grant = request.claims.renewal
-        let token = try PresentedDigest(of: request, using: crypto)
-        let replay = token.replay(of: license, request, decision.entry.subject, within: retryWindow)
+        let session = try grant.map { grant throws(CryptoError) in
+            try pseudonyms.pseudonym(of: .session, grant.id.bytes)
+        }
+        let name = try RequestName(of: license, request, using: crypto)
+            .digest(subject: decision.entry.subject, session: session)
+        let replay = license.replay(under: name, request, within: retryWindow)
         guard !obligations.isEmpty || grant != nil else {
             decision.localReplay = replay
             return decision
@@ -35,10 +39,9 @@ extension DecisionRecorder {
         decision.devicePlaces = try spender.devicePlaces(obligations)
         decision.slotClaims = try spender.slotClaims(obligations)
         decision.rental = try spender.rentalClaim(obligations)
-        decision.sessionTokenUse = try grant.map { grant throws(CryptoError) in
-            SessionTokenUse(
-                session: try pseudonyms.pseudonym(of: .session, grant.id.bytes), generation: grant.generation,
-                keptUntil: grant.absoluteEnd)
+        if let grant, let session {
+            decision.sessionTokenUse = SessionTokenUse(
+                session: session, generation: grant.generation, keptUntil: grant.absoluteEnd)
         }
         return decision
     }
@@ -104,30 +107,22 @@ extension DecisionRecorder {
     }
 }
 
-/// The SHA-256 digests of the SPC and of the token as they were presented. They identify a repeated request.
-private struct PresentedDigest {
-    let request: Pseudonym
-    let token: Pseudonym
-
-    init(of request: OpenedRequest, using crypto: CryptoContext) throws(CryptoError) {
-        let admission = request.admission
-        if let digest = request.digest {
-            self.request = digest
-        } else {
-            self.request = try Pseudonym(digesting: admission.request.message, using: crypto)
-        }
-        token =
-            if let digest = request.tokenDigest { digest } else { try admission.token.wholeDigest(using: crypto) }
-    }
-
-    /// The replay record of the request. It is kept as long as the token is good, and at least for the retry window.
-    func replay(
-        of license: GrantedLicense, _ request: OpenedRequest, _ party: Pseudonym?, within retryWindow: Int64
+extension GrantedLicense {
+    /// The replay record of the request under its name. It is kept as long as the token is good, and at least for the
+    /// retry window. A licence can be repeated only while it lasts, because a repetition never lasts longer.
+    fileprivate func replay(
+        under name: Pseudonym, _ request: OpenedRequest, within retryWindow: Int64
     ) -> ReplayRecord {
-        ReplayRecord(
-            request: self.request, token: token, party: party, retryWindow: retryWindow,
-            keptUntil: max(license.times.issuedAt + retryWindow, request.claims.countedUntil),
-            answer: RecordedAnswer(license: license.id, use: request.use).bytes)
+        let keptUntil = max(times.issuedAt + retryWindow, request.claims.countedUntil)
+        // What the operator's service allows is its own answer each time.
+        guard !request.isDecidedByService else {
+            return ReplayRecord(
+                request: name, retryWindow: retryWindow, keptUntil: keptUntil,
+                answer: RecordedAnswer(license: id).bytes)
+        }
+        return ReplayRecord(
+            request: name, retryWindow: min(retryWindow, authorization.secondsToRepeat ?? retryWindow),
+            keptUntil: keptUntil, answer: RecordedAnswer(license: id, rightEnd: authorization.rightEnd).bytes)
     }
 }
 

@@ -60,11 +60,44 @@ package final class DecisionRecorder: Sendable {
     /// How many licences were given out without a record.
     package var unrecordedCount: UInt64 { unrecorded.load(ordering: .relaxed) }
 
+    /// How many decisions one request can have if the rights of its tokens end at different times.
+    private static let endsMaximum: UInt8 = 4
+
     /// Records a decision. With a seat, it is committed with the other decisions of its request.
     ///
-    /// A repetition that this node remembers is answered from memory: it spends nothing, and the ledger has its entry.
+    /// If the same request was decided before, and the right of its token ended much earlier, the decision is recorded
+    /// under another name.
     func record(
         _ decision: LicenseDecision, from seat: DecisionSeat? = nil
+    ) async throws(StoreError) -> DecisionOutcome {
+        var decision = decision
+        for number in 1...Self.endsMaximum {
+            let outcome = try await recordOnce(decision, seat)
+            guard case .repeated(let bytes, _) = outcome, let replay = decision.localReplay ?? decision.replay else {
+                return outcome
+            }
+            guard let known = RecordedAnswer(bytes), let asked = RecordedAnswer(replay.answer) else {
+                throw .recordMalformed
+            }
+            if known.answers(asked, within: replay.retryWindow) { return outcome }
+            let name = try self.name(number, of: replay.request)
+            decision.replay?.request = name
+            decision.localReplay?.request = name
+        }
+        return .denied(.replayed)
+    }
+
+    private func name(_ number: UInt8, of request: Pseudonym) throws(StoreError) -> Pseudonym {
+        do throws(CryptoError) {
+            return try pseudonyms.later(number, of: request)
+        } catch {
+            throw .cryptographyFailed
+        }
+    }
+
+    /// A repetition that this node remembers is answered from memory: it spends nothing, and the ledger has its entry.
+    private func recordOnce(
+        _ decision: LicenseDecision, _ seat: DecisionSeat?
     ) async throws(StoreError) -> DecisionOutcome {
         guard let replay = decision.localReplay ?? decision.replay else { return try await commit(decision, seat) }
         // Leaving the seat prevents a deadlock: two requests with the same SPCs in another order would wait for each
@@ -152,8 +185,8 @@ extension DecisionRecorder {
         let name = try pseudonyms.pseudonym(of: .sessionReport, issuer, subject ?? [], Array(session.utf8))
         var decision = LicenseDecision(now: now, entry: entry)
         decision.replay = ReplayRecord(
-            request: name, token: name, retryWindow: Self.sessionReportLife, keptUntil: now + Self.sessionReportLife,
-            answer: RecordedAnswer(license: entry.license, use: .streaming).bytes)
+            request: name, retryWindow: Self.sessionReportLife, keptUntil: now + Self.sessionReportLife,
+            answer: RecordedAnswer(license: entry.license).bytes)
         return decision
     }
 }
@@ -204,41 +237,5 @@ extension SyncReport.Remaining {
         case .seconds(let seconds): now + Int64(seconds)
         case .unlimited: nil
         }
-    }
-}
-
-/// What a store keeps of a decision so that a repeated request gets the same licence: the licence's id and its use.
-///
-///     offset  size  field
-///          0     1  version, 1
-///          1     1  use: 0 streaming, 1 offline
-///          2    16  licence id
-///
-/// Everything else is computed again from the request, the key and the time, so nothing secret is kept.
-struct RecordedAnswer: Equatable, Sendable {
-    private static let version: UInt8 = 1
-    private static let size = 18
-
-    let license: LicenseID
-    let use: LicenseUse
-
-    init(license: LicenseID, use: LicenseUse) {
-        self.license = license
-        self.use = use
-    }
-
-    /// Returns nil for bytes that are not in this format.
-    init?(_ bytes: [UInt8]) {
-        guard bytes.count == Self.size, bytes[0] == Self.version, bytes[1] <= 1 else { return nil }
-        use = bytes[1] == 1 ? .offline : .streaming
-        license = LicenseID(Bytes16(bytes, at: 2))
-    }
-
-    var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: Self.size)
-        writer.write(Self.version)
-        writer.write(UInt8(use == .offline ? 1 : 0))
-        writer.write(license.bytes)
-        return writer.bytes
     }
 }

@@ -181,13 +181,28 @@ final class LicenseIssuer {
         case .denied(let denial): throw .denied(denial)
         case .repeated(let bytes, _):
             guard let answer = RecordedAnswer(bytes) else { throw .store(.recordMalformed) }
-            // The SPC does not say what the licence is for, so the same SPC with another use is a replay.
-            guard answer.use == request.use else { throw .denied(.replayed) }
             // The store has not said what it remembers about the rental, so the terms are not known.
             if let rentalOutage { throw .store(rentalOutage) }
-            // The device counts from the moment of the answer, so the terms are computed for now.
-            return license.renamed(answer.license)
+            return try repetition(of: answer, license, request, deviceID)
         }
+    }
+
+    /// The licence of a repeated request: the first licence, with what remains of it. The device counts its times from
+    /// the moment of the answer, so they are computed for now.
+    private func repetition(
+        of answer: RecordedAnswer, _ license: GrantedLicense, _ request: OpenedRequest, _ deviceID: DeviceID
+    ) throws(LicenseError) -> GrantedLicense {
+        // Only the operator's service knows what remains of what it has allowed, and it was just asked.
+        guard !request.isDecidedByService else { return license.renamed(answer.license) }
+        let decidedAt = answer.license.seconds
+        var request = request
+        request.first = FirstLicense(decidedAt: decidedAt, rightEnd: answer.rightEnd)
+        if request.rental == nil, let opened = license.authorization.obligations.rental?.memory {
+            // The first copy has opened the rental a moment ago.
+            request.rental = RentalStanding.Memory(
+                openedAt: decidedAt, firstPlay: opened.firstPlay == nil ? nil : decidedAt)
+        }
+        return try grant(request, to: deviceID, at: license.times.issuedAt, as: answer.license)
     }
 
     /// The licence before this one. It is looked up only if the device keeps the key and the app asks for a renewal.

@@ -39,6 +39,8 @@ struct OpenedRequest: Sendable {
     /// What is remembered about the rental of the request; nil if nothing is remembered, and for tokens without a
     /// rental that is remembered.
     var rental: RentalStanding.Memory?
+    /// The licence that was given to the same request before; nil before that is known.
+    var first: FirstLicense?
 
     /// `digest` is the SHA-256 of the SPC; nil if it was not computed yet.
     init(
@@ -111,6 +113,7 @@ struct OpenedRequest: Sendable {
         request.origin = admission.request.origin
         request.policy = admission.rules.entitlement.policy
         request.revocations = revocations
+        request.first = first
         request.rental = RentalStanding(
             memory: rental, isPlayed: isRenewal || device.playbackState?.state == .playing,
             isRunning: claims.renewal != nil)
@@ -181,7 +184,7 @@ extension OpenedRequest {
         else { return nil }
         return try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
             let given = SessionLicense(
-                id: license.id.bytes, issuedAt: license.times.issuedAt, lease: Int64(lease.value), device: device,
+                id: license.id.bytes, decidedAt: license.id.seconds, issuedAt: license.times.issuedAt, lease: Int64(lease.value), device: device,
                 playback: playback, owner: try owner(of: license, using: crypto))
             return try sessions.token(for: given, license.authorization, of: claims)
         }

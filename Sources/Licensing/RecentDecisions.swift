@@ -1,12 +1,11 @@
 import ByteCoding
-import Entitlements
 import Records
 import Synchronization
 
 /// Remembers this node's recent decisions, so that a repeated request gets the same licence without a second entry in
 /// the ledger.
 ///
-/// A request is identified by its SPC, its party and its use. Copies of a request that arrive while the first one is
+/// A request is identified by its name (`RequestName`). Copies of a request that arrive while the first one is
 /// being decided wait for its outcome. What is held is limited by a number, and by time: nothing is held for more than
 /// two retry windows while requests come. A forgotten request is decided again. If it has spent something, the store
 /// still recognizes it.
@@ -14,13 +13,13 @@ final class RecentDecisions: Sendable {
     /// How many requests are held: three quarters of 2^19, as many as two dictionaries with 2^18 places take.
     static let capacity = 3 << 17
     /// The size of one place in bytes, with the byte that says whether the place is used.
-    static let placeSize = MemoryLayout<Bytes16>.stride + MemoryLayout<LicenseID>.stride + 1
+    private static let placeSize = MemoryLayout<Bytes16>.stride + MemoryLayout<Remembered>.stride + 1
     /// The most memory in bytes: both halves, and a third table while one of them grows.
     static let sizeMaximum = 3 * (capacity / 2 / 3 * 4) * placeSize
 
     private struct State {
         /// The licence of each request. Its id tells when it was decided.
-        var decided: RecentEntries<Bytes16, LicenseID>
+        var decided: RecentEntries<Bytes16, Remembered>
         /// When the younger half of `decided` has lasted for one window, in seconds since 1970.
         var halfEnd = Int64.min
         /// The callers that wait for the outcome of a request that is being decided.
@@ -28,17 +27,17 @@ final class RecentDecisions: Sendable {
 
         /// Remembers a licence for `window` seconds. If a half has lasted for that time, all of the half before it is
         /// over.
-        mutating func remember(_ license: LicenseID, for key: Bytes16, at now: Int64, window: Int64) {
+        mutating func remember(_ answer: RecordedAnswer, for key: Bytes16, at now: Int64, window: Int64) {
             if now >= halfEnd || decided.isHalfFull {
                 decided.beginHalf()
                 halfEnd = RecentDecisions.end(of: window, from: now)
             }
-            decided.remember(license, for: key)
+            decided.remember(Remembered(answer), for: key)
         }
     }
 
     private enum Finding {
-        case known(LicenseID)
+        case known(RecordedAnswer)
         case isUnderWay
         case isNew
     }
@@ -59,10 +58,10 @@ final class RecentDecisions: Sendable {
     func begin(
         _ replay: ReplayRecord, at now: Int64, beforeWaiting: () -> Void = {}
     ) async -> [UInt8]? {
-        guard let (key, asked) = Self.key(of: replay) else { return nil }
+        let key = replay.request.firstHalf
         while true {
             switch find(key, at: now, within: replay.retryWindow) {
-            case .known(let license): return RecordedAnswer(license: license, use: asked.use).bytes
+            case .known(let answer): return answer.bytes
             case .isNew: return nil
             case .isUnderWay:
                 beforeWaiting()
@@ -74,10 +73,10 @@ final class RecentDecisions: Sendable {
     /// Notes the outcome of a request for which `begin` returned nil. `outcome` is nil if the request could not be
     /// decided. Only a recorded licence is remembered.
     func end(_ replay: ReplayRecord, at now: Int64, with outcome: DecisionOutcome?) {
-        guard let (key, asked) = Self.key(of: replay) else { return }
+        let key = replay.request.firstHalf
         let waiting = state.withLock { state in
-            if outcome == .recorded, replay.retryWindow > 0 {
-                state.remember(asked.license, for: key, at: now, window: replay.retryWindow)
+            if outcome == .recorded, replay.retryWindow > 0, let asked = RecordedAnswer(replay.answer) {
+                state.remember(asked, for: key, at: now, window: replay.retryWindow)
             }
             return state.underWay.removeValue(forKey: key) ?? []
         }
@@ -88,8 +87,8 @@ final class RecentDecisions: Sendable {
     /// request counts as a new one again.
     private func find(_ key: Bytes16, at now: Int64, within window: Int64) -> Finding {
         state.withLock { state in
-            if let license = state.decided[key], now < Self.end(of: window, from: license.seconds) {
-                return .known(license)
+            if let answer = state.decided[key]?.answer, now < Self.end(of: window, from: answer.license.seconds) {
+                return .known(answer)
             }
             if state.underWay[key] != nil { return .isUnderWay }
             state.underWay[key] = []
@@ -113,16 +112,30 @@ final class RecentDecisions: Sendable {
         let (end, overflows) = start.addingReportingOverflow(window)
         return overflows ? .max : end
     }
+}
 
-    /// The key of a request and its answer; nil if the answer is not in the format of this version.
-    ///
-    /// The names of the SPC and of the party are digests, so their exclusive or is as good a name for both together, in
-    /// half of the memory.
-    private static func key(of replay: ReplayRecord) -> (Bytes16, RecordedAnswer)? {
-        guard let asked = RecordedAnswer(replay.answer) else { return nil }
-        let (request, party) = (replay.request.firstHalf, (replay.party ?? replay.token).firstHalf)
-        let both = Bytes16(high: request.high ^ party.low, low: request.low ^ party.high)
-        let key = asked.use == .offline ? Bytes16(high: ~both.high, low: ~both.low) : both
-        return (key, asked)
+/// A recorded answer in 20 bytes. It has no field of eight bytes, so that a table has no gaps.
+private struct Remembered {
+    private static let withoutEnd = UInt32.max
+
+    private let license: (UInt32, UInt32, UInt32, UInt32)
+    /// The end of the right in seconds after the decision. An end after more than 136 years counts as none.
+    private let secondsToEnd: UInt32
+
+    init(_ answer: RecordedAnswer) {
+        let id = answer.license.bytes
+        license = (
+            UInt32(truncatingIfNeeded: id.high >> 32), UInt32(truncatingIfNeeded: id.high),
+            UInt32(truncatingIfNeeded: id.low >> 32), UInt32(truncatingIfNeeded: id.low)
+        )
+        secondsToEnd = answer.rightEnd.map { UInt32(clamping: $0 - answer.license.seconds) } ?? Self.withoutEnd
+    }
+
+    var answer: RecordedAnswer {
+        let id = LicenseID(
+            Bytes16(
+                high: UInt64(license.0) << 32 | UInt64(license.1), low: UInt64(license.2) << 32 | UInt64(license.3)))
+        return RecordedAnswer(
+            license: id, rightEnd: secondsToEnd == Self.withoutEnd ? nil : id.seconds + Int64(secondsToEnd))
     }
 }

@@ -138,14 +138,16 @@ package final class SharedDecisionStore: DecisionStore {
     /// Answers a repeated request, and records it first if no ledger is known to have it.
     ///
     /// The first answer may have been settled but not recorded: the ledger failed, or the database's answer was lost.
-    /// The entry has the id of the first licence. A repetition with another use is refused, so no ledger says that its
-    /// licence was issued.
+    /// The entry has the id of the first licence.
     private func repeated(
         _ decision: LicenseDecision, _ bytes: [UInt8], _ isRecorded: Bool
     ) async throws(StoreError) -> DecisionOutcome {
         guard let answer = RecordedAnswer(bytes) else { throw .recordMalformed }
-        if let replay = decision.replay, let asked = RecordedAnswer(replay.answer), asked.use != answer.use {
-            return .denied(.replayed)
+        if let replay = decision.replay, let asked = RecordedAnswer(replay.answer),
+            !answer.answers(asked, within: replay.retryWindow)
+        {
+            // The answer is to another grant, so this decision has no entry for it.
+            return .repeated(answer: bytes, isRecorded: isRecorded)
         }
         guard !isRecorded else { return .repeated(answer: bytes, isRecorded: true) }
         var entry = decision.entry

@@ -52,7 +52,7 @@ import Testing
         request.policy = EntitlementPolicy(profiles: ["HD": PolicyRule()])
         let authorization = try Gate.authorize(request)
         let given = SessionLicense(
-            id: Self.license, issuedAt: now, lease: lease, device: device, playback: 0x1122,
+            id: Self.license, decidedAt: now, issuedAt: now, lease: lease, device: device, playback: 0x1122,
             owner: owner)
         return try (sessions ?? self.sessions).token(for: given, authorization, of: claims).map { Array($0.utf8) }
     }

@@ -49,21 +49,34 @@ import Testing
         #expect(store.decisions.first?.entry.kind == .licenseRenewed)
     }
 
-    @Test func givesARepeatedRequestItsFirstLicence() async throws {
-        let id = LicenseID(Bytes16(high: 1, low: 2))
-        store.answer(with: .success(.repeated(answer: RecordedAnswer(license: id, use: .streaming).bytes)))
-        let end = LicensingFixture.now + 200
-        let license = try await issue(rights: [Right(.content("movie-1"), end: end)]).get()
+    /// The device counts its times from now, so that a repetition ends when its first licence would have ended.
+    @Test(arguments: [(200, 200, 200), (150, 200, 150), (nil, 200, 200), (200, 150, 150)] as [(Int64?, Int64, UInt32)])
+    func givesARepeatedRequestItsFirstLicence(first: Int64?, end: Int64, rest: UInt32) async throws {
+        let now = LicensingFixture.now
+        let id = LicenseID(milliseconds: UInt64(now) * 1000, random: Bytes16(high: 1, low: 2))
+        let answer = RecordedAnswer(license: id, rightEnd: first.map { now + $0 })
+        store.answer(with: .success(.repeated(answer: answer.bytes)))
+        let license = try await issue(rights: [Right(.content("movie-1"), end: now + end)]).get()
         #expect(license.isRepeated && license.id == id)
-        // The device counts the lease from now, so the lease must not reach even one second beyond the end of the
-        // right.
-        #expect(license.times.expiresAt == end && license.terms.lease?.value == 200)
+        #expect(license.times.expiresAt == now + Int64(rest) && license.terms.lease?.value == rest)
     }
 
-    @Test func givesARepeatedRequestNoOtherUse() async throws {
-        let id = LicenseID(Bytes16(high: 1, low: 2))
-        store.answer(with: .success(.repeated(answer: RecordedAnswer(license: id, use: .offline).bytes)))
-        #expect(try await issue().failure == .denied(.replayed))
+    @Test func repeatsWhatIsLeftOfALease() async throws {
+        let decidedAt = LicensingFixture.now - 100
+        let id = LicenseID(milliseconds: UInt64(decidedAt) * 1000, random: Bytes16(high: 1, low: 2))
+        store.answer(with: .success(.repeated(answer: RecordedAnswer(license: id).bytes)))
+        let license = try await issue().get()
+        #expect(license.id == id && license.terms.lease?.value == 200)
+    }
+
+    /// A right that ends later than a retry explains is another grant, and its decision has another name.
+    @Test func decidesAnewIfTheFirstRightEndedEarlier() async throws {
+        let now = LicensingFixture.now
+        let id = LicenseID(milliseconds: UInt64(now) * 1000, random: Bytes16(high: 1, low: 2))
+        store.answer(with: .success(.repeated(answer: RecordedAnswer(license: id, rightEnd: now + 60).bytes)))
+        #expect(try await issue(rights: [Right(.content("movie-1"), end: now + 181)]).failure == .denied(.replayed))
+        let names = store.decisions.compactMap { ($0.localReplay ?? $0.replay)?.request }
+        #expect(names.count == 4 && Set(names).count == 4)
     }
 
     @Test(arguments: [
@@ -105,22 +118,41 @@ import Testing
 }
 
 @Suite struct RecordedAnswerTests {
-    private let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 0x0102, low: 3)), use: .offline)
+    private static let license = LicenseID(Bytes16(high: 0x0102, low: 3))
+    private static let answers = [
+        RecordedAnswer(license: license), RecordedAnswer(license: license, rightEnd: 7),
+        RecordedAnswer(license: license, rightEnd: -1), RecordedAnswer(license: license, rightEnd: .max),
+    ]
 
-    @Test func comesBackAsItWas() {
+    @Test(arguments: answers)
+    func comesBackAsItWas(answer: RecordedAnswer) {
         #expect(RecordedAnswer(answer.bytes) == answer)
-        #expect(answer.bytes.count == 18)
     }
 
-    @Test(arguments: 0..<18)
-    func isNothingWhenCutShort(size: Int) {
-        #expect(RecordedAnswer(Array(answer.bytes.prefix(size))) == nil)
+    @Test func isNothingInAnotherSize() {
+        let bytes = RecordedAnswer(license: Self.license, rightEnd: 7).bytes
+        #expect(bytes.count == 25)
+        for size in 0..<25 where size != 17 { #expect(RecordedAnswer(Array(bytes.prefix(size))) == nil, "\(size)") }
+        #expect(RecordedAnswer(bytes + [0]) == nil)
     }
 
-    @Test func isNothingInAnotherVersion() {
-        var bytes = answer.bytes
-        bytes[0] = 2
+    @Test func isNothingInALaterVersion() {
+        var bytes = RecordedAnswer(license: Self.license).bytes
+        bytes[0] = 3
         #expect(RecordedAnswer(bytes) == nil)
-        #expect(RecordedAnswer(answer.bytes + [0]) == nil)
+    }
+
+    @Test func readsTheVersionWithAUse() {
+        let bytes = [1, 1] + Self.license.bytes.bytes
+        #expect(RecordedAnswer(bytes) == RecordedAnswer(license: Self.license))
+    }
+
+    @Test(arguments: [
+        (nil, nil, true), (nil, 50, true), (50, nil, false), (50, 40, true), (50, 50, true), (50, 170, true),
+        (50, 171, false), (.max, .max, true), (.max - 1, .max, true),
+    ] as [(Int64?, Int64?, Bool)])
+    func answersWhatEndsNotMuchLater(known: Int64?, asked: Int64?, answers: Bool) {
+        let answer = RecordedAnswer(license: Self.license, rightEnd: known)
+        #expect(answer.answers(RecordedAnswer(license: Self.license, rightEnd: asked), within: 120) == answers)
     }
 }

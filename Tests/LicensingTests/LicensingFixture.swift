@@ -156,6 +156,13 @@ final class LicensingFixture: Sendable {
         return Array(try TokenMinter(keyID: keyID, es256: signingKey).mint(contents).utf8)
     }
 
+    /// Returns a token of the issuer "portal" with these members and the usual times.
+    func token(claims: String) throws -> [UInt8] {
+        let payload =
+            #"{"iss":"portal","aud":"latchkey","iat":\#(Self.now),"exp":\#(Self.now + 3600),\#(claims)}"#
+        return Array(try TokenMinter(keyID: "test", es256: signingKey).sign(Array(payload.utf8)).utf8)
+    }
+
     private static func sealingKey() throws -> TokenSealingKey {
         TokenSealingKey(id: 7, key: try AES256GCMKey(SecretBytes(copying: [UInt8](repeating: 9, count: 32))))
     }

@@ -19,11 +19,11 @@ import Testing
 
     private static let request = Pseudonym(short: Bytes16(high: 6, low: 6))
 
-    private func decision(spends: Bool, replays use: LicenseUse) throws -> LicenseDecision {
+    private func decision(spends: Bool, replayedUntil end: Int64?) throws -> LicenseDecision {
         var decision = try decision(spends: spends)
         decision.replay = ReplayRecord(
-            request: Self.request, token: Pseudonym(short: Bytes16(high: 7, low: 7)), retryWindow: 120, keptUntil: 200,
-            answer: RecordedAnswer(license: decision.entry.license, use: use).bytes)
+            request: Self.request, retryWindow: 120, keptUntil: 200,
+            answer: RecordedAnswer(license: decision.entry.license, rightEnd: end).bytes)
         return decision
     }
 
@@ -119,17 +119,14 @@ import Testing
         let answer = try #require(decision.replay?.answer)
         for _ in 0..<5 { #expect(try await store.commit(decision) == .repeated(answer: answer, isRecorded: true)) }
         #expect(store.counts.admitted == 1 && ledger.marks.count == 1)
-        decision.replay?.token = try #require(Pseudonym([UInt8](repeating: 77, count: 32)))
-        await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(decision) }
     }
 
     private func replay(_ number: UInt8) throws -> ReplayRecord {
         let request = try #require(Pseudonym([UInt8](repeating: number, count: 32)))
-        let token = try #require(Pseudonym([UInt8](repeating: 8, count: 32)))
         let license = LicenseID(Bytes16(high: 5, low: UInt64(number)))
         return ReplayRecord(
-            request: request, token: token, retryWindow: 10, keptUntil: 100,
-            answer: RecordedAnswer(license: license, use: .streaming).bytes)
+            request: request, retryWindow: 10, keptUntil: 100,
+            answer: RecordedAnswer(license: license).bytes)
     }
 
     /// If the ledger does not take the licence, its use is given back, and is available to the next request.
@@ -140,7 +137,7 @@ import Testing
         #expect(shared.givenBack == 1 && store.counts.givenBack == 1)
         // A repeated request has spent nothing.
         let first = LicenseID(Bytes16(high: 9, low: 9))
-        shared.answer(with: .success(.repeated(answer: RecordedAnswer(license: first, use: .streaming).bytes)))
+        shared.answer(with: .success(.repeated(answer: RecordedAnswer(license: first).bytes)))
         await #expect(throws: StoreError.unavailable(.diskFull)) { try await store.commit(decision) }
         #expect(shared.givenBack == 1)
     }
@@ -233,9 +230,9 @@ import Testing
     /// As after a crash between the commit and the ledger: the licence that the client gets at last is in the ledger.
     @Test func writesDownARepetitionUnderItsFirstName() async throws {
         let first = LicenseID(Bytes16(high: 9, low: 9))
-        let answer = RecordedAnswer(license: first, use: .streaming).bytes
+        let answer = RecordedAnswer(license: first).bytes
         shared.answer(with: .success(.repeated(answer: answer)))
-        let outcome = try await store().commit(decision(spends: true, replays: .streaming))
+        let outcome = try await store().commit(decision(spends: true, replayedUntil: nil))
         #expect(outcome == .repeated(answer: answer, isRecorded: true))
         #expect(ledger.entries.map(\.license) == [first])
         #expect(shared.noted == [Self.request], "no other node writes it again")
@@ -243,28 +240,30 @@ import Testing
 
     /// The ledger of this node or of another one has the entry already.
     @Test func writesDownARepetitionOnce() async throws {
-        let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: 9)), use: .streaming).bytes
+        let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: 9))).bytes
         shared.answer(with: .success(.repeated(answer: answer, isRecorded: true)))
-        let outcome = try await store().commit(decision(spends: true, replays: .streaming))
+        let outcome = try await store().commit(decision(spends: true, replayedUntil: nil))
         #expect(outcome == .repeated(answer: answer, isRecorded: true))
         #expect(ledger.entries.isEmpty && shared.noted.isEmpty)
     }
 
-    /// The client gets 409, so the ledger must not say that a licence was issued.
+    /// The right of the first token ended much earlier, so its answer is none to this request. The ledger must not say
+    /// that this token got the first licence.
     @Test(arguments: [false, true])
-    func writesDownNoRepetitionForAnotherUse(isRecorded: Bool) async throws {
-        let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: 9)), use: .streaming).bytes
+    func writesDownNoRepetitionForALaterEnd(isRecorded: Bool) async throws {
+        let answer = RecordedAnswer(license: LicenseID(Bytes16(high: 9, low: 9)), rightEnd: 10).bytes
         shared.answer(with: .success(.repeated(answer: answer, isRecorded: isRecorded)))
-        #expect(try await store().commit(decision(spends: true, replays: .offline)) == .denied(.replayed))
+        let outcome = try await store().commit(decision(spends: true, replayedUntil: 131))
+        #expect(outcome == .repeated(answer: answer, isRecorded: isRecorded))
         #expect(ledger.entries.isEmpty && shared.noted.isEmpty)
     }
 
     @Test func notesWhatIsInTheLedgerAndNothingElse() async throws {
-        _ = try await store().commit(decision(spends: true, replays: .streaming))
+        _ = try await store().commit(decision(spends: true, replayedUntil: nil))
         #expect(shared.noted == [Self.request])
         ledger.fail(with: .unavailable(.diskFull))
         await #expect(throws: StoreError.self) {
-            try await store().commit(decision(spends: true, replays: .streaming))
+            try await store().commit(decision(spends: true, replayedUntil: nil))
         }
         #expect(shared.noted == [Self.request])
     }

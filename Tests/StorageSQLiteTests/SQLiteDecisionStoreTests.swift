@@ -64,7 +64,7 @@ import Testing
                     kind: .licenseIssued, at: 1000,
                     license: LicenseID(milliseconds: 1_000_000, random: Bytes16(high: 0, low: UInt64(number)))))
             decision.replay = ReplayRecord(
-                request: name, token: name, retryWindow: 60, keptUntil: 5000, answer: [number])
+                request: name, retryWindow: 60, keptUntil: 5000, answer: [number])
             return decision
         }
         _ = try await store.commit(try decision(2))

@@ -17,9 +17,8 @@ package enum DecisionConformance {
         // Replay.
         case repeatsTheAnswerWithinTheWindow
         case refusesARepetitionOutsideTheWindow
-        case refusesARequestWithAnotherToken
-        case repeatsTheAnswerForAnotherTokenOfTheParty
-        case forgetsARequestAtItsEnd
+        case tellsRequestsApart
+            case forgetsARequestAtItsEnd
         case keepsEveryAnswerAsItIs
         // Sessions.
         case takesASessionsTokenUntilItsSuccessorIsUsed
@@ -69,9 +68,7 @@ package enum DecisionConformance {
         switch rule {
         case .repeatsTheAnswerWithinTheWindow: try await ReplayRules.repeatsTheAnswerWithinTheWindow(script)
         case .refusesARepetitionOutsideTheWindow: try await ReplayRules.refusesARepetitionOutsideTheWindow(script)
-        case .refusesARequestWithAnotherToken: try await ReplayRules.refusesARequestWithAnotherToken(script)
-        case .repeatsTheAnswerForAnotherTokenOfTheParty:
-            try await ReplayRules.repeatsTheAnswerForAnotherTokenOfTheParty(script)
+        case .tellsRequestsApart: try await ReplayRules.tellsRequestsApart(script)
         case .forgetsARequestAtItsEnd: try await ReplayRules.forgetsARequestAtItsEnd(script)
         case .keepsEveryAnswerAsItIs: try await ReplayRules.keepsEveryAnswerAsItIs(script)
         case .takesASessionsTokenUntilItsSuccessorIsUsed:

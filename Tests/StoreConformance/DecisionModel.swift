@@ -25,8 +25,6 @@ package struct DecisionModel: Sendable {
     }
 
     private struct Request {
-        let token: Pseudonym
-        let party: Pseudonym?
         let retryUntil: Int64
         let keptUntil: Int64
         let answer: [UInt8]
@@ -85,8 +83,7 @@ package struct DecisionModel: Sendable {
 
     private func outcome(of replay: ReplayRecord, at now: Int64) -> DecisionOutcome? {
         guard let known = requests[replay.request], known.keptUntil > now else { return nil }
-        let isSameParty = replay.party != nil && known.party == replay.party
-        guard known.token == replay.token || isSameParty, now < known.retryUntil else { return .denied(.replayed) }
+        guard now < known.retryUntil else { return .denied(.replayed) }
         return .repeated(answer: known.answer)
     }
 
@@ -95,8 +92,7 @@ package struct DecisionModel: Sendable {
     private mutating func spend(_ decision: LicenseDecision) -> DecisionDenial? {
         if let replay = decision.replay {
             requests[replay.request] = Request(
-                token: replay.token, party: replay.party, retryUntil: decision.now + replay.retryWindow,
-                keptUntil: replay.keptUntil, answer: replay.answer)
+                retryUntil: decision.now + replay.retryWindow, keptUntil: replay.keptUntil, answer: replay.answer)
         }
         if let denial = decision.rental.flatMap({ rent($0, at: decision.now) }) { return denial }
         if let denial = decision.sessionTokenUse.flatMap({ session($0, at: decision.now) }) { return denial }

@@ -27,39 +27,25 @@ enum ReplayRules {
         try await script.expect(.replayed, at: 100, replay: SampleDecisions.replay(2, window: 0))
     }
 
-    static func refusesARequestWithAnotherToken(_ script: DecisionScript) async throws {
-        try await script.expect(.recorded, replay: SampleDecisions.replay(1, token: 1))
-        try await script.expect(.replayed, replay: SampleDecisions.replay(1, token: 2))
-        try await script.expect(.repeated(answer: [1]), replay: SampleDecisions.replay(1, token: 1))
-        try await script.expect(.recorded, replay: SampleDecisions.replay(2, token: 2))
-    }
-
-    /// A player gets a new token for the same viewer, and repeats its request.
-    static func repeatsTheAnswerForAnotherTokenOfTheParty(_ script: DecisionScript) async throws {
+    /// A request with another name is another request, and is decided in full.
+    static func tellsRequestsApart(_ script: DecisionScript) async throws {
         let use = SampleDecisions.use(limit: 1)
-        let first = SampleDecisions.replay(1, token: 1, party: 5, window: 120, answer: [7])
-        let refreshed = SampleDecisions.replay(1, token: 2, party: 5, window: 120, answer: [8])
-        try await script.expect(.recorded, at: 100, replay: first, use: use)
+        try await script.expect(.recorded, replay: SampleDecisions.replay(1), use: use)
+        try await script.expect(.tokenUsed(limit: 1), replay: SampleDecisions.replay(2), use: use)
+        try await script.expect(.repeated(answer: [1]), replay: SampleDecisions.replay(1), use: use)
         try await script.expect(
-            .repeated(answer: [7]), at: 101, replay: refreshed, session: SampleDecisions.session(1, 1),
-            use: SampleDecisions.use(2, limit: 1))
-        try await script.expect(.repeated(answer: [7]), at: 219, replay: refreshed)
-        try await script.expect(.recorded, at: 219, use: SampleDecisions.use(2, limit: 1), "its own use is left")
-        try await script.expect(.replayed, at: 220, replay: refreshed)
-        try await script.expect(.replayed, at: 101, replay: SampleDecisions.replay(1, token: 3, party: 6))
-        try await script.expect(.replayed, at: 101, replay: SampleDecisions.replay(1, token: 3))
-        try await script.expect(.recorded, at: 100, replay: SampleDecisions.replay(2, token: 1))
-        try await script.expect(.replayed, at: 100, replay: SampleDecisions.replay(2, token: 2, party: 5))
+            .recorded, replay: SampleDecisions.replay(2, answer: [2]), use: SampleDecisions.use(2, limit: 1))
+        try await script.expect(.repeated(answer: [1]), replay: SampleDecisions.replay(1))
+        try await script.expect(.repeated(answer: [2]), replay: SampleDecisions.replay(2))
     }
 
     static func forgetsARequestAtItsEnd(_ script: DecisionScript) async throws {
         let replay = SampleDecisions.replay(1, window: 10, keptUntil: 500)
         try await script.expect(.recorded, at: 0, replay: replay)
         try await script.expect(.replayed, at: 499, replay: replay)
-        let again = SampleDecisions.replay(1, token: 2, window: 10, keptUntil: 900, answer: [3])
+        let again = SampleDecisions.replay(1, window: 10, keptUntil: 900, answer: [3])
         try await script.expect(.recorded, at: 500, replay: again)
         try await script.expect(.repeated(answer: [3]), at: 509, replay: again)
-        try await script.expect(.replayed, at: 509, replay: replay)
         try await script.expect(.replayed, at: 899, replay: again)
     }
 

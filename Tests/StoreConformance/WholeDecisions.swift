@@ -32,8 +32,6 @@ enum WholeDecisions {
         let slot = [SampleDecisions.slot(device: 2, session: 2)]
         let use = SampleDecisions.use(limit: 1)
         try await script.expect(
-            .replayed, replay: SampleDecisions.replay(1, token: 2), use: use, devices: device, slots: slot)
-        try await script.expect(
             .repeated(answer: [1]), replay: SampleDecisions.replay(1), use: use, devices: device, slots: slot)
         try await script.expect(
             .tokenUsed(limit: 1), replay: SampleDecisions.replay(2), use: use, devices: device, slots: slot)
@@ -68,8 +66,8 @@ enum WholeDecisions {
 
     private static func randomReplay(_ now: Int64, using random: inout SeededGenerator) -> ReplayRecord {
         SampleDecisions.replay(
-            .random(in: 0..<60, using: &random), token: .random(in: 0..<3, using: &random),
-            window: .random(in: 0..<60, using: &random), keptUntil: now + .random(in: 0..<600, using: &random),
+            .random(in: 0..<60, using: &random), window: .random(in: 0..<60, using: &random),
+            keptUntil: now + .random(in: 0..<600, using: &random),
             answer: random.bytes(count: 3))
     }
 

@@ -41,12 +41,10 @@ package enum SampleDecisions {
     }
 
     package static func replay(
-        _ request: UInt64, token: UInt64 = 1, party: UInt64? = nil, window: Int64 = 120, keptUntil: Int64 = 10_000,
-        answer: [UInt8] = [1]
+        _ request: UInt64, window: Int64 = 120, keptUntil: Int64 = 10_000, answer: [UInt8] = [1]
     ) -> ReplayRecord {
         ReplayRecord(
-            request: pseudonym(.request, request), token: pseudonym(.token, token),
-            party: party.map { pseudonym(.owner, $0) }, retryWindow: window, keptUntil: keptUntil, answer: answer)
+            request: pseudonym(.request, request), retryWindow: window, keptUntil: keptUntil, answer: answer)
     }
 
     package static func use(

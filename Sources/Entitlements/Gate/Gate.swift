@@ -10,6 +10,10 @@ package struct Authorization: Equatable, Sendable {
     package let content: RequestedContent
     /// The right that grants the licence, as it is in the token.
     package let right: Right
+    /// The right after the policy has tightened it.
+    let tightened: Right
+    /// The session that the licence renews; nil for an entitlement token.
+    let renewedSession: Bytes16?
     /// The limits of the licence, for the requested use.
     package let limits: LicenseLimits
     /// The protection that the device must have.
@@ -29,6 +33,8 @@ package struct Authorization: Equatable, Sendable {
         _ request: GateRequest, _ granted: Right, _ right: Right, _ rental: RentalRemainder?, limits: LicenseLimits
     ) {
         self.right = granted
+        tightened = right
+        renewedSession = request.claims.renewal?.id
         rentalEnd = rental?.end
         subject = request.claims.subject
         tokenID = request.claims.tokenID

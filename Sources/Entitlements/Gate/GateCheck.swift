@@ -87,10 +87,11 @@ package enum RightCheck: String, Sendable, CaseIterable {
 }
 
 extension GateRequest {
-    /// Returns a right after the policy has tightened it, for the requested use. Throws `profileUnknown` and
-    /// `offlineNotGranted`.
+    /// Returns a right after the policy has tightened it, for the requested use, with what a repeated request leaves of
+    /// it. Throws `profileUnknown` and `offlineNotGranted`.
     func tightened(_ right: Right) throws(EntitlementError) -> Right {
-        try right.tightened(by: policy.rule(for: right), for: use)
+        let tightened = try right.tightened(by: policy.rule(for: right), for: use)
+        return first.map { tightened.remaining(of: $0, now: now) } ?? tightened
     }
 }
 

@@ -50,6 +50,8 @@ package struct GateRequest: Equatable, Sendable {
     package var device = RequestingDevice()
     /// The stored state of the rental. It matters only for rights with a rental.
     package var rental = RentalStanding()
+    /// The licence that was given to the same request before; nil for a request that is decided for the first time.
+    package var first: FirstLicense?
     package var origin = RequestOrigin()
     package var policy = EntitlementPolicy()
     package var revocations = RevocationView()

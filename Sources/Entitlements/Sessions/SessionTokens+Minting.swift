@@ -4,6 +4,8 @@ package import KeyCrypto
 /// A licence together with which a session token is issued.
 package struct SessionLicense: Sendable {
     package let id: Bytes16
+    /// When the licence was decided, in seconds since 1970. A repetition is issued later.
+    package let decidedAt: Int64
     /// The time of issue in seconds since 1970.
     package let issuedAt: Int64
     /// The lease in seconds, at least 1.
@@ -15,9 +17,11 @@ package struct SessionLicense: Sendable {
     package let owner: [UInt8]?
 
     package init(
-        id: Bytes16, issuedAt: Int64, lease: Int64, device: DeviceIdentifier, playback: UInt64, owner: [UInt8]?
+        id: Bytes16, decidedAt: Int64, issuedAt: Int64, lease: Int64, device: DeviceIdentifier, playback: UInt64,
+        owner: [UInt8]?
     ) {
         self.id = id
+        self.decidedAt = decidedAt
         self.issuedAt = issuedAt
         self.lease = lease
         self.device = device
@@ -67,7 +71,7 @@ extension SessionTokens {
         let rentalEnd =
             authorization.right.rental == nil
             ? limits.rental.map { license.issuedAt + Int64($0) } : authorization.rentalEnd
-        let sessionEnd = claims.renewal?.absoluteEnd ?? LimitSeconds.sum(license.issuedAt, maximumLife)
+        let sessionEnd = claims.renewal?.absoluteEnd ?? LimitSeconds.sum(license.decidedAt, maximumLife)
         return LimitSeconds.least(sessionEnd, rentalEnd, authorization.right.end)
     }
 

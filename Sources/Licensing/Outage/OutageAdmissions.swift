@@ -33,7 +33,7 @@ final class OutageAdmissions: Sendable {
 
     private struct State {
         var counts: [Pseudonym: Int] = [:]
-        var answers: [Pseudonym: (token: Pseudonym, answer: [UInt8])] = [:]
+        var answers: [Pseudonym: [UInt8]] = [:]
     }
 
     private let limits: AdmissionLimits
@@ -44,12 +44,12 @@ final class OutageAdmissions: Sendable {
     }
 
     func admit(_ decision: LicenseDecision) -> Verdict {
-        let token = decision.tokenUse?.token ?? decision.replay?.token
+        let token = decision.tokenUse?.token ?? decision.devicePlaces.first?.owner
         let tokenLimit = min(limits.perToken, decision.tokenUse.map { Int($0.limit) } ?? .max)
         let subject = decision.entry.subject
         return state.withLock { state in
             if let replay = decision.replay, let known = state.answers[replay.request] {
-                return known.token == replay.token ? .repeated(answer: known.answer) : .refused
+                return .repeated(answer: known)
             }
             guard state.counts.count < Self.capacity, state.answers.count < Self.capacity else { return .refused }
             let isAllowed =
@@ -57,7 +57,7 @@ final class OutageAdmissions: Sendable {
                 && subject.map { state.counts[$0, default: 0] < limits.perSubject } ?? true
             guard isAllowed else { return .refused }
             for name in [token, subject].compactMap(\.self) { state.counts[name, default: 0] += 1 }
-            if let replay = decision.replay { state.answers[replay.request] = (replay.token, replay.answer) }
+            if let replay = decision.replay { state.answers[replay.request] = replay.answer }
             return .admitted
         }
     }

@@ -7,7 +7,7 @@ import ByteCoding
 ///       16  licence
 ///    1...10  now, a signed number
 ///        1  which of the next three follow: 1 replay, 2 token use, 4 session token
-///            replay: request (32), token (32), window and end (signed numbers), size of the answer (a number), answer
+///            replay: request (32), request again (32), window and end (signed numbers), size of the answer (a number), answer
 ///            token use: token (32), key id (16), limit (a number), end (a signed number)
 ///            session token: session (32), generation (a number), end (a signed number)
 ///    1...10  how many device places, a number
@@ -129,8 +129,9 @@ extension LedgerFieldWriter {
     }
 
     fileprivate mutating func write(_ replay: ReplayRecord) {
+        // Version 1 has the name of a token here.
         write(replay.request)
-        write(replay.token)
+        write(replay.request)
         write(signed: replay.retryWindow)
         write(signed: replay.keptUntil)
         write(number: UInt64(replay.answer.count))
@@ -206,11 +207,11 @@ extension LedgerFieldReader {
     }
 
     fileprivate mutating func readReplay(answerSizeMaximum: Int) throws(LedgerEntryError) -> ReplayRecord {
-        let (request, token) = (try readPseudonym(), try readPseudonym())
+        let (request, _) = (try readPseudonym(), try readPseudonym())
         let (window, end) = (try readSigned(), try readSigned())
         var answer: [UInt8] = []
         for _ in 0..<(try readCount(maximum: answerSizeMaximum)) { answer.append(try readUInt8()) }
-        return ReplayRecord(request: request, token: token, retryWindow: window, keptUntil: end, answer: answer)
+        return ReplayRecord(request: request, retryWindow: window, keptUntil: end, answer: answer)
     }
 
     fileprivate mutating func readTokenUse() throws(LedgerEntryError) -> TokenUse {

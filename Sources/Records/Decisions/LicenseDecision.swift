@@ -47,15 +47,10 @@ package struct LicenseDecision: Sendable {
 
 /// Identifies a repeated request, and holds its answer (entitlement, section 4.7).
 package struct ReplayRecord: Equatable, Sendable {
-    /// SHA-256 of the SPC.
+    /// The name of the request. Its maker decides what makes two requests the same one.
     package var request: Pseudonym
-    /// SHA-256 of the token presented with it.
-    package var token: Pseudonym
-    /// The pseudonym of the token's issuer and subject; nil for a token without a subject. Other tokens of the same
-    /// party count as the same token.
-    package var party: Pseudonym?
-    /// How long a repeated request of the same token or party gets the same answer, in seconds from the first request.
-    /// From the end of that time on, it is refused.
+    /// How long a repeated request gets the same answer, in seconds from the first request. From the end of that time
+    /// on, it is refused.
     package var retryWindow: Int64
     /// Until when the request is remembered, and refused after the retry window. From then on it counts as a new
     /// request.
@@ -64,12 +59,9 @@ package struct ReplayRecord: Equatable, Sendable {
     package var answer: [UInt8]
 
     package init(
-        request: Pseudonym, token: Pseudonym, party: Pseudonym? = nil, retryWindow: Int64, keptUntil: Int64,
-        answer: [UInt8]
+        request: Pseudonym, retryWindow: Int64, keptUntil: Int64, answer: [UInt8]
     ) {
         self.request = request
-        self.token = token
-        self.party = party
         self.retryWindow = retryWindow
         self.keptUntil = keptUntil
         self.answer = answer

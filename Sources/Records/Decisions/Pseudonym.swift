@@ -59,6 +59,8 @@ package final class Pseudonymizer: Sendable {
         case rental
         /// A device's report of a playback session that has ended, by issuer, subject and session id.
         case sessionReport = "session-report"
+        /// A request that was decided before with an earlier end, by its name and a number.
+        case laterRequest = "later-request"
     }
 
     private let key: HMACSHA256Key
@@ -105,6 +107,11 @@ package final class Pseudonymizer: Sendable {
             writer.write(UInt32(part.utf8.count))
             writer.write(utf8Of: part)
         }
+    }
+
+    /// Another name for a request: the `number`th one.
+    package func later(_ number: UInt8, of request: Pseudonym) throws(CryptoError) -> Pseudonym {
+        try pseudonym(of: .laterRequest, request.bytes, [number])
     }
 
     /// Names the rental of a content by a subject of an issuer.

@@ -120,9 +120,9 @@ extension LicenseDecision {
 
     /// The parameters of `settle_account_1`.
     func values(locks: [Int64]) -> [PostgreSQLValue] {
-        let party: PostgreSQLValue = replay?.party.map { .bytes($0.bytes) } ?? .null
         let session = sessionTokenUse?.values ?? [PostgreSQLValue](repeating: .null, count: 3)
-        return accountValues + [party] + session + [.integer(now), .integers(locks)] + replayValues + tokenUseValues
+        // The name of the request stands for its token and its party too.
+        return accountValues + [.null] + session + [.integer(now), .integers(locks)] + replayValues + tokenUseValues
             + deviceValues
             + slotValues
     }
@@ -139,7 +139,7 @@ extension LicenseDecision {
         guard let replay else { return [PostgreSQLValue](repeating: .null, count: 5) }
         let (retryUntil, overflows) = now.addingReportingOverflow(replay.retryWindow)
         return [
-            .bytes(replay.request.bytes), .bytes(replay.token.bytes), .integer(overflows ? .max : retryUntil),
+            .bytes(replay.request.bytes), .bytes(replay.request.bytes), .integer(overflows ? .max : retryUntil),
             .integer(replay.keptUntil), .bytes(replay.answer),
         ]
     }

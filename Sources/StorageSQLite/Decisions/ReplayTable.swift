@@ -8,11 +8,11 @@ struct ReplayTable: ~Copyable {
 
     init(_ connection: inout SQLiteConnection) throws(StoreError) {
         let find = try connection.prepare(
-            "SELECT token, retry_until, kept_until, answer, party FROM replay WHERE request = ?1")
+            "SELECT retry_until, kept_until, answer FROM replay WHERE request = ?1")
         let keep = try connection.prepare(
             """
-            INSERT INTO replay (request, token, retry_until, kept_until, answer, party) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (request) DO UPDATE SET token = ?2, retry_until = ?3, kept_until = ?4, answer = ?5, party = ?6
+            INSERT INTO replay (request, token, retry_until, kept_until, answer) VALUES (?1, ?1, ?2, ?3, ?4)
+            ON CONFLICT (request) DO UPDATE SET retry_until = ?2, kept_until = ?3, answer = ?4
             """)
         self.find = find
         self.keep = keep
@@ -25,22 +25,17 @@ struct ReplayTable: ~Copyable {
     ) throws(StoreError) -> DecisionOutcome? {
         defer { find.reset() }
         try find.bind(replay.request, at: 1)
-        guard try find.step(), try find.integer(at: 2) > endTime else { return nil }
-        let party = find.isNull(at: 4) ? nil : try find.bytes(at: 4)
-        let isSameParty = party != nil && party == replay.party?.bytes
-        let isSameToken = try find.bytes(at: 0) == replay.token.bytes
-        guard isSameParty || isSameToken, try now < find.integer(at: 1) else { return .denied(.replayed) }
-        return .repeated(answer: try find.bytes(at: 3))
+        guard try find.step(), try find.integer(at: 1) > endTime else { return nil }
+        guard try now < find.integer(at: 0) else { return .denied(.replayed) }
+        return .repeated(answer: try find.bytes(at: 2))
     }
 
     mutating func keep(_ replay: ReplayRecord, at now: Int64) throws(StoreError) {
         defer { keep.reset() }
         try keep.bind(replay.request, at: 1)
-        try keep.bind(replay.token, at: 2)
-        try keep.bind(now + replay.retryWindow, at: 3)
-        try keep.bind(replay.keptUntil, at: 4)
-        try keep.bind(replay.answer, at: 5)
-        if let party = replay.party { try keep.bind(party, at: 6) } else { try keep.bind(nil as Int64?, at: 6) }
+        try keep.bind(now + replay.retryWindow, at: 2)
+        try keep.bind(replay.keptUntil, at: 3)
+        try keep.bind(replay.answer, at: 4)
         _ = try keep.step()
     }
 }

@@ -81,7 +81,7 @@ enum NodeCrashLoad {
 
     /// A licence that uses everything that can be counted. Nothing in it ends, because the node forgets what has ended.
     static func decision(_ number: UInt64) -> LicenseDecision {
-        let answer = RecordedAnswer(license: SampleDecisions.license(number), use: .streaming)
+        let answer = RecordedAnswer(license: SampleDecisions.license(number))
         return LicenseDecision(
             now: 0,
             replay: SampleDecisions.replay(number, window: end, keptUntil: end, answer: answer.bytes),

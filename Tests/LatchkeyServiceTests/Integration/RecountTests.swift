@@ -64,7 +64,7 @@ import Testing
             now: now, replay: SampleDecisions.replay(number, answer: [UInt8](repeating: 3, count: 18)),
             tokenUse: SampleDecisions.use(1, limit: limit), entry: SampleDecisions.entry(number))
         decision.replay?.keptUntil = now + 600
-        decision.replay?.answer = RecordedAnswer(license: decision.entry.license, use: .streaming).bytes
+        decision.replay?.answer = RecordedAnswer(license: decision.entry.license).bytes
         return decision
     }
 

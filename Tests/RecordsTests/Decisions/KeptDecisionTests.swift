@@ -18,7 +18,7 @@ import Testing
         guard isFull else { return decision }
         let names = try (1...8 as ClosedRange<UInt8>).map { try #require(pseudonym($0)) }
         decision.replay = ReplayRecord(
-            request: names[0], token: names[1], retryWindow: 120, keptUntil: .max, answer: [UInt8](0..<18))
+            request: names[0], retryWindow: 120, keptUntil: .max, answer: [UInt8](0..<18))
         decision.tokenUse = TokenUse(
             token: names[2], keyID: KeyID(words: Bytes16(high: 1, low: 2)), limit: .max, keptUntil: -1)
         decision.sessionTokenUse = SessionTokenUse(session: names[3], generation: 0, keptUntil: 5)
