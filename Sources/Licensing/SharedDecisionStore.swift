@@ -1,6 +1,7 @@
 package import ContentKeys
 package import Records
 import Synchronization
+package import Telemetry
 
 /// Commits the decisions of one node among many (architecture, "What many nodes share").
 ///
@@ -36,30 +37,35 @@ package final class SharedDecisionStore: DecisionStore {
     private let patience: Patience?
     private let mark: NodeMark
     private let mayCount: @Sendable () -> Bool
+    private let connections: SettledConnections?
     private let admissions: OutageAdmissions?
     private let state = Mutex(Counts())
 
     /// Without `patience`, renewals wait for the database like all other requests.
     ///
-    /// - Parameter mayCount: Whether the node's clock agrees well enough with the clock of the database.
+    /// - Parameters:
+    ///   - connections: The connections on which this node may decide; nil if it may decide on all.
+    ///   - mayCount: Whether the node's clock agrees well enough with the clock of the database.
     package init(
         shared: any RecountedStore, ledger: any DecisionKeeping, onStoreOutage: OutageRule = .refuse,
         limits: AdmissionLimits = AdmissionLimits(), patience: Patience? = nil, mark: NodeMark = NodeMark(),
+        connections: SettledConnections? = nil, clock: any MonotonicClock = SystemMonotonicClock(),
         mayCount: @escaping @Sendable () -> Bool = { true }
     ) {
         self.shared = shared
         self.ledger = ledger
         self.patience = patience
         self.mark = mark
+        self.connections = connections
         self.mayCount = mayCount
-        admissions = onStoreOutage == .admit ? OutageAdmissions(limits) : nil
+        admissions = onStoreOutage == .admit ? OutageAdmissions(limits, clock: clock) : nil
     }
 
     package var counts: Counts { state.withLock { $0 } }
 
-    /// Forgets what was admitted in outages. Called when the database has counted all of it. In the next outage, tokens
-    /// and subjects have their full limits again.
-    package func forgetAdmissions() { admissions?.forget() }
+    /// Forgets what was admitted in outages if the last one is long over. Called when the database has counted all of
+    /// it. After that, tokens and subjects have their full limits again.
+    package func forgetEndedAdmissions() { admissions?.forgetEnded() }
 
     package func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard decision.needsSharedState else {
@@ -68,6 +74,11 @@ package final class SharedDecisionStore: DecisionStore {
         }
         guard mayCount() else { return try await goOn(decision) }
         guard decision.sessionTokenUse == nil else { return try await renew(decision) }
+        guard let admissions else { return try await decide(decision) }
+        return try await admissions.watching(decision) { () throws(StoreError) in try await decide(decision) }
+    }
+
+    private func decide(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         switch await settle(decision) {
         case .success(let outcome): return try await record(outcome, of: decision)
         case .failure(.unavailable(.unreachable)): return try await admit(decision)
@@ -99,8 +110,25 @@ package final class SharedDecisionStore: DecisionStore {
         }
     }
 
+    /// Settles a decision in the database.
+    ///
+    /// The loss of a connection is no outage: the decision is settled once more on a fresh one. The database recognises
+    /// it if it was settled before.
     private func settle(_ decision: LicenseDecision) async -> Result<DecisionOutcome, StoreError> {
-        do throws(StoreError) { return .success(try await shared.settle(decision)) } catch { return .failure(error) }
+        let first = await settleOnce(decision)
+        guard let connections, case .failure(.unavailable(.unreachable)) = first, shared.isReconnecting,
+            await connections.waitForPass()
+        else { return first }
+        return await settleOnce(decision)
+    }
+
+    private func settleOnce(_ decision: LicenseDecision) async -> Result<DecisionOutcome, StoreError> {
+        do throws(StoreError) {
+            guard let connections else { return .success(try await shared.settle(decision)) }
+            return .success(try await shared.settle(decision, onConnectionsUpTo: connections.newest))
+        } catch {
+            return .failure(error)
+        }
     }
 
     // MARK: With the database
@@ -205,7 +233,7 @@ package final class SharedDecisionStore: DecisionStore {
     /// the load in order to be admitted.
     private func admit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard let admissions else { throw .unavailable(.unreachable) }
-        switch admissions.admit(decision) {
+        switch try await admissions.admit(decision, knowing: ledger) {
         case .refused:
             state.withLock { $0.overLimit += 1 }
             throw .unavailable(.unreachable)

@@ -205,10 +205,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         let requests = decisions.map { WriteRequest.decision($0, entry: $0.entry.encoded()) }
         do throws(StoreError) {
             return try await writeSeveral(requests).map { answer in
-                guard case .outcome(let outcome) = answer else {
-                    preconditionFailure("a decision is answered with its outcome")
-                }
-                return .success(outcome)
+                do throws(StoreError) { return .success(try answer.outcome) } catch { return .failure(error) }
             }
         } catch {
             return decisions.map { _ in .failure(error) }
@@ -308,10 +305,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     }
 
     private func decide(_ request: WriteRequest) async throws(StoreError) -> DecisionOutcome {
-        guard case .outcome(let outcome) = try await write(request) else {
-            preconditionFailure("a decision is answered with its outcome")
-        }
-        return outcome
+        try await write(request).outcome
     }
 
     func change(_ request: WriteRequest) async throws(StoreError) -> Bool {

@@ -4,6 +4,7 @@ import Entitlements
 import EventLoops
 import Records
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Licensing
@@ -12,6 +13,7 @@ import Testing
 @Suite struct SharedDecisionStoreTests {
     private let shared = SharedStandIn()
     private let ledger = LedgerStandIn()
+    private let clock = ManualClock()
 
     private func store(_ rule: SharedDecisionStore.OutageRule = .refuse) -> SharedDecisionStore {
         SharedDecisionStore(shared: shared, ledger: ledger, onStoreOutage: rule)
@@ -89,7 +91,7 @@ import Testing
         shared.answer(with: .failure(.unavailable(.unreachable)))
         let store = SharedDecisionStore(
             shared: shared, ledger: ledger, onStoreOutage: .admit,
-            limits: AdmissionLimits(perToken: perToken, perSubject: perSubject))
+            limits: AdmissionLimits(perToken: perToken, perSubject: perSubject), clock: clock)
         var refused = 0
         for number in 0..<20 as Range<UInt8> {
             var decision = try decision(spends: true)
@@ -103,11 +105,82 @@ import Testing
         }
         #expect(ledger.entries.count == given && refused == 20 - given)
         #expect(store.counts.admitted == UInt64(given) && store.counts.overLimit == UInt64(refused))
-        // The database has counted the admitted licences, so the next outage begins with its full limits.
-        store.forgetAdmissions()
+        // The database has counted the admitted licences. Ten minutes later, an outage begins with its full limits.
+        clock.advance(by: .seconds(599))
+        store.forgetEndedAdmissions()
         var next = try decision(spends: true)
-        next.replay = try replay(99)
+        (next.tokenUse?.limit, next.replay) = (uses, try replay(99))
+        next.entry.subject = Pseudonym([UInt8](repeating: 9, count: 32))
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(next) }
+        clock.advance(by: .seconds(1))
+        ledger.loseKept()
+        store.forgetEndedAdmissions()
         #expect(try await store.commit(next) == .recorded)
+    }
+
+    /// A use, a place or an answer that this node has given is known in an outage.
+    @Test func admitsNothingThatItHasGivenItself() async throws {
+        let store = store(.admit)
+        var given = try decision(spends: true)
+        let (owner, device) = (try Self.name(21), try Self.name(22))
+        given.devicePlaces = [DevicePlace(owner: owner, device: device, limit: 1, keptUntil: 100)]
+        given.tokenUse?.limit = 1
+        given.replay = try replay(1)
+        #expect(try await store.commit(given) == .recorded)
+        shared.answer(with: .failure(.unavailable(.unreachable)))
+        let answer = try #require(given.replay?.answer)
+        #expect(try await store.commit(given) == .repeated(answer: answer, isRecorded: true))
+        var again = given
+        again.replay = try replay(2)
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(again) }
+        again.tokenUse?.token = try Self.name(23)
+        #expect(try await store.commit(again) == .recorded, "another token on the device that has the place")
+        again.replay = try replay(3)
+        again.tokenUse?.token = try Self.name(24)
+        again.devicePlaces[0].device = try Self.name(25)
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(again) }
+        #expect(store.counts.admitted == 1 && store.counts.overLimit == 2)
+    }
+
+    private static func name(_ number: UInt8) throws -> Pseudonym {
+        try #require(Pseudonym([UInt8](repeating: number, count: 32)))
+    }
+
+    // MARK: A lost connection
+
+    /// The decision waits for the recount on the new connection, and is settled there.
+    @Test(arguments: [SharedDecisionStore.OutageRule.refuse, .admit])
+    func settlesOnceMoreOnAFreshConnection(rule: SharedDecisionStore.OutageRule) async throws {
+        let group = try EventLoopGroup(count: 1)
+        defer { group.stop(within: .seconds(1)) }
+        let connections = SettledConnections(on: group.loops)
+        connections.allow(upTo: 1)
+        shared.reconnect()
+        connections.whenNeeded { connections.allow(upTo: 2) }
+        let store = SharedDecisionStore(
+            shared: shared, ledger: ledger, onStoreOutage: rule, connections: connections)
+        #expect(try await store.commit(decision(spends: true)) == .recorded)
+        #expect(shared.count == 1 && store.counts.admitted == 0 && ledger.entries.count == 1)
+    }
+
+    /// In an outage one decision waits, and the others do not.
+    @Test(arguments: [false, true])
+    func waitsOnceInAnOutage(isRefused: Bool) async throws {
+        let group = try EventLoopGroup(count: 1)
+        defer { group.stop(within: .seconds(1)) }
+        let connections = SettledConnections(on: group.loops)
+        let needed = Mutex(0)
+        connections.whenNeeded { needed.withLock { $0 += 1 } }
+        if isRefused { shared.stayAway() }
+        let store = SharedDecisionStore(shared: shared, ledger: ledger, connections: connections)
+        for _ in 0..<3 {
+            await #expect(throws: StoreError.unavailable(.unreachable)) {
+                try await store.commit(decision(spends: true))
+            }
+        }
+        #expect(needed.withLock { $0 } == (isRefused ? 0 : 1) && shared.count == 0 && ledger.entries.isEmpty)
+        connections.allow(upTo: 1)
+        #expect(try await store.commit(decision(spends: true)) == .recorded)
     }
 
     @Test func admitsTheSameRequestOnce() async throws {
@@ -284,6 +357,8 @@ private final class SharedStandIn: RecountedStore {
         var isHanging = false
         var hung: [CheckedContinuation<Void, Never>] = []
         var noted: [Pseudonym] = []
+        var newestConnection = 1
+        var isReconnecting = true
     }
 
     private let state = Mutex(State())
@@ -306,6 +381,22 @@ private final class SharedStandIn: RecountedStore {
             return state.hung
         }
         for caller in hung { caller.resume() }
+    }
+
+    var newestConnection: Int { state.withLock { $0.newestConnection } }
+    var isReconnecting: Bool { state.withLock { $0.isReconnecting } }
+
+    /// Opens a new connection. Decisions fail on it until they are allowed there.
+    func reconnect() { state.withLock { $0.newestConnection += 1 } }
+
+    /// The server has refused a connection.
+    func stayAway() { state.withLock { $0.isReconnecting = false } }
+
+    func settle(
+        _ decision: LicenseDecision, onConnectionsUpTo newest: Int
+    ) async throws(StoreError) -> DecisionOutcome {
+        guard newest >= newestConnection else { throw .unavailable(.unreachable) }
+        return try await settle(decision)
     }
 
     func giveBack(_ decision: LicenseDecision) async throws(StoreError) -> Bool {
@@ -363,8 +454,19 @@ private final class LedgerStandIn: DecisionKeeping {
     func owedDecisions(limit: Int) async throws(StoreError) -> [KeptDecision] { [] }
 
     func keptDecisions(
-        from mark: Int64, behind number: Int64, limit: Int
-    ) async throws(StoreError) -> [KeptDecision] { [] }
+        from mark: Int64, behind last: Int64, limit: Int
+    ) async throws(StoreError) -> [KeptDecision] {
+        zip(marks, kept).enumerated().compactMap { index, one in
+            let number = Int64(index) + 1
+            return one.0 != nil && number > last ? KeptDecision(number: number, decision: one.1) : nil
+        }
+    }
+
+    /// The decisions that were kept are as old as the ledger forgets them.
+    func loseKept() {
+        state.withLock { $0.marks = [] }
+        decisions.withLock { $0 = [] }
+    }
 
     func latestMark() async throws(StoreError) -> Int64 { 0 }
     func noteSettled(_ numbers: [Int64], mark: Int64) async throws(StoreError) {}

@@ -136,19 +136,22 @@ final class LicenseRecords: Sendable {
         _ clock: TrustedClock, _ loops: [LoopContext], _ logger: Logger
     ) throws(EventLoopError) -> Sharing {
         let settings = loaded.configuration.storage
-        let (mark, patience) = (NodeMark(), Patience(on: loops))
+        let (mark, patience, connections) = (NodeMark(), Patience(on: loops), SettledConnections(on: loops))
         let decisions = SharedDecisionStore(
             shared: shared, ledger: ledger, onStoreOutage: settings.onStoreOutage, limits: settings.admissions,
-            patience: patience, mark: mark, mayCount: { clock.mayCount })
+            patience: patience, mark: mark, connections: connections, mayCount: { clock.mayCount })
         let copy = LedgerCopy(
             chain: chain, label: loaded.configuration.nodeLabel,
             retention: loaded.configuration.ledger.sharedRetention.components.seconds, store: shared, ledger: ledger)
+        let recount = try RecountKeeper(
+            Recount(node: chain.node, ledger: ledger, shared: shared, mark: mark, connections: connections),
+            decisions, logger: logger)
+        connections.whenNeeded { [weak recount] in recount?.passSoon() }
         return Sharing(
             store: shared, decisions: decisions, patience: patience,
             revocations: SharedRevocations(shared: shared, pending: ledger),
             shipping: try LedgerShipping(path: loaded.databasePath, copy: copy, logger: logger, clock: clock),
-            recount: try RecountKeeper(
-                Recount(node: chain.node, ledger: ledger, shared: shared, mark: mark), decisions, logger: logger))
+            recount: recount)
     }
 
     /// Records an event of the daemon itself in the ledger.

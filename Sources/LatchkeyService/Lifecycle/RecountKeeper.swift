@@ -11,12 +11,16 @@ final class RecountKeeper: Sendable {
 
     private struct State {
         var isStopped = false
+        /// Whether another pass begins when the current one ends.
+        var isNeeded = false
+        var isPassing = false
         var counts = Recount.Report()
     }
 
     private let decisions: SharedDecisionStore
     private let group: EventLoopGroup
     private let logger: Logger
+    private let passing: Passing
     private let state = Mutex(State())
 
     /// Starts the thread, and the first pass.
@@ -26,8 +30,17 @@ final class RecountKeeper: Sendable {
         self.decisions = decisions
         self.logger = logger
         group = try EventLoopGroup(count: 1, name: "recount")
-        let passing = Passing(recount)
-        pass(passing)
+        passing = Passing(recount)
+        pass()
+    }
+
+    /// Begins a pass now, because a decision waits for it.
+    func passSoon() {
+        let isPassing = state.withLock { state in
+            state.isNeeded = true
+            return state.isPassing
+        }
+        if !isPassing { _ = group.loops[0].execute { [self] in pass() } }
     }
 
     /// The totals of all passes since the start.
@@ -41,19 +54,32 @@ final class RecountKeeper: Sendable {
         group.stop(within: Self.lastLimit)
     }
 
-    private func pass(_ passing: Passing) {
+    /// Begins a pass, and after it the next one. Runs on the thread's loop. Does nothing during a pass.
+    private func pass() {
+        let begins = state.withLock { state in
+            guard !state.isStopped, !state.isPassing else { return false }
+            (state.isPassing, state.isNeeded) = (true, false)
+            return true
+        }
+        guard begins else { return }
         let loop = group.loops[0]
         loop.spawn { [self] in
-            await passOnce(passing)
-            guard !state.withLock({ $0.isStopped }) else { return }
-            loop.execute { _ = loop.schedule(after: Self.pause) { [self] in pass(passing) } }
+            await passOnce()
+            let isNeeded = state.withLock { state in
+                state.isPassing = false
+                return state.isNeeded
+            }
+            _ = loop.execute { [self] in
+                if let next = passing.next.take() { loop.cancel(next) }
+                passing.next = loop.schedule(after: isNeeded ? .zero : Self.pause) { [self] in pass() }
+            }
         }
     }
 
-    private func passOnce(_ passing: Passing) async {
+    private func passOnce() async {
         do throws(StoreError) {
             let report = try await passing.recount.pass()
-            decisions.forgetAdmissions()
+            decisions.forgetEndedAdmissions()
             note(report)
         } catch {
             // Other parts log the outage itself.
@@ -80,6 +106,8 @@ final class RecountKeeper: Sendable {
     private final class Passing: @unchecked Sendable {
         // Safe to send: used by one task at a time, on the keeper's thread.
         let recount: Recount
+        /// The timer of the next pass.
+        var next: TimerID?
 
         init(_ recount: Recount) {
             self.recount = recount

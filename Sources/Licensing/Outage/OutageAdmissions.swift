@@ -2,6 +2,7 @@ import ByteCoding
 import ContentKeys
 import Records
 import Synchronization
+import Telemetry
 
 /// How many licences a node gives in an outage of the nodes' database, before their uses are counted there.
 package struct AdmissionLimits: Equatable, Sendable {
@@ -16,54 +17,224 @@ package struct AdmissionLimits: Equatable, Sendable {
     }
 }
 
-/// Counts what a node admits in an outage of the nodes' database.
+/// Decides what a node admits in an outage of the nodes' database.
 ///
-/// Tokens, subjects and requests are remembered until the outage is over and the database has counted all of them. When
-/// `capacity` of them are remembered, nothing more is admitted.
+/// It knows what the node itself has decided in the last minutes: a use or a place that this node has given is not
+/// given again. What other nodes have given is not known, so the licences for each token and subject are limited too.
+/// The limits last until ten minutes have passed without an outage. When `capacity` tokens, subjects or requests are
+/// remembered, nothing more is admitted.
 final class OutageAdmissions: Sendable {
     private static let capacity = 65_536
+    /// How many of the node's own decisions are remembered: a thousand a second for almost nine minutes.
+    private static let ownCapacity = 1 << 19
+    private static let pieceSize = 1024
+    /// How long the limits last after the last licence that was admitted.
+    static let limitsLast: Duration = .seconds(600)
 
     /// Whether a licence is admitted.
     enum Verdict: Equatable {
         case admitted
-        /// The same request was admitted before, with this answer.
+        /// The same request was decided before, with this answer.
         case repeated(answer: [UInt8])
         case refused
     }
 
+    private struct KeyUse: Hashable {
+        let token: Pseudonym
+        let keyID: KeyID
+
+        init(_ use: TokenUse) {
+            (token, keyID) = (use.token, use.keyID)
+        }
+    }
+
+    private struct Place: Hashable {
+        let owner: Pseudonym
+        let device: Pseudonym
+    }
+
+    /// The uses and places of decisions that are under way. The database may have given them, and this node does not
+    /// know it yet.
+    private struct UnderWay {
+        private(set) var uses: [KeyUse: UInt32] = [:]
+        private var places: [Place: Int] = [:]
+        private(set) var devices: [Pseudonym: Set<Pseudonym>] = [:]
+
+        mutating func add(_ decision: LicenseDecision) {
+            if let use = decision.tokenUse { uses[KeyUse(use), default: 0] += 1 }
+            for place in decision.devicePlaces {
+                places[Place(owner: place.owner, device: place.device), default: 0] += 1
+                devices[place.owner, default: []].insert(place.device)
+            }
+        }
+
+        mutating func remove(_ decision: LicenseDecision) {
+            if let use = decision.tokenUse, let count = uses[KeyUse(use)] {
+                uses[KeyUse(use)] = count > 1 ? count - 1 : nil
+            }
+            for place in decision.devicePlaces {
+                let key = Place(owner: place.owner, device: place.device)
+                guard let count = places[key] else { continue }
+                places[key] = count > 1 ? count - 1 : nil
+                guard count == 1 else { continue }
+                devices[place.owner]?.remove(place.device)
+                if devices[place.owner]?.isEmpty == true { devices[place.owner] = nil }
+            }
+        }
+    }
+
     private struct State {
+        /// How many licences were admitted for each token and subject.
         var counts: [Pseudonym: Int] = [:]
+        /// The answers to the requests that were admitted, or decided by this node before.
         var answers: [Pseudonym: [UInt8]] = [:]
+        var uses: [KeyUse: UInt32] = [:]
+        var devices: [Pseudonym: Set<Pseudonym>] = [:]
+        /// The last of the node's own decisions that is known.
+        var lastOwn: Int64 = 0
+        var ownCount = 0
+        var admittedCount = 0
+        var lastAdmitted: MonotonicTime?
+        var knowsOwed = false
+
+        mutating func note(_ decision: LicenseDecision) {
+            if let use = decision.tokenUse { uses[KeyUse(use), default: 0] += 1 }
+            for place in decision.devicePlaces { devices[place.owner, default: []].insert(place.device) }
+            if let replay = decision.replay { answers[replay.request] = replay.answer }
+        }
+
+        func knows(_ decision: LicenseDecision) -> Bool {
+            decision.replay.map { answers[$0.request] != nil } ?? false
+        }
+
+        /// Notes a decision of this node, unless it is known.
+        mutating func noteOwn(_ decision: LicenseDecision) {
+            guard !knows(decision) else { return }
+            note(decision)
+            ownCount += 1
+        }
+
+        mutating func noteAdmitted(_ decision: LicenseDecision) {
+            let names = [decision.countedToken, decision.entry.subject]
+            for name in Set(names.compactMap(\.self)) { counts[name, default: 0] += 1 }
+            note(decision)
+            admittedCount += 1
+        }
+
+        /// Whether the uses and places that this node has given, or may have given, leave room for the decision. It is
+        /// one of those under way.
+        func leavesRoom(for decision: LicenseDecision, beside underWay: UnderWay) -> Bool {
+            if let use = decision.tokenUse {
+                let key = KeyUse(use)
+                if uses[key, default: 0] + underWay.uses[key, default: 0] > use.limit { return false }
+            }
+            return decision.devicePlaces.allSatisfy { place in
+                let known = devices[place.owner] ?? []
+                if known.contains(place.device) || place.kind == .replacing { return true }
+                return known.union(underWay.devices[place.owner] ?? []).count <= Int(place.limit)
+            }
+        }
     }
 
     private let limits: AdmissionLimits
-    private let state = Mutex(State())
+    private let clock: any MonotonicClock
+    private let state = Mutex((known: State(), underWay: UnderWay(), forgottenCount: 0))
 
-    init(_ limits: AdmissionLimits) {
+    init(_ limits: AdmissionLimits, clock: any MonotonicClock) {
         self.limits = limits
+        self.clock = clock
     }
 
-    func admit(_ decision: LicenseDecision) -> Verdict {
-        let token = decision.tokenUse?.token ?? decision.devicePlaces.first?.owner
+    /// Decides by `body`, with the decision under way until its outcome is durable.
+    func watching(
+        _ decision: LicenseDecision, _ body: () async throws(StoreError) -> DecisionOutcome
+    ) async throws(StoreError) -> DecisionOutcome {
+        state.withLock { $0.underWay.add(decision) }
+        do throws(StoreError) {
+            let outcome = try await body()
+            end(decision, isRecorded: outcome == .recorded)
+            return outcome
+        } catch {
+            end(decision, isRecorded: false)
+            throw error
+        }
+    }
+
+    private func end(_ decision: LicenseDecision, isRecorded: Bool) {
+        state.withLock { state in
+            state.underWay.remove(decision)
+            if isRecorded { state.known.noteOwn(decision) }
+        }
+    }
+
+    /// Reads the decisions that the node has kept since the last call. The first call also reads those that were
+    /// admitted before a restart. Returns how often everything was forgotten before.
+    private func learn(from ledger: any DecisionKeeping) async throws(StoreError) -> Int {
+        let forgottenCount = state.withLock { $0.forgottenCount }
+        if state.withLock({ !$0.known.knowsOwed }) {
+            let owed = try await ledger.owedDecisions(limit: Self.capacity)
+            state.withLock { state in
+                guard !state.known.knowsOwed else { return }
+                state.known.knowsOwed = true
+                for one in owed where !state.known.knows(one.decision) { state.known.noteAdmitted(one.decision) }
+            }
+        }
+        while true {
+            let last = state.withLock { $0.known.lastOwn }
+            let kept = try await ledger.keptDecisions(from: 0, behind: last, limit: Self.pieceSize)
+            if kept.isEmpty { return forgottenCount }
+            state.withLock { state in
+                for one in kept where one.number > state.known.lastOwn {
+                    state.known.lastOwn = one.number
+                    state.known.noteOwn(one.decision)
+                }
+            }
+        }
+    }
+
+    /// Decides about a decision that is under way (`watching`), by what the node has decided before.
+    func admit(_ decision: LicenseDecision, knowing ledger: any DecisionKeeping) async throws(StoreError) -> Verdict {
+        while true {
+            let learned = try await learn(from: ledger)
+            if let verdict = verdict(on: decision, learned) { return verdict }
+        }
+    }
+
+    /// Returns nil if what was learned was forgotten meanwhile.
+    private func verdict(on decision: LicenseDecision, _ learned: Int) -> Verdict? {
         let tokenLimit = min(limits.perToken, decision.tokenUse.map { Int($0.limit) } ?? .max)
         let subject = decision.entry.subject
-        return state.withLock { state in
-            if let replay = decision.replay, let known = state.answers[replay.request] {
+        return state.withLock { [now = clock.monotonicTime] state in
+            guard state.forgottenCount == learned else { return nil }
+            if let replay = decision.replay, let known = state.known.answers[replay.request] {
                 return .repeated(answer: known)
             }
-            guard state.counts.count < Self.capacity, state.answers.count < Self.capacity else { return .refused }
+            guard state.known.counts.count < Self.capacity, state.known.admittedCount < Self.capacity,
+                state.known.ownCount < Self.ownCapacity,
+                state.known.leavesRoom(for: decision, beside: state.underWay)
+            else { return .refused }
+            let token = decision.countedToken
             let isAllowed =
-                token.map { state.counts[$0, default: 0] < tokenLimit } ?? true
-                && subject.map { state.counts[$0, default: 0] < limits.perSubject } ?? true
+                token.map { state.known.counts[$0, default: 0] < tokenLimit } ?? true
+                && subject.map { state.known.counts[$0, default: 0] < limits.perSubject } ?? true
             guard isAllowed else { return .refused }
-            for name in [token, subject].compactMap(\.self) { state.counts[name, default: 0] += 1 }
-            if let replay = decision.replay { state.answers[replay.request] = replay.answer }
+            state.known.noteAdmitted(decision)
+            state.known.lastAdmitted = now
             return .admitted
         }
     }
 
-    /// Forgets everything. Called when the outage is over and the database has counted all.
-    func forget() {
-        state.withLock { $0 = State() }
+    /// Forgets everything if the limits are over. Called when the database has counted all.
+    func forgetEnded() {
+        state.withLock { [now = clock.monotonicTime] state in
+            if let last = state.known.lastAdmitted, now - last < Self.limitsLast { return }
+            state.known = State()
+            state.forgottenCount += 1
+        }
     }
+}
+
+extension LicenseDecision {
+    /// The token whose licences are limited in an outage; nil if nothing is counted under its name.
+    fileprivate var countedToken: Pseudonym? { tokenUse?.token ?? devicePlaces.first?.owner }
 }

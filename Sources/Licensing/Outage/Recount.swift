@@ -35,12 +35,19 @@ package final class Recount {
     private let ledger: any DecisionKeeping
     private let shared: any RecountedStore
     private let mark: NodeMark
+    private let connections: SettledConnections?
+    /// The newest connection when the last pass began.
+    private var newestConnection = 0
     /// The last mark that the database has taken; nil before the ledger was read.
     private var taken: Int64?
     /// The mark before which the ledger has forgotten its kept decisions.
     private var cleared: Int64 = 0
 
-    package init(node: NodeID, ledger: any DecisionKeeping, shared: any RecountedStore, mark: NodeMark) {
+    package init(
+        node: NodeID, ledger: any DecisionKeeping, shared: any RecountedStore, mark: NodeMark,
+        connections: SettledConnections? = nil
+    ) {
+        self.connections = connections
         self.node = node
         self.ledger = ledger
         self.shared = shared
@@ -50,9 +57,14 @@ package final class Recount {
     /// Settles everything that the database lacks. Throws at the first failure; the next call goes on from there.
     package func pass() async throws(StoreError) -> Report {
         var report = Report()
+        let newest = shared.newestConnection
         let expected = try await knownMark()
         let next = mark.next()
         let found = try await shared.replaceMark(of: node, with: next, expected: expected)
+        if newest != newestConnection, found >= expected {
+            // Behind a new connection, what was decided since the mark may be missing too.
+            report.restored = try await restore(from: min(found, expected))
+        }
         if found < expected {
             report.restored = try await restore(from: found)
             // Until all decisions are restored, the old mark stays, so that a failed pass does not hide the loss.
@@ -61,6 +73,8 @@ package final class Recount {
             taken = next
             mark.raise(to: found)
         }
+        newestConnection = newest
+        connections?.allow(upTo: newest)
         try await settleOwed(&report)
         try await clear()
         return report

@@ -40,8 +40,20 @@ package protocol DecisionKeeping: Ledger {
 
 /// The state that nodes share, with the calls that are needed to count again.
 package protocol RecountedStore: SharedStateStore {
+    /// The number of the newest connection to the database; 0 if there was none. Each new connection may lead to
+    /// another database.
+    var newestConnection: Int { get }
+
+    /// Whether a lost connection may be back in a moment: no attempt to connect has failed.
+    var isReconnecting: Bool { get }
+
+    /// Settles a decision as `settle(_:)` does, but only on a connection whose number is at most `newest`. If there is
+    /// none, throws `unavailable(.unreachable)`.
+    func settle(_ decision: LicenseDecision, onConnectionsUpTo newest: Int) async throws(StoreError) -> DecisionOutcome
+
     /// Takes back one use of the token that a settled decision has spent, and forgets its request. Changes nothing if
-    /// the request was settled with another answer. Returns whether the request was found.
+    /// the request was settled with another answer, or if another node has recorded it since. Returns whether the use
+    /// was taken back.
     func giveBack(_ decision: LicenseDecision) async throws(StoreError) -> Bool
 
     /// Replaces the node's mark, but only if the database has `expected` or a larger one. Returns the previous mark; 0

@@ -68,6 +68,8 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     private let connect: @Sendable () async -> Result<PostgreSQLConnection, PostgreSQLFailure>
     /// Called with true when the connection becomes usable, and with false when it is lost.
     var connectedChanged: (Bool) -> Void = { _ in }
+    /// The number of the current connection. Each new connection of the set has a larger one.
+    var number = 0
     /// Called when the server has sent something.
     var heard: () -> Void = {}
     /// When the server last sent something on this connection, or accepted the connection.
@@ -357,6 +359,10 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         connectedChanged(false)
         for entry in sent.takeAll() {
             for call in entry.waiting { call.give(.failure(.connectionLost)) }
+        }
+        let waiters = waiting.takeAll()
+        for call in waiters {
+            if call.newestConnection == nil { waiting.append(call) } else { call.give(.failure(.connectionLost)) }
         }
     }
 

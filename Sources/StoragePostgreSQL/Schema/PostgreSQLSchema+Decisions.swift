@@ -118,6 +118,14 @@ extension PostgreSQLSchema {
     /// need both to count again.
     static let recounts = Migration(number: 6, oldestProgram: 1, script: [marks, replaceMark, giveBack])
 
+    /// Keeps a use whose request another node has recorded since: that node has given its licence.
+    static let recordedRequests = Migration(
+        number: 12, oldestProgram: 1,
+        script: [
+            giveBack.changing("give_back_1", to: "give_back_2").changing(
+                "AND answer = in_answer;", to: "AND answer = in_answer AND NOT is_recorded;")
+        ])
+
     /// A number that a node increases. If the database has a number, it has everything that the node settled before
     /// that number (`DecisionKeeping`).
     private static let marks = """

@@ -35,6 +35,7 @@ final class ConnectionSet: @unchecked Sendable {
     /// help.
     private let onRefusal = Mutex<(@Sendable (PostgreSQLOpeningError) -> Void)?>(nil)
     private let state = Mutex(PostgreSQLHealth())
+    private let newest = Atomic<Int>(0)
 
     init(on loop: LoopContext, opener: SessionOpener, pool: BlockingWorkerPool, first: PostgreSQLConnection?) {
         self.loop = loop
@@ -53,6 +54,9 @@ final class ConnectionSet: @unchecked Sendable {
     }
 
     var health: PostgreSQLHealth { state.withLock { $0 } }
+
+    /// The number of the newest connection for calls.
+    var newestConnection: Int { newest.load(ordering: .acquiring) }
 
     func start() {
         let limits = opener.settings.limits
@@ -92,6 +96,11 @@ final class ConnectionSet: @unchecked Sendable {
             let position = Int(number % UInt64(writers.count))
             let inOrder = writers[position...] + writers[..<position]
             return inOrder.first(where: \.isConnected) ?? inOrder.first
+        case .decision(let number, let newest):
+            guard !writers.isEmpty else { return nil }
+            let position = Int(number % UInt64(writers.count))
+            let inOrder = writers[position...] + writers[..<position]
+            return inOrder.first { $0.isConnected && $0.number <= newest }
         }
     }
 
@@ -171,7 +180,8 @@ final class ConnectionSet: @unchecked Sendable {
             on: loop, limits: opener.settings.limits, groupSize: groupSize, first: first
         ) { [self] in await connect() }
         if isCounted {
-            connection.connectedChanged = { [self] isConnected in
+            connection.connectedChanged = { [self, unowned connection] isConnected in
+                if isConnected { connection.number = newest.add(1, ordering: .releasing).newValue }
                 state.withLock { health in
                     if isConnected, health.connected == 0 { health.arrivals += 1 }
                     health.connected += isConnected ? 1 : -1

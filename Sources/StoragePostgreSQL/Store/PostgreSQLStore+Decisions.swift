@@ -9,11 +9,27 @@ extension PostgreSQLStore: RecountedStore {
     /// The subject or token of the decision chooses the connection. Decisions of one subject or token therefore do not
     /// wait for one another in the database.
     package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+        try await settle(decision, .write(decision.home))
+    }
+
+    package func settle(
+        _ decision: LicenseDecision, onConnectionsUpTo newest: Int
+    ) async throws(StoreError) -> DecisionOutcome {
+        try await settle(decision, .decision(decision.home, newest: newest))
+    }
+
+    package var newestConnection: Int { connections.newestConnection }
+
+    package var isReconnecting: Bool {
+        let health = health
+        return health.lastError == nil && !health.isSilent
+    }
+
+    private func settle(_ decision: LicenseDecision, _ route: Route) async throws(StoreError) -> DecisionOutcome {
         guard decision.needsSharedState else { return .recorded }
         let locks = Set(decision.contended.map(\.lockNumber)).sorted()
-        let home = UInt64(bitPattern: decision.contended.last?.lockNumber ?? 0)
         return try DecisionOutcome(
-            try await run(.settle, decision.values(locks: locks), .write(home), locks: locks), of: decision)
+            try await run(.settle, decision.values(locks: locks), route, locks: locks), of: decision)
     }
 
     package func noteRecorded(_ request: Pseudonym) {
@@ -24,7 +40,7 @@ extension PostgreSQLStore: RecountedStore {
     package func giveBack(_ decision: LicenseDecision) async throws(StoreError) -> Bool {
         guard let replay = decision.replay else { return false }
         let locks = Set(decision.contended.map(\.lockNumber)).sorted()
-        let home = UInt64(bitPattern: decision.contended.last?.lockNumber ?? 0)
+        let home = decision.home
         let use = decision.tokenUse
         let values: [PostgreSQLValue] = [
             .integers(locks), .bytes(replay.request.bytes), .bytes(replay.answer), .optional(use?.token.bytes),
@@ -117,6 +133,9 @@ extension LicenseDecision {
         [replay?.request, sessionTokenUse?.session, tokenUse?.token, rental?.name].compactMap { $0 }
             + devicePlaces.map(\.owner) + slotClaims.map(\.group)
     }
+
+    /// The number by which the decision's connection is chosen.
+    fileprivate var home: UInt64 { UInt64(bitPattern: contended.last?.lockNumber ?? 0) }
 
     /// The parameters of `settle_account_1`.
     func values(locks: [Int64]) -> [PostgreSQLValue] {

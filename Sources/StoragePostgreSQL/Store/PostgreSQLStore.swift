@@ -19,7 +19,7 @@ package final class PostgreSQLStore: Sendable {
     let limits: PostgreSQLLimits
     private let group: EventLoopGroup
     private let pool: BlockingWorkerPool
-    private let connections: ConnectionSet
+    let connections: ConnectionSet
     private let loop: LoopContext
     private let opener: SessionOpener
 
@@ -111,6 +111,12 @@ package final class PostgreSQLStore: Sendable {
         case read
         /// Calls with the same number use the same connection while it is connected.
         case write(UInt64)
+        /// As `write`, but only on connections up to this number. The call does not wait for one.
+        case decision(UInt64, newest: Int)
+
+        fileprivate var newestConnection: Int? {
+            if case .decision(_, let newest) = self { newest } else { nil }
+        }
     }
 
     /// Runs a statement on a connection of the route.
@@ -138,7 +144,9 @@ package final class PostgreSQLStore: Sendable {
         return await withCheckedContinuation { continuation in
             let collected = CollectedOutcomes(count: statements.count) { continuation.resume(returning: $0) }
             let calls = statements.enumerated().map { index, statement in
-                DatabaseCall(statement.0, statement.1, deadline: deadline, locks: locks) {
+                DatabaseCall(
+                    statement.0, statement.1, deadline: deadline, locks: locks, newestConnection: route.newestConnection
+                ) {
                     collected.set($0, at: index)
                 }
             }

@@ -298,7 +298,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .forgetChallenges: Self.forget(from: "challenge", "holder, number", end: "expires_at")
         case .signOfLife: "SELECT 1"
         case .replaceMark: "SELECT replace_mark_1($1, $2, $3)"
-        case .giveBack: "SELECT give_back_1($1, $2, $3, $4, $5)"
+        case .giveBack: "SELECT give_back_2($1, $2, $3, $4, $5)"
         case .advanceSettled:
             // The clock is read as late as possible: the answer is sent immediately after.
             "SELECT advance_settled_1($1), \(Self.clockMicroseconds)"

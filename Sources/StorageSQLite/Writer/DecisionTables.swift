@@ -48,9 +48,20 @@ struct DecisionTables: ~Copyable {
     ) throws(StoreError) -> WriteAnswer {
         switch request {
         case .decision(let decision, let entry):
-            let outcome = try decide(decision, endTime: endTime)
-            if outcome == .recorded, let entry { try ledger.append(entry) }
-            return .outcome(outcome)
+            let checked: CheckedDecision
+            do throws(StoreError) {
+                checked = try check(decision, endTime: endTime)
+            } catch .recordMalformed {
+                // Nothing was written, and the row concerns no other request of the batch.
+                return .failed(.recordMalformed)
+            }
+            switch checked {
+            case .settled(let outcome): return .outcome(outcome)
+            case .granted(let changes):
+                try record(decision, changes, endTime: endTime)
+                if let entry { try ledger.append(entry) }
+                return .outcome(.recorded)
+            }
         case .entry(let entry, _):
             try ledger.append(entry)
             return .done(true)
@@ -129,31 +140,49 @@ struct DecisionTables: ~Copyable {
         }
     }
 
-    /// Decides and records a licence decision.
+    /// A licence decision before anything of it is written.
+    private enum CheckedDecision {
+        /// It is denied, or repeats another one.
+        case settled(DecisionOutcome)
+        case granted([SlotChanges])
+    }
+
+    /// Checks a licence decision. Writes nothing.
     ///
     /// Records with long terms end by the settled time, at the latest by the decision's own time. Playbacks and the
     /// window for repeated requests are short, so they end by the decision's own time.
-    private mutating func decide(
+    private mutating func check(
         _ decision: LicenseDecision, endTime: Int64
-    ) throws(StoreError) -> DecisionOutcome {
+    ) throws(StoreError) -> CheckedDecision {
         let now = decision.now
         let end = min(now, endTime)
         if let record = decision.replay, let outcome = try replay.outcome(of: record, at: now, endTime: end) {
-            return outcome
+            return .settled(outcome)
         }
-        if let claim = decision.rental, let denial = try rentals.denial(of: claim, at: end) { return .denied(denial) }
+        if let claim = decision.rental, let denial = try rentals.denial(of: claim, at: end) {
+            return .settled(.denied(denial))
+        }
         if let use = decision.sessionTokenUse, let denial = try sessions.denial(of: use, at: end) {
-            return .denied(denial)
+            return .settled(.denied(denial))
         }
-        if let use = decision.tokenUse, let denial = try uses.denial(of: use, at: end) { return .denied(denial) }
+        if let use = decision.tokenUse, let denial = try uses.denial(of: use, at: end) {
+            return .settled(.denied(denial))
+        }
         if !decision.devicePlaces.isEmpty, let denial = try devices.denial(of: decision.devicePlaces, at: end) {
-            return .denied(denial)
+            return .settled(.denied(denial))
         }
-        let changes: [SlotChanges]
         switch try slots.changes(for: decision.slotClaims, at: now) {
-        case .denied(let denial): return .denied(denial)
-        case .granted(let granted): changes = granted
+        case .denied(let denial): return .settled(.denied(denial))
+        case .granted(let changes): return .granted(changes)
         }
+    }
+
+    /// Writes what a granted decision spends.
+    private mutating func record(
+        _ decision: LicenseDecision, _ changes: [SlotChanges], endTime: Int64
+    ) throws(StoreError) {
+        let now = decision.now
+        let end = min(now, endTime)
         if let record = decision.replay { try replay.keep(record, at: now) }
         if let use = decision.sessionTokenUse { try sessions.keep(use, at: end) }
         if let use = decision.tokenUse { try uses.keep(use, at: end) }
@@ -161,6 +190,5 @@ struct DecisionTables: ~Copyable {
         for place in decision.devicePlaces { try devices.keep(place, at: end, decidedAt: now) }
         for change in changes { try slots.store(change) }
         for claim in decision.slotClaims { try slotNames.keep(claim) }
-        return .recorded
     }
 }

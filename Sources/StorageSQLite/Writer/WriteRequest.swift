@@ -55,8 +55,23 @@ enum WriteAnswer: Sendable {
     case outcome(DecisionOutcome)
     /// Whether the request changed anything.
     case done(Bool)
+    /// The request failed, and changed nothing. The others of its batch are not affected.
+    case failed(StoreError)
     /// The answers in the order of the requests.
     case several([WriteAnswer])
+}
+
+extension WriteAnswer {
+    /// The outcome of a decision.
+    var outcome: DecisionOutcome {
+        get throws(StoreError) {
+            switch self {
+            case .outcome(let outcome): return outcome
+            case .failed(let error): throw error
+            case .done, .several: preconditionFailure("a decision is answered with its outcome")
+            }
+        }
+    }
 }
 
 typealias WriteResult = Result<WriteAnswer, StoreError>

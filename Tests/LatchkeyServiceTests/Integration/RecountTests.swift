@@ -146,10 +146,32 @@ import Testing
         #expect(try uses == 5)
         try end()
     }
+
+    /// Another node has recorded the request meanwhile, so its use stays spent.
+    @Test func givesBackNothingThatAnotherNodeHasRecorded() async throws {
+        let decision = decision(1, limit: 1)
+        #expect(try await shared.settle(decision) == .recorded)
+        try execute("UPDATE replay SET is_recorded = true")
+        #expect(try await !shared.giveBack(decision))
+        #expect(try uses == 1)
+        try execute("UPDATE replay SET is_recorded = false")
+        #expect(try await shared.giveBack(decision))
+        #expect(try uses == 0)
+        try end()
+    }
 }
 
 /// A database that does not answer.
 private struct AbsentStore: RecountedStore {
+    let newestConnection = 0
+    let isReconnecting = false
+
+    func settle(
+        _ decision: LicenseDecision, onConnectionsUpTo newest: Int
+    ) async throws(StoreError) -> DecisionOutcome {
+        throw .unavailable(.unreachable)
+    }
+
     func noteRecorded(_ request: Pseudonym) {}
 
     func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
