@@ -1,8 +1,8 @@
 /// Appends one JSON value to a buffer, member by member.
 ///
 /// There is no tree: each call appends bytes at once. The writer adds commas and brackets itself, so the result is
-/// well formed if every object gets distinct names. Strings are escaped so that the text is one line without control
-/// characters. That includes U+007F to U+009F, because some terminals act on them.
+/// well formed if every object gets distinct names. Strings are escaped so that the text is one line without hidden
+/// characters (`VisibleText`): some terminals act on U+007F to U+009F, and U+202E reverses the text after it.
 package struct JSONWriter: Sendable {
     /// The bytes that have been written so far.
     package private(set) var bytes: [UInt8] = []
@@ -223,51 +223,32 @@ package struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether `appendEscaped` treats one of these bytes in a way of its own. All bytes are looked at, without a branch
-    /// for each of them.
+    /// Whether `appendEscaped` may treat one of these bytes in a way of its own: it is not printable ASCII, or it is a
+    /// quotation mark or a backslash. All bytes are looked at, without a branch for each of them.
     private static func mayNeedEscape(_ utf8: UnsafeBufferPointer<UInt8>) -> Bool {
         let found: UInt8 = unsafe utf8.reduce(0) { found, byte in
-            let isSpecial = byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F || byte == 0xC2
+            let isSpecial = byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte >= 0x7F
             return found | (byte < 0x20 || isSpecial ? 1 : 0)
         }
         return found != 0
     }
 
     private mutating func appendEscaped(_ text: String) {
-        var isAfterC2 = false
-        for byte in text.utf8 {
-            if isAfterC2 {
-                isAfterC2 = false
-                appendScalar(withC2Before: byte)
-            } else {
-                switch byte {
-                case UInt8(ascii: "\""): append("\\\"")
-                case UInt8(ascii: "\\"): append("\\\\")
-                case UInt8(ascii: "\n"): append("\\n")
-                case UInt8(ascii: "\r"): append("\\r")
-                case UInt8(ascii: "\t"): append("\\t")
-                case 0x00..<0x20, 0x7F: appendEscape(byte)
-                case 0xC2: isAfterC2 = true
-                default: bytes.append(byte)
-                }
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": append("\\\"")
+            case "\\": append("\\\\")
+            case "\n": append("\\n")
+            case "\r": append("\\r")
+            case "\t": append("\\t")
+            case _ where VisibleText.isHidden(scalar): for unit in scalar.utf16 { appendEscape(unit) }
+            default: bytes.append(contentsOf: scalar.utf8)  // Every other scalar stands for itself.
             }
         }
     }
 
-    /// Appends the scalar whose UTF-8 is 0xC2 and this byte. In UTF-8, the scalars from U+0080 to U+00BF are 0xC2 and a
-    /// byte that equals their value.
-    private mutating func appendScalar(withC2Before byte: UInt8) {
-        if byte < 0xA0 {
-            appendEscape(byte)
-        } else {
-            bytes.append(0xC2)
-            bytes.append(byte)
-        }
-    }
-
-    private mutating func appendEscape(_ value: UInt8) {
-        append("\\u00")
-        bytes.append(Hexadecimal.digit(of: value >> 4))
-        bytes.append(Hexadecimal.digit(of: value & 0x0F))
+    private mutating func appendEscape(_ unit: UInt16) {
+        append("\\u")
+        for shift in [12, 8, 4, 0] { bytes.append(Hexadecimal.digit(of: UInt8(unit >> shift & 0x0F))) }
     }
 }

@@ -211,7 +211,9 @@ static inline int latchkey_grow_descriptor_table(int count) {
         SYS_openat2, SYS_open_by_handle_at, SYS_truncate, SYS_ftruncate, SYS_fallocate, SYS_mkdirat, SYS_mknodat,       \
         SYS_unlinkat, SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat,     \
         SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr,                   \
-        SYS_fremovexattr, SYS_copy_file_range, SYS_quotactl, SYS_fanotify_init,                                         \
+        SYS_fremovexattr, SYS_copy_file_range, SYS_quotactl,                                                            \
+        /* Watching what happens to files, which Landlock does not limit. */                                           \
+        SYS_fanotify_init, SYS_inotify_init1, SYS_inotify_add_watch, SYS_inotify_rm_watch,                              \
         /* Mounts, namespaces, kernel modules, clocks and other state of the system. */                                \
         SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, SYS_unshare, SYS_setns, SYS_fsopen, SYS_fsconfig,           \
         SYS_fsmount, SYS_fspick, SYS_move_mount, SYS_open_tree, SYS_mount_setattr, SYS_swapon, SYS_swapoff,             \
@@ -224,7 +226,7 @@ static inline int latchkey_grow_descriptor_table(int count) {
 #define LATCHKEY_REFUSED_OLDER_CALLS                                                                                    \
     SYS_fork, SYS_vfork, SYS_creat, SYS_mkdir, SYS_rmdir, SYS_mknod, SYS_unlink, SYS_rename, SYS_renameat, SYS_link,    \
         SYS_symlink, SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, SYS_iopl, SYS_ioperm,      \
-        SYS_modify_ldt
+        SYS_modify_ldt, SYS_inotify_init
 #else
 #define LATCHKEY_REFUSED_OLDER_CALLS SYS_renameat
 #endif
@@ -236,6 +238,8 @@ static inline int latchkey_grow_descriptor_table(int count) {
 // glibc declares these only under _GNU_SOURCE.
 #define LATCHKEY_F_SETSIG 10
 #define LATCHKEY_F_SETOWN_EX 15
+#define LATCHKEY_F_SETLEASE 1024
+#define LATCHKEY_F_NOTIFY 1026
 // The first system call number that is newer than the lists above. Such calls, for instance fchmodat2, fail with
 // ENOSYS, as on a kernel that does not have them.
 #define LATCHKEY_FIRST_UNKNOWN_CALL 451
@@ -276,12 +280,14 @@ static inline int latchkey_filter_system_calls(void) {
         LATCHKEY_ALLOW,
         LATCHKEY_REFUSE(EPERM),
         // If a descriptor names another process as its owner, the kernel sends that process signals, even SIGKILL if
-        // that was requested.
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 6),
+        // that was requested. Leases and notifications tell when others open files and change folders.
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 8),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, LATCHKEY_ARGUMENT(1)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 3, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LATCHKEY_F_SETSIG, 2, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LATCHKEY_F_SETOWN_EX, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 5, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LATCHKEY_F_SETSIG, 4, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LATCHKEY_F_SETOWN_EX, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LATCHKEY_F_SETLEASE, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, LATCHKEY_F_NOTIFY, 1, 0),
         LATCHKEY_ALLOW,
         LATCHKEY_REFUSE(EPERM),
         LATCHKEY_NOT_WITH_BITS(SYS_openat, 2, LATCHKEY_WRITING_FLAGS),

@@ -104,7 +104,11 @@ package struct SEESEndpoint: Sendable {
         guard question.kind != .timeBased, let cookie = question.customerCookie else { return contents }
         contents.subject = SealedTokenContents.subject(ofCookie: cookie, customer: settings.customer.name)
         switch question.kind {
-        case .deviceRegistration: contents.deviceMaximum = settings.devicesMaximum
+        case .deviceRegistration:
+            contents.deviceMaximum = settings.devicesMaximum
+            // At the maximum, a new device replaces the oldest one. So one token must not register several devices.
+            contents.bindsFirstDevice = true
+            contents.usesPerKey = 1
         case .timeBased, .deviceBound: contents.isRegisteredOnly = true
         }
         return contents

@@ -140,6 +140,9 @@ package struct DevicePolicy: Sendable, Equatable {
     ///
     /// The first operating systems with offline keys sent no such block.
     package var assumesOfflineKeySupport = false
+    /// Whether a device that supports offline keys gets a hard end as two halves, one until the first play and one
+    /// after it. Only such a key can be reported and invalidated.
+    package var splitsHardEnds = false
     /// Whether a Mac whose kext deny list is older than `denyListVersionMinimum` is refused. Otherwise it counts as
     /// Baseline.
     package var refusesOldDenyLists = false

@@ -26,13 +26,14 @@ package struct OfflineTerms: Sendable, Equatable {
 
     /// Chooses the form of the terms for a device (protocol, section 4.3).
     ///
-    /// The form is an offline key of version 2 if the device supports it, otherwise one of version 1, otherwise a
-    /// persistent key, which has at most one limit.
+    /// A hard end becomes a persistent key with that end. Other terms become an offline key of version 2 if the device
+    /// supports it, otherwise one of version 1, otherwise a persistent key, which has at most one limit.
     ///
-    /// An offline key has no hard end. A hard end is therefore divided into two halves: one for storage and one for
-    /// playback. The key then never outlives the hard end. In contrast to a persistent key, it can be reported and
-    /// invalidated. A hard end of one second cannot be divided and becomes a persistent key. Throws
-    /// `dualExpiryUnsupported` and `durationNeedsPlaybackState` if a limit would be lost.
+    /// An offline key has no hard end. Two halves, one for storage and one for playback, never outlive it, but an
+    /// unplayed key then ends at half of the time. The hard end is divided only if the policy wants keys that can be
+    /// reported and invalidated, or if the device sent no playback state and therefore takes no persistent key with an
+    /// end. A hard end of one second cannot be divided. Throws `dualExpiryUnsupported` and
+    /// `durationNeedsPlaybackState` if a limit would be lost.
     package func validity(
         for device: DeviceFacts, by policy: DevicePolicy
     ) throws(LicenseTermsError) -> LicenseTerms.Validity {
@@ -42,11 +43,13 @@ package struct OfflineTerms: Sendable, Equatable {
         case .aroundFirstPlay(let storage, let playback):
             return .offlineKey(OfflineKey(name, storage: storage, playback: playback))
         case .hardEnd(let end):
+            let takesEnd = device.playbackState != nil
+            if takesEnd, !policy.splitsHardEnds { return .duration(.persistentLimited(end)) }
             let playback = end.value / 2
             guard let storage = LicenseSeconds(UInt64(end.value - playback)),
                 let playback = LicenseSeconds(UInt64(playback))
             else {
-                guard device.playbackState != nil else { throw .durationNeedsPlaybackState }
+                guard takesEnd else { throw .durationNeedsPlaybackState }
                 return .duration(.persistentLimited(end))
             }
             return .offlineKey(OfflineKey(name, storage: storage, playback: playback))

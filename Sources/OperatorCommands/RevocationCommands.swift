@@ -152,9 +152,7 @@ extension Revocation {
         let end = until.map { "  until \(Self.time($0))" } ?? ""
         let note = reason.isEmpty ? "" : "  \(reason)"
         let line = "\(Self.time(revokedAt))  \(kind.rawValue)  \(shownValue)\(owner)\(end)\(note)"
-        // Replaces control characters, so that a text that others have chosen cannot control the terminal.
-        return String(
-            String.UnicodeScalarView(
-                line.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))
+        // Others have chosen some of these texts.
+        return VisibleText.shown(line)
     }
 }

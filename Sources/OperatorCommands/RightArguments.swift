@@ -25,7 +25,8 @@ struct RightArguments {
             "how long after its first licence a rental that the server stores may begin, as 30d; with --rental-play")
     private static let rentalPlay = CommandOption(
         "--rental-play", .value("TIME"),
-        help: "how long after its first play that rental may be played, as 48h; with --rental-start and --subject")
+        help: "how long after its first play that rental may be played, as 48h; with --rental-start and --subject. "
+            + "Without a shorter --lease, its first licence counts as the first play")
     private static let rentalFinish = CommandOption(
         "--rental-finish", .flag, help: "let a film that is playing at the end of that time play on")
     private static let storage = CommandOption(

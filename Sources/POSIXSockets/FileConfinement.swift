@@ -9,10 +9,14 @@ package enum FileConfinement {
     package static var isAvailable: Bool { latchkey_landlock_version() > 0 }
 
     /// The paths at which the dynamic loader, the C library and OpenSSL search their own files.
+    ///
+    /// Of `/proc/self` only what a library may ask about its own process: the rest tells of sockets, mounts and
+    /// descriptors.
     private static let systemPaths = [
         "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf",
         "/etc/localtime", "/usr/share/zoneinfo", "/dev/null", "/dev/zero", "/dev/urandom", "/dev/random",
-        "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu",
+        "/proc/self/auxv", "/proc/self/limits", "/proc/self/maps", "/proc/self/stat", "/proc/self/statm",
+        "/proc/self/status", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu",
     ]
 
     /// Confines the calling thread, and the threads that it starts, permanently. Does nothing if the kernel does not

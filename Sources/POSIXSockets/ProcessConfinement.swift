@@ -26,10 +26,11 @@ package struct ProcessConfinement: Equatable, Sendable {
     /// - The process ends when the thread that started it ends.
     /// - It has no environment and no capabilities, even if it runs as root. Its working folder is `/`.
     /// - It cannot get new privileges, cannot write to files, and leaves no core file. Its own user cannot trace it.
-    /// - The filter of system calls refuses sockets, programs, processes, and changes of files and of the system
-    ///   (CLinux).
-    /// - If the kernel has Landlock, it can read only `library`, shared libraries in the same folder, and those of the
-    ///   system.
+    /// - The filter of system calls refuses sockets, programs, processes, watching files, and changes of files and of
+    ///   the system (CLinux).
+    /// - If the kernel has Landlock, it can read only `library`, shared libraries in the same folder, those of the
+    ///   system, and facts about itself and the processor. It can still ask for the size, the times and the existence
+    ///   of any file whose folder its user may search, because Landlock limits only opening files.
     /// - Its user can have at most 64 threads more than at present. For root, the kernel has no such limit.
     ///
     /// Throws `failed` with the step that failed. The process must then end.

@@ -1,4 +1,4 @@
-import Entitlements
+package import Entitlements
 import Licensing
 
 extension Configuration.Entitlement {
@@ -52,6 +52,17 @@ extension Configuration.Entitlement {
         self.policy = policy
         self.sessions = sessions
         self.callback = callback
+    }
+}
+
+extension Configuration.Entitlement {
+    /// The findings about the profiles and the floor.
+    ///
+    /// With `offlineByRight`, a right is enough for a stored key, and ContentAuthZ has no limits for stored keys. The
+    /// rules must then set these limits.
+    package var findings: [PolicyFinding] {
+        let limitsStoredKeys = issuers.contains { $0.offlineByRight || $0.dialect == .nagra }
+        return PolicyLint.findings(in: policy, limitsStoredKeys: limitsStoredKeys)
     }
 }
 

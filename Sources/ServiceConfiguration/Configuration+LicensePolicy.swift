@@ -6,6 +6,8 @@ extension LicensePolicy {
     init(reading section: ConfigurationSection) {
         var device = DevicePolicy()
         device.assumesOfflineKeySupport = section.value("assumeOfflineKeySupport", .boolean, default: false)
+        device.splitsHardEnds =
+            section.value("offlineEnd", .choice(OfflineEndWord.allCases, example: .split), default: .hard) == .split
         device.refusesOldDenyLists = section.value("refuseOldDenyLists", .boolean, default: false)
         device.refusesVirtualMachines = section.value("refuseVirtualMachines", .boolean, default: false)
         let content = section.section("contentPolicies", ContentPolicyTable.init(reading:)) ?? .default
@@ -36,6 +38,10 @@ extension ContentPolicy {
             securityLevel: level?.level ?? standard.securityLevel,
             leastHDCP: hdcp.map(\.level) ?? standard.leastHDCP)
     }
+}
+
+private enum OfflineEndWord: String, CaseIterable {
+    case hard, split
 }
 
 private enum SecurityLevelWord: String, CaseIterable {

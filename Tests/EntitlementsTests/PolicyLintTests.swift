@@ -11,6 +11,9 @@ import Testing
             (PolicyRule(storage: 60, allowsOffline: false), [.offlineLimitsWithoutOffline]),
             (PolicyRule(playback: 60, allowsOffline: false), [.offlineLimitsWithoutOffline]),
             (PolicyRule(lease: 300, allowsOffline: true), [.offlineWithLeaseOnly]), (PolicyRule(lease: 300), []),
+            (PolicyRule(allowsOffline: true), [.offlineWithoutEnd]),
+            (PolicyRule(storage: 60, allowsOffline: true), [.offlineWithoutEndOncePlayed]),
+            (PolicyRule(playback: 60, allowsOffline: true), []),
             (PolicyRule(duration: 4_294_967_295), [.notExpressible]), (PolicyRule(duration: 4_294_967_294), []),
             (PolicyRule(lease: 60, duration: 60), [.leaseNeverEnds]), (PolicyRule(lease: 29), [.leaseTooShort]),
         ] as [(PolicyRule, [PolicyFinding.Fault])])
@@ -45,10 +48,35 @@ import Testing
         #expect(found.filter { $0.place == "profiles.HD" }.map(\.fault) == faults)
     }
 
+    /// Tokens of a ContentAuthZ issuer cannot limit how long a key is stored, and a lease does not limit it.
+    @Test(
+        arguments: [
+            (PolicyRule(lease: 600), PolicyRule(), [.offlineWithoutEnd], [.offlineWithoutEnd]),
+            (PolicyRule(lease: 600), PolicyRule(storage: 60, playback: 60), [], []),
+            (PolicyRule(lease: 600), PolicyRule(allowsOffline: false), [], []),
+            (PolicyRule(storage: 60), PolicyRule(), [.offlineWithoutEndOncePlayed], [.offlineWithoutEnd]),
+            (PolicyRule(storage: 60), PolicyRule(playback: 60), [], []),
+            (PolicyRule(duration: 60), PolicyRule(lease: 30), [], [.offlineWithoutEnd]),
+        ] as [(PolicyRule, PolicyRule, [PolicyFinding.Fault], [PolicyFinding.Fault])])
+    func wantsAnEndForStoredKeys(
+        profile: PolicyRule, floor: PolicyRule, ofProfile: [PolicyFinding.Fault], ofFloor: [PolicyFinding.Fault]
+    ) {
+        let policy = EntitlementPolicy(profiles: ["HD": profile], floor: floor)
+        let found = PolicyLint.findings(in: policy, limitsStoredKeys: true)
+        #expect(found.filter { $0.place == "profiles.HD" }.map(\.fault) == ofProfile)
+        #expect(found.filter { $0.place == "floor" }.map(\.fault) == ofFloor)
+    }
+
     @Test(
         arguments: [
             ([:], []),
-            (["rights": #"[{"content":"a","mode":"both","lease":300}]"#], [.offlineWithLeaseOnly]),
+            (["rights": #"[{"content":"a","mode":"both"}]"#], [.offlineWithoutEnd]),
+            (["rights": #"[{"content":"a","mode":"offline","storage":300}]"#], [.offlineWithoutEndOncePlayed]),
+            (["rights": #"[{"content":"a","mode":"both","storage":300,"playback":60}]"#], []),
+            (["rights": #"[{"content":"a","mode":"both","duration":300}]"#], []),
+            (["rights": #"[{"content":"a","mode":"both","end":1750000100}]"#], []),
+            (["rights": #"[{"content":"a","mode":"both","rental":{"start":"30d","play":"48h"}}]"#], []),
+            (["rights": #"[{"content":"a","mode":"both","lease":300}]"#], [.offlineRefusedForLease]),
             (["rights": #"[{"content":"a","storage":300}]"#], [.offlineLimitsWithoutOffline]),
             (["rights": #"[{"content":"a","duration":4294967295}]"#], [.notExpressible]),
             (["rights": #"[{"content":"a","start":1750000001}]"#], [.startInTheFuture]),
@@ -69,6 +97,18 @@ import Testing
         let claims = try issuance.verify(try issuance.token(changing: changes))
         let found = PolicyLint.findings(in: claims, policy: EntitlementPolicy(), now: Self.now)
         #expect(found.map(\.fault) == faults)
+    }
+
+    @Test func theFloorEndsStoredKeys() throws {
+        let issuance = try Issuance()
+        let claims = try issuance.verify(
+            try issuance.token(changing: ["rights": #"[{"content":"a","mode":"both"}]"#]))
+        for rule in [
+            PolicyRule(duration: 60), PolicyRule(storage: 60, playback: 60), PolicyRule(allowsOffline: false),
+        ] {
+            let policy = EntitlementPolicy(floor: rule)
+            #expect(PolicyLint.findings(in: claims, policy: policy, now: Self.now).isEmpty)
+        }
     }
 
     @Test func theFloorGivesCountedPlaybacksTheirLease() throws {

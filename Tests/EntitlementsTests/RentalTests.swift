@@ -23,13 +23,14 @@ import Testing
     private func authorize(
         _ rental: String = #"{"start":"30d","play":"48h","finish":true}"#, more: String = #","lease":300"#,
         opened: Int64? = nil, firstPlay: Int64? = nil, isPlayed: Bool = false, isRunning: Bool = false,
-        use: LicenseUse = .streaming, now: Int64 = now
+        use: LicenseUse = .streaming, policy: EntitlementPolicy = EntitlementPolicy(), now: Int64 = now
     ) throws -> Authorization {
         let claims = try issuance.claims(rights: #"[{"content":"movie-42","rental":\#(rental)\#(more)}]"#)
         var request = GateRequest(claims: claims, content: content, use: use, now: now)
         request.rental = RentalStanding(
             memory: opened.map { RentalStanding.Memory(openedAt: $0, firstPlay: firstPlay) }, isPlayed: isPlayed,
             isRunning: isRunning)
+        request.policy = policy
         return try Gate.authorize(request)
     }
 
@@ -104,12 +105,48 @@ import Testing
         #expect(try streaming(played).rental == UInt32(2 * Self.day))
     }
 
-    /// A device that never renews would not report its play, so the remaining time becomes a lease.
-    @Test func aRightWithoutALeaseGetsOne() throws {
-        #expect(try streaming(authorize(more: "")).lease == UInt32(2 * Self.day))
-        let played = try authorize(
-            #"{"start":"30d","play":"48h"}"#, more: "", opened: Self.now - 10, firstPlay: Self.now - Self.hour)
-        #expect(try streaming(played).lease == UInt32(47 * Self.hour))
+    private static let cut = #"{"start":"30d","play":"48h"}"#
+
+    /// A device that need not renew does not report its play. So its first licence is the first play, and all licences
+    /// end with `play`. A lease that is not shorter than `play` brings no report in time either.
+    @Test(arguments: ["", #","lease":172800"#, #","lease":604800"#])
+    func theFirstLicenceThatNeedsNoRenewalIsAPlay(more: String) throws {
+        let first = try authorize(Self.cut, more: more)
+        #expect(first.obligations.rental?.memory == RentalStanding.Memory(openedAt: Self.now, firstPlay: Self.now))
+        #expect(first.rentalEnd == Self.now + 2 * Self.day)
+        #expect(try streaming(first).lease == UInt32(2 * Self.day))
+        let second = try authorize(Self.cut, more: more, opened: Self.now - Self.day, firstPlay: Self.now - Self.day)
+        #expect(try streaming(second).lease == UInt32(Self.day) && streaming(second).rental == UInt32(Self.day))
+        #expect(throws: EntitlementError.rightEnded) {
+            try authorize(Self.cut, more: more, opened: Self.now - 2 * Self.day, firstPlay: Self.now - 2 * Self.day)
+        }
+    }
+
+    /// FairPlay's rental lets a playback finish, so no lease is needed.
+    @Test func withFinishALicenceWithoutALeaseLimitsWhenPlaybackMayBegin() throws {
+        let first = try authorize(more: "")
+        #expect(first.obligations.rental?.memory.firstPlay == Self.now)
+        #expect(try streaming(first).rental == UInt32(2 * Self.day) && streaming(first).lease == nil)
+    }
+
+    /// The rental may have been opened by a licence with a lease, which was never reported as played.
+    @Test func aLicenceWithoutALeaseStartsAnOpenedRental() throws {
+        let opened = Self.now - Self.day
+        let first = try authorize(Self.cut, more: "", opened: opened)
+        #expect(first.obligations.rental?.memory == RentalStanding.Memory(openedAt: opened, firstPlay: Self.now))
+        #expect(throws: EntitlementError.rightEnded) {
+            try authorize(Self.cut, more: "", opened: Self.now - 30 * Self.day)
+        }
+    }
+
+    @Test func theLeaseOfAProfileAndOfTheFloorWaitsForAPlayToo() throws {
+        let rule = PolicyRule(lease: 300)
+        let floored = try authorize(Self.cut, more: "", policy: EntitlementPolicy(floor: rule))
+        #expect(floored.obligations.rental?.memory.firstPlay == nil)
+        #expect(try streaming(floored).lease == 300 && streaming(floored).rental == UInt32(30 * Self.day))
+        let profiled = try authorize(
+            Self.cut, more: #","profile":"HD""#, policy: EntitlementPolicy(profiles: ["HD": rule]))
+        #expect(profiled.obligations.rental?.memory.firstPlay == nil)
     }
 
     @Test func laterLicencesGetWhatRemains() throws {

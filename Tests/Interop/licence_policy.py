@@ -95,6 +95,7 @@ class Policy:
 
     title_id: bytes = bytes(16)
     assumes_offline_key: bool = False
+    splits_hard_ends: bool = False
 
 
 class Refused(Exception):
@@ -205,7 +206,8 @@ def offline_terms(spc: OpenedSPC, right: Right, key: ContentKey, policy: Policy)
     hard_end, storage, playback = offline_ends(right)
     names = offline_key_names(spc, key, policy)
     if hard_end is not None:
-        if names and hard_end > 1:
+        splits = policy.splits_hard_ends or spc.playback_state is None
+        if names and splits and hard_end > 1:
             # The device enforces two limits, which share the time. A single second cannot be halved.
             return OfflineKey(names[0], hard_end - hard_end // 2, hard_end // 2, *names[1:])
         return None if spc.playback_state is None else Persistent(hard_end)

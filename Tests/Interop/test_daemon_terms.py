@@ -123,28 +123,23 @@ def test_storage_and_playback_fit_into_a_rental(
 
 @pytest.mark.parametrize("rental", [60, 86_400, 172_799])
 def test_a_short_rental_is_a_hard_end(rental: int, deployment: Deployment, device: Device) -> None:
-    """A device with offline keys divides the rental between its two limits, so that the key can be reported and
-    invalidated."""
+    """A device that sent no playback state cannot be told one end, so it divides the rental between two limits."""
     right = replace(OFFLINE, rental=rental)
     end = min(rental, 86_400)
     shared = OfflineKey(deployment.key.key_id, end - end // 2, end // 2)
-    assert kept(deployment, device, right, OFFLINE_V1) == shared
+    assert kept(deployment, device, right, OFFLINE_V1) == Persistent(end)
     assert kept(deployment, device, right, OFFLINE_V1, None) == shared
     assert kept(deployment, device, right, 0) == Persistent(end)
 
 
-@pytest.mark.parametrize("capabilities", [OFFLINE_V1, OFFLINE_V2])
-def test_a_duration_or_an_end_alone_makes_an_offline_key(
-    capabilities: int, deployment: Deployment, device: Device
-) -> None:
-    terms = kept(deployment, device, Right(mode="both", rental=86_401), capabilities)
-    assert isinstance(terms, OfflineKey) and (terms.storage, terms.playback) == (43_201, 43_200)
-    assert kept(deployment, device, Right(mode="both", rental=86_401), 0) == Persistent(86_401)
-    assert kept(deployment, device, Right(mode="both", rental=1), capabilities) == Persistent(1)
+@pytest.mark.parametrize("capabilities", [OFFLINE_V1, OFFLINE_V2, 0])
+def test_a_duration_or_an_end_alone_is_one_end(capabilities: int, deployment: Deployment, device: Device) -> None:
+    for seconds in (1, 86_401, 2_592_000):
+        right = Right(mode="both", rental=seconds)
+        assert kept(deployment, device, right, capabilities) == Persistent(seconds)
     end = int(time.time()) + 3600
     terms = kept(deployment, device, Right(mode="both", end=end), capabilities)
-    assert isinstance(terms, OfflineKey) and terms.storage is not None and terms.playback is not None
-    assert 3540 <= terms.storage + terms.playback <= 3600 and terms.storage - terms.playback in (0, 1)
+    assert isinstance(terms, Persistent) and terms.storage is not None and 3540 <= terms.storage <= 3600
 
 
 def test_a_reported_level_of_zero_gets_no_licence(deployment: Deployment, device: Device) -> None:

@@ -430,6 +430,36 @@ def test_a_device_is_registered_and_then_bound(service: Service) -> None:
     assert service.code(sees_url(service, 3, f"viewer-{secrets.token_hex(6)}"), mine, asset_id) == -4001
 
 
+def test_a_registration_token_registers_one_device_once(service: Service) -> None:
+    """At the maximum, each further device would evict the one before it."""
+    cookie = f"viewer-{secrets.token_hex(6)}"
+    mine, asset_id = service.device(), service.content.encode()
+    url = sees_url(service, 2, cookie)
+    context = mine.request(options(asset_id))
+    answers = [service.redeem(url, context.message) for _ in range(2)]
+    assert {answer.status for answer in answers} == {200}, "a repeated request is counted once"
+    for _ in range(3):
+        assert service.code(url, service.device(), asset_id) in (-4001, -4010)
+    assert service.code(url, mine, asset_id) == -4010
+    assert service.licence(sees_url(service, 3, cookie), asset_id, mine).content_key == service.key.key
+
+
+def test_a_registration_token_opens_each_key_of_its_content_on_one_device(service: Service) -> None:
+    cookie, content = f"viewer-{secrets.token_hex(6)}", f"tracks-{secrets.token_hex(4)}"
+    keys = [
+        ContentKey(key_id=uuid.uuid4().bytes, key=secrets.token_bytes(16), iv=secrets.token_bytes(16), track=track)
+        for track in ("AUDIO", "SD")
+    ]
+    for key in keys:
+        register(service.daemon.setup, content, key)
+    answer = service.ask_sees(requestType=2, customerCookie=cookie, contentID=content)
+    url = json.loads(answer.body)["epTokenURL"]
+    mine, other = service.device(), service.device(2)
+    assert service.licence(url, str(uuid.UUID(bytes=keys[0].key_id)).encode(), mine).content_key == keys[0].key
+    assert service.code(url, other, str(uuid.UUID(bytes=keys[1].key_id)).encode()) == -4001
+    assert service.licence(url, str(uuid.UUID(bytes=keys[1].key_id)).encode(), mine).content_key == keys[1].key
+
+
 def test_a_registration_at_the_maximum_replaces_the_oldest_device(service: Service) -> None:
     cookie = f"viewer-{secrets.token_hex(6)}"
     old, new = service.device(), service.device(2)

@@ -118,22 +118,26 @@ def test_a_rental_limits_storage_and_playback_together(opened: OpenedSPC) -> Non
     assert terms_of(able, replace(OFFLINE, rental=3000)) == OfflineKey(KEY.key_id, 2940, 60)
     assert terms_of(able, replace(OFFLINE, storage=None, rental=3000)) == OfflineKey(KEY.key_id, 2940, 60)
     assert terms_of(able, replace(OFFLINE, playback=None, rental=3700)) == OfflineKey(KEY.key_id, 3600, 100)
-    assert terms_of(able, replace(OFFLINE, rental=100)) == OfflineKey(KEY.key_id, 30, 30)
+    assert terms_of(able, replace(OFFLINE, rental=100)) == Persistent(60)
     assert terms_of(replace(able, capabilities=0), replace(OFFLINE, rental=100)) == Persistent(60)
     stateless = replace(able, playback_state=None)
     assert terms_of(stateless, replace(OFFLINE, rental=100)) == OfflineKey(KEY.key_id, 30, 30)
 
 
-def test_an_end_alone_is_shared_by_storage_and_playback(opened: OpenedSPC) -> None:
-    """The key can then be reported and invalidated, and does not outlive the end.
+def test_an_end_alone_is_one_end_unless_the_operator_splits_it(opened: OpenedSPC) -> None:
+    """Only an offline key can be reported and invalidated, but it has no single end: an unplayed key ends too early.
 
-    A device without such keys may keep the licence for the whole time.
+    A device without such keys, and a single second, always get the one end.
     """
     right = Right(mode="both", rental=4001)
+    splitting = replace(POLICY, splits_hard_ends=True)
     able = replace(opened, capabilities=tags.CAPABILITY_OFFLINE_KEY)
-    assert terms_of(able, right) == OfflineKey(KEY.key_id, 2001, 2000)
-    assert terms_of(able, replace(right, rental=1)) == Persistent(1)
-    assert terms_of(replace(opened, capabilities=0), right) == Persistent(4001)
+    shared = OfflineKey(KEY.key_id, 2001, 2000)
+    assert terms_of(able, right) == Persistent(4001)
+    assert terms_of(able, right, splitting) == shared
+    assert terms_of(replace(able, playback_state=None), right) == shared
+    assert terms_of(able, replace(right, rental=1), splitting) == Persistent(1)
+    assert terms_of(replace(opened, capabilities=0), right, splitting) == Persistent(4001)
 
 
 @pytest.mark.parametrize("own", [None, 0, 30, 31])

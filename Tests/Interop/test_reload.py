@@ -396,6 +396,15 @@ changes(
     "good",
 )
 changes(
+    "fairplay.offlineEnd",
+    lambda lab: lab.opened(
+        lab.token(right={"mode": "both", "duration": 3600}), "?offline=1", capabilities=tags.CAPABILITY_OFFLINE_KEY
+    ).terms.storage,
+    {"fairplay.offlineEnd": "split"},
+    3600,
+    1800,
+)
+changes(
     "fairplay.refuseOldDenyLists",
     lambda lab: lab.code(
         security_level_report=SecurityLevelReport(tags.LEVEL_MAIN), deny_list_version=DenyListVersion(30)

@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -96,6 +97,12 @@ enum fault {
     PROBE_READ_FILE = 57,
     PROBE_READ_FOLDER = 58,
     PROBE_THREADS = 59,
+    PROBE_WATCH = 60,
+    PROBE_WATCH_FOLDER = 61,
+    PROBE_LEASE = 62,
+    PROBE_READ_NETWORK = 63,
+    PROBE_READ_MOUNTS = 64,
+    PROBE_READ_MAPS = 65,
 };
 
 struct latchkey_ladder {
@@ -267,6 +274,15 @@ static long probe_read_folder(const char *path) {
     snprintf(name, sizeof name, "%s", path);
     *strrchr(name, '/') = 0;
     return probe_read(name);
+}
+
+// Calls fcntl on a file that the confinement lets a module open.
+static long probe_command(const char *path, int command, long argument) {
+    int file = open(path, O_RDONLY);
+    if (file < 0) return -2;
+    long result = refusal(fcntl(file, command, argument));
+    close(file);
+    return result;
 }
 
 static long probe_fork(void) {
@@ -460,6 +476,12 @@ static int32_t fail(
     case PROBE_THREAD: return failure(answer, probe_thread());
     case PROBE_THREADS: return failure(answer, probe_threads());
     case PROBE_READ_FILE: return failure(answer, probe_read(ladder->path));
+    case PROBE_WATCH: return failure(answer, refusal(inotify_init1(0)));
+    case PROBE_WATCH_FOLDER: return failure(answer, probe_command("/usr/lib", F_NOTIFY, DN_CREATE));
+    case PROBE_LEASE: return failure(answer, probe_command("/dev/null", F_SETLEASE, F_UNLCK));
+    case PROBE_READ_NETWORK: return failure(answer, probe_read("/proc/self/net/tcp"));
+    case PROBE_READ_MOUNTS: return failure(answer, probe_read("/proc/self/mountinfo"));
+    case PROBE_READ_MAPS: return failure(answer, probe_read("/proc/self/maps"));
     case PROBE_READ_FOLDER: return failure(answer, probe_read_folder(ladder->path));
     case PROBE_CREATE_FILE: return failure(answer, probe_create(ladder->path));
     case PROBE_REMOVE_FILE: return failure(answer, refusal(unlink(ladder->path)));

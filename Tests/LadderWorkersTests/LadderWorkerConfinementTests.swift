@@ -30,6 +30,9 @@ extension LadderWorkerTests {
             Probe(fault: .probeLaterCall, finding: ENOSYS),
             Probe(fault: .probeOwnByParent, finding: EPERM),
             Probe(fault: .probeDumpableChange, finding: EPERM),
+            Probe(fault: .probeWatch, finding: EPERM),
+            Probe(fault: .probeWatchFolder, finding: EPERM),
+            Probe(fault: .probeLease, finding: EPERM),
             // The finding is 1000 plus the number of variables, descriptors, …
             Probe(fault: .probeEnvironment, finding: 1000),
             Probe(fault: .probeDescriptors, finding: 1004),
@@ -68,6 +71,17 @@ extension LadderWorkerTests {
                 let outcome = await fixture.outcome(of: try TestCall(fault: fault))
                 #expect(outcome == .failed(status: EACCES), "\(fault)")
             }
+        }
+
+        /// The network's state and the mounts are not about the module's own process, but its memory map is.
+        @Test(.enabled(if: FileConfinement.isAvailable, "the kernel has no Landlock"))
+        func readsNoFactsAboutOthers() async throws {
+            let fixture = try PoolFixture()
+            for fault in [StandInFault.probeReadNetwork, .probeReadMounts] {
+                let outcome = await fixture.outcome(of: try TestCall(fault: fault))
+                #expect(outcome == .failed(status: EACCES), "\(fault)")
+            }
+            #expect(await fixture.outcome(of: try TestCall(fault: .probeReadMaps)) == .failed(status: -1))
         }
 
         /// Without Landlock, the permissions of files decide, and root has lost its extra rights.

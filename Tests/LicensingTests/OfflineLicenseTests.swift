@@ -91,16 +91,25 @@ import Testing
         Right(.content("movie-1"), duration: 1_001, mode: .both),
     ]
 
-    /// Only an offline key can be reported and invalidated. A device that supports offline keys therefore gets one,
-    /// with or without a playback state.
+    /// Two halves would end an unplayed key at half of the time.
+    @Test(arguments: ends, [Self.capable, [.offlineKey], []])
+    func tellsEveryDeviceAHardEndExactly(right: Right, capabilities: Capabilities) async throws {
+        let opened = try await issue(right, capabilities: capabilities).get()
+        #expect(opened.terms.validity == .duration(.persistentLimited(try #require(Self.seconds(1_001)))))
+    }
+
+    /// Only an offline key can be reported and invalidated, so an operator may want the hard end in its two expiries.
+    /// A device that sent no playback state takes no persistent key with an end.
     @Test(arguments: ends, [true, false])
-    func sharesAHardEndBetweenTheTwoExpiriesOfAnOfflineKey(right: Right, hasState: Bool) async throws {
+    func sharesAHardEndBetweenTheTwoExpiriesOfAnOfflineKey(right: Right, splits: Bool) async throws {
+        var policy = LicensePolicy()
+        policy.device.splitsHardEnds = splits
         let name = OfflineKey.Name.version1(contentID: Self.keyID)
-        let opened = try await issue(right, capabilities: [.offlineKey], hasState: hasState).get()
+        let opened = try await issue(right, capabilities: [.offlineKey], hasState: splits, policy: policy).get()
         #expect(
             opened.terms.validity
                 == .offlineKey(OfflineKey(name, storage: Self.seconds(501), playback: Self.seconds(500))))
-        let newer = try await issue(right, capabilities: Self.capable, hasState: hasState).get()
+        let newer = try await issue(right, capabilities: Self.capable, hasState: splits, policy: policy).get()
         guard case .offlineKey(let key) = newer.terms.validity, case .version2 = key.name else {
             Issue.record("no offline key of version 2: \(newer.terms.validity)")
             return
@@ -110,16 +119,23 @@ import Testing
 
     @Test(arguments: ends)
     func tellsAHardEndExactlyToADeviceWithoutOfflineKeys(right: Right) async throws {
+        var policy = LicensePolicy()
+        policy.device.splitsHardEnds = true
         #expect(
-            try await issue(right, capabilities: []).get().terms.validity
+            try await issue(right, capabilities: [], policy: policy).get().terms.validity
                 == .duration(.persistentLimited(try #require(Self.seconds(1_001)))))
+        #expect(
+            try await issue(right, capabilities: [], hasState: false).failure
+                == .terms(.durationNeedsPlaybackState, of: .end))
     }
 
     /// An expiry of 0 would mean no expiry.
     @Test func doesNotHalveASingleSecond() async throws {
+        var policy = LicensePolicy()
+        policy.device.splitsHardEnds = true
         let right = Right(.content("movie-1"), duration: 1, mode: .both)
         #expect(
-            try await issue(right, capabilities: Self.capable).get().terms.validity
+            try await issue(right, capabilities: Self.capable, policy: policy).get().terms.validity
                 == .duration(.persistentLimited(try #require(Self.seconds(1)))))
         #expect(
             try await issue(right, capabilities: Self.capable, hasState: false).failure

@@ -24,8 +24,10 @@ import Testing
         fixture = try LicensingFixture(recorder: store.recorder(), sessions: LicensingFixture.sessions())
     }
 
-    private static func rental(finish: Bool = true, mode: Right.Mode = .stream) -> [Right] {
-        var right = Right(.content("movie-1"), lease: mode == .stream ? 300 : nil, mode: mode)
+    private static func rental(
+        finish: Bool = true, mode: Right.Mode = .stream, hasLease: Bool = true
+    ) -> [Right] {
+        var right = Right(.content("movie-1"), lease: mode == .stream && hasLease ? 300 : nil, mode: mode)
         right.rental = RentalTerms(start: 30 * 86_400, play: 48 * hour, finish: finish)
         return [right]
     }
@@ -40,12 +42,12 @@ import Testing
     /// Asks for a licence with a token that was made at this moment.
     private func ask(
         _ state: PlaybackState = .readyToStart, device: UInt8 = 1, subject: String = "viewer-1", finish: Bool = true,
-        at time: Int64 = 0
+        hasLease: Bool = true, at time: Int64 = 0
     ) async throws -> Result<IssuedLicense, LicenseError> {
-        await fixture.issue(
+        let rights = Self.rental(finish: finish, hasLease: hasLease)
+        return await fixture.issue(
             try message(state, device: device),
-            token: try fixture.token(Self.rental(finish: finish), expiresIn: 40 * 86_400, subject: subject),
-            now: Self.now + time)
+            token: try fixture.token(rights, expiresIn: 40 * 86_400, subject: subject), now: Self.now + time)
     }
 
     private func renew(_ license: IssuedLicense, at time: Int64) async throws -> Result<IssuedLicense, LicenseError> {
@@ -91,6 +93,28 @@ import Testing
         let cut = try await renew(last, at: 48 * Self.hour - 100).get()
         #expect(cut.terms.lease?.value == 100 && cut.sessionToken == nil)
         #expect(try await renew(last, at: 48 * Self.hour).failure != nil)
+    }
+
+    /// A viewer who watches for two hours each evening, and whose player never renews and never reports a play.
+    @Test(arguments: [false, true])
+    func withoutALeaseTheFirstLicenceBeginsTheRental(finish: Bool) async throws {
+        for (evening, left) in [(0, 48), (24, 24), (47, 1)] as [(Int64, Int64)] {
+            let license = try await ask(finish: finish, hasLease: false, at: evening * Self.hour).get()
+            #expect(license.terms.rental?.value == UInt32(left * Self.hour))
+            #expect(license.terms.lease?.value == (finish ? nil : UInt32(left * Self.hour)))
+        }
+        for device in [1, 2] as [UInt8] {
+            let late = try await ask(device: device, finish: finish, hasLease: false, at: 48 * Self.hour)
+            #expect(late.failure == .entitlement(.rightEnded))
+        }
+    }
+
+    @Test func aRepeatOfTheFirstLicenceWithoutALeaseIsNoOtherLicence() async throws {
+        let request = try message(.readyToStart)
+        let token = try fixture.token(Self.rental(finish: false, hasLease: false), subject: "viewer-1")
+        let first = try await fixture.issue(request, token: token).get()
+        let again = try await fixture.issue(request, token: token, now: Self.now + 60).get()
+        #expect(again.id == first.id && store.entries.count == 1)
     }
 
     @Test func anOfflineLicenceBeginsTheRental() async throws {

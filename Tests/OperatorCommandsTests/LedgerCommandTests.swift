@@ -37,7 +37,7 @@ private enum LedgerSamplesOfOthers {
                 kind: .licenseIssued, at: at,
                 license: LicenseID(milliseconds: UInt64(at) * 1000, random: Bytes16(high: 0, low: UInt64(number))),
                 content: "movie-\(number % 2)", detail: "streaming")
-            (entry.subject, entry.tokenID, entry.cookie) = (subject, "t-\(number)", "evil\u{1B}[31m")
+            (entry.subject, entry.tokenID, entry.cookie) = (subject, "t-\(number)", "evil\u{1B}[31m\u{202E}")
             (entry.lease, entry.until) = (300, at + 300)
             try appender.append([entry], at: at)
         }
@@ -77,18 +77,21 @@ private enum LedgerSamplesOfOthers {
         let lines = run.output.split(separator: "\n")
         #expect(lines.count == 3)
         #expect(lines[0].hasPrefix("2  2023-11-14T22:13:21Z  licenseIssued  streaming  licence 018bcfe56"))
-        #expect(!run.output.contains("\u{1B}"))
+        #expect(!run.output.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
         #expect(run.messages.contains("--limit"))
     }
 
     @Test func exportsALineForEachEntry() async throws {
-        let lines = try await ledger("export").output.split(separator: "\n")
+        let output = try await ledger("export").output
+        #expect(!output.unicodeScalars.contains { ["\u{1B}", "\u{202E}"].contains($0) })
+        let lines = output.split(separator: "\n")
         #expect(lines.count == 20)
         for (number, line) in lines.enumerated() {
             let object = try #require(try JSONReader.parse(Array(line.utf8)).object)
             #expect(object["sequence"]?.number?.signed == Int64(number) + 1)
             #expect(object["token"]?.string == "t-\(number)")
             #expect(object["until"]?.string != nil)
+            #expect(object["cookie"]?.string == "evil\u{1B}[31m\u{202E}")
         }
     }
 

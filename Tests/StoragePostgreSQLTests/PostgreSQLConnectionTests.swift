@@ -1,5 +1,6 @@
 import ContentKeys
 import DatabaseSupport
+import Glibc
 import KeyCrypto
 import Telemetry
 import Testing
@@ -30,7 +31,7 @@ import Testing
         #expect(try PostgreSQLConnection.connect(settings).isEncrypted == false)
     }
 
-    @Test(arguments: ["verify-full", "verify-ca"])
+    @Test(arguments: ["verify-full", "verify-ca", "require"])
     func refusesAServerOfAnotherAuthority(mode: String) throws {
         var settings = try settings(replacing: "sslmode=verify-full", with: "sslmode=\(mode)")
         let authority = settings.url.authorities
@@ -40,6 +41,33 @@ import Testing
         let error = try #require(throws: PostgreSQLFailure.self) { try PostgreSQLConnection.connect(settings) }
         guard case .notConnected(let message) = error else { return #expect(Bool(false), "\(error)") }
         #expect(message.contains("certificate verify failed"), "\(message)")
+    }
+
+    /// libpq itself would not verify the server with "require" if the file of the authorities is missing.
+    @Test func requireNeverGoesWithoutAnAuthority() throws {
+        let authority = try database.settings().url.authorities
+        var settings = try database.settings()
+        settings.url = try PostgreSQLURL(
+            parsing: database.server.url.replacing(authority, with: "/nonexistent/authorities.pem")
+                .replacing("verify-full", with: "require"))
+        #expect(throws: PostgreSQLFailure.self) { try PostgreSQLConnection.connect(settings) }
+        let verified = try self.settings(replacing: "verify-full", with: "require")
+        #expect(try PostgreSQLConnection.connect(verified).isEncrypted)
+    }
+
+    /// Without this rule, libpq would connect to the other address, and look for the service in a file. Other suites
+    /// are not disturbed, because each connection removes the variables first.
+    @Test func theEnvironmentHasNoEffect() throws {
+        let variables = ["PGHOSTADDR": "192.0.2.1", "PGSERVICE": "nosuchservice", "PGTZ": "Pacific/Apia", "PG": "x"]
+        // Safe: both texts are valid during the call.
+        for (name, value) in variables { #expect(unsafe setenv(name, value, 1) == 0) }
+        #expect(unsafe setenv("LATCHKEY_PG", "kept", 1) == 0)
+        let shown = try database.connect().query(
+            "SELECT current_setting('TimeZone')", until: TestDatabase.deadline)
+        #expect(try shown.text(0, 0) != "Pacific/Apia")
+        // Safe: the result is only compared with nil.
+        for name in variables.keys { #expect(unsafe getenv(name) == nil, "\(name)") }
+        #expect(unsafe getenv("LATCHKEY_PG") != nil)
     }
 
     /// The server requires encryption. Without this rule, the connection would succeed.

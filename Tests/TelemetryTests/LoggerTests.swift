@@ -103,6 +103,7 @@ import Testing
         arguments: [
             ("\"quoted\\", #""\"quoted\\""#), ("two\nlines\r\n", #""two\nlines\u000d\n""#),
             ("\u{1B}[31m\0", #""\u001b[31m\u0000""#), ("\u{7F}\u{9B}", #""\u007f\u009b""#),
+            ("\u{AD}\u{202E}\u{E0041}é", #""\u00ad\u202e\udb40\udc41é""#),
             ("é\u{1F511}", "\"é\u{1F511}\""),
             ("", "\"\""), ("\u{A0}", "\"\u{A0}\""),
         ])

@@ -116,6 +116,7 @@ package enum StandInFault: UInt64, Sendable, CaseIterable {
     case probeSignalParent, probeTraceParent, probeReadParent, probeLimitParent, probeEnvironment, probeDescriptors
     case probeDumpable, probePrivileges, probeUser, probeCapabilities, probeCoreLimit, probeDumpableChange, probeRing
     case probeLeftovers, probeMapFile, probeLaterCall, probeOwnByParent, probeReadFile, probeReadFolder, probeThreads
+    case probeWatch, probeWatchFolder, probeLease, probeReadNetwork, probeReadMounts, probeReadMaps
 
     /// The key format that requests the fault.
     package var keyFormat: UInt64 { 0x4641_554C_5400_0000 + rawValue }

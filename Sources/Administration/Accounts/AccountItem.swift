@@ -58,10 +58,8 @@ package enum AccountItem: Equatable, Sendable {
                     + (known.record.firstPlay.map { "first play \(Revocation.time($0))" } ?? "not played")
                     + "  kept until \(Revocation.time(known.keptUntil))"
             }
-        // Clients and issuers choose some of these texts, so control characters must not reach a terminal.
-        return String(
-            String.UnicodeScalarView(
-                line.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))
+        // Clients and issuers choose some of these texts.
+        return VisibleText.shown(line)
     }
 }
 

@@ -103,8 +103,9 @@ extension LedgerFind {
             ("title", entry.report.map { Hexadecimal.encode($0.titleID.bytes) }),
             ("streams", entry.report.map { $0.streamIDTexts.joined(separator: ",") }),
         ]
-        let detail = entry.detail.isEmpty ? "" : "  " + Self.printable(entry.detail)
-        let parts = members.compactMap { member in member.value.map { "  \(member.name) \(Self.printable($0))" } }
+        // Clients, issuers and packagers choose some of these texts.
+        let detail = entry.detail.isEmpty ? "" : "  " + VisibleText.shown(entry.detail)
+        let parts = members.compactMap { member in member.value.map { "  \(member.name) \(VisibleText.shown($0))" } }
         return entry.kind.word + detail + parts.joined()
     }
 
@@ -113,13 +114,6 @@ extension LedgerFind {
 
     private static func time(_ seconds: Int64) -> String {
         UnixTime(seconds: seconds)?.description ?? String(seconds)
-    }
-
-    /// Replaces control characters, so that a text that a client has chosen cannot control the terminal.
-    private static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) ? "?" : $0 }))
     }
 }
 

@@ -111,7 +111,8 @@ package struct RefusalReport: Equatable, Sendable {
         for fact in facts where !Self.formFacts.contains(fact.name) {
             lines.append(fact.name.padded(to: 12) + fact.value)
         }
-        return (lines + ["what to do  \(remedy)"]).joined(separator: "\n")
+        // Clients have chosen some of these texts.
+        return (lines + ["what to do  \(remedy)"]).map(VisibleText.shown).joined(separator: "\n")
     }
 
     /// What the log has for programs, and `explanation` says in words.

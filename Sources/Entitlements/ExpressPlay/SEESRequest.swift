@@ -9,7 +9,8 @@ package struct SEESRequest: Equatable, Sendable {
     package enum Kind: Int64, Sendable {
         /// The token is valid for a limited time, on any device.
         case timeBased = 1
-        /// The token is valid for a limited time, and the device that redeems it is registered.
+        /// The token is valid for a limited time, and the first device that redeems it is registered. It has one use
+        /// for each key.
         case deviceRegistration = 2
         /// The token is valid on registered devices only.
         case deviceBound = 3

@@ -96,10 +96,11 @@ extension GateRequest {
 }
 
 extension GateRequest {
-    /// Returns the remainder of the right's rental; nil if the right has no rental. Throws `rightEnded`.
+    /// Returns the remainder of the right's rental; nil if the right has no rental. Throws `rightEnded` and the errors
+    /// of `tightened`.
     func remainder(of right: Right) throws(EntitlementError) -> RentalRemainder? {
         guard let terms = right.rental else { return nil }
-        return try RentalRemainder(of: terms, rental, for: use, now: now)
+        return try RentalRemainder(of: terms, rental, lease: try tightened(right).lease, for: use, now: now)
     }
 }
 

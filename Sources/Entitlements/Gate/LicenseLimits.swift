@@ -93,8 +93,8 @@ package struct StreamingLimits: Equatable, Sendable {
     /// stop playback. A `duration` is a rental: playback that began within it may finish, unless a lease stops it. A
     /// `life` is a lease.
     ///
-    /// A `rental` whose state is stored bounds both limits too. If its right has no lease, the remainder of the rental
-    /// becomes the lease: without a lease, no renewal would report that the content is being played.
+    /// A `rental` whose state is stored bounds both limits too. If its right has no lease, the remainder of the `play`
+    /// time becomes the lease, unless the rental lets a running playback finish.
     ///
     /// Throws `streamingNotGranted`, `rightNotStarted`, `rightEnded`.
     init(of right: Right, rental: RentalRemainder? = nil, now: Int64) throws(EntitlementError) {

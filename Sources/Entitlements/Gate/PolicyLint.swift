@@ -6,6 +6,15 @@ package struct PolicyFinding: Equatable, Sendable, CustomStringConvertible {
         /// Offline use is allowed, and the only limit is a `lease`, which an offline licence cannot have.
         case offlineWithLeaseOnly =
             "allows offline licences with no limit except a lease: an offline licence has no lease, so it never ends"
+        /// An offline licence may be stored and played for ever.
+        case offlineWithoutEnd =
+            "allows offline licences that never end: set `storage` and `playback`, or `duration`"
+        /// The only limit of an offline licence is the time until its first play.
+        case offlineWithoutEndOncePlayed =
+            "allows offline licences that never end once they are played: set `playback` or `duration`"
+        /// A right for offline use has a lease, with which no offline licence is given.
+        case offlineRefusedForLease =
+            "grants offline use together with a lease: requests for offline licences are refused"
         /// A limit does not fit into the 32 bits of a licence.
         case notExpressible = "is longer than a FairPlay licence can express (4294967294 seconds)"
         /// A lease that the rental makes pointless.
@@ -43,8 +52,16 @@ package enum PolicyLint {
     private static let leaseMinimum: Int64 = 30
 
     /// Returns the findings about the rules of a configuration, the floor first.
-    package static func findings(in policy: EntitlementPolicy) -> [PolicyFinding] {
-        var findings = faults(of: policy.floor).map { PolicyFinding(place: "floor", fault: $0) }
+    ///
+    /// - Parameter limitsStoredKeys: Whether the rules must limit stored keys, because tokens may grant offline use
+    ///   without limits. Otherwise only rules that allow offline use themselves are examined for such limits.
+    package static func findings(
+        in policy: EntitlementPolicy, limitsStoredKeys: Bool = false
+    ) -> [PolicyFinding] {
+        var found = faults(of: policy.floor)
+        let needsEnd = { (rule: PolicyRule) in limitsStoredKeys || rule.allowsOffline == true }
+        if needsEnd(policy.floor) { found += endFaults(of: policy.floor, besides: found) }
+        var findings = found.map { PolicyFinding(place: "floor", fault: $0) }
         for (name, profile) in policy.profiles.sorted(by: { $0.key < $1.key }) {
             var found = faults(of: profile)
             if profile != PolicyRule(), policy.floor.merged(with: profile) == policy.floor {
@@ -52,6 +69,7 @@ package enum PolicyLint {
             }
             let isForOffline = profile.allowsOffline == true || profile.storage != nil || profile.playback != nil
             if isForOffline, policy.floor.allowsOffline == false { found.append(.offlineForbiddenByFloor) }
+            if needsEnd(profile) { found += endFaults(of: profile.merged(with: policy.floor), besides: found) }
             found += faultsTogether(profile, policy.floor).filter { !found.contains($0) }
             findings += found.map { PolicyFinding(place: "profiles.\(name)", fault: $0) }
         }
@@ -75,6 +93,19 @@ package enum PolicyLint {
         }
         faults += timeFaults(lease: rule.lease, duration: rule.duration, others: offlineLimits)
         return faults
+    }
+
+    /// Returns the fault of an offline licence that only this rule limits, unless `others` already says it.
+    private static func endFaults(
+        of rule: PolicyRule, besides others: [PolicyFinding.Fault]
+    ) -> [PolicyFinding.Fault] {
+        guard rule.allowsOffline != false, !others.contains(.offlineWithLeaseOnly) else { return [] }
+        return endFaults(storage: rule.storage, playback: rule.playback, total: rule.duration)
+    }
+
+    private static func endFaults(storage: Int64?, playback: Int64?, total: Int64?) -> [PolicyFinding.Fault] {
+        guard playback == nil, total == nil else { return [] }
+        return [storage == nil ? .offlineWithoutEnd : .offlineWithoutEndOncePlayed]
     }
 
     private static func timeFaults(
@@ -116,7 +147,15 @@ package enum PolicyLint {
         if let name = right.profile, policy.profiles[name] == nil { faults.append(.profileNotConfigured) }
         switch right.mode {
         case .stream: if !offlineLimits.isEmpty { faults.append(.offlineLimitsWithoutOffline) }
-        case .offline, .both: if right.lease != nil { faults.append(.offlineWithLeaseOnly) }
+        case .offline, .both:
+            if right.lease != nil {
+                faults.append(.offlineRefusedForLease)
+            } else if rule.allowsOffline != false {
+                faults += endFaults(
+                    storage: LimitSeconds.least(right.storage, rule.storage),
+                    playback: LimitSeconds.least(right.playback, rule.playback),
+                    total: duration ?? right.life ?? right.end ?? right.rental?.lifeMaximum)
+            }
         }
         faults += timeFaults(lease: lease, duration: duration, others: offlineLimits)
         let isCounted = !claims.session.groups.isEmpty || !right.session.groups.isEmpty

@@ -55,14 +55,18 @@ struct RentalRemainder: Equatable {
     /// Computes the remainder. Throws `rightEnded` if the rental has ended.
     ///
     /// Before the first play, a licence limits when playback may begin, and for how long it may continue without a
-    /// report to the server. The `play` time starts with the first play, for all devices together. An offline licence
-    /// counts as a play, because no later play would be reported.
+    /// report to the server. The `play` time starts with the first play, for all devices together.
+    ///
+    /// Only a licence with a `lease` that ends before the `play` time waits for a reported play. Every other licence
+    /// counts as a play, because its device may play the content without a report: an offline licence, and a streaming
+    /// licence whose device need not renew it. `lease` is the lease of the right after the policy has tightened it.
     init(
-        of terms: RentalTerms, _ standing: RentalStanding, for use: LicenseUse, now: Int64
+        of terms: RentalTerms, _ standing: RentalStanding, lease: Int64?, for use: LicenseUse, now: Int64
     ) throws(EntitlementError) {
         let opened = standing.memory?.openedAt ?? now
         let startEnd = LimitSeconds.sum(opened, terms.start)
-        let isPlayed = standing.isPlayed || use == .offline
+        let reportsPlays = use == .streaming && lease.map { $0 < terms.play } ?? false
+        let isPlayed = standing.isPlayed || !reportsPlays
         let firstPlay: Int64?
         if let known = standing.memory?.firstPlay {
             firstPlay = known

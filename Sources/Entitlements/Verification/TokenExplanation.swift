@@ -67,16 +67,14 @@ struct TokenExplanationBuilder {
 
 /// Formats values for explanations, which operators read.
 ///
-/// The texts are bounded, and have no control characters, so that they cannot control a terminal.
+/// The texts are bounded, and have no hidden characters, so that they cannot control a terminal.
 package enum ExplainedText {
     private static let sizeMaximum = 160
 
     static func shown(_ text: String) -> String {
-        let scalars = text.unicodeScalars.prefix(sizeMaximum).map { scalar -> Unicode.Scalar in
-            scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? "?" : scalar
-        }
+        let start = String(String.UnicodeScalarView(text.unicodeScalars.prefix(sizeMaximum)))
         let isCut = text.unicodeScalars.count > sizeMaximum
-        return String(String.UnicodeScalarView(scalars)) + (isCut ? "…" : "")
+        return VisibleText.shown(start) + (isCut ? "…" : "")
     }
 
     static func shown(_ node: JSONNode) -> String {

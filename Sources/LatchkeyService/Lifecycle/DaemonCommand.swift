@@ -79,7 +79,7 @@ package enum DaemonCommand {
             if let warning = KeyLossWarning(file.configuration) { context.note("warning: \(warning)") }
             for (name, warning) in credentialWarnings(loaded, context) { context.note("warning: \(name): \(warning)") }
             for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
-            for finding in PolicyLint.findings(in: file.configuration.entitlement.policy) {
+            for finding in file.configuration.entitlement.findings {
                 context.note("warning: entitlement.\(finding)")
             }
             for source in loaded.keySources {

@@ -126,7 +126,7 @@ struct DeploymentLint {
     }
 
     private var policy: [DoctorFinding] {
-        PolicyLint.findings(in: configuration.entitlement.policy).map {
+        configuration.entitlement.findings.map {
             .warning("policy.entitlement", "entitlement.\($0)", remedy: "see the article Tokens")
         }
     }

@@ -27,6 +27,7 @@ final class PostgreSQLConnection: @unchecked Sendable {
     /// address.
     static func connect(_ settings: PostgreSQLSettings) throws(PostgreSQLFailure) -> PostgreSQLConnection {
         let parameters = ConnectionParameters(settings)
+        latchkey_pq_clear_environment()
         // libpq also returns an object for a failed connection. Only without memory it returns none.
         guard let handle = unsafe parameters.withLists({ unsafe PQconnectdbParams($0, $1, 0) }) else {
             throw .notConnected(message: "out of memory")

@@ -57,8 +57,8 @@ package struct PostgreSQLLimits: Equatable, Sendable {
     package init() {}
 }
 
-/// The parameters of a connection for libpq. They are complete, so that libpq's environment variables and files in the
-/// home folder have no effect.
+/// The parameters of a connection for libpq. They name what libpq would otherwise look for in the home folder. libpq's
+/// environment variables must be removed before, because they have effects that no parameter overrides.
 struct ConnectionParameters {
     private let pairs: [(name: String, value: String)]
     private let password: SharedSecret?
@@ -71,8 +71,11 @@ struct ConnectionParameters {
             // No file has this name. libpq prints a warning about a password file that exists and is not a plain file.
             ("user", url.user), ("dbname", url.database), ("passfile", "/dev/null/none"),
             ("target_session_attrs", "read-write"),
-            ("sslmode", url.tls.rawValue), ("sslrootcert", url.authorities), ("ssl_min_protocol_version", "TLSv1.2"),
-            ("sslcert", "/dev/null/none"), ("sslkey", "/dev/null/none"), ("gssencmode", "disable"),
+            // With "require", libpq verifies the authority only if the file exists.
+            ("sslmode", url.tls == .require ? PostgreSQLURL.TLS.verifyCA.rawValue : url.tls.rawValue),
+            ("sslrootcert", url.authorities), ("ssl_min_protocol_version", "TLSv1.2"),
+            ("sslcert", "/dev/null/none"), ("sslkey", "/dev/null/none"), ("sslcrl", "/dev/null/none"),
+            ("gssencmode", "disable"),
             ("client_encoding", "UTF8"), ("application_name", "latchkey"),
             ("connect_timeout", String(max(2, limits.connect.components.seconds))),
             // These notice within seconds that a server has disappeared.

@@ -7,8 +7,9 @@ import ByteCoding
 /// A host is a name, an IPv4 address, an IPv6 address in brackets, or the folder of a unix socket with its slashes as
 /// `%2F`. There are at most 8 hosts; the first one that accepts writes is used. The options are
 ///
-/// - `sslmode`: `disable`, `require` (encrypted, without verifying the server), `verify-ca` or `verify-full`. The
-///   default is `disable` if all hosts are on this machine, and `verify-full` otherwise.
+/// - `sslmode`: `disable`, `verify-ca` (encrypted, and one of the trusted authorities has signed the server's
+///   certificate), `verify-full` (the certificate also names the host) or `require`, which is the same as `verify-ca`.
+///   The default is `disable` if all hosts are on this machine, and `verify-full` otherwise.
 /// - `sslrootcert`: the file of the trusted authorities. The default is the system's file.
 /// - `schema`: the schema of the tables, for several installations in one database; 1 to 63 of a-z, 0-9 and `_`, and
 ///   the first is not a digit. The default is `latchkey`.
@@ -18,6 +19,8 @@ import ByteCoding
 package struct PostgreSQLURL: Hashable, Sendable {
     package enum TLS: String, Sendable, CaseIterable {
         case disable
+        /// As `verifyCA`. An encrypted connection to a server that was not verified protects from no attacker who can
+        /// alter the traffic.
         case require
         case verifyCA = "verify-ca"
         case verifyFull = "verify-full"

@@ -85,6 +85,9 @@ struct LogLine {
         append("\"")
     }
 
+    /// Scalars that are shown as nothing, but can change what is shown: U+202E reverses the text after it.
+    private static let hiddenCategories: [Unicode.GeneralCategory] = [.format, .lineSeparator, .paragraphSeparator]
+
     private mutating func append(_ scalar: Unicode.Scalar) {
         switch scalar.value {
         case 0x22, 0x5C:
@@ -96,6 +99,12 @@ struct LogLine {
             append(scalar.value < 0x10 ? "0" : "")
             append(String(scalar.value, radix: 16))
         case 0x20..<0x7F: bytes.append(UInt8(scalar.value))
+        case _ where Self.hiddenCategories.contains(scalar.properties.generalCategory):
+            for unit in scalar.utf16 {
+                append("\\u")
+                append(String(repeating: "0", count: unit.leadingZeroBitCount / 4))
+                append(String(unit, radix: 16))
+            }
         default: UTF8.encode(scalar).map { bytes.append(contentsOf: $0) }
         }
     }
