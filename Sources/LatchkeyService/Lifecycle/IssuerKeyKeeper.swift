@@ -82,7 +82,7 @@ final class IssuerKeyKeeper: Sendable {
             if let known, known.isReached(like: source) { return known.following(source, nil) }
             let fetcher = try surroundings.fetcher(source)
             // Without keys, it is worth waiting for what the new way to the URL brings.
-            if let known, known.keyCount > 0 { return known.following(source, fetcher) }
+            if let known, known.confirmed != nil { return known.following(source, fetcher) }
             return FetchedSource(source, fetcher, after: known, now: surroundings.clock.monotonicTime)
         }
         let new = sources.filter { source in !running.contains { $0.sharesKeys(with: source) } }
@@ -212,7 +212,7 @@ final class IssuerKeyKeeper: Sendable {
             "issuer_keys_fetched",
             [
                 .string("issuer", source.issuer), .integer("keys", set.keys.count),
-                .integer("ignored", set.ignoredCount),
+                .integer("ignored", set.ignoredCount), .integer("unusable", set.unusableCount),
             ])
     }
 
@@ -238,6 +238,15 @@ final class IssuerKeyKeeper: Sendable {
             guard !faults.isEmpty else { return [] }
             let verifier = state.tokens.verifier
             let stops = !verifier.hasKeys && verifier.sessions == nil && !hasCallback
+        if set.keys.isEmpty { logger.warning("issuer_keys_withdrawn", [.string("issuer", source.issuer)]) }
+        if source.note(set.firstFault), let fault = set.firstFault {
+            logger.warning(
+                "issuer_keys_unusable",
+                [
+                    .string("issuer", source.issuer), .integer("keys", set.unusableCount),
+                    .string("cause", "\(fault)"),
+                ])
+        }
             return [
                 Degradation(part: .issuerKeys, cause: faults.joined(separator: "; "), stopsLicences: stops)
             ]
@@ -275,6 +284,10 @@ struct IssuerKeyFetcher: Sendable {
     /// Waits for the running fetch.
     let stop: @Sendable () -> Void
 
+        registry.series(
+            "latchkey_issuer_keys_unusable",
+            help: "Keys at an issuer's URL that cannot be used, and are skipped.", isCounter: false, labels: labels
+        ) { sources().map { ($0.labels, Double($0.unusableCount)) } }
     init(_ fetch: @escaping Fetch, stop: @escaping @Sendable () -> Void = {}) {
         self.fetch = fetch
         self.stop = stop

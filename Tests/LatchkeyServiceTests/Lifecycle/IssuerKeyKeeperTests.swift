@@ -206,7 +206,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "<html>", #"{"keys":[]}"#, #"{"keys":[{"kid":"s","kty":"oct","k":"AAAA"}]}"#,
+        "<html>", #"{"keys":[{"kid":"s","kty":"oct","k":"AAAA"}]}"#,
         #"{"keys":[{"kid":"a","kty":"EC","crv":"P-256"}]}"#,
     ])
     func aSetThatCannotBeUsedChangesNothing(text: String) throws {
@@ -222,6 +222,47 @@ import Testing
         #expect(judge(token, tokens) == "good" && tokens.count == 1)
         #expect(lines("issuer_keys_failed").count == 1, "a fault is logged once")
         #expect(keeper.degradations(hasCallback: false) == [])
+    }
+
+    @Test func anEmptySetWithdrawsAllKeysAtOnce() throws {
+        server.give(try document(("a", first)), tag: "1")
+        let (keeper, tokens) = try started()
+        defer { keeper.stop() }
+        let token = try token("a", first)
+        #expect(judge(token, tokens) == "good")
+        server.give(PublishedKeys.document([]), tag: "2")
+        pass(600, fetches: 1, keeper)
+        #expect(judge(token, tokens) == "kid_unknown")
+        #expect(keeper.degradations(hasCallback: false) == [])
+        #expect(lines("issuer_keys_failed").isEmpty && lines("issuer_keys_withdrawn").count == 1)
+        let labels = #"{issuer="https://portal.example",dialect="jwt"}"#
+        #expect(try metrics(keeper)["latchkey_issuer_keys" + labels] == 0)
+        server.fail(.timedOut)
+        let changed = try load(Self.issuer().replacing(" }", with: #", keysHosts: ["portal.example"] }"#))
+        let reloaded = self.tokens(changed)
+        keeper.adopt(try keeper.draft(changed), tokens: reloaded) {}
+        #expect(judge(token, reloaded) == "kid_unknown", "a reload keeps the withdrawal")
+        server.give(try document(("b", second)), tag: "3")
+        pass(600, fetches: 1, keeper)
+        #expect(judge(try self.token("b", second), reloaded) == "good")
+    }
+
+    @Test func aKeyThatCannotBeUsedIsSkippedAndLoggedOnce() throws {
+        let broken = #"{"kid":"x","kty":"EC","crv":"P-256"}"#
+        server.give(
+            PublishedKeys.document([broken, try PublishedKeys.json("a", first)]), tag: "1")
+        let (keeper, tokens) = try started()
+        defer { keeper.stop() }
+        #expect(judge(try token("a", first), tokens) == "good")
+        server.give(
+            PublishedKeys.document([broken, try PublishedKeys.json("b", second)]), tag: "2")
+        pass(600, fetches: 1, keeper)
+        #expect(judge(try token("a", first), tokens) == "kid_unknown")
+        #expect(judge(try token("b", second), tokens) == "good")
+        #expect(lines("issuer_keys_unusable").count == 1 && lines("issuer_keys_failed").isEmpty)
+        let labels = #"{issuer="https://portal.example",dialect="jwt"}"#
+        #expect(try metrics(keeper)["latchkey_issuer_keys" + labels] == 1)
+        #expect(try metrics(keeper)["latchkey_issuer_keys_unusable" + labels] == 1)
     }
 
     @Test func keysThatAreTooOldAreNotUsed() throws {
