@@ -75,6 +75,7 @@ final class FetchedSource: Sendable {
     var published: KeysAtURL {
         keys.state.withLock { KeysAtURL($0.keys.set, revokedIDs: Set($0.keys.revokedIDs)) }
     }
+    var publisher: PublicationOrder.Publisher { PublicationOrder.Publisher(issuer: issuer, dialect: dialect) }
     /// The keys in use, and when the fetch began that has confirmed them; nil if they are not known.
     var confirmed: (set: JWKSet, askedAt: MonotonicTime)? {
         keys.state.withLock { state in

@@ -32,6 +32,9 @@ final class IssuerKeyKeeper: Sendable {
         var issuers: IssuerSet
         var tokens: VerifiedTokenCache
         var sources: [FetchedSource]
+        /// Which issuer had a key first, if several publish it.
+        var order = PublicationOrder()
+        var sharedKeys: [SharedKey] = []
         var isStopped = false
     }
 
@@ -111,16 +114,32 @@ final class IssuerKeyKeeper: Sendable {
                     source.begin(after: before, now: now)
                 }
             }
-            state = State(issuers: draft.issuers, tokens: tokens, sources: draft.sources, isStopped: state.isStopped)
-            publish(state)
+            (state.issuers, state.tokens, state.sources) = (draft.issuers, tokens, draft.sources)
+            state.order.keep(Set(draft.sources.map(\.publisher)))
+            for source in draft.sources { state.order.note(source, now: now) }
+            publish(&state)
             swap()
         }
     }
 
     /// Gives the verifier the keys in force.
-    private func publish(_ state: State) {
+    private func publish(_ state: inout State) {
         let published = state.sources.map { ($0.index, $0.published) }
-        state.tokens.replaceIssuers(with: state.issuers.adding(Dictionary(published, uniquingKeysWith: { $1 })))
+        let issuers = state.issuers.adding(
+            Dictionary(published, uniquingKeysWith: { $1 }), order: state.order)
+        state.tokens.replaceIssuers(with: issuers)
+        for key in issuers.sharedKeys where !state.sharedKeys.contains(key) { log(key) }
+        state.sharedKeys = issuers.sharedKeys
+    }
+
+    /// Logs a key that several issuers have. It is critical if tokens are refused because of that.
+    private func log(_ key: SharedKey) {
+        let fields = [LogField.string("kid", key.id), .string("issuers", key.issuers.joined(separator: ", "))]
+        if key.isDecided {
+            logger.warning("issuer_key_shared", fields)
+        } else {
+            logger.critical("issuer_key_disputed", fields)
+        }
     }
 
     // MARK: Fetching
@@ -153,7 +172,7 @@ final class IssuerKeyKeeper: Sendable {
                     }
                 }
             }
-            if hasExpired { publish(state) }
+            if hasExpired { publish(&state) }
             return fetches
         }
         for (source, tag) in fetches { group.loops[0].spawn { [self] in await fetch(source, ifNot: tag) } }
@@ -163,7 +182,7 @@ final class IssuerKeyKeeper: Sendable {
         let news = await news(of: source, ifNot: tag)
         // One fetch after the other is judged, and none while a reload changes the issuers.
         state.withLock { state in
-            if !state.isStopped { take(news, of: source, state) }
+            if !state.isStopped { take(news, of: source, &state) }
         }
     }
 
@@ -187,19 +206,24 @@ final class IssuerKeyKeeper: Sendable {
         }
     }
 
-    private func take(_ news: News, of source: FetchedSource, _ state: State) {
+    private func take(_ news: News, of source: FetchedSource, _ state: inout State) {
         let now = surroundings.clock.monotonicTime
+        // A draft is not in force yet.
+        let isInForce = state.sources.contains { $0.sharesKeys(with: source) }
         do throws(IssuerKeyFault) {
             switch news {
             case .fault(let fault): throw fault
             case .unchanged(let answer):
                 guard source.confirm(answer, now: now, surroundings.random()) else { throw .expiredMeanwhile }
+                if isInForce { state.order.note(source, now: now) }
                 note(nil, of: source)
             case .new(let set, let answer):
                 source.receive(set, answer, now: now, surroundings.random())
                 note(nil, of: source)
                 log(set, of: source)
-                if state.sources.contains(where: { $0.sharesKeys(with: source) }) { publish(state) }
+                guard isInForce else { return }
+                state.order.note(source, now: now)
+                publish(&state)
             }
         } catch {
             source.fail(now: now, surroundings.random())
@@ -214,6 +238,15 @@ final class IssuerKeyKeeper: Sendable {
                 .string("issuer", source.issuer), .integer("keys", set.keys.count),
                 .integer("ignored", set.ignoredCount), .integer("unusable", set.unusableCount),
             ])
+        if set.keys.isEmpty { logger.warning("issuer_keys_withdrawn", [.string("issuer", source.issuer)]) }
+        if source.note(set.firstFault), let fault = set.firstFault {
+            logger.warning(
+                "issuer_keys_unusable",
+                [
+                    .string("issuer", source.issuer), .integer("keys", set.unusableCount),
+                    .string("cause", "\(fault)"),
+                ])
+        }
     }
 
     /// Logs a fault once, and its end.
@@ -238,15 +271,6 @@ final class IssuerKeyKeeper: Sendable {
             guard !faults.isEmpty else { return [] }
             let verifier = state.tokens.verifier
             let stops = !verifier.hasKeys && verifier.sessions == nil && !hasCallback
-        if set.keys.isEmpty { logger.warning("issuer_keys_withdrawn", [.string("issuer", source.issuer)]) }
-        if source.note(set.firstFault), let fault = set.firstFault {
-            logger.warning(
-                "issuer_keys_unusable",
-                [
-                    .string("issuer", source.issuer), .integer("keys", set.unusableCount),
-                    .string("cause", "\(fault)"),
-                ])
-        }
             return [
                 Degradation(part: .issuerKeys, cause: faults.joined(separator: "; "), stopsLicences: stops)
             ]
@@ -260,6 +284,10 @@ final class IssuerKeyKeeper: Sendable {
             "latchkey_issuer_keys", help: "Keys in use that were fetched from an issuer's URL.", isCounter: false,
             labels: labels
         ) { sources().map { ($0.labels, Double($0.keyCount)) } }
+        registry.series(
+            "latchkey_issuer_keys_unusable",
+            help: "Keys at an issuer's URL that cannot be used, and are skipped.", isCounter: false, labels: labels
+        ) { sources().map { ($0.labels, Double($0.unusableCount)) } }
         registry.series(
             "latchkey_issuer_keys_age_seconds",
             help: "How long ago an issuer's URL has confirmed its keys; absent if it never has since the start.",
@@ -276,6 +304,14 @@ final class IssuerKeyKeeper: Sendable {
     }
 }
 
+extension PublicationOrder {
+    /// Notes the keys of a source, if they are known.
+    fileprivate mutating func note(_ source: FetchedSource, now: MonotonicTime) {
+        guard let (set, askedAt) = source.confirmed else { return }
+        note(set, of: source.publisher, askedAt: askedAt, now: now)
+    }
+}
+
 /// Fetches the keys of one source.
 struct IssuerKeyFetcher: Sendable {
     typealias Fetch = @Sendable (_ ifNot: String?) async throws(HTTPCallError) -> HTTPCallAnswer
@@ -284,10 +320,6 @@ struct IssuerKeyFetcher: Sendable {
     /// Waits for the running fetch.
     let stop: @Sendable () -> Void
 
-        registry.series(
-            "latchkey_issuer_keys_unusable",
-            help: "Keys at an issuer's URL that cannot be used, and are skipped.", isCounter: false, labels: labels
-        ) { sources().map { ($0.labels, Double($0.unusableCount)) } }
     init(_ fetch: @escaping Fetch, stop: @escaping @Sendable () -> Void = {}) {
         self.fetch = fetch
         self.stop = stop
