@@ -97,6 +97,7 @@ extension DecisionRecorder {
         entry.tokenID = try tokenName(
             of: request, subject: authorization.subject, tokenID: authorization.tokenID,
             using: crypto)
+        if entry.subject == nil { entry.issuer = authorization.issuer }
         entry.cookie = authorization.cookie
         entry.lease = facts.lease
         entry.rental = facts.rental

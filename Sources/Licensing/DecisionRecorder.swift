@@ -182,6 +182,7 @@ extension DecisionRecorder {
             try pseudonyms.pseudonym(of: .subject, issuer, subject)
         }
         (entry.tokenID, entry.cookie) = (claims.tokenID, claims.cookie)
+        if subject == nil { entry.issuer = claims.issuer }
         let name = try pseudonyms.pseudonym(of: .sessionReport, issuer, subject ?? [], Array(session.utf8))
         var decision = LicenseDecision(now: now, entry: entry)
         decision.replay = ReplayRecord(
@@ -215,6 +216,7 @@ extension DecisionRecorder {
         }
         entry.device = try pseudonyms.pseudonym(of: .device, accepted.deviceID.bytes)
         entry.tokenID = permission.tokenID
+        if permission.subject == nil { entry.issuer = permission.issuer }
         entry.until = accepted.report.remaining.end(from: now)
         entry.report = DeviceReport(accepted.report)
         return entry

@@ -106,6 +106,9 @@ extension ConfigurationFault: CustomStringConvertible {
     private static func describe(_ error: IssuerSetError) -> String {
         switch error {
         case .duplicateKeyID(let kid): "two keys have the kid \"\(kid)\", which must name one"
+        case .duplicateKey(let one, let other):
+            "two issuers have the same key, as kid \"\(one)\" and as kid \"\(other)\", and their tokens need not name"
+                + " their issuer; give each issuer a key of its own"
         case .keyIDInvalid: "a kid has 1 to \(Token.keyIDSizeMaximum) bytes"
         case .nameEmpty: "\"issuer\" and \"audience\" must not be empty"
         case .maximumLifeNotPositive: "\"maximumLife\" must be at least 1s"

@@ -1,4 +1,6 @@
+import ByteCoding
 import KeyCrypto
+import Telemetry
 import TestSupport
 import Testing
 
@@ -138,6 +140,128 @@ import Testing
         #expect(try judge("rival", rival) == "rival")
         #expect(try judge("own", rival) != "own" && judge("rival", own) != "rival")
         #expect(try judge("own", ES256PrivateKey.generate()) == "token_signature")
+    }
+
+    // MARK: One key of several issuers
+
+    /// Two issuers that have one key. The thief is the first of the configuration.
+    private struct Thieves {
+        static let now: Int64 = 1000
+
+        let key: ES256PrivateKey
+        let set: IssuerSet
+        private let dialect: TokenDialect
+
+        init(_ dialect: TokenDialect, ownerHasFile: Bool = false) throws {
+            self.dialect = dialect
+            key = try .generate()
+            set = try IssuerSet([
+                Issuer(name: "thief", audience: "b", dialect: dialect, keys: [], keySupply: .missing),
+                Issuer(
+                    name: "owner", audience: "b", dialect: dialect,
+                    keys: ownerHasFile ? [VerificationKey(id: "k", es256: key.publicKey)] : [],
+                    contents: ContentScope(["owned"]), keySupply: ownerHasFile ? .configured : .missing),
+            ])
+        }
+
+        func published(_ state: String = "") throws -> KeysAtURL { KeysAtURL(try keys(state)) }
+
+        func keys(_ state: String = "") throws -> JWKSet {
+            try PublishedKeys.set([PublishedKeys.json("k", key, state)])
+        }
+
+        static func publisher(_ name: String, _ dialect: TokenDialect) -> PublicationOrder.Publisher {
+            PublicationOrder.Publisher(issuer: name, dialect: dialect)
+        }
+
+        /// The issuer of a token in the name of an issuer, or without a name; or the code of the refusal.
+        func judge(_ name: String?, in set: IssuerSet) throws -> String {
+            let named = name.map { #""iss":"\#($0)","aud":"b","# } ?? ""
+            let rights = dialect == .jwt ? #""rights":[]"# : #""contentRights":[{"contentId":"owned"}]"#
+            let form = dialect == .jwt ? #""iat":1000"# : #""typ":"ContentAuthZ","ver":"1.0""#
+            let payload = #"{\#(named)\#(form),"exp":1060,\#(rights)}"#
+            let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"k"}"#.utf8))
+            let signed = header + "." + Base64URL.encode(Array(payload.utf8))
+            let token = signed + "." + Base64URL.encode(try key.signature(for: Array(signed.utf8)))
+            do throws(EntitlementError) {
+                let claims = try TokenVerifier(issuers: set).verify(Array(token.utf8), now: Self.now)
+                #expect((claims.scope != nil) == (claims.issuer == "owner"))
+                return claims.issuer
+            } catch {
+                return error.code
+            }
+        }
+    }
+
+    @Test(arguments: [true, false], ["", #","state":"revoked""#])
+    func anIssuerThatPublishesAnothersKeyTakesNoTokenOfIt(ownerHasFile: Bool, state: String) throws {
+        let thieves = try Thieves(.jwt, ownerHasFile: ownerHasFile)
+        var published = [0: try thieves.published(state)]
+        if !ownerHasFile { published[1] = try thieves.published() }
+        let set = thieves.set.adding(published)
+        #expect(try thieves.judge("owner", in: set) == "owner")
+        // Who publishes a key lets its holder sign in the publisher's name.
+        #expect(try thieves.judge("thief", in: set) == (state.isEmpty ? "thief" : "kid_revoked"))
+        #expect(try ["token_issuer", "kid_revoked"].contains(thieves.judge("stranger", in: set)))
+        #expect(set.sharedKeys.map(\.issuers) == [["thief", "owner"]])
+        #expect(set.sharedKeys.map(\.isDecided) == [true])
+    }
+
+    @Test func aConfiguredKeyStaysWithItsIssuer() throws {
+        let thieves = try Thieves(.nagra, ownerHasFile: true)
+        let set = thieves.set.adding([0: try thieves.published()])
+        #expect(try thieves.judge(nil, in: set) == "owner")
+        #expect(try thieves.judge("owner", in: set) == "owner")
+        #expect(try thieves.judge("thief", in: set) == "thief")
+        #expect(set.sharedKeys.map(\.isDecided) == [true])
+    }
+
+    @Test func aTokenWithoutAnIssuerIsRefusedIfTheOrderIsNotKnown() throws {
+        let thieves = try Thieves(.nagra)
+        let set = thieves.set.adding([0: try thieves.published(), 1: try thieves.published()])
+        #expect(try thieves.judge(nil, in: set) == "kid_unknown")
+        #expect(try thieves.judge("owner", in: set) == "owner")
+        #expect(set.sharedKeys == [SharedKey(id: "k", issuers: ["thief", "owner"], isDecided: false)])
+        let alone = thieves.set.adding([1: try thieves.published()])
+        #expect(try thieves.judge(nil, in: alone) == "owner" && alone.sharedKeys.isEmpty)
+    }
+
+    @Test func aPublishedKeyStaysWithItsFirstPublisher() throws {
+        let thieves = try Thieves(.nagra)
+        let (owner, thief) = (Thieves.publisher("owner", .nagra), Thieves.publisher("thief", .nagra))
+        func at(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+        var order = PublicationOrder()
+        order.keep([owner, thief])
+        order.note(try thieves.keys(), of: owner, askedAt: at(0), now: at(1))
+        order.note(try PublishedKeys.set([]), of: thief, askedAt: at(2), now: at(3))
+        order.note(try thieves.keys(), of: thief, askedAt: at(4), now: at(5))
+        let both = thieves.set.adding([0: try thieves.published(), 1: try thieves.published()], order: order)
+        #expect(try thieves.judge(nil, in: both) == "owner" && both.sharedKeys.map(\.isDecided) == [true])
+        // The first publisher withdraws the key. Its tokens do not become tokens of the other one.
+        order.note(try PublishedKeys.set([]), of: owner, askedAt: at(6), now: at(7))
+        let gone = KeysAtURL(try PublishedKeys.set([]))
+        let left = thieves.set.adding([0: try thieves.published(), 1: gone], order: order)
+        #expect(try thieves.judge(nil, in: left) == "kid_unknown")
+        #expect(try thieves.judge("thief", in: left) == "thief")
+    }
+
+    /// Under the IDs "k" and "l", two issuers have one key in the configuration or in files.
+    @Test(arguments: [TokenDialect.nagra, .axinom], [TokenDialect.nagra, .axinom, .jwt])
+    func refusesOneKeyOfTwoIssuersThatTheirTokensNeedNotName(one: TokenDialect, other: TokenDialect) throws {
+        let secret = SharedSecret(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+        func issuer(_ name: String, _ dialect: TokenDialect, _ id: String) throws -> Issuer {
+            Issuer(
+                name: name, audience: "b", dialect: dialect,
+                keys: [try VerificationKey(id: id, hs256: secret.bytes)])
+        }
+        let issuers = [try issuer("a", one, "k"), try issuer("c", other, "l")]
+        if other == .jwt {
+            // Its tokens always name their issuer.
+            _ = try IssuerSet(issuers)
+        } else {
+            #expect(throws: IssuerSetError.duplicateKey("k", "l")) { try IssuerSet(issuers) }
+        }
+        _ = try IssuerSet([issuers[0], try issuer("a", other, "l")])
     }
 
     @Test func anUnknownKeyIsNoFaultOfTheTokenWhileKeysAreMissing() throws {

@@ -131,20 +131,62 @@ import Testing
         #expect(throws: JWKSetError.self) { try parse(text.isEmpty ? " " : text) }
     }
 
-    /// A published set with a secret refuses the whole set, even if the key is for something else.
+    private func publish(_ keys: String...) throws(JWKSetError) -> JWKSet {
+        let text = #"{"keys":[\#(keys.map { "{\($0)}" }.joined(separator: ","))]}"#
+        return try JWKSet(published: SecretBytes(copying: Array(text.utf8)))
+    }
+
+    /// A secret of a published set is not used, even if the key is for something else.
     @Test(arguments: [
         #""kid":"s",\#(secret)"#, #""kty":"oct","use":"enc""#, #""kty":"EC","crv":"P-384","d":"AA""#,
         #""kty":"unknown","k":"AAAA""#,
     ])
     func aPublishedSetHasNoSecret(key: String) throws {
-        func publish(_ keys: String...) throws(JWKSetError) -> JWKSet {
-            let text = #"{"keys":[\#(keys.map { "{\($0)}" }.joined(separator: ","))]}"#
-            return try JWKSet(published: SecretBytes(copying: Array(text.utf8)))
-        }
         let good = #""kid":"a",\#(Self.p256)"#
-        #expect(try publish(good).keys.map(\.id) == ["a"])
-        #expect(throws: JWKSetError.secretPublished(index: 1)) { try publish(good, key) }
-        #expect(throws: JWKSetError.keyIDTwice(index: 1)) { try publish(good, good) }
+        let whole = try publish(good)
+        #expect(whole.keys.map(\.id) == ["a"] && whole.unusableCount == 0 && whole.firstFault == nil)
+        let set = try publish(good, key)
+        #expect(set.keys.map(\.id) == ["a"] && set.unusableCount == 1)
+        #expect(set.firstFault == .secretPublished(index: 1))
+        #expect(throws: JWKSetError.secretPublished(index: 0)) { try publish(key) }
+    }
+
+    /// The other keys of a published set are not to blame for a key that cannot be used.
+    @Test(
+        arguments: [
+            (#""kty":"EC","crv":"P-256","x":"AA","y":"AA""#, JWKSetError.keyIDMissing(index: 1)),
+            (#""kid":"b","kty":"EC","crv":"P-256","x":"AA","y":"AA""#, .keyUnusable(index: 1)),
+            (#""kid":"b","kty":"EC","crv":"P-256""#, .memberInvalid("x", index: 1)),
+            (#""kid":"b",\#(p256),"state":"retired""#, .memberInvalid("state", index: 1)),
+            (#""kid":"a",\#(ed25519)"#, .keyIDTwice(index: 1)),
+        ] as [(String, JWKSetError)])
+    func skipsAKeyThatCannotBeUsedInAPublishedSet(key: String, fault: JWKSetError) throws {
+        let (first, last) = (#""kid":"a",\#(Self.p256)"#, #""kid":"c",\#(Self.ed25519)"#)
+        let set = try publish(first, key, last)
+        #expect(set.keys.map(\.id) == ["a", "c"] && set.keys[0].algorithm == .es256)
+        #expect(set.unusableCount == 1 && set.ignoredCount == 0 && set.firstFault == fault)
+        guard fault != .keyIDTwice(index: 1) else { return }
+        #expect(throws: JWKSetError.self) { try publish(key, #""kid":"x","kty":"AKP""#, #""kty":1"#) }
+        #expect(throws: fault) { try self.set(first, key, last) }
+    }
+
+    @Test func aRevocationCountsAlthoughItsKeyIDIsThereTwice() throws {
+        let (good, revoked) = (#""kid":"a",\#(Self.p256)"#, #""kid":"a",\#(Self.p256),"revoked":true"#)
+        #expect(try publish(good, revoked).keys.map(\.state) == [.revoked])
+        #expect(try publish(revoked, good).keys.map(\.state) == [.revoked])
+        #expect(try publish(good).revokedIDs == [] && publish(good, revoked).revokedIDs == ["a"])
+        // The key itself may have been removed from its entry.
+        for tombstone in [#""kid":"b","revoked":true"#, #""kid":"b","kty":"EC","crv":"P-384","state":"revoked""#] {
+            #expect(try publish(good, tombstone).revokedIDs == ["b"])
+        }
+    }
+
+    /// A published set without keys withdraws all keys. A file without keys is an error.
+    @Test func onlyAPublishedSetMayBeEmpty() throws {
+        let set = try publish()
+        #expect(set.keys.isEmpty && set.unusableCount == 0)
+        #expect(throws: JWKSetError.noUsableKey) { try self.set() }
+        #expect(throws: JWKSetError.noUsableKey) { try publish(#""kid":"x","kty":"AKP""#) }
     }
 
     @Test func refusesTooManyKeys() {

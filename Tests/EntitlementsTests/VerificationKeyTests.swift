@@ -54,6 +54,24 @@ import Testing
         return Array(try Self.keys.get().minter(algorithm, id: id).mint(contents).utf8)
     }
 
+    /// A file may have the compressed form of a point, which a JSON Web Key cannot have.
+    @Test func aKeyIsTheSameInEveryForm() throws {
+        let keys = try Self.keys.get()
+        for algorithm in SigningAlgorithm.allCases {
+            let one = try keys.verifying(algorithm, id: "a")
+            #expect(try one.fingerprint == keys.verifying(algorithm, id: "b", state: .revoked).fingerprint)
+            #expect(try one.fingerprint != Keys().verifying(algorithm, id: "a").fingerprint || algorithm == .hs256)
+        }
+        let published = try PublishedKeys.set([PublishedKeys.json("a", keys.es256)]).keys[0]
+        #expect(try published.fingerprint == keys.verifying(.es256, id: "a").fingerprint)
+        let der = KeySamples.der(of: String(decoding: try keys.es256.publicKey.publicPEM(), as: UTF8.self))
+        let compressed =
+            try Hexadecimal.decode("3039301306072a8648ce3d020106082a8648ce3d030107032200")
+            + [2 + der[der.count - 1] % 2] + der[27..<59]
+        let short = VerificationKey(id: "a", es256: try ES256PublicKey(parsing: compressed))
+        #expect(short.fingerprint == published.fingerprint)
+    }
+
     @Test(arguments: SigningAlgorithm.allCases, SigningAlgorithm.allCases)
     func aKeyVerifiesItsOwnAlgorithmAlone(signed: SigningAlgorithm, pinned: SigningAlgorithm) throws {
         let key = try Self.keys.get().verifying(pinned, id: "k")

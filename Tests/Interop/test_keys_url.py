@@ -300,7 +300,6 @@ def test_starts_and_is_ready_while_the_server_is_down(keys: KeyServer, tmp_path:
     [
         key_server.status_500,
         key_server.garbage,
-        key_server.empty_set,
         key_server.shared_secret,
         key_server.ten_megabytes,
         key_server.redirect,
@@ -327,6 +326,17 @@ def test_keeps_its_keys_while_the_server_fails(
         keys.publish(old, new)
         keys.failure = None
         lab.await_code(new, "good")
+
+
+def test_an_empty_set_withdraws_all_keys_at_once(keys: KeyServer, tmp_path: Path, old: SigningKey) -> None:
+    keys.publish(old)
+    with serving(keys), fetching(tmp_path, keys, keysRefresh="1s", keysMaximumAge="1h") as lab:
+        assert lab.code(old) == "good"
+        keys.failure = key_server.empty_set
+        lab.await_code(old, "kid_unknown")
+        assert len(lab.events("issuer_keys_withdrawn")) == 1 and not lab.events("issuer_keys_failed")
+        keys.failure = None
+        lab.await_code(old, "good")
 
 
 def test_goes_to_no_private_address_that_is_not_named(keys: KeyServer, tmp_path: Path, old: SigningKey) -> None:

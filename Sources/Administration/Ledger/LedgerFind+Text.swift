@@ -68,6 +68,7 @@ extension LedgerFind {
         writer.member("content", entry.content)
         writer.member("subject", entry.subject.map(Self.digits))
         writer.member("device", entry.device.map(Self.digits))
+        writer.member("issuer", entry.issuer)
         writer.member("token", entry.tokenID)
         writer.member("cookie", entry.cookie)
         writer.member("detail", entry.detail)
@@ -95,7 +96,8 @@ extension LedgerFind {
         let members: [(name: String, value: String?)] = [
             ("licence", entry.license.description), ("after", entry.previous?.description),
             ("kid", entry.keyID?.description), ("content", entry.content), ("subject", entry.subject.map(Self.digits)),
-            ("device", entry.device.map(Self.digits)), ("token", entry.tokenID), ("cookie", entry.cookie),
+            ("device", entry.device.map(Self.digits)), ("issuer", entry.issuer), ("token", entry.tokenID),
+            ("cookie", entry.cookie),
             ("lease", entry.lease.map { "\($0)s" }), ("rental", entry.rental.map { "\($0)s" }),
             ("until", entry.until.map(Self.time)), ("playback", entry.playback.map { "\($0)s" }),
             ("renew", entry.renewAfter.map(Self.time)), ("by", entry.actor), ("request", entry.request),

@@ -8,4 +8,12 @@ package enum TokenDialect: String, Sendable, CaseIterable {
     case axinom
     /// This server's own sealed token, which replaces ExpressPlay's (entitlement, section 1.1.4).
     case expressPlay = "expressplay"
+
+    /// Whether each token names its issuer (`iss`), or is sealed with a key that only one issuer has.
+    var namesIssuer: Bool {
+        switch self {
+        case .jwt, .expressPlay: true
+        case .nagra, .axinom: false
+        }
+    }
 }

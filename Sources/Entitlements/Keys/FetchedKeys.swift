@@ -42,7 +42,7 @@ package struct FetchedKeys: Sendable {
     static let revokedMaximum = 1024
 
     private var settings: Settings
-    /// The keys in use, if there are any.
+    /// The keys in use, if they are known. The set is empty if the URL has withdrawn all of them.
     package private(set) var set: JWKSet?
     package private(set) var standing = Standing.neverFetched
     /// The IDs of keys that the URL has called revoked, the latest last. They are kept if the URL does not have them
@@ -50,7 +50,7 @@ package struct FetchedKeys: Sendable {
     package private(set) var revokedIDs: [String] = []
     private var entityTag: String?
     /// When the fetch began that has confirmed the keys last.
-    private var confirmedAt: MonotonicTime?
+    package private(set) var confirmedAt: MonotonicTime?
     /// When the running fetch began; nil if none is running.
     private var begunAt: MonotonicTime?
     private var nextFetch: MonotonicTime
@@ -114,7 +114,7 @@ package struct FetchedKeys: Sendable {
         standing = .current
         let published = Set(set.keys.map { Array($0.id.utf8) })
         revokedIDs.removeAll { published.contains(Array($0.utf8)) }
-        revokedIDs += set.keys.filter { $0.state == .revoked }.map(\.id)
+        revokedIDs += set.revokedIDs
         revokedIDs.removeFirst(max(0, revokedIDs.count - Self.revokedMaximum))
         succeed(now: now, random: random)
     }

@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// An issuer whose tokens are accepted, and the rules for its tokens.
 package struct Issuer: Sendable {
     /// The required value of `iss`.
@@ -17,7 +19,7 @@ package struct Issuer: Sendable {
     package let contents: ContentScope?
     package private(set) var keySupply: KeySupply
     /// How many of `keys` are from the configuration. They come first.
-    fileprivate let configuredKeyCount: Int
+    let configuredKeyCount: Int
     /// The IDs of keys that the issuer's URL has once called revoked, although it may not have them any more.
     private(set) var revokedKeyIDs: Set<String> = []
 
@@ -76,6 +78,9 @@ package struct KeysAtURL: Sendable {
 package enum IssuerSetError: Error, Equatable, Sendable {
     /// Two keys have this key ID, so that it does not pin one issuer and one algorithm.
     case duplicateKeyID(String)
+    /// Two issuers have the same key, under these key IDs. Their tokens need not name them, so that one could be taken
+    /// for the other.
+    case duplicateKey(String, String)
     /// A key id is empty or has more than `Token.keyIDSizeMaximum` bytes.
     case keyIDInvalid(String)
     /// An issuer's name or audience is empty; the text is the issuer's name.
@@ -97,6 +102,8 @@ package enum IssuerSetError: Error, Equatable, Sendable {
 }
 
 /// All issuers of one configuration; a key id pins issuer, algorithm and key.
+///
+/// If several issuers have a key ID, the signature and `iss` decide. `KeyOwners` says who may use a key without `iss`.
 package struct IssuerSet: Sendable {
     /// The leeway in seconds if none is configured.
     package static let leewayDefault: Int64 = 5
@@ -115,6 +122,9 @@ package struct IssuerSet: Sendable {
     /// The dialects of the issuers whose URL has keys that are not known now.
     private var dialectsWithMissingKeys: Set<TokenDialect>
 
+    /// The keys that several issuers have, because a URL publishes a key that another issuer has too.
+    package private(set) var sharedKeys: [SharedKey] = []
+
     private var entries: [[UInt8]: Entry]
     /// Keys from URLs whose ID is in `entries` too, because two issuers use the same ID. No issuer has a right to an
     /// ID: otherwise one could make the tokens of another one bad.
@@ -124,6 +134,15 @@ package struct IssuerSet: Sendable {
     struct Entry: Sendable {
         let issuer: Issuer
         let key: VerificationKey
+        /// Whether the key is good only for tokens whose `iss` names the issuer, because it belongs to another issuer.
+        /// In some dialects, all tokens must name their issuer anyway.
+        let needsName: Bool
+
+        init(_ issuer: Issuer, _ key: VerificationKey, isOwn: Bool = true) {
+            self.issuer = issuer
+            self.key = key
+            needsName = !isOwn && !issuer.dialect.namesIssuer
+        }
     }
 
     struct SealingEntry: Sendable {
@@ -147,38 +166,44 @@ package struct IssuerSet: Sendable {
                 guard previous == nil else { throw .duplicateKeyID("\(key.id)") }
             }
         }
+        try Self.checkKeys(of: issuers)
         self.issuers = issuers
         dialects = Set(issuers.map(\.dialect))
         self.sealingEntries = sealingEntries
         self.leeway = leeway
         unknownKeys = UnknownKeyNotes()
-        (entries, rivals) = Self.index(issuers)
+        (entries, rivals) = Self.index(issuers, KeyOwners(issuers, order: nil))
         dialectsWithMissingKeys = Self.dialectsWithMissingKeys(issuers)
     }
 
     /// The same issuers with what is known of the keys at their URLs, by the indices of the issuers. This set has no
-    /// keys of URLs yet.
-    package func adding(_ published: [Int: KeysAtURL]) -> IssuerSet {
+    /// keys of URLs yet. Without an `order`, all of them may have got their keys at the same time.
+    package func adding(_ published: [Int: KeysAtURL], order: PublicationOrder? = nil) -> IssuerSet {
         var whole = self
         whole.issuers = issuers.enumerated().map { index, issuer in
             published[index].map { issuer.adding($0) } ?? issuer
         }
-        (whole.entries, whole.rivals) = Self.index(whole.issuers)
+        let owners = KeyOwners(whole.issuers, order: order)
+        whole.sharedKeys = owners.sharedKeys(of: whole.issuers)
+        (whole.entries, whole.rivals) = Self.index(whole.issuers, owners)
         whole.dialectsWithMissingKeys = Self.dialectsWithMissingKeys(whole.issuers)
         return whole
     }
 
-    private static func index(_ issuers: [Issuer]) -> (entries: [[UInt8]: Entry], rivals: [[UInt8]: [Entry]]) {
+    private static func index(
+        _ issuers: [Issuer], _ owners: KeyOwners
+    ) -> (entries: [[UInt8]: Entry], rivals: [[UInt8]: [Entry]]) {
         var entries: [[UInt8]: Entry] = [:]
         var rivals: [[UInt8]: [Entry]] = [:]
         for issuer in issuers {
             for key in issuer.keys.prefix(issuer.configuredKeyCount) {
-                entries[Array(key.id.utf8)] = Entry(issuer: issuer, key: key)
+                entries[Array(key.id.utf8)] = Entry(issuer, key)
             }
         }
         for issuer in issuers {
             for key in issuer.keys.dropFirst(issuer.configuredKeyCount) {
-                let (id, entry) = (Array(key.id.utf8), Entry(issuer: issuer, key: key))
+                let id = Array(key.id.utf8)
+                let entry = Entry(issuer, key, isOwn: owners.isOwn(key, of: issuer))
                 if entries[id] == nil { entries[id] = entry } else { rivals[id, default: []].append(entry) }
             }
         }
@@ -212,15 +237,28 @@ package struct IssuerSet: Sendable {
         return rivals[id] == nil ? entries[id]?.key : nil
     }
 
-    /// Returns the key with this ID that a token names. If several issuers have such a key, it is the one that has
-    /// signed the token. `dialect` limits the search to its issuers.
+    /// Returns the key with this ID that a token names, and its issuer. `dialect` limits the search to its issuers.
+    ///
+    /// If several issuers have such a key, it is the one that has signed the token. If they have the same key, `iss`
+    /// says whose token it is. Without `iss`, the key is good only for the issuer that it belongs to. `iss` is not
+    /// verified here: it only finds the issuer, whose rules the token must then meet.
     func entry(forKeyID keyID: String, of token: Token, in dialect: TokenDialect? = nil) -> Entry? {
         guard let first = entry(forKeyID: keyID) else { return nil }
         let isWanted = { (entry: Entry) in dialect.map { $0 == entry.issuer.dialect } ?? true }
-        guard !rivals.isEmpty, let others = rivals[Array(keyID.utf8)] else { return isWanted(first) ? first : nil }
-        let candidates = ([first] + others).filter(isWanted)
-        return candidates.first { $0.key.algorithm == token.algorithm && $0.key.isValidSignature(of: token) }
-            ?? candidates.first
+        let others = rivals.isEmpty ? [] : rivals[Array(keyID.utf8)] ?? []
+        guard !others.isEmpty || first.needsName else { return isWanted(first) ? first : nil }
+        let claims = try? TokenPayload.read(token)
+        let name = claims?["iss"]?.string
+        let isNamed = { (entry: Entry) in name.map { $0.hasSameUTF8(as: entry.issuer.name) } ?? false }
+        let candidates = ([first] + others).filter { isWanted($0) && (!$0.needsName || isNamed($0)) }
+        let signers = candidates.filter {
+            $0.key.algorithm == token.algorithm && $0.key.isValidSignature(of: token)
+        }
+        let isMeant = { (entry: Entry) in
+            claims.map { (try? TokenPayload.check($0, against: entry.issuer, keyID: entry.key.id)) != nil } ?? false
+        }
+        return signers.first(where: isMeant) ?? signers.first(where: isNamed) ?? signers.first
+            ?? candidates.first(where: isNamed) ?? candidates.first
     }
 
     /// The sealing key with this number.
@@ -234,6 +272,20 @@ package struct IssuerSet: Sendable {
     package func sealer(forIssuer name: String) -> TokenSealer? {
         let entries = sealingEntries.values.filter { $0.issuer.name == name && $0.key.state == .active }
         return entries.max { $0.key.id < $1.key.id }.map { TokenSealer($0.key) }
+    }
+
+    /// Refuses a key that several issuers have if a token that it has signed need not name one of them.
+    private static func checkKeys(of issuers: [Issuer]) throws(IssuerSetError) {
+        var holders: [[UInt8]: (issuer: Issuer, keyID: String)] = [:]
+        for issuer in issuers where !issuer.dialect.namesIssuer {
+            for key in issuer.keys {
+                let holder = holders[key.fingerprint] ?? (issuer, key.id)
+                guard holder.issuer.name.hasSameUTF8(as: issuer.name) else {
+                    throw .duplicateKey(holder.keyID, key.id)
+                }
+                holders[key.fingerprint] = holder
+            }
+        }
     }
 
     private static func check(_ issuer: Issuer) throws(IssuerSetError) {

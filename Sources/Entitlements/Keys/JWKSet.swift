@@ -49,17 +49,24 @@ extension JWKSetError: CustomStringConvertible {
 ///
 /// The supported algorithms are ES256 (EC, P-256), EdDSA (OKP, Ed25519), RS256 (RSA) and HS256 (oct). Keys for
 /// encryption or for other algorithms are ignored (RFC 7517, section 5). A key for a supported algorithm that cannot be
-/// used is refused.
+/// used refuses a file. In a published set, it is skipped and counted, because the other keys are not to blame.
 ///
 /// The state of a key follows from its members `state` ("next", "active", "retiring", "revoked"), `exp` (the first
 /// second in which a retiring key is no longer valid) and `revoked`.
 package struct JWKSet: Sendable {
     package static let keyCountMaximum = 256
 
-    /// The usable keys, in the order of the file; at least one.
+    /// The usable keys, in the order of the file. A file has at least one. A published set may be empty, which
+    /// withdraws all keys.
     package let keys: [VerificationKey]
     /// The number of ignored keys.
     package let ignoredCount: Int
+    /// The number of skipped keys of a published set.
+    package let unusableCount: Int
+    /// Why the first of the skipped keys cannot be used; nil if no key was skipped.
+    package let firstFault: JWKSetError?
+    /// The IDs of the keys that the set calls revoked, also of those that are ignored or skipped.
+    package let revokedIDs: [String]
     /// Whether the file contains shared secrets, so that the file itself must be kept secret.
     package let holdsSecrets: Bool
 
@@ -70,7 +77,8 @@ package struct JWKSet: Sendable {
 
     /// Reads a set that every client can read. Throws `JWKSetError`.
     ///
-    /// The set may have public keys only. Any other key refuses the set, even if the key has another purpose.
+    /// The set may have public keys only. Any other key is skipped like a key that cannot be used, even if it has
+    /// another purpose. Throws if the set has keys and none is left.
     package init(published text: borrowing SecretBytes) throws(JWKSetError) {
         try self.init(text, isPublished: true)
     }
@@ -81,24 +89,43 @@ package struct JWKSet: Sendable {
         var keys: [VerificationKey] = []
         var ignoredCount = 0
         var holdsSecrets = false
-        var ids: Set<[UInt8]> = []
+        var unusableCount = 0
+        var firstFault: JWKSetError?
         for (index, element) in elements.enumerated() {
-            guard let object = element.object else { throw .memberInvalid("keys", index: index) }
-            if isPublished, Self.holdsSecret(object) { throw .secretPublished(index: index) }
-            let reader = JWKReader(object, index: index, secrets: text)
-            guard let key = try reader.key() else {
-                ignoredCount += 1
-                continue
+            do throws(JWKSetError) {
+                guard let object = element.object else { throw .memberInvalid("keys", index: index) }
+                if isPublished, Self.holdsSecret(object) { throw .secretPublished(index: index) }
+                guard let key = try JWKReader(object, index: index, secrets: text).key() else {
+                    ignoredCount += 1
+                    continue
+                }
+                // Of a file, the set of all issuers checks it.
+                if isPublished, let earlier = keys.firstIndex(where: { $0.id.hasSameUTF8(as: key.id) }) {
+                    // A revocation counts, whichever of the two has it.
+                    if key.state == .revoked { keys[earlier] = key }
+                    throw .keyIDTwice(index: index)
+                }
+                if key.algorithm == .hs256 { holdsSecrets = true }
+                keys.append(key)
+            } catch {
+                guard isPublished else { throw error }
+                unusableCount += 1
+                firstFault = firstFault ?? error
             }
-            // Of a file, the set of all issuers checks it.
-            guard ids.insert(Array(key.id.utf8)).inserted || !isPublished else { throw .keyIDTwice(index: index) }
-            if key.algorithm == .hs256 { holdsSecrets = true }
-            keys.append(key)
         }
-        guard !keys.isEmpty else { throw .noUsableKey }
+        guard !keys.isEmpty || (isPublished && elements.isEmpty) else { throw firstFault ?? .noUsableKey }
         self.keys = keys
         self.ignoredCount = ignoredCount
+        self.unusableCount = unusableCount
+        self.firstFault = firstFault
+        revokedIDs = elements.compactMap { $0.object.flatMap(Self.revokedID) }
         self.holdsSecrets = holdsSecrets
+    }
+
+    /// The ID of a key that is called revoked; nil for all other keys. The key need not be usable.
+    private static func revokedID(of key: JSONObject) -> String? {
+        guard key["revoked"] != nil || key["state"]?.string?.hasSameUTF8(as: "revoked") == true else { return nil }
+        return key["kid"]?.string.flatMap { (1...Token.keyIDSizeMaximum).contains($0.utf8.count) ? $0 : nil }
     }
 
     /// Whether a key has the type of shared secrets, or a member that only secret keys have (RFC 7518, section 6).

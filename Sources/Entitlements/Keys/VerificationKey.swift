@@ -1,3 +1,4 @@
+import ByteCoding
 package import KeyCrypto
 
 /// A key that checks tokens, pinned to one algorithm: a token cannot choose how it is verified.
@@ -11,6 +12,8 @@ package struct VerificationKey: Sendable {
     /// The `kid` that selects this key.
     package let id: String
     package let state: KeyState
+    /// Identifies the key itself, without its ID and its state. It has no secret.
+    let fingerprint: [UInt8]
 
     private let material: Material
 
@@ -19,12 +22,26 @@ package struct VerificationKey: Sendable {
         case edDSA(Ed25519PublicKey)
         case rs256(RS256PublicKey)
         case hs256(HMACSHA256Key)
+
+        /// Nil if OpenSSL fails.
+        var fingerprint: [UInt8]? {
+            switch self {
+            case .es256(let key):
+                // The x coordinate is at the same place in every form of a point. The key with the other y coordinate
+                // counts as the same key, which harms no one: only the holder of the one can sign with the other.
+                KeyFingerprint.der(of: try? key.publicPEM()).map { [1] + $0.dropFirst(27).prefix(32) }
+            case .edDSA(let key): KeyFingerprint.der(of: try? key.publicPEM()).map { [2] + $0 }
+            case .rs256(let key): KeyFingerprint.der(of: try? key.publicPEM()).map { [3] + $0 }
+            case .hs256(let key): (try? key.code(for: Array("latchkey key fingerprint".utf8)[...])).map { [4] + $0 }
+            }
+        }
     }
 
     private init(_ id: String, _ state: KeyState, _ material: Material) {
         self.id = id
         self.state = state
         self.material = material
+        fingerprint = material.fingerprint ?? [0] + Array(id.utf8)
     }
 
     /// A key for ECDSA P-256 signatures.
@@ -86,6 +103,15 @@ package struct VerificationKey: Sendable {
         case .rs256(let key): key.isValidSignature(token.signature[...], for: token.signedBytes)
         case .hs256(let key): key.isValid(token.signature[...], for: token.signedBytes)
         }
+    }
+}
+
+private enum KeyFingerprint {
+    /// The bytes of a public key that is written as PEM.
+    static func der(of pem: [UInt8]?) -> [UInt8]? {
+        guard let pem else { return nil }
+        let lines = pem.split(separator: UInt8(ascii: "\n")).filter { $0.first != UInt8(ascii: "-") }
+        return try? Base64.decode(Array(lines.joined()))
     }
 }
 

@@ -20,9 +20,13 @@ extension TokenVerifier {
 
     /// The key id that a token names, and those that are configured.
     func keyValues(of token: Token) -> CheckedValues {
-        CheckedValues(
-            found: (token.keyID ?? TokenPayload.axinomKeyID(of: token)).map { "kid \(ExplainedText.shown($0))" }
-                ?? "no kid",
+        let named = token.keyID ?? TokenPayload.axinomKeyID(of: token)
+        // A key without an entry for the token is one whose issuer is not known.
+        let isDisputed = named.map { issuers.entry(forKeyID: $0) != nil } ?? false
+        let words = named.map { "kid \(ExplainedText.shown($0))" } ?? "no kid"
+        return CheckedValues(
+            found: isDisputed && (try? issuerAndKey(of: token)) == nil
+                ? "\(words) of several issuers, and no iss that names one" : words,
             expected: ExplainedText.list(issuers.issuers.flatMap { $0.keys.map(\.id) }))
     }
 

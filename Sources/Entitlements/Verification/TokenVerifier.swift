@@ -25,8 +25,8 @@ package final class TokenVerifier: Sendable {
     /// Verifies a compact or a sealed token at `now`, in seconds since 1970.
     ///
     /// The order of the checks is: form, key ID and state, algorithm, signature, times, issuer, audience, then the
-    /// other claims. Before the signature is verified, only the key ID of an Axinom token is read from the payload. A
-    /// verdict about the signature is used if it is of the token's key.
+    /// other claims. Before the signature is verified, only the key ID of an Axinom token is read from the payload, and
+    /// `iss` if several issuers have the key. A verdict about the signature is used if it is of the token's key.
     ///
     /// Throws the cases of `EntitlementError` up to `claimUnsupported`, and `sessionEnded`, `tokenOfAnotherServer`,
     /// `sessionOfAnotherServer` and `cryptoFailed`.

@@ -14,6 +14,8 @@ final class FetchedSource: Sendable {
         var document: [UInt8] = []
         /// Why the last fetch failed; nil if it succeeded.
         var failure: String?
+        /// Why a key of the document cannot be used; nil if all can.
+        var keyFault: JWKSetError?
         var newCount: UInt64 = 0
         var unchangedCount: UInt64 = 0
         var failedCount: UInt64 = 0
@@ -73,6 +75,16 @@ final class FetchedSource: Sendable {
     var published: KeysAtURL {
         keys.state.withLock { KeysAtURL($0.keys.set, revokedIDs: Set($0.keys.revokedIDs)) }
     }
+    var publisher: PublicationOrder.Publisher { PublicationOrder.Publisher(issuer: issuer, dialect: dialect) }
+    /// The keys in use, and when the fetch began that has confirmed them; nil if they are not known.
+    var confirmed: (set: JWKSet, askedAt: MonotonicTime)? {
+        keys.state.withLock { state in
+            guard let set = state.keys.set, let askedAt = state.keys.confirmedAt else { return nil }
+            return (set, askedAt)
+        }
+    }
+    /// The number of keys in the document that cannot be used.
+    var unusableCount: Int { keys.state.withLock { $0.keys.set?.unusableCount ?? 0 } }
     var keyCount: Int { keys.state.withLock { $0.keys.set?.keys.count ?? 0 } }
 
     func age(now: MonotonicTime) -> Duration? { keys.state.withLock { $0.keys.age(now: now) } }
@@ -138,6 +150,14 @@ final class FetchedSource: Sendable {
         keys.state.withLock { state in
             defer { state.failure = cause }
             return state.failure != cause
+        }
+    }
+
+    /// Notes why a key of the document cannot be used, or nil if all can. Returns whether that is a new fault.
+    func note(_ fault: JWKSetError?) -> Bool {
+        keys.state.withLock { state in
+            defer { state.keyFault = fault }
+            return fault != nil && state.keyFault != fault
         }
     }
 }

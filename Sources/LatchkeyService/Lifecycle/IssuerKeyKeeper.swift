@@ -32,6 +32,9 @@ final class IssuerKeyKeeper: Sendable {
         var issuers: IssuerSet
         var tokens: VerifiedTokenCache
         var sources: [FetchedSource]
+        /// Which issuer had a key first, if several publish it.
+        var order = PublicationOrder()
+        var sharedKeys: [SharedKey] = []
         var isStopped = false
     }
 
@@ -82,7 +85,7 @@ final class IssuerKeyKeeper: Sendable {
             if let known, known.isReached(like: source) { return known.following(source, nil) }
             let fetcher = try surroundings.fetcher(source)
             // Without keys, it is worth waiting for what the new way to the URL brings.
-            if let known, known.keyCount > 0 { return known.following(source, fetcher) }
+            if let known, known.confirmed != nil { return known.following(source, fetcher) }
             return FetchedSource(source, fetcher, after: known, now: surroundings.clock.monotonicTime)
         }
         let new = sources.filter { source in !running.contains { $0.sharesKeys(with: source) } }
@@ -111,16 +114,32 @@ final class IssuerKeyKeeper: Sendable {
                     source.begin(after: before, now: now)
                 }
             }
-            state = State(issuers: draft.issuers, tokens: tokens, sources: draft.sources, isStopped: state.isStopped)
-            publish(state)
+            (state.issuers, state.tokens, state.sources) = (draft.issuers, tokens, draft.sources)
+            state.order.keep(Set(draft.sources.map(\.publisher)))
+            for source in draft.sources { state.order.note(source, now: now) }
+            publish(&state)
             swap()
         }
     }
 
     /// Gives the verifier the keys in force.
-    private func publish(_ state: State) {
+    private func publish(_ state: inout State) {
         let published = state.sources.map { ($0.index, $0.published) }
-        state.tokens.replaceIssuers(with: state.issuers.adding(Dictionary(published, uniquingKeysWith: { $1 })))
+        let issuers = state.issuers.adding(
+            Dictionary(published, uniquingKeysWith: { $1 }), order: state.order)
+        state.tokens.replaceIssuers(with: issuers)
+        for key in issuers.sharedKeys where !state.sharedKeys.contains(key) { log(key) }
+        state.sharedKeys = issuers.sharedKeys
+    }
+
+    /// Logs a key that several issuers have. It is critical if tokens are refused because of that.
+    private func log(_ key: SharedKey) {
+        let fields = [LogField.string("kid", key.id), .string("issuers", key.issuers.joined(separator: ", "))]
+        if key.isDecided {
+            logger.warning("issuer_key_shared", fields)
+        } else {
+            logger.critical("issuer_key_disputed", fields)
+        }
     }
 
     // MARK: Fetching
@@ -153,7 +172,7 @@ final class IssuerKeyKeeper: Sendable {
                     }
                 }
             }
-            if hasExpired { publish(state) }
+            if hasExpired { publish(&state) }
             return fetches
         }
         for (source, tag) in fetches { group.loops[0].spawn { [self] in await fetch(source, ifNot: tag) } }
@@ -163,7 +182,7 @@ final class IssuerKeyKeeper: Sendable {
         let news = await news(of: source, ifNot: tag)
         // One fetch after the other is judged, and none while a reload changes the issuers.
         state.withLock { state in
-            if !state.isStopped { take(news, of: source, state) }
+            if !state.isStopped { take(news, of: source, &state) }
         }
     }
 
@@ -187,19 +206,24 @@ final class IssuerKeyKeeper: Sendable {
         }
     }
 
-    private func take(_ news: News, of source: FetchedSource, _ state: State) {
+    private func take(_ news: News, of source: FetchedSource, _ state: inout State) {
         let now = surroundings.clock.monotonicTime
+        // A draft is not in force yet.
+        let isInForce = state.sources.contains { $0.sharesKeys(with: source) }
         do throws(IssuerKeyFault) {
             switch news {
             case .fault(let fault): throw fault
             case .unchanged(let answer):
                 guard source.confirm(answer, now: now, surroundings.random()) else { throw .expiredMeanwhile }
+                if isInForce { state.order.note(source, now: now) }
                 note(nil, of: source)
             case .new(let set, let answer):
                 source.receive(set, answer, now: now, surroundings.random())
                 note(nil, of: source)
                 log(set, of: source)
-                if state.sources.contains(where: { $0.sharesKeys(with: source) }) { publish(state) }
+                guard isInForce else { return }
+                state.order.note(source, now: now)
+                publish(&state)
             }
         } catch {
             source.fail(now: now, surroundings.random())
@@ -212,8 +236,17 @@ final class IssuerKeyKeeper: Sendable {
             "issuer_keys_fetched",
             [
                 .string("issuer", source.issuer), .integer("keys", set.keys.count),
-                .integer("ignored", set.ignoredCount),
+                .integer("ignored", set.ignoredCount), .integer("unusable", set.unusableCount),
             ])
+        if set.keys.isEmpty { logger.warning("issuer_keys_withdrawn", [.string("issuer", source.issuer)]) }
+        if source.note(set.firstFault), let fault = set.firstFault {
+            logger.warning(
+                "issuer_keys_unusable",
+                [
+                    .string("issuer", source.issuer), .integer("keys", set.unusableCount),
+                    .string("cause", "\(fault)"),
+                ])
+        }
     }
 
     /// Logs a fault once, and its end.
@@ -252,6 +285,10 @@ final class IssuerKeyKeeper: Sendable {
             labels: labels
         ) { sources().map { ($0.labels, Double($0.keyCount)) } }
         registry.series(
+            "latchkey_issuer_keys_unusable",
+            help: "Keys at an issuer's URL that cannot be used, and are skipped.", isCounter: false, labels: labels
+        ) { sources().map { ($0.labels, Double($0.unusableCount)) } }
+        registry.series(
             "latchkey_issuer_keys_age_seconds",
             help: "How long ago an issuer's URL has confirmed its keys; absent if it never has since the start.",
             isCounter: false, labels: labels
@@ -264,6 +301,14 @@ final class IssuerKeyKeeper: Sendable {
             help: "Fetches of an issuer's keys by their result: new, unchanged or failed.", isCounter: true,
             labels: labels + ["result"]
         ) { sources().flatMap(\.fetchCounts) }
+    }
+}
+
+extension PublicationOrder {
+    /// Notes the keys of a source, if they are known.
+    fileprivate mutating func note(_ source: FetchedSource, now: MonotonicTime) {
+        guard let (set, askedAt) = source.confirmed else { return }
+        note(set, of: source.publisher, askedAt: askedAt, now: now)
     }
 }
 

@@ -2271,22 +2271,23 @@ extension APIDescription {
         },\#
         "LedgerPage":{"type":"object","required":["entries","order","next","isComplete"],"properties":{"entries":{"t\#
         ype":"array","items":{"type":"object","required":["sequence","node","at","time","text","kind","license","pre\#
-        vious","kid","content","subject","device","token","cookie","detail","lease","rental","until","playback","ren\#
-        ewAfter","actor","request","report"],"properties":{"sequence":{"type":"integer"},"node":{"type":"string","de\#
-        scription":"The id of the node whose ledger has the entry."},"at":{"type":"integer","description":"In second\#
-        s since 1970."},"time":{"type":"string"},"text":{"type":"string","description":"The entry in one line."},"ki\#
-        nd":{"type":"string"},"license":{"type":"string"},"previous":{"type":["string","null"]},"kid":{"type":["stri\#
-        ng","null"]},"content":{"type":["string","null"]},"subject":{"type":["string","null"],"description":"The fir\#
-        st half of a pseudonym, as hexadecimal digits."},"device":{"type":["string","null"],"description":"The same.\#
-        "},"token":{"type":["string","null"]},"cookie":{"type":["string","null"]},"detail":{"type":"string"},"lease"\#
-        :{"type":["integer","null"]},"rental":{"type":["integer","null"]},"until":{"type":["string","null"]},"playba\#
-        ck":{"type":["integer","null"]},"renewAfter":{"type":["string","null"]},"actor":{"type":["string","null"]},"\#
-        request":{"type":["string","null"]},"report":{"anyOf":[{"type":"object","required":["flags","outcome","title\#
-        ID","streamIDs"],"properties":{"flags":{"type":"string"},"outcome":{"type":"string"},"titleID":{"type":"stri\#
-        ng"},"streamIDs":{"type":"array","items":{"type":"string"}}},"additionalProperties":false},{"type":"null"}]}\#
-        },"additionalProperties":false}},"order":{"type":"string","const":"newestFirst"},"next":{"type":["string","n\#
-        ull"]},"isComplete":{"type":"boolean","description":"Whether the search has reached the beginning of the led\#
-        ger."}},"additionalProperties":false},\#
+        vious","kid","content","subject","device","issuer","token","cookie","detail","lease","rental","until","playb\#
+        ack","renewAfter","actor","request","report"],"properties":{"sequence":{"type":"integer"},"node":{"type":"st\#
+        ring","description":"The id of the node whose ledger has the entry."},"at":{"type":"integer","description":"\#
+        In seconds since 1970."},"time":{"type":"string"},"text":{"type":"string","description":"The entry in one li\#
+        ne."},"kind":{"type":"string"},"license":{"type":"string"},"previous":{"type":["string","null"]},"kid":{"typ\#
+        e":["string","null"]},"content":{"type":["string","null"]},"subject":{"type":["string","null"],"description"\#
+        :"The first half of a pseudonym, as hexadecimal digits."},"device":{"type":["string","null"],"description":"\#
+        The same."},"issuer":{"type":["string","null"],"description":"The token's issuer, if the token has no subjec\#
+        t; of a refusal, if it is known."},"token":{"type":["string","null"]},"cookie":{"type":["string","null"]},"d\#
+        etail":{"type":"string"},"lease":{"type":["integer","null"]},"rental":{"type":["integer","null"]},"until":{"\#
+        type":["string","null"]},"playback":{"type":["integer","null"]},"renewAfter":{"type":["string","null"]},"act\#
+        or":{"type":["string","null"]},"request":{"type":["string","null"]},"report":{"anyOf":[{"type":"object","req\#
+        uired":["flags","outcome","titleID","streamIDs"],"properties":{"flags":{"type":"string"},"outcome":{"type":"\#
+        string"},"titleID":{"type":"string"},"streamIDs":{"type":"array","items":{"type":"string"}}},"additionalProp\#
+        erties":false},{"type":"null"}]}},"additionalProperties":false}},"order":{"type":"string","const":"newestFir\#
+        st"},"next":{"type":["string","null"]},"isComplete":{"type":"boolean","description":"Whether the search ha\#
+        s reached the beginning of the ledger."}},"additionalProperties":false},\#
         "ContentsPage":{"type":"object","required":["contents","next"],"properties":{"contents":{"type":"array","ite\#
         ms":{"type":"object","required":["contentId","keyCount","withdrawnCount","hasMoreKeys","tracks","periodCount\#
         ","createdAt","newestAt"],"properties":{"contentId":{"type":"string"},"keyCount":{"type":"integer"},"withdra\#

@@ -222,21 +222,25 @@ private struct Asker: Sendable {
     let holder: TokenHolder?
     /// Nil if the token has no subject. It may then only ask about licences that were issued for the token itself.
     private let subject: Pseudonym?
-    /// The names of the token itself, by which the ledger knows licences without a subject.
-    private let tokenIDs: [String]
+    /// The token's id, by which the ledger knows licences without a subject. Only its issuer gives it to no other
+    /// token.
+    private let tokenID: String?
+    /// The name that the ledger makes of a token without an id. No token of any issuer has the same name.
+    private let tokenDigest: String?
 
     init(_ holder: TokenHolder, _ pseudonyms: Pseudonymizer) throws(LicenseError) {
         self.holder = holder
         subject = try Self.subject(of: holder.claims, pseudonyms)
-        tokenIDs = subject == nil ? [holder.claims.tokenID].compactMap(Self.kept) : []
+        tokenID = subject == nil ? Self.kept(holder.claims.tokenID) : nil
+        tokenDigest = nil
     }
 
     /// The sender of a token that only the operator's service can read, and the holder as that service describes it.
     init(opaque sender: TokenSender, _ holder: TokenHolder?, _ pseudonyms: Pseudonymizer) throws(LicenseError) {
         self.holder = holder
         subject = try holder.flatMap { holder throws(LicenseError) in try Self.subject(of: holder.claims, pseudonyms) }
-        let name = try wrap(LicenseError.internalFailure, try sender.party.ledgerName(by: pseudonyms))
-        tokenIDs = [name, holder?.claims.tokenID].compactMap(Self.kept)
+        tokenID = Self.kept(holder?.claims.tokenID)
+        tokenDigest = try wrap(LicenseError.internalFailure, try sender.party.ledgerName(by: pseudonyms))
     }
 
     private static func subject(
@@ -258,13 +262,18 @@ private struct Asker: Sendable {
         guard LicenseFacts(entry) != nil, holder?.claims.mayOpen(contentID: entry.content) ?? true else { return false }
         guard entry.subject == nil else { return subject != nil && entry.subject == subject }
         guard let known = entry.tokenID else { return false }
-        return tokenIDs.contains { known.utf8.elementsEqual($0.utf8) }
+        if let tokenDigest, known.hasSameUTF8(as: tokenDigest) { return true }
+        // Two issuers may give the same id. An old entry does not say whose token it was, so it is told to no one.
+        guard let tokenID, let issuer = holder?.claims.issuer, let issued = entry.issuer else { return false }
+        return known.hasSameUTF8(as: tokenID) && issued.hasSameUTF8(as: issuer)
     }
 
     func queries(for query: LicenseQuery) -> [LedgerQuery] {
         switch query {
         case .licenses(let licenses, _): licenses.compactMap { $0.map { LedgerQuery(license: $0) } }
-        case .assets: (subject.map { [LedgerQuery(subject: $0)] } ?? []) + tokenIDs.map { LedgerQuery(tokenID: $0) }
+        case .assets:
+            (subject.map { [LedgerQuery(subject: $0)] } ?? [])
+                + [tokenID, tokenDigest].compactMap { $0.map { LedgerQuery(tokenID: $0) } }
         }
     }
 }

@@ -3,8 +3,8 @@ import ByteCoding
 /// The encoding of an entry, which a ledger stores, seals and ships.
 ///
 /// There are three versions. Version 2 has more kinds, wider flags and three more fields. Version 3 has the facts of a
-/// refusal. An entry is written in the first version that has a place for all of its fields. Programs that know only
-/// that version can then read it.
+/// refusal, or the issuer of a token without a subject as the only fact. An entry is written in the first version that
+/// has a place for all of its fields. Programs that know only that version can then read it.
 ///
 ///     size  field
 ///        1  version, 1 to 3

@@ -109,10 +109,17 @@ package struct LedgerEntry: Equatable, Sendable {
     /// The content of a device's report; nil for all kinds but `syncReportAccepted`. Also nil for reports of version 1,
     /// which have no more content than `until`.
     package var report: DeviceReport?
-    /// What was found and expected, of a refusal; empty for all other kinds. Content, key id and subject are in the
-    /// entry's own fields.
+    /// What was found and expected, of a refusal. Other kinds have at most the fact `issuer`. Content, key id and
+    /// subject are in the entry's own fields.
     package var facts = RefusalFacts() {
         didSet { facts = facts.withoutEntryFields }
+    }
+
+    /// The issuer of the token. An entry with a subject does not need it, because the pseudonym is of the issuer and
+    /// the subject together.
+    package var issuer: String? {
+        get { facts[.issuer] }
+        set { facts[.issuer] = newValue }
     }
 
     /// Makes an entry. The caller sets the other fields afterwards.

@@ -12,7 +12,7 @@ package struct RefusalFacts: Equatable, Sendable {
         case listener = 1
         /// The client's address or network, as `logging.clientAddress` has it.
         case client = 2
-        /// The issuer that the token's key belongs to.
+        /// The issuer that the token's key belongs to. Other rows than refusals have it if their token has no subject.
         case issuer = 3
         /// The key id that the token names (`kid`).
         case tokenKey = 4

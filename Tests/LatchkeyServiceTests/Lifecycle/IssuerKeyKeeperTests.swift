@@ -1,3 +1,4 @@
+import ByteCoding
 import Entitlements
 import EventLoops
 import HTTPCalls
@@ -206,7 +207,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "<html>", #"{"keys":[]}"#, #"{"keys":[{"kid":"s","kty":"oct","k":"AAAA"}]}"#,
+        "<html>", #"{"keys":[{"kid":"s","kty":"oct","k":"AAAA"}]}"#,
         #"{"keys":[{"kid":"a","kty":"EC","crv":"P-256"}]}"#,
     ])
     func aSetThatCannotBeUsedChangesNothing(text: String) throws {
@@ -222,6 +223,127 @@ import Testing
         #expect(judge(token, tokens) == "good" && tokens.count == 1)
         #expect(lines("issuer_keys_failed").count == 1, "a fault is logged once")
         #expect(keeper.degradations(hasCallback: false) == [])
+    }
+
+    @Test func anEmptySetWithdrawsAllKeysAtOnce() throws {
+        server.give(try document(("a", first)), tag: "1")
+        let (keeper, tokens) = try started()
+        defer { keeper.stop() }
+        let token = try token("a", first)
+        #expect(judge(token, tokens) == "good")
+        server.give(PublishedKeys.document([]), tag: "2")
+        pass(600, fetches: 1, keeper)
+        #expect(judge(token, tokens) == "kid_unknown")
+        #expect(keeper.degradations(hasCallback: false) == [])
+        #expect(lines("issuer_keys_failed").isEmpty && lines("issuer_keys_withdrawn").count == 1)
+        let labels = #"{issuer="https://portal.example",dialect="jwt"}"#
+        #expect(try metrics(keeper)["latchkey_issuer_keys" + labels] == 0)
+        server.fail(.timedOut)
+        let changed = try load(Self.issuer().replacing(" }", with: #", keysHosts: ["portal.example"] }"#))
+        let reloaded = self.tokens(changed)
+        keeper.adopt(try keeper.draft(changed), tokens: reloaded) {}
+        #expect(judge(token, reloaded) == "kid_unknown", "a reload keeps the withdrawal")
+        server.give(try document(("b", second)), tag: "3")
+        pass(600, fetches: 1, keeper)
+        #expect(judge(try self.token("b", second), reloaded) == "good")
+    }
+
+    @Test func aKeyThatCannotBeUsedIsSkippedAndLoggedOnce() throws {
+        let broken = #"{"kid":"x","kty":"EC","crv":"P-256"}"#
+        server.give(
+            PublishedKeys.document([broken, try PublishedKeys.json("a", first)]), tag: "1")
+        let (keeper, tokens) = try started()
+        defer { keeper.stop() }
+        #expect(judge(try token("a", first), tokens) == "good")
+        server.give(
+            PublishedKeys.document([broken, try PublishedKeys.json("b", second)]), tag: "2")
+        pass(600, fetches: 1, keeper)
+        #expect(judge(try token("a", first), tokens) == "kid_unknown")
+        #expect(judge(try token("b", second), tokens) == "good")
+        #expect(lines("issuer_keys_unusable").count == 1 && lines("issuer_keys_failed").isEmpty)
+        let labels = #"{issuer="https://portal.example",dialect="jwt"}"#
+        #expect(try metrics(keeper)["latchkey_issuer_keys" + labels] == 1)
+        #expect(try metrics(keeper)["latchkey_issuer_keys_unusable" + labels] == 1)
+    }
+
+    // MARK: Keys of others
+
+    private static let thiefURL = "https://thief.example/keys"
+    private static let ownerURL = "https://owner.example/keys"
+
+    private static func nagra(_ name: String, _ url: String) -> String {
+        #"{ issuer: "\#(name)", dialect: "nagra", keysURL: "\#(url)" }"#
+    }
+
+    /// The issuer of a token of the NAGRA dialect, which does not name its issuer; or the code of the refusal.
+    private func owner(of key: ES256PrivateKey, _ tokens: VerifiedTokenCache) throws -> String {
+        let header = #"{"alg":"ES256","kid":"a"}"#
+        let payload =
+            #"{"typ":"ContentAuthZ","ver":"1.0","exp":\#(Self.now + 60),"contentRights":[{"contentId":"film"}]}"#
+        let signed = Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(payload.utf8))
+        let token = Array((signed + "." + Base64URL.encode(try key.signature(for: Array(signed.utf8)))).utf8)
+        do throws(EntitlementError) {
+            return try tokens.verify(token, now: Self.now, crypto: crypto).issuer
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func anIssuerThatCopiesAKeyGetsNoToken() throws {
+        server.give(PublishedKeys.document([]), tag: nil, at: Self.thiefURL)
+        server.give(try document(("a", first)), tag: nil, at: Self.ownerURL)
+        let (keeper, tokens) = try started(
+            "\(Self.nagra("thief", Self.thiefURL)), \(Self.nagra("owner", Self.ownerURL))")
+        defer { keeper.stop() }
+        #expect(try owner(of: first, tokens) == "owner")
+        // The thief was asked at the start, but perhaps before the owner. The next answer says that it lacks the key.
+        pass(600, fetches: 2, keeper)
+        server.give(try document(("a", first)), tag: nil, at: Self.thiefURL)
+        pass(600, fetches: 2, keeper)
+        #expect(try owner(of: first, tokens) == "owner")
+        #expect(lines("issuer_key_shared").count == 1 && lines("issuer_key_disputed").isEmpty)
+        // The key stays with its owner, who has withdrawn it.
+        server.give(PublishedKeys.document([]), tag: nil, at: Self.ownerURL)
+        pass(600, fetches: 2, keeper)
+        #expect(try owner(of: first, tokens) == "kid_unknown")
+    }
+
+    @Test func aKeyWhoseFirstIssuerIsNotKnownIsGoodForNeither() throws {
+        for url in [Self.thiefURL, Self.ownerURL] { server.give(try document(("a", first)), tag: nil, at: url) }
+        let (keeper, tokens) = try started(
+            "\(Self.nagra("thief", Self.thiefURL)), \(Self.nagra("owner", Self.ownerURL))")
+        defer { keeper.stop() }
+        #expect(try owner(of: first, tokens) == "kid_unknown")
+        pass(600, fetches: 2, keeper)
+        #expect(lines("issuer_key_disputed").count == 1)
+        #expect(lines("issuer_key_disputed").allSatisfy { $0.contains(#""level":"critical""#) })
+        server.give(try document(("b", second)), tag: nil, at: Self.thiefURL)
+        pass(600, fetches: 2, keeper)
+        #expect(try owner(of: first, tokens) == "owner")
+    }
+
+    @Test func anIssuerThatAReloadAddsComesAfterTheOthers() throws {
+        for url in [Self.thiefURL, Self.ownerURL] { server.give(try document(("a", first)), tag: nil, at: url) }
+        let (keeper, _) = try started(Self.nagra("owner", Self.ownerURL))
+        defer { keeper.stop() }
+        let reloaded = try load("\(Self.nagra("thief", Self.thiefURL)), \(Self.nagra("owner", Self.ownerURL))")
+        let tokens = tokens(reloaded)
+        keeper.adopt(try keeper.draft(reloaded), tokens: tokens) {}
+        #expect(try owner(of: first, tokens) == "owner")
+        let alone = try load(Self.nagra("thief", Self.thiefURL))
+        let others = self.tokens(alone)
+        keeper.adopt(try keeper.draft(alone), tokens: others) {}
+        #expect(try owner(of: first, others) == "thief", "no other issuer is left")
+    }
+
+    @Test func anIssuerWhoseTokensNameItLosesNoneToACopy() throws {
+        for url in [Self.thiefURL, Self.ownerURL] { server.give(try document(("a", first)), tag: nil, at: url) }
+        let (keeper, tokens) = try started(
+            "\(Self.issuer("thief", Self.thiefURL)), \(Self.issuer("owner", Self.ownerURL))")
+        defer { keeper.stop() }
+        #expect(judge(try token("a", first, issuer: "owner"), tokens) == "good")
+        #expect(judge(try token("a", first, issuer: "thief"), tokens) == "good")
+        #expect(lines("issuer_key_shared").count == 1 && lines("issuer_key_disputed").isEmpty)
     }
 
     @Test func keysThatAreTooOldAreNotUsed() throws {

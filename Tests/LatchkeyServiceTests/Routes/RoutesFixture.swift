@@ -46,7 +46,7 @@ final class RoutesFixture: Sendable {
         callback: ((ManualClock) -> CallbackDecider)? = nil, finder: TokenFinder = TokenFinder(),
         recorder: DecisionRecorder? = nil, sessions: SessionTokens? = nil, linesPerEvent: Int = 1_000_000,
         desk: ((ManualClock) -> KeyDesk)? = nil, packagers: PackagerDirectory = .empty,
-        urls: SKDTemplate = .standard, cors: CORSPolicy = CORSPolicy()
+        urls: SKDTemplate = .standard, cors: CORSPolicy = CORSPolicy(), ledger: String = "/nonexistent/latchkey.db"
     ) throws {
         group = try EventLoopGroup(count: 1)
         credential = try TestCredential.shared.get()
@@ -104,7 +104,7 @@ final class RoutesFixture: Sendable {
         let routes = ServiceRoutes(
             .init(
                 rules: rules, pipelines: pipelines,
-                lookup: try LicenseLookup(path: "/nonexistent/latchkey.db", logger: logger),
+                lookup: try LicenseLookup(path: ledger, logger: logger),
                 pseudonyms: Pseudonymizer(
                     key: try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))),
                 metrics: metrics, health: health, logger: logger, recent: RecentRefusals(), clock: clock,
@@ -234,12 +234,15 @@ final class RoutesFixture: Sendable {
         return try device.makeRequest(options)
     }
 
-    func token(_ rights: [Right] = [Right(.content("movie-1"))], startsIn delay: Int64 = 0) throws -> String {
+    func token(
+        _ rights: [Right] = [Right(.content("movie-1"))], startsIn delay: Int64 = 0, subject: String? = "viewer-1",
+        tokenID: String? = nil
+    ) throws -> String {
         let now = clock.wallTime.seconds + delay
         return try TokenMinter(keyID: "test", es256: signingKey).mint(
             TokenContents(
-                issuer: "portal", audience: "latchkey", subject: "viewer-1", issuedAt: now, expiresAt: now + 300,
-                rights: rights))
+                issuer: "portal", audience: "latchkey", subject: subject, tokenID: tokenID, issuedAt: now,
+                expiresAt: now + 300, rights: rights))
     }
 }
 

@@ -129,6 +129,15 @@ import Testing
         #expect(entry.encoded()[0] == 2)
     }
 
+    /// Each issuer chooses the ids of its tokens, so an id without a subject needs the issuer.
+    @Test func saysWhoseTokenItWas() throws {
+        var entry = LedgerSamples.license()
+        (entry.subject, entry.issuer) = (nil, "https://portal.example")
+        #expect(entry.encoded()[0] == 3)
+        #expect(try LedgerEntry(parsing: entry.encoded()).issuer == "https://portal.example")
+        #expect(try LedgerEntry(parsing: LedgerSamples.license().encoded()).issuer == nil)
+    }
+
     @Test func keepsAllThatADeviceReports() throws {
         var entry = LedgerSamples.license()
         entry.kind = .syncReportAccepted
