@@ -12,7 +12,8 @@ extension LicenseError {
         case .spc(let error): error.code
         case .contentUnknown, .hintMismatch: .contentMismatch
         case .keyNotFound, .periodNotServed: .keyNotFound
-        case .schemeNotPlayed(_, let isNamed): isNamed ? .keyNotFound : .contentMismatch
+        case .schemeNotPlayed(_, let isNamed), .boundKeyMissing(_, let isNamed):
+            isNamed ? .keyNotFound : .contentMismatch
         case .store(let error): error.code
         case .denied(let denial): denial.code
         case .terms(let error, _): error.code

@@ -34,12 +34,16 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         ]
     }
 
+    private static let boundNames = BoundKeyNames(keyIDs: [keyID], content: "movie-1")
+
     private static let ours = [
         RefusalSample(.tokenMissing, 401, "token_missing"),
         RefusalSample(.contentUnknown, 403, "content_mismatch"),
         RefusalSample(.keyNotFound, 404, "key_not_found"),
         RefusalSample(.schemeNotPlayed(.cenc, isNamed: true), 404, "key_not_found"),
         RefusalSample(.schemeNotPlayed(.cbc1, isNamed: false), 403, "content_mismatch"),
+        RefusalSample(.boundKeyMissing(boundNames, isNamed: true), 404, "key_not_found"),
+        RefusalSample(.boundKeyMissing(boundNames, isNamed: false), 403, "content_mismatch"),
         RefusalSample(.terms(.durationNeedsPlaybackState), 403, "terms_not_expressible"),
         RefusalSample(.terms(.offlineKeyUnsupported), 403, "terms_not_expressible"),
         RefusalSample(.terms(.offlineKeyVersion2Unsupported), 403, "terms_not_expressible"),
@@ -192,7 +196,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the error cases, so that a missing sample is detected: a new case does not compile without a number here.
 extension LicenseError {
     static let caseCount =
-        16 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        17 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -212,11 +216,12 @@ extension LicenseError {
         case .hintMismatch: 13
         case .schemeNotPlayed: 14
         case .periodNotServed: 15
-        case .terms(let error, _): 16 + error.caseNumber
-        case .entitlement(let error): 16 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 16 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .boundKeyMissing: 16
+        case .terms(let error, _): 17 + error.caseNumber
+        case .entitlement(let error): 17 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 17 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            16 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            17 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }
