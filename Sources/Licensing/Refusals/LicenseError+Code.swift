@@ -146,7 +146,9 @@ extension StoreError {
         case .unavailable(.busy): .overloaded
         case .unavailable(.clockUntrusted): .clockUntrusted
         case .unavailable: .storageUnavailable
-        case .keyIDTaken, .aliasTaken, .keyUnknown, .sealBroken, .recordMalformed, .cryptographyFailed: .internalError
+        case .keyIDTaken, .aliasTaken, .keyUnknown, .keyIDSpellsContent, .aliasNamesContent, .periodTooFar, .sealBroken,
+            .recordMalformed, .cryptographyFailed:
+            .internalError
         }
     }
 }

@@ -31,6 +31,9 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
             RefusalSample(.periodNotServed(period), 404, "key_not_found"),
             RefusalSample(.spc(.unknownCertificate(hash: hash)), 422, "spc_certificate_unknown"),
             RefusalSample(.store(.contentAmbiguous(ContentID("movie-1"))), 404, "key_not_found"),
+            RefusalSample(.store(.keyIDSpellsContent(keyID, ContentID("movie-1"))), 500, "internal"),
+            RefusalSample(.store(.aliasNamesContent(ContentID("movie-1"))), 500, "internal"),
+            RefusalSample(.store(.periodTooFar(ContentID("movie-1"), period: 999, newest: 1)), 500, "internal"),
         ]
     }
 
@@ -328,7 +331,7 @@ extension SPCRejection {
 }
 
 extension StoreError {
-    fileprivate static let caseCount = 8
+    fileprivate static let caseCount = 11
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -340,6 +343,9 @@ extension StoreError {
         case .recordMalformed: 5
         case .unavailable: 6
         case .cryptographyFailed: 7
+        case .keyIDSpellsContent: 8
+        case .aliasNamesContent: 9
+        case .periodTooFar: 10
         }
     }
 }
