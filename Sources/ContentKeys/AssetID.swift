@@ -42,22 +42,48 @@ package enum AssetCandidate: Hashable, Sendable {
 /// An asset id with everything that it may name, in the order in which a store looks it up.
 ///
 /// First come the exact bytes as an alias, then 16 bytes as a key id, then a key id or content id in the bytes as text
-/// (`AssetText`). An exact name therefore takes precedence over a decoded one, and a key over a content.
+/// (`AssetText`). An exact name therefore takes precedence over a decoded one, and a key over a content. If the asset
+/// id has an explicit key id, the contents that it names beside the key id are not looked up.
 package struct AssetReference: Hashable, Sendable {
     package let assetID: AssetID
     /// The candidates, each of them once. Empty only if an asset id is longer than an alias and is not a text that
     /// names anything.
     package let candidates: [AssetCandidate]
+    /// The explicit key id of the asset id; nil if it has none. A licence is for that key, or is refused.
+    package let binding: Binding?
+
+    /// What an asset id with an explicit key id says.
+    package struct Binding: Hashable, Sendable {
+        /// The key ids, each of them once. If there are several, no key is meant. Empty if the text that should be a
+        /// key id is not one.
+        package let keyIDs: [KeyID]
+        /// The contents that the asset id names beside the key id. They are not candidates.
+        package let contentIDs: [ContentID]
+    }
 
     package init(_ assetID: AssetID) {
         self.assetID = assetID
+        let text = AssetText(assetID)
+        let names = text.names
         // A longer asset id cannot be an alias, because it cannot be registered.
         var candidates: [AssetCandidate] = AssetID.aliasSizes.contains(assetID.bytes.count) ? [.alias(assetID)] : []
-        if let keyID = KeyID(bytes: assetID.bytes) { candidates.append(.keyID(keyID)) }
-        for candidate in AssetText(assetID).candidates where !candidates.contains(candidate) {
-            candidates.append(candidate)
-        }
+        let keyID = KeyID(bytes: assetID.bytes)
+        if let keyID { candidates.append(.keyID(keyID)) }
+        for candidate in names.candidates where !candidates.contains(candidate) { candidates.append(candidate) }
         self.candidates = candidates
+        // Sixteen bytes that are not a text are a key id and nothing else.
+        if let keyID, !text.isPrintable {
+            binding = Binding(keyIDs: [keyID], contentIDs: [])
+        } else {
+            binding = names.binding
+        }
+    }
+
+    /// The candidates that the whole asset id names, without those of a part of it. An alias with one of these names
+    /// would hide what the name means.
+    package var ownNames: [AssetCandidate] {
+        guard let keyID = KeyID(bytes: assetID.bytes) else { return AssetText(assetID).ownNames }
+        return [.keyID(keyID)] + AssetText(assetID).ownNames
     }
 
     /// Whether this name, which a client sends beside an SPC, fits the key that the SPC's asset id has selected. It

@@ -4,9 +4,10 @@ package import ByteCoding
 package protocol ContentKeySource: Sendable {
     /// Returns the live key that an asset id names; nil if it names none.
     ///
-    /// Tries the reference's candidates in their order. The first one that names a key decides. If an alias or a key id
-    /// names a withdrawn key, the search ends with nil, because the name means no other key. A content id names a key
-    /// only if the content has exactly one live key. If it has several, the call throws `contentAmbiguous`.
+    /// Tries the reference's candidates in their order. The first one that names a live key decides. If an alias names
+    /// a withdrawn key, the search ends with nil, because the name means no other key. The key id of a withdrawn key
+    /// names nothing, so the next candidate is tried. A content id names a key only if the content has exactly one live
+    /// key. If it has several, the call throws `contentAmbiguous`.
     func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord?
 }
 
@@ -16,13 +17,15 @@ package protocol ContentKeyStore: ContentKeySource {
     ///
     /// Storing the same key for the same track with the same floor again changes nothing. State and time of creation
     /// are not compared. Throws `keyIDTaken` if the id belongs to another key or track, or to the same key with another
-    /// floor.
+    /// floor. Throws `keyIDSpellsContent` if one of the ids is new and the other meaning of its characters exists, and
+    /// `periodTooFar` for a period that no live content may have next.
     func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome
 
     /// Adds an alias durably: an asset id of exactly these bytes then names the key.
     ///
     /// Adding the same alias to the same key again changes nothing. Throws `aliasTaken` if the alias names another key,
-    /// and `keyUnknown` if no key has this id.
+    /// `aliasNamesContent` if its characters are the id of another content or key, and `keyUnknown` if no key has this
+    /// id.
     func addAlias(_ alias: AssetID, to keyID: KeyID) async throws(StoreError) -> StoreOutcome
 
     /// Returns a page of the stored keys, including withdrawn ones. They are ordered by the bytes of their content ids,

@@ -36,7 +36,8 @@ package protocol KeyMaintenance {
     /// Returns a key, live or withdrawn, with its aliases; nil if no key has this id.
     func key(_ keyID: KeyID) async throws(StoreError) -> (record: ContentKeyRecord, aliases: [AssetID])?
 
-    /// Withdraws or restores a key. Throws `keyUnknown`.
+    /// Withdraws or restores a key. Throws `keyUnknown`, and for a key to restore `keyIDSpellsContent` if a live key
+    /// has the other meaning of an id.
     func set(_ state: ContentKeyState, of keyID: KeyID) async throws(StoreError)
 
     /// Deletes a key and its aliases permanently. Throws `keyUnknown`.

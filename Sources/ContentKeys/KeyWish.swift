@@ -108,7 +108,8 @@ package protocol KeyProvider: Sendable {
     /// none.
     ///
     /// Two simultaneous calls, on any nodes, return the same keys. Throws `conflict` for the first wish whose names
-    /// belong to a stored key that is not the wanted one. Throws `keyLost` if a missing key may have been lost.
+    /// belong to a stored key that is not the wanted one. Throws `keyLost` if a missing key may have been lost. Throws
+    /// `store` with `keyIDSpellsContent` or `periodTooFar` if a missing key must not be stored.
     func provide(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ProvidedKey]
 
     /// Returns existing keys without making any; nil for each missing key. Throws `conflict`.

@@ -11,6 +11,14 @@ extension StoreError: CustomStringConvertible {
                 + "changes, so use another kid"
         case .aliasTaken(let keyID): "an alias already names the key \(keyID); the key is stored, without that alias"
         case .keyUnknown(let keyID): "no key has the kid \(keyID)"
+        case .keyIDSpellsContent(let keyID, let contentID):
+            "the kid \(keyID) spells the content id \(contentID), so an asset id could mean either; only one of the "
+                + "two can exist, so use another kid or content id"
+        case .aliasNamesContent(let contentID):
+            "the alias is the name of the content \(contentID), or of one of its keys"
+        case .periodTooFar(let contentID, let period, let newest):
+            "period \(period) of \(contentID) is more than \(LivePeriods.jumpMaximum) after its newest period "
+                + "\(newest); use the next number, or withdraw the keys of a wrong one"
         case .sealBroken(let keyID):
             "the stored key \(keyID) does not open: it was altered, or sealed under another key-encryption key"
         case .recordMalformed: "the database has a value that this version never writes; is it damaged?"

@@ -12,6 +12,13 @@ package enum StoreError: Error, Equatable, Sendable {
     case aliasTaken(by: KeyID)
     /// No key has this id.
     case keyUnknown(KeyID)
+    /// The key id is also a spelling of the content's id, and the key belongs to another content. Only one of them can
+    /// exist.
+    case keyIDSpellsContent(KeyID, ContentID)
+    /// The alias is the name of another content, or of one of its keys.
+    case aliasNamesContent(ContentID)
+    /// The key's period comes too long after the newest period of its live content.
+    case periodTooFar(ContentID, period: UInt32, newest: UInt32)
 
     // The stored data cannot be trusted.
 

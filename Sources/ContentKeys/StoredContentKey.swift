@@ -1,4 +1,4 @@
-import ByteCoding
+package import ByteCoding
 import KeyCrypto
 
 /// The columns of a stored content key without its seal, the same in every database, before they are checked.
@@ -150,5 +150,13 @@ package struct StoredContentKey: Sendable {
         } catch {
             throw .cryptographyFailed
         }
+    }
+}
+
+extension StoredContentKey {
+    /// Whether a look-up ends with this key, which an alias or this key id has named. A withdrawn key that its own id
+    /// has named does not count, so the next candidate is tried.
+    package func decides(by keyID: KeyID) -> Bool {
+        attributes.state == .live || attributes.keyID != keyID
     }
 }

@@ -1,3 +1,4 @@
+package import ByteCoding
 package import ContentKeys
 package import Entitlements
 package import FairPlay
@@ -14,6 +15,10 @@ package enum LicenseError: Error, Equatable, Sendable {
     case contentUnknown
     /// The rights name the asset, but the store has no live key for it, or several that cannot be told apart.
     case keyNotFound
+    /// The explicit key id of the asset id binds, and gives no licence: it has no live key, or there are several key
+    /// ids. The content stands beside it in the asset id, or the token names it. `isNamed` says whether the rights name
+    /// one of the two: only then the sender is told that there is no key.
+    case boundKeyMissing(BoundKeyNames, isNamed: Bool)
     /// The key that is stored for the asset id has a scheme that FairPlay does not play. `isNamed` says whether the
     /// rights name the asset: only then the sender is told that there is no key.
     case schemeNotPlayed(EncryptionScheme, isNamed: Bool)
@@ -44,6 +49,28 @@ package enum LicenseError: Error, Equatable, Sendable {
     case clockUntrusted
     /// The fault is ours: the cryptographic library failed.
     case internalFailure(CryptoError)
+}
+
+/// The names in a refusal of an asset id with an explicit key id.
+package struct BoundKeyNames: Hashable, Sendable {
+    package let keyIDs: [KeyID]
+    package let content: String?
+
+    package init(keyIDs: [KeyID], content: String?) {
+        self.keyIDs = keyIDs
+        self.content = content
+    }
+
+    /// The key ids, as a text.
+    package var keyWords: String {
+        switch keyIDs.count {
+        case 0: "a text that is not a key id"
+        case 1: "the key id \(keyIDs[0])"
+        default: "the key ids \(keyIDs.prefix(4).map(\.description).joined(separator: ", "))"
+        }
+    }
+    /// What the asset id or the token names beside the key ids, as a text.
+    package var contentWords: String { content.map { "a key of the content \($0)" } ?? "one of several keys" }
 }
 
 /// What a right limits. The raw values are the names in the native claims, and clients are told them.

@@ -9,7 +9,11 @@ extension RecentContentKeys {
     /// A sender without rights to an asset gets the same refusal whether the asset is known or not. Without claims the
     /// sender's rights are not known, so it always gets that refusal.
     func record(for spc: SPC, claims held: HeldClaims?) async throws(LicenseError) -> ContentKeyRecord {
-        if let held, let key = held.claims.embeddedKey { return try ContentKeyRecord(key, of: held.claims) }
+        if let held, let key = held.claims.embeddedKey {
+            let record = try ContentKeyRecord(key, of: held.claims)
+            try Self.requireBound(record, try spc.identifiedAsset, held)
+            return record
+        }
         return try await record(ofAsset: try spc.identifiedAsset, claims: held)
     }
 
@@ -45,8 +49,19 @@ extension RecentContentKeys {
         throw .schemeNotPlayed(key.scheme, isNamed: isNamed)
     }
 
+    /// Throws if the asset id has an explicit key id, and the token has another key and names it.
+    private static func requireBound(
+        _ record: ContentKeyRecord, _ assetID: AssetID, _ held: HeldClaims
+    ) throws(LicenseError) {
+        guard held.claims.namesOwnKeyID, let binding = AssetReference(assetID).binding,
+            binding.keyIDs != [record.keyID]
+        else { return }
+        throw .boundKeyMissing(BoundKeyNames(keyIDs: binding.keyIDs, content: record.contentID.text), isNamed: true)
+    }
+
     private static func missing(_ reference: AssetReference, _ held: HeldClaims?) -> LicenseError {
         guard let claims = held?.claims else { return .contentUnknown }
+        if let binding = reference.binding, let error = missing(binding, claims) { return error }
         let isNamed = reference.candidates.contains { candidate in
             switch candidate {
             case .alias: false
@@ -55,6 +70,16 @@ extension RecentContentKeys {
             }
         }
         return isNamed ? .keyNotFound : .contentUnknown
+    }
+
+    /// The refusal of an asset id with an explicit key id; nil if only one name is known, the key id itself.
+    private static func missing(_ binding: AssetReference.Binding, _ claims: Claims) -> LicenseError? {
+        let content = claims.onlyStoredContent ?? binding.contentIDs.first?.text
+        guard content != nil || binding.keyIDs.count > 1 else { return nil }
+        let isNamed =
+            binding.keyIDs.contains { Gate.namesAsset(claims, contentID: nil, keyID: $0) }
+            || (content.map { Gate.namesAsset(claims, contentID: $0, keyID: nil) } ?? false)
+        return .boundKeyMissing(BoundKeyNames(keyIDs: binding.keyIDs, content: content), isNamed: isNamed)
     }
 }
 

@@ -31,10 +31,12 @@ extension ContentKeyRecord {
 extension RecentContentKeys {
     /// The key of an asset id, or else the key that a sealed token names.
     ///
-    /// The token is used only if the asset id names no stored key, and if the token names one stored key or a content
-    /// with exactly one key. If the asset id names another key, that key is returned, and the gate refuses it.
+    /// The token is used only if the asset id has no explicit key id and names no stored key, and if the token names
+    /// one stored key or a content with exactly one key. If the asset id names another key, that key is returned, and
+    /// the gate refuses it.
     func record(for assetID: AssetID, orNamedBy held: HeldClaims) async throws(StoreError) -> ContentKeyRecord? {
         if let record = try await record(for: assetID) { return record }
+        if AssetReference(assetID).binding != nil { return nil }
         guard let name = held.claims.onlyStoredName, let assetID = try? AssetID(bytes: name.bytes),
             let record = try await record(for: assetID), name.names(record)
         else { return nil }
@@ -53,6 +55,18 @@ extension Claims {
     fileprivate func ownContentID(of keyID: KeyID) -> ContentID? {
         if case .content(let text) = rights.first?.selector { return try? ContentID(text) }
         return try? ContentID("key:\(keyID)")
+    }
+
+    /// Whether the token names the key that is inside it.
+    var namesOwnKeyID: Bool {
+        if case .keyIDs(let keyIDs) = rights.first?.selector { return keyIDs.count == 1 }
+        return false
+    }
+
+    /// The one content that a sealed token names; nil for other tokens.
+    var onlyStoredContent: String? {
+        if case .content(let text) = onlyStoredName { return text }
+        return nil
     }
 
     /// The one key or the one content that a sealed token names; nil for other tokens.

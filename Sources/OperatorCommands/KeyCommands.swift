@@ -25,16 +25,20 @@ extension Command {
             They are random, or derived from the master secret if the configuration says so (keys.material). Prints the key id and the
             URL. Like `keys show` it also prints key and vector for the packager: in clear with --reveal, if the configuration allows it
             (keys.allowReveal), or sealed with --recipient. The ledger records either.
+
+            A content that has a live key gets a further one only with --another: with several keys the name of
+            the content alone finds no key, so every key URI must name one.
             """,
         examples: [
             "latchkey keys create --config latchkey.json5 --content movie-1",
             "latchkey keys create --config latchkey.json5 --content movie-1 --recipient packager.pem --json",
             "latchkey keys create --config latchkey.json5 --content movie-1 --track HD --alias movie-1-hd --reveal",
-            "latchkey keys create --config latchkey.json5 --content movie-1 --track 4K --content-type uhd --hdcp type1",
+            "latchkey keys create --config latchkey.json5 --content movie-1 --another --track 4K --content-type uhd "
+                + "--hdcp type1",
         ],
         options: [
-            KeyArguments.config, KeyArguments.content, KeyArguments.keyID, KeyArguments.period, KeyArguments.newIV,
-            KeyArguments.alias,
+            KeyArguments.config, KeyArguments.content, KeyArguments.another, KeyArguments.keyID, KeyArguments.period,
+            KeyArguments.newIV, KeyArguments.alias,
         ]
             + KeyPolicyArguments.options + [KeyReveal.reveal, KeyReveal.recipient, .json],
         run: { arguments, context throws(CommandError) in
@@ -55,6 +59,8 @@ extension Command {
             securityLevel and alias. A file is stored a thousand keys at a time. If the import ends with an error, correct the line and
             import the file again.
 
+            A content that has a live key gets a further one only with --another or --kid.
+
             To import the same key again under the same --kid and with the same options changes nothing and is not an error. Key and
             vector are 32 hexadecimal digits. All users of the machine can read a command line, so give real keys by @FILE or on
             standard input.
@@ -67,8 +73,8 @@ extension Command {
             "latchkey keys import --config latchkey.json5 --file keys.csv",
         ],
         options: [
-            KeyArguments.config, KeyFileImport.file, KeyArguments.importedContent, KeyArguments.key, KeyArguments.iv,
-            KeyArguments.keyID, KeyArguments.alias,
+            KeyArguments.config, KeyFileImport.file, KeyArguments.importedContent, KeyArguments.another,
+            KeyArguments.key, KeyArguments.iv, KeyArguments.keyID, KeyArguments.alias,
         ] + KeyPolicyArguments.options + [.json],
         run: { arguments, context throws(CommandError) in
             if let file = arguments.value(KeyFileImport.file) {
@@ -107,6 +113,8 @@ struct KeyArguments {
     static let onlyContent = CommandOption("--content", .value("ID"), help: "only the keys of this content")
     static let importedContent = CommandOption(
         "--content", .value("ID"), help: "the content's name: printable characters without space")
+    static let another = CommandOption(
+        "--another", .flag, help: "store a further key of a content that has a live key already")
     static let key = CommandOption("--key", .secret("HEX"), help: "the content key, 16 bytes")
     static let iv = CommandOption("--iv", .secret("HEX"), help: "the packager's initialization vector, 16 bytes")
     static let keyID = CommandOption("--kid", .value("UUID"), help: "the key id; random unless given")
@@ -126,12 +134,16 @@ struct KeyArguments {
     private let aliases: [AssetID]
     private let policy: KeyPolicyArguments
     private let periodIndex: UInt32?
+    private let isAnother: Bool
+    private let namesKeyID: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
         configuration = try arguments.required(Self.config)
         contentID = try Self.contentID(arguments.required(Self.content))
         policy = try KeyPolicyArguments(arguments)
         periodIndex = try Self.period(arguments)
+        isAnother = arguments.isSet(Self.another)
+        namesKeyID = arguments.isSet(Self.keyID)
         if let text = arguments.value(Self.keyID) {
             guard let keyID = try? KeyID(parsing: text) else {
                 throw .usage("--kid takes a UUID or 32 hexadecimal digits")
@@ -170,6 +182,8 @@ struct KeyArguments {
         _ key: ContentKey, _ iv: Bytes16, in store: OpenedKeyStore, as kind: LedgerEntry.Kind,
         _ context: CommandContext
     ) async throws(CommandError) -> StoredKey {
+        // An import that names its key id says which key it means.
+        if !isAnother, kind == .keyCreated || !namesKeyID { try await requireFirst(in: store) }
         let records = try KeyRecords(store.file, context)
         var attributes = ContentKeyAttributes(
             keyID: keyID, contentID: contentID, track: policy.track, periodIndex: periodIndex,
@@ -192,6 +206,19 @@ struct KeyArguments {
         return StoredKey(
             record: record, outcome: outcome, url: store.assetURL(of: record), liveKeyCount: live,
             aliasError: named.error)
+    }
+
+    /// Throws if the content has another live key. With a second key, the content's name would find no key any more.
+    private func requireFirst(in store: OpenedKeyStore) async throws(CommandError) {
+        var live: [ContentKeyAttributes] = []
+        try await store.forEachPage(of: contentID) { page in
+            live += page.filter { $0.state == .live && $0.keyID != keyID }.prefix(1)
+        }
+        guard let present = live.first else { return }
+        throw .failed(
+            "\(contentID) has a key already: \(present.candidateWords). With a second one the content's name alone "
+                + "finds no key, so nothing was stored. Use --another if every key URI names a key; "
+                + "latchkey keys list shows all keys.")
     }
 
     static func period(_ arguments: Arguments) throws(CommandError) -> UInt32? {
@@ -225,6 +252,14 @@ struct KeyArguments {
         } catch {
             throw .usage("a content key has 16 bytes")
         }
+    }
+}
+
+extension ContentKeyAttributes {
+    /// The key id with the track and the period that tell the key from others of its content.
+    var candidateWords: String {
+        let parts = [trackLabel.map { "track \($0.text)" }, periodIndex.map { "period \($0)" }].compactMap { $0 }
+        return parts.isEmpty ? "\(keyID)" : "\(keyID) (\(parts.joined(separator: ", ")))"
     }
 }
 

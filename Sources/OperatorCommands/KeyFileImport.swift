@@ -18,7 +18,8 @@ struct KeyFileImport {
 
     init(_ path: String, _ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
         let others = [
-            KeyArguments.importedContent, KeyArguments.key, KeyArguments.iv, KeyArguments.keyID, KeyArguments.alias,
+            KeyArguments.importedContent, KeyArguments.another, KeyArguments.key, KeyArguments.iv, KeyArguments.keyID,
+            KeyArguments.alias,
         ]
         if let other = (others + KeyPolicyArguments.options).first(where: arguments.isSet) {
             throw .usage("\(other.name) is for one key, and cannot be used with --file")

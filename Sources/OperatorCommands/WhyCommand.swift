@@ -20,11 +20,12 @@ extension Command {
         "why",
         summary: "Say why a request was refused, and what to do about it",
         details: """
-            Takes the id that the client was told: X-Request-Id, or request_id in the answer. Asks the admin listener of the running
-            daemon, which has the last 10,000 refusals in memory, and then this node's ledger, which has a row for most refusals of good
-            tokens. No log file is read. With several nodes, ask the node that answered, or search the copies of all nodes' ledgers in
-            PostgreSQL by --shared. Prints the cause, what was found and expected, and what to do. The exit status is 1 if no refusal
-            has this id.
+            Takes the id that the client was told: X-Request-Id, or request_id in the answer. Asks the admin
+            listener of the running daemon, which has the last 10,000 refusals in memory, and then this node's
+            ledger, which has a row for most refusals of good tokens. No log file is read. With several nodes, ask
+            the node that answered, or search the copies of all nodes' ledgers in PostgreSQL by --shared. Prints the
+            cause, what was found and expected, and what to do. With --config, it also lists the keys of a content
+            whose name fits several keys. The exit status is 1 if no refusal has this id.
 
             Takes the trace id of a traceparent as well, and then tells of the newest refusal of that trace. The ledger has no trace ids,
             so only the daemon is asked.
@@ -68,6 +69,13 @@ extension Command {
                 } catch {
                     context.note("warning: \(error.text)")
                 }
+                do throws(CommandError) {
+                    if let path = arguments.value(config), let keys = try await search.candidates(of: report, path) {
+                        report.add(candidates: keys)
+                    }
+                } catch {
+                    context.note("warning: \(error.text)")
+                }
             }
             if arguments.isSet(.json) {
                 try context.printObject(report.write)
@@ -87,6 +95,8 @@ extension Command {
 /// Looks for one refusal in the places where it may be kept.
 private struct RefusalSearch {
     static let traceIDSize = 32
+    /// The most keys that are shown of a content.
+    static let candidatesMaximum = 16
 
     /// A request id or a trace id.
     let id: String
@@ -179,6 +189,18 @@ private struct RefusalSearch {
         } catch {
             throw OpenedLedger.explain(error, path)
         }
+    }
+
+    /// The live keys of the content that was asked for; nil unless there are several.
+    func candidates(of report: RefusalReport, _ path: String) async throws(CommandError) -> String? {
+        guard let contentID = report[.content].flatMap({ try? ContentID($0) }) else { return nil }
+        let store = try OpenedKeyStore(configuration: path, context)
+        let keys = try await OpenedKeyStore.attempt { () async throws(StoreError) in
+            try await store.keys(of: contentID).filter { $0.state == .live }
+        }
+        guard keys.count > 1 else { return nil }
+        let words = keys.prefix(Self.candidatesMaximum).map(\.candidateWords).joined(separator: ", ")
+        return keys.count > Self.candidatesMaximum ? "\(words) and \(keys.count - Self.candidatesMaximum) more" : words
     }
 
     func absence(hasLedger: Bool, hasCopies: Bool) -> String {

@@ -93,11 +93,13 @@ struct KeyReader: ~Copyable {
     mutating func row(for reference: AssetReference) throws(StoreError) -> ContentKeyRow? {
         var candidates = reference.candidates[...]
         if case .alias(let alias) = candidates.first, case .keyID(let keyID) = candidates.dropFirst().first {
-            if let row = try row(of: alias, or: keyID) { return row.ifLive }
+            if let row = try row(of: alias, or: keyID), row.decides(by: keyID) { return row.ifLive }
             candidates = candidates.dropFirst(2)
         }
         for candidate in candidates {
-            if let row = try row(for: candidate) { return row.ifLive }
+            guard let row = try row(for: candidate) else { continue }
+            if case .keyID(let keyID) = candidate, !row.decides(by: keyID) { continue }
+            return row.ifLive
         }
         return nil
     }

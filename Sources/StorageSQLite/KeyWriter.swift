@@ -13,6 +13,8 @@ struct KeyWriter: ~Copyable {
     private var counter: SQLiteStatement
     private var joinFile: SQLiteStatement
     var periods: PeriodWriter
+    private var spellings: SpellingTable
+    private var newestPeriod: SQLiteStatement
     private(set) var connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
@@ -32,7 +34,7 @@ struct KeyWriter: ~Copyable {
             FROM content_key WHERE kid = ?1
             """)
         let insertAlias = try connection.prepare(
-            "INSERT INTO asset_alias (alias, kid) VALUES (?1, ?2) ON CONFLICT (alias) DO NOTHING")
+            "INSERT INTO asset_alias (alias, kid) VALUES (?1, ?2)")
         let keyIDByAlias = try connection.prepare("SELECT kid FROM asset_alias WHERE alias = ?1")
         let lookUp = try WishLookUp(&connection)
         let countRandom = try connection.prepare("UPDATE key_generation SET number = number + ?1 WHERE id = 1")
@@ -41,7 +43,17 @@ struct KeyWriter: ~Copyable {
         let counter = try connection.prepare("SELECT number, installation FROM key_generation WHERE id = 1")
         let joinFile = try connection.prepare("UPDATE key_generation SET installation = ?1 WHERE id = 1")
         let periods = try PeriodWriter(&connection)
+        let spellings = try SpellingTable(&connection)
+        let newestPeriod = try connection.prepare(
+            """
+            SELECT (SELECT period_index FROM content_key
+                WHERE content_id = ?1 AND period_index IS NOT NULL AND state = 'live'
+                ORDER BY period_index DESC LIMIT 1)
+            FROM live_content WHERE content_id = ?1 AND period_seconds IS NULL
+            """)
         self.periods = periods
+        self.spellings = spellings
+        self.newestPeriod = newestPeriod
         self.insertKey = insertKey
         self.keyByID = keyByID
         self.insertAlias = insertAlias
@@ -56,7 +68,27 @@ struct KeyWriter: ~Copyable {
 
     /// Stores a key and returns nil, or returns the row that already has its id.
     mutating func insert(_ row: ContentKeyRow) throws(StoreError) -> ContentKeyRow? {
-        try transaction { writer throws(StoreError) in try writer.insertWithinTransaction(row) }
+        try transaction { writer throws(StoreError) in
+            try writer.checkPeriods(of: [row.attributes])
+            return try writer.insertWithinTransaction(row)
+        }
+    }
+
+    /// Checks the periods of keys that are about to be stored, or exist. Runs within a transaction.
+    ///
+    /// Only contents whose keys decide which periods are served are checked. Throws `periodTooFar`.
+    mutating func checkPeriods(of keys: [ContentKeyAttributes]) throws(StoreError) {
+        for (contentID, keys) in Dictionary(grouping: keys.filter { $0.periodIndex != nil }, by: \.contentID) {
+            defer { newestPeriod.reset() }
+            try newestPeriod.bind(contentID.text, at: 1)
+            guard try newestPeriod.step() else { continue }
+            let newest = newestPeriod.isNull(at: 0) ? nil : UInt32(exactly: try newestPeriod.integer(at: 0))
+            var missing: [UInt32] = []
+            for key in keys where key.state == .live {
+                if let period = key.periodIndex, try row(of: key.keyID) == nil { missing.append(period) }
+            }
+            try LivePeriods.check(missing, of: contentID, after: newest)
+        }
     }
 
     /// Returns which of the wished keys exist. Runs within a transaction.
@@ -94,9 +126,13 @@ struct KeyWriter: ~Copyable {
         }
     }
 
-    /// Does what `insert` does, within a transaction.
+    /// Does what `insert` does, within a transaction. The caller has checked the periods.
     mutating func insertWithinTransaction(_ row: ContentKeyRow) throws(StoreError) -> ContentKeyRow? {
-        try insertKey(row) ? nil : keyByID.first(matching: row.attributes.keyID.bytes)
+        if let present = try self.row(of: row.attributes.keyID) { return present }
+        try spellings.claim(row.attributes)
+        // No other connection writes during the transaction, so the key id is still free.
+        guard try insertKey(row) else { throw .recordMalformed }
+        return nil
     }
 
     /// Does what `addAlias` does, within a transaction.
@@ -104,11 +140,19 @@ struct KeyWriter: ~Copyable {
     mutating func addAliasWithinTransaction(
         _ alias: AssetID, to keyID: KeyID
     ) throws(StoreError) -> StoreOutcome {
-        guard try keyByID.first(matching: keyID.bytes) != nil else { throw .keyUnknown(keyID) }
-        if try insertAlias(alias, keyID) { return .stored }
-        let present = try keyIDNamed(by: alias)
-        guard present == keyID else { throw .aliasTaken(by: present) }
-        return .alreadyPresent
+        guard let row = try row(of: keyID) else { throw .keyUnknown(keyID) }
+        if let present = try keyIDNamed(by: alias) {
+            guard present == keyID else { throw .aliasTaken(by: present) }
+            return .alreadyPresent
+        }
+        try spellings.check(alias, of: row.attributes.contentID)
+        try insertAlias(alias, keyID)
+        return .stored
+    }
+
+    /// Throws `keyIDSpellsContent` if a withdrawn key cannot be live again.
+    mutating func checkRestored(_ key: ContentKeyAttributes) throws(StoreError) {
+        try spellings.checkRestored(key)
     }
 
     /// Adds `count` to the number of random keys. Runs within the transaction that stores the keys.
@@ -169,21 +213,19 @@ struct KeyWriter: ~Copyable {
         return connection.changedRowCount == 1
     }
 
-    /// Inserts the alias. Returns whether it was free.
-    private mutating func insertAlias(_ alias: AssetID, _ keyID: KeyID) throws(StoreError) -> Bool {
+    /// Inserts an alias that does not exist.
+    private mutating func insertAlias(_ alias: AssetID, _ keyID: KeyID) throws(StoreError) {
         defer { insertAlias.reset() }
         try insertAlias.bind(alias.bytes, at: 1)
         try insertAlias.bind(keyID.bytes, at: 2)
         _ = try insertAlias.step()
-        return connection.changedRowCount == 1
     }
 
-    private mutating func keyIDNamed(by alias: AssetID) throws(StoreError) -> KeyID {
+    private mutating func keyIDNamed(by alias: AssetID) throws(StoreError) -> KeyID? {
         defer { keyIDByAlias.reset() }
         try keyIDByAlias.bind(alias.bytes, at: 1)
-        guard try keyIDByAlias.step(), let keyID = KeyID(bytes: try keyIDByAlias.bytes(at: 0)) else {
-            throw .recordMalformed
-        }
+        guard try keyIDByAlias.step() else { return nil }
+        guard let keyID = KeyID(bytes: try keyIDByAlias.bytes(at: 0)) else { throw .recordMalformed }
         return keyID
     }
 }

@@ -26,7 +26,7 @@ struct PeriodReader: ~Copyable {
             SELECT period_index,
                 (SELECT starts_at FROM key_period WHERE content_id = ?1 AND period_index = content_key.period_index),
                 (SELECT ends_at FROM key_period WHERE content_id = ?1 AND period_index = content_key.period_index)
-            FROM content_key WHERE content_id = ?1 AND period_index IS NOT NULL
+            FROM content_key WHERE content_id = ?1 AND period_index IS NOT NULL AND state = 'live'
             GROUP BY period_index ORDER BY period_index DESC LIMIT ?2
             """)
         let keys = try connection.prepare(
@@ -36,7 +36,12 @@ struct PeriodReader: ~Copyable {
             FROM content_key WHERE content_id = ?1 AND period_index BETWEEN ?2 AND ?3 LIMIT ?4
             """)
         let ends = try connection.prepare(
-            "SELECT content_id, ends_at FROM key_period WHERE ends_at > ?1 ORDER BY ends_at DESC LIMIT ?2")
+            """
+            SELECT content_id, ends_at FROM key_period WHERE ends_at > ?1 AND EXISTS (
+                SELECT 1 FROM content_key WHERE content_key.content_id = key_period.content_id
+                    AND content_key.period_index = key_period.period_index AND state = 'live')
+            ORDER BY ends_at DESC LIMIT ?2
+            """)
         self.content = content
         self.page = page
         self.newest = newest

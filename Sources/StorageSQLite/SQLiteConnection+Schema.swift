@@ -82,6 +82,7 @@ extension SQLiteConnection: MigratedDatabase {
     mutating func apply(_ step: SQLiteSchema.Migration) throws(StoreError) {
         if step.number == 1 { try execute(SQLiteSchema.foundation) }
         try execute(step.script)
+        if step.number == SQLiteSchema.keySpellings.number { try fillSpellings() }
         var record = try prepare("INSERT INTO schema_migration (number, oldest_program) VALUES (?1, ?2)")
         try record.run([step.number, step.oldestProgram])
     }

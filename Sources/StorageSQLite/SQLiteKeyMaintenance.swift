@@ -86,6 +86,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         for item in imports { rows.append(try ContentKeyRow(sealing: item.record, with: ring.current)) }
         var storedCount = 0
         try writer.transaction { writer throws(StoreError) in
+            try writer.checkPeriods(of: rows.map(\.attributes))
             for (item, row) in zip(imports, rows) {
                 if let present = try writer.insertWithinTransaction(row) {
                     guard try present.open(with: ring).isSameKey(as: item.record) else {
@@ -168,6 +169,8 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         try connection.beginImmediate()
         do throws(StoreError) {
             guard let row = try writer.row(of: keyID) else { throw .keyUnknown(keyID) }
+            // This connection has the lock for writing, so what the other connection reads cannot change.
+            if state == .live, row.attributes.state != .live { try writer.checkRestored(row.attributes) }
             // The state is part of the sealed data.
             if let changed = try row.sealed(in: state, with: ring) { try replace(row, changed.sealed) }
             try write(state, of: keyID)

@@ -274,6 +274,8 @@ extension KeyWriter {
     mutating func store(
         _ provisioning: KeyProvisioning, with ring: KeyRing
     ) throws(KeyProvisionError) {
+        try wrap(
+            KeyProvisionError.store, try checkPeriods(of: provisioning.missing.map(\.record.attributes)))
         for wish in provisioning.missing {
             let row = try wrap(
                 KeyProvisionError.store, try ContentKeyRow(sealing: wish.record, with: ring.current))

@@ -10,7 +10,7 @@ enum SQLiteSchema {
     /// All steps that this program can run.
     static let migrations: [Migration] = [
         contentKeys, keyFloors, decisions, renewalSessions, issuersRevocations, retries,
-        revocationChanges, keptDecisions, clock, identities, accounts, keyGeneration, livePeriods,
+        revocationChanges, keptDecisions, clock, identities, accounts, keyGeneration, livePeriods, keySpellings,
     ]
 
     /// Stores content keys, their aliases, and the proofs of the key-encryption keys.
@@ -228,5 +228,21 @@ extension SQLiteSchema {
             ) STRICT, WITHOUT ROWID;
             CREATE INDEX key_period_by_end ON key_period (ends_at) WHERE ends_at IS NOT NULL;
             CREATE INDEX content_key_by_period ON content_key (content_id, period_index) WHERE period_index IS NOT NULL;
+            """)
+}
+
+extension SQLiteSchema {
+    /// Stores the pairs of `SpelledName`. The step also notes the pairs of all keys and contents that exist.
+    ///
+    /// Programs of older versions store keys without their pairs, and check none.
+    static let keySpellings = Migration(
+        number: 14, oldestProgram: 1,
+        script: """
+            CREATE TABLE key_spelling (
+                kid BLOB NOT NULL CHECK (length(kid) = 16),
+                content_id TEXT NOT NULL,
+                PRIMARY KEY (kid, content_id)
+            ) STRICT, WITHOUT ROWID;
+            CREATE INDEX key_spelling_by_content ON key_spelling (content_id);
             """)
 }

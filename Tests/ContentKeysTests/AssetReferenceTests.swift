@@ -88,7 +88,7 @@ import Testing
                 "skd:ent.example/?a=b&assetId=a%2Fb&cid=c", "a/b",
             ]),
         TextForm(text: "x?cid=%", contentIDs: ["x?cid=%"]), TextForm(text: "x?cid", contentIDs: ["x?cid"]),
-        TextForm(text: "x?CID=m", contentIDs: ["x?CID=m"]), TextForm(text: "x?cid=", contentIDs: ["x?cid="]),
+        TextForm(text: "x?CID=m", contentIDs: ["x?CID=m", "m"]), TextForm(text: "x?cid=", contentIDs: ["x?cid="]),
         // An empty identifier behind the scheme.
         TextForm(text: "skd:", contentIDs: ["skd:"]),
         TextForm(text: "skd://", contentIDs: ["skd://"]),
@@ -112,7 +112,47 @@ import Testing
         let object = #"{"ContentId":"movie-1","KeyId":"\#(Self.uuid)","IV":"AAAAAAAAAAAAAAAAAAAAAA=="}"#
         let assetID = try AssetID(bytes: Array("skd://\(Base64.encode(object.utf8))".utf8))
         let candidates = AssetReference(assetID).candidates
-        #expect(candidates.suffix(2) == [.keyID(try KeyID(parsing: Self.uuid)), .contentID(try ContentID("movie-1"))])
+        #expect(candidates.last == .keyID(try KeyID(parsing: Self.uuid)))
+        #expect(!candidates.contains(.contentID(try ContentID("movie-1"))))
+    }
+
+    /// An explicit key id binds: what stands beside it is not looked up, and the asset id says so.
+    @Test(arguments: [
+        "skd://h/x?contentId=movie-1&kid=\(uuid)", "skd://h/movie-1?KID=\(uuid)", "h/x?keyid=\(uuid)&cid=movie-1",
+        "skd://drmtoday?assetId=movie-1&variantId=&keyId=\(uuid)", "cid=movie-1&Key_ID=ex0MnlKkTgucYQpfO40uEQ",
+        "skd://\(uuid)?contentId=movie-1", "skd://h/\(uuid)?contentId=movie-1",
+        "skd://h/;ex0MnlKkTgucYQpfO40uEQ==?contentId=movie-1",
+    ])
+    func bindsToAnExplicitKeyID(text: String) throws {
+        let (keyID, contentID) = (try KeyID(parsing: Self.uuid), try ContentID("movie-1"))
+        let reference = AssetReference(try AssetID(bytes: Array(text.utf8)))
+        #expect(reference.binding?.keyIDs == [keyID])
+        #expect(reference.binding?.contentIDs.first == contentID)
+        #expect(reference.candidates.contains(.keyID(keyID)))
+        #expect(!reference.candidates.contains(.contentID(contentID)))
+    }
+
+    /// Two key ids that differ name no key, and neither does a text that should be a key id.
+    @Test(arguments: [
+        ("skd://h/x?kid=\(uuid)&keyId=00112233445566778899aabbccddeeff&contentId=movie-1", 2),
+        ("skd://h/00112233445566778899aabbccddeeff?kid=\(uuid)&cid=movie-1", 2),
+        ("skd://h/x?cid=movie-1&kid=unknown", 0), ("skd://h/x?cid=movie-1&kid=%zz", 0),
+    ])
+    func namesNothingByKeyIDsThatCannotBeTrue(text: String, count: Int) throws {
+        let reference = AssetReference(try AssetID(bytes: Array(text.utf8)))
+        #expect(reference.binding?.keyIDs.count == count)
+        for candidate in reference.candidates {
+            if case .keyID = candidate { Issue.record("\(text) names a key") }
+        }
+        #expect(!reference.candidates.contains(.contentID(try ContentID("movie-1"))))
+    }
+
+    @Test(arguments: [
+        "movie-1", "skd://h/movie-1", "skd://h/x?contentId=movie-1&kid=", "ex0MnlKkTgucYQpfO40uEQ",
+        "h/ex0MnlKkTgucYQpfO40uEQ", "sixteen-letters!",
+    ])
+    func bindsToNothingElse(text: String) throws {
+        #expect(AssetReference(try AssetID(bytes: Array(text.utf8))).binding == nil)
     }
 
     /// A token URL is longer than an alias and a content id. Its path and query name the key.

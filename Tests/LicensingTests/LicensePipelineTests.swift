@@ -77,8 +77,8 @@ import Testing
         switch error {
         case .tokenMissing: "token_missing"
         case .entitlement(let error): error.code
-        case .spc, .contentUnknown, .hintMismatch, .keyNotFound, .schemeNotPlayed, .periodNotServed, .store, .keyStore,
-            .denied, .terms, .challengeNotOpen, .module, .internalFailure,
+        case .spc, .contentUnknown, .hintMismatch, .keyNotFound, .boundKeyMissing, .schemeNotPlayed, .periodNotServed,
+            .store, .keyStore, .denied, .terms, .challengeNotOpen, .module, .internalFailure,
             .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded, .clockUntrusted:
             "\(error)"
         }

@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 import DeviceSimulation
 import Entitlements
@@ -53,6 +54,22 @@ import Testing
         #expect(entry.facts[.expected] == "content movie-2")
         #expect(entry.facts[.cause] == "no right of the token covers the content")
         #expect(try LedgerEntry(parsing: entry.encoded()) == entry.bounded)
+    }
+
+    /// The refusal has the key id of the asset id, and the content that was meant.
+    @Test(arguments: [
+        ("00000000-0000-0000-0000-000000000001", [Right(.content("movie-1"))], "key_not_found"),
+        ("00112233-4455-6677-8899-aabbccddeeff", [Right(.content("movie-2"))], "content_mismatch"),
+    ])
+    func writesDownBothNamesOfAnExplicitKeyID(keyID: String, rights: [Right], code: String) async throws {
+        let (fixture, _) = try fixture(perSecond: 10)
+        let content = code == "key_not_found" ? "movie-1" : "movie-2"
+        let request = try fixture.deviceRequest(.v1, assetID: "skd://h/x?contentId=\(content)&kid=\(keyID)")
+        _ = await fixture.issue(request.message, token: try fixture.token(rights))
+        let entry = try #require(try await ledger.entries(atLeast: 1).first)
+        #expect(entry.detail == code && entry.keyID?.description == keyID)
+        #expect(entry.facts[.found]?.contains(keyID) == true, "\(entry.facts.all)")
+        #expect(entry.facts[.expected]?.contains(content) == true, "\(entry.facts.all)")
     }
 
     /// What is left of a nearly full disk serves licences. The first row after it counts the refusals without rows.

@@ -103,6 +103,51 @@ import Testing
         #expect(await fixture.issue(unknown.message, token: native).failure == .contentUnknown)
     }
 
+    private static let unknownKeyID = "7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e11"
+
+    /// An explicit key id binds: the only key of the content that stands beside it, or that a sealed token names, is
+    /// not given in its place.
+    @Test(arguments: [
+        "skd://h/x?contentId=movie-1&kid=\(unknownKeyID)", "skd://h/movie-1?kid=\(unknownKeyID)",
+        "skd://drmtoday?assetId=movie-1&variantId=&keyId=\(unknownKeyID)", "skd://h/\(unknownKeyID)?cid=movie-1",
+    ])
+    func givesNoOtherKeyForAnExplicitKeyID(assetID: String) async throws {
+        let names = BoundKeyNames(keyIDs: [try KeyID(parsing: Self.unknownKeyID)], content: "movie-1")
+        let message = try fixture.deviceRequest(.v1, assetID: assetID).message
+        for token in [try fixture.token(), try fixture.sealed { $0.contentID = "movie-1" }] {
+            let refusal = await fixture.issue(message, token: token).failure
+            #expect(refusal == .boundKeyMissing(names, isNamed: true) && refusal?.code == .keyNotFound)
+        }
+        // A sender without rights to either name learns nothing.
+        let other = await fixture.issue(message, token: try fixture.token([Right(.content("movie-2"))])).failure
+        #expect(other == .boundKeyMissing(names, isNamed: false) && other?.code == .contentMismatch)
+    }
+
+    /// The same for asset ids that name only the key, when a sealed token names a content or has another key inside.
+    @Test(arguments: [unknownKeyID, "skd://h/\(unknownKeyID)", "skd://h/x?kid=\(unknownKeyID)"])
+    func givesNoKeyOfItsTokenForAnExplicitKeyID(assetID: String) async throws {
+        let names = BoundKeyNames(keyIDs: [try KeyID(parsing: Self.unknownKeyID)], content: "movie-1")
+        let message = try fixture.deviceRequest(.v1, assetID: assetID).message
+        let titled = try fixture.sealed { $0.contentID = "movie-1" }
+        #expect(await fixture.issue(message, token: titled).failure == .boundKeyMissing(names, isNamed: true))
+        let stored = try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff")
+        let keyed = try fixture.sealed { $0.keyID = stored }
+        #expect(await fixture.issue(message, token: keyed).failure?.code == .contentMismatch)
+        let inside = try fixture.sealed {
+            $0.contentKey = try embedded()
+            $0.keyID = stored
+        }
+        guard case .boundKeyMissing(let found, true) = await fixture.issue(message, token: inside).failure else {
+            Issue.record("the key inside the token was given")
+            return
+        }
+        #expect(found.keyIDs == names.keyIDs)
+        // The same key id as the token's own is no contradiction.
+        let right = try fixture.deviceRequest(.v1, assetID: "skd://h/x?kid=\(stored)")
+        #expect(try await fixture.issue(right.message, token: inside).get().key.keyID == stored)
+        #expect(try await fixture.issue(right.message, token: titled).get().key.keyID == stored)
+    }
+
     @Test func asksTheStoreForRegisteredDevicesAlone() async throws {
         for (isRegisteredOnly, limit) in [(true, UInt32(0)), (false, 3)] {
             let token = try fixture.sealed {

@@ -98,6 +98,41 @@ import Testing
         #expect(try await list().map { $0["kid"]?.string } == [kid])
     }
 
+    /// With a second key the content's name would find no key any more.
+    @Test func createsASecondKeyOnlyWhenAsked() async throws {
+        #expect(try await keys("create", "--content", "film", "--kid", Self.kid).status == 0)
+        let more = [
+            ["create", "--content", "film"], ["create", "--content", "film", "--track", "HD"],
+            ["create", "--content", "film", "--kid", "00000000-0000-0000-0000-000000000001"],
+            ["import", "--content", "film", "--key", Self.key, "--iv", Self.iv],
+        ]
+        for words in more {
+            let run = try await LatchkeyProcess(
+                arguments: ["keys", words[0], "--config", fixture.configuration] + words.dropFirst())
+            #expect(run.status == 1 && run.output.isEmpty, "\(words)")
+            #expect(run.messages.contains("--another") && run.messages.contains(Self.kid), "\(run.messages)")
+        }
+        #expect(try await list().count == 1)
+        #expect(try await keys("create", "--content", "film", "--another", "--track", "HD").status == 0)
+        // An import that names its key id says which key it means. A withdrawn key does not count.
+        let named = try await keys(
+            "import", "--content", "film", "--kid", "00000000-0000-0000-0000-000000000002", "--key", Self.key, "--iv",
+            Self.iv)
+        #expect(named.status == 0, "\(named.messages)")
+        let kid = "00000000-0000-0000-0000-000000000003"
+        #expect(try await keys("create", "--content", "other", "--kid", kid).status == 0)
+        #expect(try await keys("delete", "--kid", kid).status == 0)
+        #expect(try await keys("create", "--content", "other").status == 0)
+        #expect(try await list().count == 5)
+    }
+
+    @Test func refusesAKeyIDThatSpellsAContent() async throws {
+        #expect(try await keys("create", "--content", Self.kid.uppercased()).status == 0)
+        let refused = try await keys("create", "--content", "film", "--kid", Self.kid)
+        #expect(refused.status == 1 && refused.messages.contains(Self.kid.uppercased()), "\(refused.messages)")
+        #expect(try await list().count == 1)
+    }
+
     @Test func importsAKeyAndDoesNotRepeatIt() async throws {
         let run = try await keys(
             "import", "--content", "movie-1", "--kid", Self.kid.uppercased(), "--key", Self.key, "--iv", Self.iv,

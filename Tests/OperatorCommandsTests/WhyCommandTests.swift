@@ -98,6 +98,22 @@ import Testing
         #expect(other.status == 0 && other.messages.contains("does not accept the admin token"), "\(other.messages)")
     }
 
+    /// A name that fits several keys is shown with these keys.
+    @Test func listsTheKeysThatANameFits() async throws {
+        let kids = ["2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11", "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a12"]
+        for (kid, track) in zip(kids, ["SD", "HD"]) {
+            let made = try await LatchkeyProcess(
+                "keys", "create", "--config", fixture.configuration, "--content", "movie-1", "--another", "--kid", kid,
+                "--track", track)
+            #expect(made.status == 0, "\(made.messages)")
+        }
+        try recordRefusal(code: "key_not_found")
+        let server = try server("404 Not Found")
+        let run = try await why(Self.id, "--config", fixture.configuration, "--server", server.url)
+        #expect(run.status == 0, "\(run.messages)")
+        #expect(run.output.contains("candidates  \(kids[0]) (track SD), \(kids[1]) (track HD)\n"), "\(run.output)")
+    }
+
     @Test func saysThatNothingIsKnown() async throws {
         try recordRefusal()
         let server = try server("404 Not Found")

@@ -34,6 +34,21 @@ import Testing
         #expect(try database.integer("SELECT count(*) FROM schema_migration") == Self.newest)
     }
 
+    /// Ids that an older version has stored keep their meaning too.
+    @Test func keepsTheMeaningsOfOlderIDsApart() async throws {
+        try migrate(Array(PostgreSQLSchema.migrations.prefix(11)))
+        let keyID = SampleKeys.keyID(7)
+        try database.execute(
+            """
+            SET search_path = \(database.schema);
+            INSERT INTO key_encryption_key (version, proof) VALUES (9, ''::bytea);
+            INSERT INTO content_key (kid, content_id, scheme, state, created_at, key_version, sealed)
+                VALUES (decode(repeat('ff', 16), 'hex'), upper('\(keyID)'), 'cbcs', 'live', 0, 9, ''::bytea);
+            """)
+        try migrate()
+        #expect(try database.integer("SELECT count(*) FROM key_spelling") == 1)
+    }
+
     @Test func runsOnlyTheStepsThatAreMissing() throws {
         try migrate()
         let more = PostgreSQLSchema.migrations + [Self.further("CREATE TABLE extra (x int8)")]

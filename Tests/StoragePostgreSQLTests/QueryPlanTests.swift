@@ -76,9 +76,7 @@ import Testing
         }
         let key = try StoredContentKey(
             sealing: SampleKeys.record(1, track: Track(.hd)), with: SampleKeys.keyRing().current)
-        for byTrack in [true, false] {
-            try expectNoScan(.provideKeys, [.booleans([byTrack])] + [key].columns)
-        }
+        for byTrack in [true, false] { try expectNoScan(.storeKeys, NewKeys([key], byTrack: [byTrack]).values) }
         try expectNoScan(.liftRevocation, [.text("jti"), .text(""), .text("t1")])
     }
 

@@ -51,6 +51,13 @@ import Testing
                 }))
     }
 
+    @Test func keepsTheOrdersOfTwoPackagersApart() async throws {
+        let maintenance = try SQLiteKeyMaintenance.open(path: folder.database, keyRing: SampleKeys.keyRing())
+        try await PackagerOrders.run(
+            count: TestLength.inputs(short: 200, long: 5_000), open: { try open() },
+            set: { try maintenance.set($0, of: $1) })
+    }
+
     @Test func keepsEverythingAcrossReopening() async throws {
         let record = try SampleKeys.record(
             1, track: Track(.hd), period: 4, leastHDCP: .type0, leastSecurityLevel: .baseline)

@@ -95,6 +95,18 @@ import Testing
         #expect(try await store.insert(SampleKeys.record(5, leastHDCP: .type1)) == .stored)
     }
 
+    /// Ids that an older version has stored keep their meaning too.
+    @Test func keepsTheMeaningsOfOlderIDsApart() async throws {
+        let keyID = SampleKeys.keyID(7)
+        let contentID = try ContentID(keyID.description.uppercased())
+        var connection = try openAsFirstProgram()
+        try insert(try SampleKeys.record(1, content: contentID.text), on: &connection)
+        let store = try open()
+        await #expect(throws: StoreError.keyIDSpellsContent(keyID, contentID)) {
+            try await store.insert(SampleKeys.record(7, content: "other"))
+        }
+    }
+
     /// The number of random keys starts with the number of existing keys, so that an older copy has a smaller number.
     @Test func countsTheKeysOfTheVersionBefore() async throws {
         var connection = try openAsFirstProgram()

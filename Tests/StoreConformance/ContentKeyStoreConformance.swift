@@ -23,6 +23,9 @@ package enum ContentKeyStoreConformance {
         case countsOnlyLiveKeysOfAContent
         case neverGivesAWithdrawnKey
         case prefersAliasesToKeyIDsToContents
+        case fallsThroughAWithdrawnKeyIDToTheContent
+        case keepsTheMeaningsOfAnIDApart
+        case refusesAnAliasThatNamesAnotherContent
         case takesTheSameAliasTwiceAndNoOther
         case refusesAnAliasForAnUnknownKey
         case listsInOrderPageByPage
@@ -43,6 +46,9 @@ package enum ContentKeyStoreConformance {
         case .countsOnlyLiveKeysOfAContent: try await countsOnlyLiveKeysOfAContent(store)
         case .neverGivesAWithdrawnKey: try await neverGivesAWithdrawnKey(store)
         case .prefersAliasesToKeyIDsToContents: try await prefersAliasesToKeyIDsToContents(store)
+        case .fallsThroughAWithdrawnKeyIDToTheContent: try await fallsThroughAWithdrawnKeyIDToTheContent(store)
+        case .keepsTheMeaningsOfAnIDApart: try await keepsTheMeaningsOfAnIDApart(store)
+        case .refusesAnAliasThatNamesAnotherContent: try await refusesAnAliasThatNamesAnotherContent(store)
         case .takesTheSameAliasTwiceAndNoOther: try await takesTheSameAliasTwiceAndNoOther(store)
         case .refusesAnAliasForAnUnknownKey: try await refusesAnAliasForAnUnknownKey(store)
         case .listsInOrderPageByPage: try await listsInOrderPageByPage(store)
@@ -229,25 +235,102 @@ package enum ContentKeyStoreConformance {
         _ = try await store.insert(live)
         #expect(try await store.record(for: SampleKeys.reference("old")) == nil)
         #expect(try await store.record(for: SampleKeys.reference(withdrawn.keyID.description)) == nil)
-        // The alias names the withdrawn key, so the content of the same name is not looked up.
-        #expect(try await store.record(for: SampleKeys.reference("shared-name")) == live)
-        _ = try await store.addAlias(AssetID(bytes: Array("shared-name".utf8)), to: withdrawn.keyID)
-        #expect(try await store.record(for: SampleKeys.reference("shared-name")) == nil)
+        // The alias names the withdrawn key, so the content within the link is not looked up.
+        #expect(try await store.record(for: SampleKeys.reference("h/shared-name")) == live)
+        _ = try await store.addAlias(AssetID(bytes: Array("h/shared-name".utf8)), to: withdrawn.keyID)
+        #expect(try await store.record(for: SampleKeys.reference("h/shared-name")) == nil)
     }
 
     private static func prefersAliasesToKeyIDsToContents(_ store: some ContentKeyStore) async throws {
+        // Keys of one content may have ids that spell its name.
         let name = SampleKeys.keyID(1).description
-        let byKeyID = try SampleKeys.record(1, content: "a1")
-        let byContent = try SampleKeys.record(2, content: name)
-        let byAlias = try SampleKeys.record(3, content: "a3")
-        _ = try await store.insert(byContent)
-        #expect(try await store.record(for: SampleKeys.reference(name)) == byContent)
+        let first = try SampleKeys.record(2, content: name)
+        _ = try await store.insert(first)
+        #expect(try await store.record(for: SampleKeys.reference(name)) == first)
+        let byKeyID = try SampleKeys.record(1, content: name, track: Track(.hd))
+        let byAlias = try SampleKeys.record(3, content: name, track: Track(.sd))
         _ = try await store.insert(byKeyID)
         #expect(try await store.record(for: SampleKeys.reference(name)) == byKeyID)
         _ = try await store.insert(byAlias)
         _ = try await store.addAlias(AssetID(bytes: Array(name.utf8)), to: byAlias.keyID)
         #expect(try await store.record(for: SampleKeys.reference(name)) == byAlias)
         #expect(try await store.record(for: SampleKeys.reference("skd://" + name)) == byKeyID)
+    }
+
+    private static func fallsThroughAWithdrawnKeyIDToTheContent(_ store: some ContentKeyStore) async throws {
+        let name = SampleKeys.keyID(1).description
+        let withdrawn = try SampleKeys.record(1, content: name, state: .withdrawn)
+        let live = try SampleKeys.record(2, content: name)
+        _ = try await store.insert(withdrawn)
+        #expect(try await store.record(for: SampleKeys.reference(name)) == nil)
+        _ = try await store.insert(live)
+        for text in [name, "skd://" + name, "cid=" + name] {
+            #expect(try await store.record(for: SampleKeys.reference(text)) == live)
+        }
+        // An explicit key id binds, so a content beside it is not looked up.
+        _ = try await store.insert(try SampleKeys.record(3, content: "movie"))
+        #expect(try await store.record(for: SampleKeys.reference("h/x?cid=movie&kid=\(SampleKeys.keyID(9))")) == nil)
+    }
+
+    /// A key id, and ids of contents that asset ids with this key id could mean as well.
+    private static func spellings(_ number: UInt64) throws -> [(keyID: KeyID, content: String)] {
+        let keyID = KeyID(words: Bytes16(high: 0x7b1d_0c9e_52a4_4e0b, low: 0x9c61_0a5f_0000_0000 + number))
+        let digits = String(number + 10_000_000)
+        func naming(_ text: String) throws -> KeyID { try #require(KeyID(bytes: Array(text.utf8))) }
+        return [
+            (keyID, keyID.description), (keyID, keyID.description.uppercased()), (keyID, keyID.hexadecimal),
+            (keyID, Base64.encode(keyID.bytes)), (keyID, Base64.encode(keyID.bytes).replacing("=", with: "")),
+            (keyID, "\(keyID):00112233445566778899aabbccddeeff"), (keyID, "vod/\(keyID)"),
+            (try naming("b/movie-" + digits), "b/movie-" + digits),
+            (try naming("skd://mo" + digits), "mo" + digits), (try naming("cid=movi" + digits), "movi" + digits),
+            (try #require(KeyID(bytes: digits.utf8.flatMap { [$0, 0] })), digits),
+        ]
+    }
+
+    /// Whichever side is stored first, the other one is refused, and the first one stays what it is.
+    private static func keepsTheMeaningsOfAnIDApart(_ store: some ContentKeyStore) async throws {
+        var number: UInt64 = 0
+        for isKeyFirst in [true, false] {
+            for form in try spellings(0).indices {
+                number += 2
+                let (keyID, content) = try spellings(number)[form]
+                let spelled = StoreError.keyIDSpellsContent(keyID, try ContentID(content))
+                var attributes = ContentKeyAttributes(
+                    keyID: keyID, contentID: try ContentID("key-\(number)"), createdAt: 0)
+                let source = try SampleKeys.record(number)
+                let key = try ContentKeyRecord(attributes: attributes, key: source.key, iv: source.iv)
+                let ofContent = try SampleKeys.record(number + 1_000, content: content)
+                let (first, second) = isKeyFirst ? (key, ofContent) : (ofContent, key)
+                #expect(try await store.insert(first) == .stored)
+                await #expect(throws: spelled, "\(content)") { try await store.insert(second) }
+                for text in [content, "skd://" + content, keyID.description] {
+                    let found = try await store.record(for: SampleKeys.reference(text))
+                    #expect(found == nil || found == first, "\(text)")
+                }
+                let byBytes = try await store.record(for: AssetReference(AssetID(bytes: keyID.bytes)))
+                #expect(byBytes == first || (byBytes == nil && !isKeyFirst))
+                // The content itself may have a key with this id.
+                attributes.contentID = first.contentID
+                attributes.track = Track(.hd)
+                let own = try ContentKeyRecord(attributes: attributes, key: source.key, iv: source.iv)
+                if !isKeyFirst { #expect(try await store.insert(own) == .stored) }
+            }
+        }
+    }
+
+    private static func refusesAnAliasThatNamesAnotherContent(_ store: some ContentKeyStore) async throws {
+        let (first, second) = (try SampleKeys.record(1, content: "a1"), try SampleKeys.record(2, content: "a2"))
+        for record in [first, second] { _ = try await store.insert(record) }
+        for bytes in [Array("a2".utf8), Array("skd://a2".utf8), second.keyID.bytes, Array("\(second.keyID)".utf8)] {
+            await #expect(throws: StoreError.aliasNamesContent(second.contentID)) {
+                try await store.addAlias(AssetID(bytes: bytes), to: first.keyID)
+            }
+            #expect(try await store.record(for: AssetReference(AssetID(bytes: bytes))) == second)
+            #expect(try await store.addAlias(AssetID(bytes: bytes), to: second.keyID) == .stored)
+        }
+        // An alias that only contains the name hides nothing but itself.
+        let link = try AssetID(bytes: Array("old.example/a2".utf8))
+        #expect(try await store.addAlias(link, to: first.keyID) == .stored)
     }
 
     private static func takesTheSameAliasTwiceAndNoOther(_ store: some ContentKeyStore) async throws {
@@ -363,8 +446,14 @@ struct ContentKeyStoreModel {
     }
 
     mutating func addAlias(_ alias: AssetID, to keyID: KeyID) -> Result<StoreOutcome, StoreError> {
-        guard records[keyID] != nil else { return .failure(.keyUnknown(keyID)) }
+        guard let record = records[keyID] else { return .failure(.keyUnknown(keyID)) }
         guard let present = aliases[alias] else {
+            let name = String(decoding: alias.bytes, as: UTF8.self)
+            if record.contentID.text != name,
+                let other = records.values.first(where: { $0.contentID.text == name })
+            {
+                return .failure(.aliasNamesContent(other.contentID))
+            }
             aliases[alias] = keyID
             return .success(.stored)
         }
@@ -376,7 +465,7 @@ struct ContentKeyStoreModel {
             let found: [ContentKeyRecord] =
                 switch candidate {
                 case .alias(let alias): aliases[alias].flatMap { records[$0] }.map { [$0] } ?? []
-                case .keyID(let keyID): records[keyID].map { [$0] } ?? []
+                case .keyID(let keyID): records[keyID].map { $0.attributes.state == .live ? [$0] : [] } ?? []
                 case .contentID(let contentID):
                     records.values.filter { $0.contentID == contentID && $0.attributes.state == .live }
                 }

@@ -12,6 +12,7 @@ package enum KeyMaintenanceConformance {
         case leavesNoTraceOfAKeyThatDoesNotBelong
         case storesABatchWholeOrNotAtAll
         case refusesAnotherKeyInABatch
+        case importsOneMeaningOfAnID
         case withdrawsAndDeletes
         case findsEveryAlteredByteOfASeal
         case findsExchangedAndAlteredRecords
@@ -52,6 +53,7 @@ package enum KeyMaintenanceConformance {
         case .leavesNoTraceOfAKeyThatDoesNotBelong: try await leavesNoTraceOfAKeyThatDoesNotBelong(database)
         case .storesABatchWholeOrNotAtAll: try await storesABatchWholeOrNotAtAll(database)
         case .refusesAnotherKeyInABatch: try await refusesAnotherKeyInABatch(database)
+        case .importsOneMeaningOfAnID: try await importsOneMeaningOfAnID(database)
         case .withdrawsAndDeletes: try await withdrawsAndDeletes(database)
         case .findsEveryAlteredByteOfASeal: try await findsEveryAlteredByteOfASeal(database)
         case .findsExchangedAndAlteredRecords: try await findsExchangedAndAlteredRecords(database)
@@ -74,6 +76,42 @@ package enum KeyMaintenanceConformance {
     }
 
     // MARK: The rules
+
+    /// A batch is not stored if an id in it has two meanings: within the batch, or together with what is stored.
+    private static func importsOneMeaningOfAnID(_ database: Database) async throws {
+        let ring = try KeyRing(old())
+        let maintenance = try database.maintenance(ring)
+        let key = try SampleKeys.record(1, content: "content-a")
+        let spelled = try SampleKeys.record(2, content: key.keyID.description)
+        let error = StoreError.keyIDSpellsContent(key.keyID, spelled.contentID)
+        let other = KeyImport(record: try SampleKeys.record(3, content: "c"))
+        for (first, second) in [(key, spelled), (spelled, key)] {
+            let batch = [KeyImport(record: first), other, KeyImport(record: second)]
+            await #expect(throws: error) { try await maintenance.store(batch) }
+            #expect(try await maintenance.count() == 0)
+            #expect(try await maintenance.store([KeyImport(record: first)]) == 1)
+            // A withdrawn key could be live again, so its id is still taken.
+            try await maintenance.set(.withdrawn, of: first.keyID)
+            await #expect(throws: error) { try await maintenance.store([other, KeyImport(record: second)]) }
+            try await maintenance.set(.live, of: first.keyID)
+            #expect(try await maintenance.count() == 1)
+            let alias = try AssetID(bytes: Array(first.contentID.text.utf8))
+            await #expect(throws: StoreError.aliasNamesContent(first.contentID)) {
+                try await maintenance.store([KeyImport(record: other.record, aliases: [alias])])
+            }
+            try await maintenance.delete(first.keyID)
+        }
+        let live = try #require(try database.store(ring) as? any LivePeriodStore)
+        let contentID = try ContentID("live")
+        #expect(try await live.set(LiveContent(contentID, window: 3)))
+        let periods = try [1, 300, 600].map { (period: UInt32) in
+            KeyImport(record: try SampleKeys.record(UInt64(period), content: "live", period: period))
+        }
+        await #expect(throws: StoreError.periodTooFar(contentID, period: 300, newest: 1)) {
+            try await maintenance.store(periods.reversed())
+        }
+        #expect(try await maintenance.count() == 0)
+    }
 
     private static func sealsAnewWhileAnotherNodeReads(_ database: Database) async throws {
         let records = try records(1...25)

@@ -21,6 +21,7 @@ package enum KeyProviderConformance {
         case takesAsManyWishesAsADocumentMayHave
         case givesRacingNodesTheSameKeys
         case givesRacingNodesTheSameKeysOfSeveralContents
+        case storesOneMeaningOfAnIDInARace
         case agreesWithAModel
         case opensNoBrokenSeal
     }
@@ -58,6 +59,7 @@ package enum KeyProviderConformance {
         case .givesRacingNodesTheSameKeys: try await givesRacingNodesTheSameKeys(database)
         case .givesRacingNodesTheSameKeysOfSeveralContents:
             try await givesRacingNodesTheSameKeysOfSeveralContents(database)
+        case .storesOneMeaningOfAnIDInARace: try await storesOneMeaningOfAnIDInARace(database)
         case .agreesWithAModel: try await agreesWithAModel(database)
         case .opensNoBrokenSeal: try await opensNoBrokenSeal(database)
         }
@@ -314,6 +316,39 @@ package enum KeyProviderConformance {
         let newCounts = answers.map { answer in answer.count { $0.isNew } }
         #expect(newCounts.filter { $0 > 0 } == [3])
         #expect(try await count(nodes[0]) == 3)
+    }
+
+    /// One node stores a key whose id spells a content, and another node stores this content at the same time.
+    private static func storesOneMeaningOfAnIDInARace(_ database: Database) async throws {
+        let nodes = [try database.open(), try database.open()]
+        for number in 0..<12 as Range<UInt64> {
+            let text = "movie-" + String(number + 10)
+            let keyID =
+                number % 2 == 0
+                ? SampleKeys.keyID(number) : try #require(KeyID(bytes: text.utf8.flatMap { [$0, 0] }))
+            let content = number % 2 == 0 ? keyID.description : text
+            let source = try SampleKeys.record(100 + number)
+            let attributes = ContentKeyAttributes(
+                keyID: keyID, contentID: try ContentID("other-\(number)"), createdAt: 0)
+            let key = try ContentKeyRecord(attributes: attributes, key: source.key, iv: source.iv)
+            let wishes = [wish(key), wish(try SampleKeys.record(200 + number, content: content))]
+            let outcomes = await withTaskGroup(of: KeyProvisionError?.self) { group in
+                for (node, wish) in zip(nodes, wishes) {
+                    group.addTask {
+                        do throws(KeyProvisionError) {
+                            _ = try await node.provide([wish])
+                            return nil
+                        } catch {
+                            return error
+                        }
+                    }
+                }
+                return await group.reduce(into: [KeyProvisionError?]()) { $0.append($1) }
+            }
+            let errors = outcomes.compactMap { $0 }
+            #expect(errors == [.store(.keyIDSpellsContent(keyID, try ContentID(content)))])
+        }
+        #expect(try await count(nodes[0]) == 12)
     }
 
     /// Many tasks want the same keys by key id. Every second task names the contents in reverse order, so that tasks

@@ -15,6 +15,8 @@ package enum LivePeriodConformance {
         case looksAtTheNewestPeriods
         case findsTheKeysOfPeriods
         case findsTheLatestEndOfEachContent
+        case refusesAPeriodThatIsTooFar
+        case servesOnAfterAWrongPeriodIsWithdrawn
     }
 
     package static func run<Store: LivePeriodStore & ContentKeyStore>(
@@ -30,6 +32,8 @@ package enum LivePeriodConformance {
         case .keepsTimesThatAreNotSaidAgain: try await keepsTimesThatAreNotSaidAgain(store)
         case .looksAtTheNewestPeriods: try await looksAtTheNewestPeriods(store)
         case .findsTheKeysOfPeriods: try await findsTheKeysOfPeriods(store)
+        case .refusesAPeriodThatIsTooFar: try await refusesAPeriodThatIsTooFar(store)
+        case .servesOnAfterAWrongPeriodIsWithdrawn: try await servesOnAfterAWrongPeriodIsWithdrawn(store)
         case .findsTheLatestEndOfEachContent: try await findsTheLatestEndOfEachContent(store)
         }
     }
@@ -125,7 +129,7 @@ package enum LivePeriodConformance {
             [KnownPeriod(index: 3, start: 100, end: 200), KnownPeriod(index: 8, start: 900)], of: contentID)
         #expect(
             try await store.knownPeriods(of: contentID) == [
-                KnownPeriod(index: .max), KnownPeriod(index: 3, start: 100, end: 200), KnownPeriod(index: 0),
+                KnownPeriod(index: 3, start: 100, end: 200), KnownPeriod(index: 0),
             ])
     }
 
@@ -166,8 +170,50 @@ package enum LivePeriodConformance {
         #expect(found.count == 2)
     }
 
-    private static func findsTheLatestEndOfEachContent(_ store: some LivePeriodStore) async throws {
+    /// The periods of a content with a window follow its keys, so a wrong number would take all others off the air.
+    private static func refusesAPeriodThatIsTooFar(_ store: some LivePeriodStore & ContentKeyStore) async throws {
+        let live = try ContentID("live")
+        #expect(try await store.set(LiveContent(live, window: 3)))
+        #expect(try await store.insert(SampleKeys.record(1, content: "live", period: 7)) == .stored)
+        let far = try SampleKeys.record(2, content: "live", period: 264)
+        await #expect(throws: StoreError.periodTooFar(live, period: 264, newest: 7)) { try await store.insert(far) }
+        #expect(try await store.knownPeriods(of: live) == [KnownPeriod(index: 7)])
+        #expect(try await store.insert(SampleKeys.record(3, content: "live", period: 263)) == .stored)
+        #expect(try await store.insert(SampleKeys.record(4, content: "live", period: 0)) == .stored)
+        // A withdrawn key is no period, however far it is.
+        let withdrawn = try SampleKeys.record(5, content: "live", period: .max, state: .withdrawn)
+        #expect(try await store.insert(withdrawn) == .stored)
+        // A schedule decides alone, and without a window every key is served.
+        let scheduled = LiveContent(try ContentID("scheduled"), schedule: try schedule())
+        #expect(try await store.set(scheduled))
+        for (number, content) in [(10, "scheduled"), (20, "plain")] as [(UInt64, String)] {
+            _ = try await store.insert(SampleKeys.record(number, content: content, period: 1))
+            #expect(try await store.insert(SampleKeys.record(number + 1, content: content, period: .max)) == .stored)
+        }
+    }
+
+    private static func servesOnAfterAWrongPeriodIsWithdrawn(
+        _ store: some LivePeriodStore & ContentKeyStore
+    ) async throws {
+        let live = try ContentID("live")
+        for period in 1...3 as ClosedRange<UInt32> {
+            _ = try await store.insert(SampleKeys.record(UInt64(period), content: "live", period: period))
+        }
+        #expect(try await store.set(LiveContent(live, window: 3)))
+        let served = try #require(try await store.livePeriods(of: live)?.window(at: 1000...1000))
+        let wrong = try SampleKeys.record(9, content: "live", period: 200, state: .withdrawn)
+        _ = try await store.insert(wrong)
+        try await store.note([KnownPeriod(index: 200, start: 0, end: 5_000)], of: live)
+        #expect(try await store.livePeriods(of: live)?.window(at: 1000...1000) == served)
+        #expect(try await store.toldEnds(after: 0) == [:])
+    }
+
+    private static func findsTheLatestEndOfEachContent(_ store: some LivePeriodStore & ContentKeyStore) async throws {
         let (first, second) = (try ContentID("first"), try ContentID("second"))
+        let keys: [(UInt64, ContentID, UInt32)] = [(1, first, 1), (2, first, 2), (3, second, 1)]
+        for (number, content, period) in keys {
+            _ = try await store.insert(SampleKeys.record(number, content: content.text, period: period))
+        }
         try await store.note(
             [KnownPeriod(index: 1, start: 0, end: 100), KnownPeriod(index: 2, end: 200), KnownPeriod(index: 3)],
             of: first)

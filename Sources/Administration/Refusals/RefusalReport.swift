@@ -123,6 +123,11 @@ package struct RefusalReport: Equatable, Sendable {
         facts.append(("history", history))
     }
 
+    /// Adds the keys of the content that was asked for. Its name fits all of them, so it names none.
+    package mutating func add(candidates: String) {
+        facts.append(("candidates", candidates))
+    }
+
     /// Whether a key was missing, so that the ledger may say where it went.
     package var isAboutMissingKey: Bool {
         [ProblemCode.keyNotFound, .contentMismatch].contains { $0.rawValue == code }

@@ -46,6 +46,8 @@ package struct KnownPeriod: Hashable, Sendable {
 package struct LivePeriods: Hashable, Sendable {
     /// The largest number of periods that are read: the newest ones.
     package static let countMaximum = 256
+    /// How far a new period may come after the newest one. A wrong number would end all periods before it.
+    package static let jumpMaximum: UInt32 = 256
 
     package let content: LiveContent
     /// The periods, the newest first. Empty for a content with a schedule, because the schedule is enough.
@@ -54,6 +56,20 @@ package struct LivePeriods: Hashable, Sendable {
     package init(_ content: LiveContent, periods: [KnownPeriod] = []) {
         self.content = content
         self.periods = periods
+    }
+
+    /// Checks the periods of new keys of a content whose keys decide which periods are served. `newest` is the newest
+    /// period with a live key; nil if there is none. Throws `periodTooFar` for the first period that is too far.
+    package static func check(
+        _ periods: some Sequence<UInt32>, of contentID: ContentID, after newest: UInt32?
+    ) throws(StoreError) {
+        var newest = newest
+        for period in periods.sorted() {
+            if let newest, period > newest, period - newest > jumpMaximum {
+                throw .periodTooFar(contentID, period: period, newest: newest)
+            }
+            newest = max(newest ?? period, period)
+        }
     }
 
     /// Whether this value is new enough to decide on a period. If not, the period may have been made after this was

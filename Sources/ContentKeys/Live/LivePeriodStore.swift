@@ -25,7 +25,7 @@ package protocol LivePeriodStore: LivePeriodSource, PeriodNotes {
     func set(_ content: LiveContent) async throws(StoreError) -> Bool
 
     /// Returns the newest periods of a content, the newest first, at most `LivePeriods.countMaximum`. A period is known
-    /// if it has a key, live or withdrawn.
+    /// if it has a live key.
     func knownPeriods(of contentID: ContentID) async throws(StoreError) -> [KnownPeriod]
 
     /// Returns the keys of these periods of a content, including withdrawn ones, in no order; at most
@@ -34,8 +34,8 @@ package protocol LivePeriodStore: LivePeriodSource, PeriodNotes {
         of contentID: ContentID, in periods: ClosedRange<UInt32>
     ) async throws(StoreError) -> [ContentKeyAttributes]
 
-    /// Returns contents with their latest period end that a packager has named, if that end is after `time`. Reads at
-    /// most `toldPeriodsMaximum` periods, those with the latest ends.
+    /// Returns contents with the latest end that a packager has named for a period with a live key, if that end is
+    /// after `time`. Reads at most `toldPeriodsMaximum` periods, those with the latest ends.
     func toldEnds(after time: Int64) async throws(StoreError) -> [ContentID: Int64]
 }
 

@@ -22,8 +22,11 @@ extension Problem {
             detail =
                 "The key's period of the live content is not served \(refusal.reason == .past ? "any more" : "yet")"
             hint = "Play from within the content's window; an operator sets it with latchkey keys rotate --window."
-        case .tokenMissing, .spc, .contentUnknown, .keyNotFound, .schemeNotPlayed, .store, .keyStore, .denied,
-            .challengeNotOpen, .module, .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded,
+        case .boundKeyMissing(let names, isNamed: true):
+            detail = "The asset id has \(names.keyWords), and \(names.contentWords) is not given in its place"
+            hint = "Correct the key URI, or remove the key id from it if the content has one key."
+        case .tokenMissing, .spc, .contentUnknown, .keyNotFound, .boundKeyMissing, .schemeNotPlayed, .store, .keyStore,
+            .denied, .challengeNotOpen, .module, .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded,
             .clockUntrusted, .internalFailure:
             break
         }

@@ -12,7 +12,8 @@ extension LicenseError {
         case .spc(let error): error.code
         case .contentUnknown, .hintMismatch: .contentMismatch
         case .keyNotFound, .periodNotServed: .keyNotFound
-        case .schemeNotPlayed(_, let isNamed): isNamed ? .keyNotFound : .contentMismatch
+        case .schemeNotPlayed(_, let isNamed), .boundKeyMissing(_, let isNamed):
+            isNamed ? .keyNotFound : .contentMismatch
         case .store(let error): error.code
         case .denied(let denial): denial.code
         case .terms(let error, _): error.code
@@ -145,7 +146,9 @@ extension StoreError {
         case .unavailable(.busy): .overloaded
         case .unavailable(.clockUntrusted): .clockUntrusted
         case .unavailable: .storageUnavailable
-        case .keyIDTaken, .aliasTaken, .keyUnknown, .sealBroken, .recordMalformed, .cryptographyFailed: .internalError
+        case .keyIDTaken, .aliasTaken, .keyUnknown, .keyIDSpellsContent, .aliasNamesContent, .periodTooFar, .sealBroken,
+            .recordMalformed, .cryptographyFailed:
+            .internalError
         }
     }
 }

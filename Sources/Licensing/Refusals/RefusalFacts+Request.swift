@@ -58,6 +58,8 @@ extension RefusalFacts {
             case .contentID(let contentID): self[.content] = self[.content] ?? contentID.text
             }
         }
+        // The content that stands beside an explicit key id says more than the same key id as the name of a content.
+        if let contentID = asset.binding?.contentIDs.first { self[.content] = contentID.text }
     }
 
     mutating func add(_ key: ContentKeyAttributes) {
@@ -89,6 +91,7 @@ extension CheckedValues {
         case .spc(.unsupportedVersion(let version)):
             let served = rules.fairplay.credentials.servedVersions.map { "\($0.rawValue)" }.sorted()
             self.init(found: "version \(version)", expected: "one of \(served.joined(separator: ", "))")
+        case .boundKeyMissing(let names, _): self.init(found: names.keyWords, expected: names.contentWords)
         case .rateLimited(let party, _): self.init(party, from: origin, under: rules)
         default: self.init()  // Every other refusal is of the token, or of what the SPC holds.
         }

@@ -120,7 +120,7 @@ extension PostgreSQLSchema {
 
     /// Keeps a use whose request another node has recorded since: that node has given its licence.
     static let recordedRequests = Migration(
-        number: 12, oldestProgram: 1,
+        number: 13, oldestProgram: 1,
         script: [
             giveBack.changing("give_back_1", to: "give_back_2").changing(
                 "AND answer = in_answer;", to: "AND answer = in_answer AND NOT is_recorded;")

@@ -87,9 +87,35 @@ extension PostgreSQLSchemaConnection: MigratedDatabase {
     func apply(_ step: PostgreSQLSchema.Migration) throws(PostgreSQLOpeningError) {
         if step.number == 1 { try makeFoundation() }
         for script in step.script { try execute(script) }
+        if step.number == PostgreSQLSchema.keySpellings.number { try fillSpellings() }
         _ = try query(
             "INSERT INTO schema_migration (number, oldest_program) VALUES ($1, $2)",
             [.integer(step.number), .integer(step.oldestProgram)])
+    }
+
+    /// Notes the pairs of all keys and contents that an older version has stored.
+    private func fillSpellings() throws(PostgreSQLOpeningError) {
+        let keys = try query("SELECT kid FROM content_key")
+        let contents = try query("SELECT DISTINCT content_id FROM content_key")
+        let pairs = try read { () throws(StoreError) in
+            var pairs: [SpelledName] = []
+            for row in 0..<keys.rowCount {
+                guard let keyID = KeyID(bytes: try keys.bytes(row, 0)) else { throw .recordMalformed }
+                pairs += SpelledName.names(of: keyID)
+            }
+            for row in 0..<contents.rowCount {
+                guard let contentID = try? ContentID(contents.text(row, 0)) else { throw .recordMalformed }
+                pairs += SpelledName.names(of: contentID)
+            }
+            return pairs
+        }
+        if pairs.isEmpty { return }
+        _ = try query(
+            """
+            INSERT INTO key_spelling (kid, content_id) SELECT * FROM unnest($1::bytea[], $2::text[])
+            ON CONFLICT DO NOTHING
+            """,
+            [.byteArrays(pairs.map(\.keyID.bytes)), .texts(pairs.map(\.contentID.text))])
     }
 
     /// Creates the table of steps, and the schema if it does not exist. An administrator may have created the schema,

@@ -15,13 +15,19 @@ extension PostgreSQLStore: KeyMaintenance {
 
     /// Compares existing keys, and stores the others by one statement.
     ///
-    /// If another node stores one of the keys in the meantime, the whole statement fails and the import begins again.
+    /// If another node stores one of the keys in the meantime, nothing is stored and the import begins again.
     package func store(_ imports: [KeyImport]) async throws(StoreError) -> Int {
         for _ in 0..<Self.importAttempts {
             let plan = try await missing(of: imports)
             if plan.isEmpty { return 0 }
-            switch await outcomes([(.importKeys, plan.values)], .read)[0] {
-            case .success: return plan.keys.count
+            var keys = NewKeys(plan.keys)
+            // An import may have many contents, and names each key by its id.
+            keys.locksContents = false
+            keys.aliases = plan.aliases.map { ($0.alias, $0.keyID) }
+            try await checkPeriods(of: keys)
+            try await check(plan.aliases.map { ($0.alias, $0.contentID) })
+            switch await outcomes([(.storeKeys, keys.values)], .read)[0] {
+            case .success(let result): if try keys.isStored(result) { return plan.keys.count }
             case .failure(.refused(Self.uniqueViolation)), .failure(.refused(Self.foreignKeyViolation)): continue
             case .failure(let error): throw error.storeError
             }
@@ -65,7 +71,7 @@ extension PostgreSQLStore: KeyMaintenance {
                 if let present = names[alias.bytes] {
                     guard present == record.keyID else { throw .aliasTaken(by: present) }
                 } else {
-                    plan.aliases.append((alias, record.keyID))
+                    plan.aliases.append((alias, record.keyID, record.contentID))
                     names[alias.bytes] = record.keyID
                 }
             }
@@ -143,6 +149,7 @@ extension PostgreSQLStore: KeyMaintenance {
             let found = try await run(.keyByID, [.bytes(keyID.bytes)], .read)
             guard found.rowCount == 1 else { throw .keyUnknown(keyID) }
             let row = try StoredContentKey(found, row: 0)
+            if state == .live, row.attributes.state != .live { try await checkRestored(row.attributes) }
             let sealed = try row.sealed(in: state, with: ring)?.sealed ?? row.sealed
             let changed = try await run(
                 .setKeyState,
@@ -157,6 +164,16 @@ extension PostgreSQLStore: KeyMaintenance {
         throw .unavailable(.busy)
     }
 
+    /// Throws `keyIDSpellsContent` if a withdrawn key cannot be live again.
+    private func checkRestored(_ key: ContentKeyAttributes) async throws(StoreError) {
+        let found = try await run(.spellingOfLiveKeys, [.bytes(key.keyID.bytes), .text(key.contentID.text)], .read)
+        guard found.rowCount > 0 else { return }
+        guard let keyID = KeyID(bytes: try found.bytes(0, 0)), let contentID = try? ContentID(found.text(0, 1)) else {
+            throw .recordMalformed
+        }
+        throw .keyIDSpellsContent(keyID, contentID)
+    }
+
     package func delete(_ keyID: KeyID) async throws(StoreError) {
         guard try await run(.deleteKey, [.bytes(keyID.bytes)], .read).rowCount == 1 else { throw .keyUnknown(keyID) }
     }
@@ -165,14 +182,9 @@ extension PostgreSQLStore: KeyMaintenance {
 /// The keys and aliases that an import has to store.
 private struct ImportPlan {
     var keys: [StoredContentKey] = []
-    var aliases: [(alias: AssetID, keyID: KeyID)] = []
+    var aliases: [(alias: AssetID, keyID: KeyID, contentID: ContentID)] = []
 
     var isEmpty: Bool { keys.isEmpty && aliases.isEmpty }
-
-    /// The parameters of `importKeys`: the columns of keys, then the columns of aliases.
-    var values: [PostgreSQLValue] {
-        keys.columns + [.byteArrays(aliases.map(\.alias.bytes)), .byteArrays(aliases.map(\.keyID.bytes))]
-    }
 }
 
 extension [StoredContentKey] {

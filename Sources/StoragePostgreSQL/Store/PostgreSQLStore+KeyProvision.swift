@@ -14,13 +14,14 @@ extension PostgreSQLStore: KeyProvider {
         for _ in 0..<Self.provisionAttempts {
             let provisioning = try await lookUp(wishes)
             guard let first = provisioning.missing.first else { return provisioning.provided }
-            let values = try wrap(KeyProvisionError.store, try Self.values(of: provisioning.missing, with: ring))
+            let keys = try wrap(KeyProvisionError.store, try Self.keys(of: provisioning.missing, with: ring))
+            try await wrapAsync(KeyProvisionError.store, try await checkPeriods(of: keys))
             // The content chooses the connection. Calls of this node for the same content wait for one another here,
             // and block no other connection in the database.
             let home = UInt64(bitPattern: Int64(first.record.contentID.hashValue))
-            switch await outcomes([(.provideKeys, values)], .write(home))[0] {
+            switch await outcomes([(.storeKeys, keys.values)], .write(home))[0] {
             case .success(let result):
-                if try wrap(KeyProvisionError.store, try result.boolean(0, 0)) { return provisioning.provided }
+                if try wrap(KeyProvisionError.store, try keys.isStored(result)) { return provisioning.provided }
             case .failure(.refused(Self.uniqueViolation)): continue
             case .failure(let error): throw .store(error.storeError)
             }
@@ -78,12 +79,9 @@ extension PostgreSQLStore: KeyProvider {
         }
     }
 
-    /// The parameters of `provideKeys`.
-    private static func values(
-        of wishes: [KeyWish], with ring: KeyRing
-    ) throws(StoreError) -> [PostgreSQLValue] {
+    private static func keys(of wishes: [KeyWish], with ring: KeyRing) throws(StoreError) -> NewKeys {
         var keys: [StoredContentKey] = []
         for wish in wishes { keys.append(try StoredContentKey(sealing: wish.record, with: ring.current)) }
-        return [.booleans(wishes.map { $0.identity == .track })] + keys.columns
+        return NewKeys(keys, byTrack: wishes.map { $0.identity == .track })
     }
 }

@@ -31,6 +31,7 @@ extension PostgreSQLStore: ContentKeyStore {
             if result.rowCount == 0 { continue }
             if case .contentID(let contentID) = candidate, result.rowCount > 1 { throw .contentAmbiguous(contentID) }
             let row = try StoredContentKey(result, row: 0)
+            if case .keyID(let keyID) = candidate, !row.decides(by: keyID) { continue }
             return row.attributes.state == .live ? row : nil
         }
         return nil
@@ -46,19 +47,84 @@ extension PostgreSQLStore: ContentKeyStore {
 
     package func insert(_ record: ContentKeyRecord) async throws(StoreError) -> StoreOutcome {
         let row = try StoredContentKey(sealing: record, with: ring.current)
-        if try await run(.insertKey, row.values, .read).rowCount == 1 { return .stored }
-        let present = try await run(.keyByID, [.bytes(record.keyID.bytes)], .read)
-        guard present.rowCount == 1 else { throw .unavailable(.busy) }
-        guard try StoredContentKey(present, row: 0).open(with: ring).isSameKey(as: record) else {
-            throw .keyIDTaken(record.keyID)
+        // Another node may store or delete the key meanwhile.
+        for _ in 0..<2 {
+            let present = try await run(.keyByID, [.bytes(record.keyID.bytes)], .read)
+            guard present.rowCount == 0 else {
+                guard try StoredContentKey(present, row: 0).open(with: ring).isSameKey(as: record) else {
+                    throw .keyIDTaken(record.keyID)
+                }
+                return .alreadyPresent
+            }
+            let keys = NewKeys([row])
+            try await checkPeriods(of: keys)
+            switch await outcomes([(.storeKeys, keys.values)], .read)[0] {
+            case .success(let result): if try keys.isStored(result) { return .stored }
+            case .failure(.refused(Self.uniqueViolation)): continue
+            case .failure(let error): throw error.storeError
+            }
         }
-        return .alreadyPresent
+        throw .unavailable(.busy)
+    }
+
+    /// Throws `periodTooFar` if a key has a period that its live content may not have next.
+    func checkPeriods(of keys: NewKeys) async throws(StoreError) {
+        var periods: [ContentID: [UInt32]] = [:]
+        for key in keys.rows.map(\.attributes) where key.state == .live {
+            if let period = key.periodIndex { periods[key.contentID, default: []].append(period) }
+        }
+        if periods.isEmpty { return }
+        let found = try await run(.newestServedPeriods, [.texts(periods.keys.map(\.text))], .read)
+        for row in 0..<found.rowCount {
+            guard let contentID = try? ContentID(found.text(row, 0)), let missing = periods[contentID] else {
+                throw .recordMalformed
+            }
+            let newest = try found.optionalInteger(row, 1).flatMap { UInt32(exactly: $0) }
+            try LivePeriods.check(missing, of: contentID, after: newest)
+        }
+    }
+
+    /// Throws `aliasNamesContent` if a new alias is the name of another content, or of one of its keys.
+    func check(_ aliases: [(alias: AssetID, contentID: ContentID)]) async throws(StoreError) {
+        var names: [(name: AssetCandidate, contentID: ContentID)] = []
+        for alias in aliases { names += AssetReference(alias.alias).ownNames.map { ($0, alias.contentID) } }
+        var (keyIDs, contentIDs) = ([KeyID](), [ContentID]())
+        for name in names.map(\.name) {
+            switch name {
+            case .alias: break
+            case .keyID(let keyID): keyIDs.append(keyID)
+            case .contentID(let contentID): contentIDs.append(contentID)
+            }
+        }
+        if keyIDs.isEmpty, contentIDs.isEmpty { return }
+        let found = try await run(
+            .ownersOfNames, [.byteArrays(keyIDs.map(\.bytes)), .texts(contentIDs.map(\.text))], .read)
+        var owners: [AssetCandidate: ContentID] = [:]
+        for row in 0..<found.rowCount {
+            guard let contentID = try? ContentID(found.text(row, 1)) else { throw .recordMalformed }
+            if found.isNull(row, 0) {
+                owners[.contentID(contentID)] = contentID
+            } else if let keyID = KeyID(bytes: try found.bytes(row, 0)) {
+                owners[.keyID(keyID)] = contentID
+            }
+        }
+        for name in names {
+            if let owner = owners[name.name], owner != name.contentID { throw .aliasNamesContent(owner) }
+        }
     }
 
     package func addAlias(_ alias: AssetID, to keyID: KeyID) async throws(StoreError) -> StoreOutcome {
         // If another node adds the same alias at the same moment, the first statement does not add the alias and does
         // not see it. The second one sees it.
         for _ in 0..<2 {
+            let found = await outcomes(
+                [(.keyByID, [.bytes(keyID.bytes)]), (.keysByAliases, [.byteArrays([alias.bytes])])], .read)
+            let (keys, aliases): (PostgreSQLResult, PostgreSQLResult)
+            do { (keys, aliases) = (try found[0].get(), try found[1].get()) } catch { throw error.storeError }
+            guard keys.rowCount == 1 else { throw .keyUnknown(keyID) }
+            if aliases.rowCount == 0 {
+                try await check([(alias, try ContentKeyAttributes(keys, row: 0).contentID)])
+            }
             let result = try await run(.addAlias, [.bytes(alias.bytes), .bytes(keyID.bytes)], .read)
             guard try result.boolean(0, 0) else { throw .keyUnknown(keyID) }
             if try result.boolean(0, 1) { return .stored }
@@ -126,15 +192,39 @@ extension StoredContentKey {
                 keyVersion: keyVersion, bytes: try result.bytes(row, 11),
                 bound: result.isNull(row, 12) ? nil : try result.bytes(row, 12)))
     }
+}
 
-    /// The values of all columns, in the order in which they are read.
-    fileprivate var values: [PostgreSQLValue] {
-        [
-            .bytes(attributes.keyID.bytes), .text(attributes.contentID.text), .optional(attributes.trackLabel?.text),
-            .optional(attributes.periodIndex.map { Int64($0) }), .text(attributes.scheme.rawValue),
-            .text(attributes.state.rawValue), .integer(attributes.createdAt), .text(attributes.contentType.rawValue),
-            .optional(attributes.leastHDCP?.rawValue), .optional(attributes.leastSecurityLevel?.rawValue),
-            .integer(Int64(sealed.keyVersion)), .bytes(sealed.bytes), sealed.bound.map { .bytes($0) } ?? .null,
+/// Keys that are about to be stored together, with what `storeKeys` needs beside them.
+struct NewKeys {
+    var rows: [StoredContentKey]
+    /// Whether any live key of the same track counts as the key; for each key.
+    private let byTrack: [Bool]
+    /// Whether the contents are locked. A call with many contents does not lock them.
+    var locksContents = true
+    var aliases: [(alias: AssetID, keyID: KeyID)] = []
+
+    init(_ rows: [StoredContentKey], byTrack: [Bool]? = nil) {
+        self.rows = rows
+        self.byTrack = byTrack ?? rows.map { _ in false }
+    }
+
+    /// The parameters of `storeKeys`.
+    var values: [PostgreSQLValue] {
+        let contents = Set(rows.map(\.attributes.contentID))
+        let pairs = rows.flatMap { SpelledName.names(of: $0.attributes.keyID) } + contents.flatMap(SpelledName.names)
+        return [.texts(locksContents ? contents.map(\.text) : []), .booleans(byTrack)] + rows.columns + [
+            .byteArrays(pairs.map(\.keyID.bytes)), .texts(pairs.map(\.contentID.text)),
+            .byteArrays(aliases.map(\.alias.bytes)), .byteArrays(aliases.map(\.keyID.bytes)),
         ]
+    }
+
+    /// Reads the answer of `storeKeys`. Returns false if one of the keys exists by now. Throws `keyIDSpellsContent`.
+    func isStored(_ result: PostgreSQLResult) throws(StoreError) -> Bool {
+        if try result.boolean(0, 0) { return true }
+        if result.isNull(0, 1) { return false }
+        guard let keyID = KeyID(bytes: try result.bytes(0, 1)), let contentID = try? ContentID(result.text(0, 2)) else {
+            throw .recordMalformed
+        }
+        throw .keyIDSpellsContent(keyID, contentID)
     }
 }

@@ -7,17 +7,17 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case keyPage
     case keyPageOfContent
     case contentPage
-    case insertKey
     case addAlias
     case keysByIDs
     case keysByAliases
-    case importKeys
+    case ownersOfNames
     case liveKeysByTracks
-    case provideKeys
+    case storeKeys
     case keysBehind
     case resealKeys
     case aliasesOfKey
     case setKeyState
+    case spellingOfLiveKeys
     case deleteKey
     case countKeys
     case forgetKeyEncryptionKeys
@@ -75,6 +75,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case updateLiveContent
     case notePeriods
     case newestPeriods
+    case newestServedPeriods
     case keysOfPeriods
     case toldPeriodEnds
 
@@ -122,11 +123,6 @@ enum PreparedStatement: String, CaseIterable, Sendable {
                 FROM content WHERE content.id IS NOT NULL)
             SELECT id FROM content WHERE id IS NOT NULL LIMIT $3
             """
-        case .insertKey:
-            """
-            INSERT INTO content_key (\(Self.keyColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-            ON CONFLICT (kid) DO NOTHING RETURNING kid
-            """
         case .addAlias:
             // One statement sees one state of the tables. The alias that it reads is the existing one that prevented
             // the insertion, if there is one.
@@ -138,17 +134,12 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             """
         case .keysByIDs: "SELECT \(Self.keyColumns) FROM content_key WHERE kid = ANY ($1::bytea[])"
         case .keysByAliases: "SELECT alias, kid FROM asset_alias WHERE alias = ANY ($1::bytea[])"
-        case .importKeys:
-            // The foreign keys of aliases are checked at the end of the statement, when the keys exist.
+        case .ownersOfNames:
             """
-            WITH stored AS (
-                INSERT INTO content_key (\(Self.keyColumns))
-                SELECT * FROM unnest($1::bytea[], $2::text[], $3::text[], $4::int8[], $5::text[], $6::text[], $7::int8[],
-                    $8::text[], $9::text[], $10::text[], $11::int8[], $12::bytea[], $13::bytea[])
-                RETURNING 1),
-            named AS (
-                INSERT INTO asset_alias (alias, kid) SELECT * FROM unnest($14::bytea[], $15::bytea[]) RETURNING 1)
-            SELECT (SELECT count(*) FROM stored), (SELECT count(*) FROM named)
+            SELECT kid, content_id FROM content_key WHERE kid = ANY ($1::bytea[])
+            UNION ALL
+            SELECT NULL, name FROM unnest($2::text[]) AS wished (name)
+                WHERE EXISTS (SELECT FROM content_key WHERE content_id = name)
             """
         case .liveKeysByTracks:
             // The index has the same stand-ins for NULL.
@@ -160,7 +151,11 @@ enum PreparedStatement: String, CaseIterable, Sendable {
                 WHERE content_id = content AND coalesce(track_label, '') = label
                     AND coalesce(period_index, -1) = period AND state = 'live' LIMIT 2) AS found
             """
-        case .provideKeys: "SELECT provide_keys_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+        case .storeKeys:
+            """
+            SELECT is_stored, other_kid, other_content FROM store_keys_1(
+                $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+            """
         case .keysBehind: "SELECT \(Self.keyColumns) FROM content_key WHERE kid > $1 ORDER BY kid LIMIT $2"
         case .resealKeys:
             // A row that has changed in the meantime stays as it is.
@@ -178,6 +173,20 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             """
             UPDATE content_key SET state = $2, key_version = $3, sealed = $4, bound = $5
             WHERE kid = $1 AND sealed = $6 AND state = $7 RETURNING kid
+            """
+        case .spellingOfLiveKeys:
+            // A pair whose other side is live: $1 is a key that is to be live again, and $2 its content. A subquery
+            // with a limit is looked up for each pair; EXISTS might read a whole index.
+            """
+            SELECT pair.kid, pair.content_id FROM key_spelling AS pair
+                WHERE pair.kid = $1 AND pair.content_id <> $2
+                    AND (SELECT true FROM content_key WHERE content_id = pair.content_id AND state = 'live' LIMIT 1)
+            UNION ALL
+            SELECT pair.kid, pair.content_id FROM key_spelling AS pair
+                WHERE pair.content_id = $2
+                    AND (SELECT content_id <> $2 AND state = 'live' FROM content_key WHERE kid = pair.kid)
+                    AND NOT EXISTS (SELECT FROM content_key WHERE content_id = $2 AND state = 'live')
+            LIMIT 1
             """
         case .deleteKey:
             // The foreign key of aliases is checked at the end of the statement, when they are deleted.
@@ -364,8 +373,15 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             SELECT period_index,
                 (SELECT starts_at FROM key_period WHERE content_id = $1 AND period_index = content_key.period_index),
                 (SELECT ends_at FROM key_period WHERE content_id = $1 AND period_index = content_key.period_index)
-            FROM content_key WHERE content_id = $1 AND period_index IS NOT NULL
+            FROM content_key WHERE content_id = $1 AND period_index IS NOT NULL AND state = 'live'
             GROUP BY period_index ORDER BY period_index DESC LIMIT $2
+            """
+        case .newestServedPeriods:
+            """
+            SELECT content_id, (SELECT period_index FROM content_key
+                WHERE content_key.content_id = live_content.content_id AND period_index IS NOT NULL AND state = 'live'
+                ORDER BY period_index DESC LIMIT 1)
+            FROM live_content WHERE content_id = ANY ($1::text[]) AND period_seconds IS NULL
             """
         case .keysOfPeriods:
             """
@@ -373,7 +389,12 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             WHERE content_id = $1 AND period_index BETWEEN $2 AND $3 LIMIT $4
             """
         case .toldPeriodEnds:
-            "SELECT content_id, ends_at FROM key_period WHERE ends_at > $1 ORDER BY ends_at DESC LIMIT $2"
+            """
+            SELECT content_id, ends_at FROM key_period WHERE ends_at > $1 AND (
+                SELECT true FROM content_key WHERE content_key.content_id = key_period.content_id
+                    AND content_key.period_index = key_period.period_index AND state = 'live' LIMIT 1)
+            ORDER BY ends_at DESC LIMIT $2
+            """
         case .forgetRevocations: Self.forget(from: "revoked", "kind, issuer, value", end: "ends_at")
         }
     }

@@ -157,7 +157,7 @@ extension StoreError {
         switch self {
         case .unavailable(.busy), .unavailable(.diskFull), .unavailable(.replaced): true
         case .unavailable, .recordMalformed, .cryptographyFailed, .contentAmbiguous, .keyIDTaken, .aliasTaken,
-            .keyUnknown, .sealBroken:
+            .keyUnknown, .keyIDSpellsContent, .aliasNamesContent, .periodTooFar, .sealBroken:
             false
         }
     }

@@ -31,8 +31,13 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
             RefusalSample(.periodNotServed(period), 404, "key_not_found"),
             RefusalSample(.spc(.unknownCertificate(hash: hash)), 422, "spc_certificate_unknown"),
             RefusalSample(.store(.contentAmbiguous(ContentID("movie-1"))), 404, "key_not_found"),
+            RefusalSample(.store(.keyIDSpellsContent(keyID, ContentID("movie-1"))), 500, "internal"),
+            RefusalSample(.store(.aliasNamesContent(ContentID("movie-1"))), 500, "internal"),
+            RefusalSample(.store(.periodTooFar(ContentID("movie-1"), period: 999, newest: 1)), 500, "internal"),
         ]
     }
+
+    private static let boundNames = BoundKeyNames(keyIDs: [keyID], content: "movie-1")
 
     private static let ours = [
         RefusalSample(.tokenMissing, 401, "token_missing"),
@@ -40,6 +45,8 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.keyNotFound, 404, "key_not_found"),
         RefusalSample(.schemeNotPlayed(.cenc, isNamed: true), 404, "key_not_found"),
         RefusalSample(.schemeNotPlayed(.cbc1, isNamed: false), 403, "content_mismatch"),
+        RefusalSample(.boundKeyMissing(boundNames, isNamed: true), 404, "key_not_found"),
+        RefusalSample(.boundKeyMissing(boundNames, isNamed: false), 403, "content_mismatch"),
         RefusalSample(.terms(.durationNeedsPlaybackState), 403, "terms_not_expressible"),
         RefusalSample(.terms(.offlineKeyUnsupported), 403, "terms_not_expressible"),
         RefusalSample(.terms(.offlineKeyVersion2Unsupported), 403, "terms_not_expressible"),
@@ -192,7 +199,7 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
 /// Numbers the error cases, so that a missing sample is detected: a new case does not compile without a number here.
 extension LicenseError {
     static let caseCount =
-        16 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
+        17 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + StoreError.caseCount
 
     var caseNumber: Int {
         switch self {
@@ -212,11 +219,12 @@ extension LicenseError {
         case .hintMismatch: 13
         case .schemeNotPlayed: 14
         case .periodNotServed: 15
-        case .terms(let error, _): 16 + error.caseNumber
-        case .entitlement(let error): 16 + LicenseTermsError.caseCount + error.caseNumber
-        case .spc(let error): 16 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
+        case .boundKeyMissing: 16
+        case .terms(let error, _): 17 + error.caseNumber
+        case .entitlement(let error): 17 + LicenseTermsError.caseCount + error.caseNumber
+        case .spc(let error): 17 + LicenseTermsError.caseCount + EntitlementError.caseCount + error.caseNumber
         case .store(let error):
-            16 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
+            17 + LicenseTermsError.caseCount + EntitlementError.caseCount + SPCError.caseCount + error.caseNumber
         }
     }
 }
@@ -323,7 +331,7 @@ extension SPCRejection {
 }
 
 extension StoreError {
-    fileprivate static let caseCount = 8
+    fileprivate static let caseCount = 11
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -335,6 +343,9 @@ extension StoreError {
         case .recordMalformed: 5
         case .unavailable: 6
         case .cryptographyFailed: 7
+        case .keyIDSpellsContent: 8
+        case .aliasNamesContent: 9
+        case .periodTooFar: 10
         }
     }
 }

@@ -275,7 +275,8 @@ import Testing
     @Test func findsAContentWithSeveralKeys() async throws {
         let fixture = try await setUp()
         let more = try await LatchkeyProcess(
-            "keys", "create", "--config", fixture.configuration, "--content", "movie-1", "--track", "AUDIO")
+            "keys", "create", "--config", fixture.configuration, "--content", "movie-1", "--another", "--track",
+            "AUDIO")
         #expect(more.status == 0)
         let path = try write(Self.media("skd://movie-1"), to: "a.m3u8")
         let run = try await lint(path, "--config", fixture.configuration, "--json")

@@ -153,6 +153,17 @@ struct PackagerFailure: Error, Sendable {
             self.init(
                 .storageUnavailable, "The key store cannot be reached", cause: "key store: \(outage)",
                 retryAfterSeconds: 1)
+        case .store(.keyIDSpellsContent(let keyID, let other)):
+            self.init(
+                .keyConflict, "KID \(keyID) spells the content id \(other), so only one of the two can exist",
+                found: "KID \(keyID), and a key of another content", expected: "another KID or content id")
+            facts[.keyID] = keyID.description
+        case .store(.periodTooFar(_, let period, let newest)):
+            self.init(
+                .keyConflict,
+                "Period \(period) is more than \(LivePeriods.jumpMaximum) after the content's newest period \(newest)",
+                found: "period \(period)",
+                expected: "at most period \(UInt64(newest) + UInt64(LivePeriods.jumpMaximum))")
         case .store(let error): self.init(.internalError, "The keys are not available", cause: "key store: \(error)")
         case .ledger(let error):
             self.init(

@@ -1,0 +1,38 @@
+package import ByteCoding
+
+/// A key id and a content id that one asset id may mean.
+///
+/// Packagers choose both kinds of id. If a key of one content had such a key id, asset ids of the other content would
+/// find that key. A store therefore refuses the key id while the content exists, and the content while the key exists
+/// (`StoreError.keyIDSpellsContent`). The pairs of a stored key or content follow from its id alone, and never change.
+package struct SpelledName: Hashable, Sendable {
+    package let keyID: KeyID
+    package let contentID: ContentID
+
+    package init(_ keyID: KeyID, _ contentID: ContentID) {
+        self.keyID = keyID
+        self.contentID = contentID
+    }
+
+    /// Returns the key ids that the characters of a content id name as an asset id.
+    package static func names(of contentID: ContentID) -> [SpelledName] {
+        // An id of one character is no asset id.
+        guard let assetID = try? AssetID(bytes: Array(contentID.text.utf8)) else { return [] }
+        return AssetReference(assetID).candidates.compactMap { candidate in
+            if case .keyID(let keyID) = candidate { SpelledName(keyID, contentID) } else { nil }
+        }
+    }
+
+    /// Returns the contents that the 16 bytes of a key id name as an asset id.
+    package static func names(of keyID: KeyID) -> [SpelledName] {
+        guard let assetID = try? AssetID(bytes: keyID.bytes) else { return [] }
+        return AssetReference(assetID).candidates.compactMap { candidate in
+            if case .contentID(let contentID) = candidate { SpelledName(keyID, contentID) } else { nil }
+        }
+    }
+
+    /// Returns all pairs of a key and of its content.
+    package static func names(of key: ContentKeyAttributes) -> [SpelledName] {
+        names(of: key.keyID) + names(of: key.contentID)
+    }
+}
