@@ -112,7 +112,7 @@ def cold_devices(target: Daemon, plan: Plan) -> ColdDevices | None:
     Returns None if it never does.
     """
     for track in COLD_TRACKS:
-        words = ("--content", COLD_CONTENT, "--track", track, "--alias", f"{COLD_CONTENT}-{track}")
+        words = ("--content", COLD_CONTENT, "--another", "--track", track, "--alias", f"{COLD_CONTENT}-{track}")
         target.programs.tool("keys", "create", "--config", target.configuration, *words)
     assets = target.setup / "assets"
     assets.write_text("".join(f"{COLD_CONTENT}-{track}\n" for track in COLD_TRACKS))

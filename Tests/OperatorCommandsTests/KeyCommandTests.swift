@@ -179,7 +179,7 @@ import Testing
 
     @Test func saysWhenTheContentNameBecomesAmbiguous() async throws {
         #expect(try await keys("create", "--content", "movie-1").messages.isEmpty)
-        let run = try await keys("create", "--content", "movie-1", "--json")
+        let run = try await keys("create", "--content", "movie-1", "--another", "--json")
         #expect(run.status == 0)
         #expect(run.messages.contains("2 keys"))
         _ = try run.object()

@@ -22,8 +22,8 @@ extension Problem {
             detail =
                 "The key's period of the live content is not served \(refusal.reason == .past ? "any more" : "yet")"
             hint = "Play from within the content's window; an operator sets it with latchkey keys rotate --window."
-        case .boundKeyMissing(let names, isNamed: true):
-            detail = "The asset id has \(names.keyWords), and \(names.contentWords) is not given in its place"
+        case .boundKeyMissing(_, isNamed: true):
+            detail = "The asset id has an explicit key id, and no other key is given in its place"
             hint = "Correct the key URI, or remove the key id from it if the content has one key."
         case .tokenMissing, .spc, .contentUnknown, .keyNotFound, .boundKeyMissing, .schemeNotPlayed, .store, .keyStore,
             .denied, .challengeNotOpen, .module, .entitlementDenied, .entitlementUnavailable, .rateLimited, .overloaded,
