@@ -111,15 +111,18 @@ extension SharedRevocations: RevocationStore {
 
     /// Returns the changes in the store, followed by the pending revocations.
     ///
-    /// While any revocation is pending, the returned position does not move on. So the changes are read again, in the
-    /// store's own order, once the store has all revocations.
+    /// While any revocation is pending, the returned position stays before the last page. So that page is read again,
+    /// in the store's own order, once the store has all revocations. Earlier pages are complete by themselves: what is
+    /// pending now gets a later place in that order.
     package func revocationChanges(
         after position: RevocationPosition, limit: Int
     ) async throws(StoreError) -> RevocationNews {
         await shareAll()
         let before = try await pending.pendingRevocations()
         let news = try await shared.revocationChanges(after: position, limit: limit)
-        guard case .changes(let changes, _, _) = news else { return news }
+        // If there are more pages, the caller must read them now: while the database can only be read, revocations stay
+        // pending, and the position would never pass them.
+        guard case .changes(let changes, _, isComplete: true) = news else { return news }
         let own = try await pending.pendingRevocations()
         let all = own + before.filter { !own.contains($0) }
         guard !all.isEmpty else { return news }

@@ -78,6 +78,39 @@ import Testing
         #expect(changes == expected && position.number == 2)
     }
 
+    /// A database that can only be read keeps a revocation pending. Every page of changes is read nevertheless.
+    @Test func readsAllPagesWhileARevocationIsPending() async throws {
+        let names = ["b", "c", "d", "e"]
+        for name in names { try await store.revoke(Self.revocation(name)) }
+        try await shared.revoke(Self.revocation("a"), recording: Self.entry(.revoked))
+        store.refuseChanges(true)
+        let expected = (names + ["a"]).map { RevocationChange.revoked(Self.revocation($0)) }
+        let (read, position) = try await readPages(after: .start, limit: 2)
+        #expect(read == expected)
+        #expect(position.number < store.changeCount, "the last page is read again")
+        store.refuseChanges(false)
+        let (later, end) = try await readPages(after: position, limit: 2)
+        #expect(later == Array(expected.suffix(later.count)) && later.last == .revoked(Self.revocation("a")))
+        #expect(end.number == 5 && node.all == [])
+    }
+
+    /// Reads as a node does: page after page, until one is the last.
+    private func readPages(
+        after position: RevocationPosition, limit: Int
+    ) async throws -> ([RevocationChange], RevocationPosition) {
+        var (all, position) = ([RevocationChange](), position)
+        while true {
+            let news = try await shared.revocationChanges(after: position, limit: limit)
+            guard case .changes(let changes, let next, let isComplete) = news else {
+                Issue.record("the changes have a gap")
+                return (all, position)
+            }
+            all += changes
+            position = next
+            if isComplete { return (all, position) }
+        }
+    }
+
     /// The caller gets 503, and no ledger row says that the revocation took effect.
     @Test func aRevocationThatIsNotDurableLeavesNothing() async throws {
         node.fail(with: .unavailable(.diskFull))
@@ -187,7 +220,8 @@ private final class MemoryRevocations: RevocationStore {
     ) async throws(StoreError) -> RevocationNews {
         try run { state in
             var reading = RevocationNewsReading(after: known, limit: limit)
-            for (index, change) in state.changes.enumerated() where Int64(index) + 1 >= known.number {
+            let rows = state.changes.enumerated().filter { Int64($0.offset) + 1 >= known.number }
+            for (index, change) in rows.prefix(limit + 1) {
                 reading.add(RevocationPosition(number: Int64(index) + 1, mark: 0), change)
             }
             return reading.news
