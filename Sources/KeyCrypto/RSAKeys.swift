@@ -23,10 +23,30 @@ package final class RSAPrivateKey: Sendable {
     package let wasEncrypted: Bool
     /// The key for an accelerator, made at its first use; nil inside if no accelerator can use the key.
     private let numbers = Mutex<RSAPrivateNumbers??>(.none)
+    /// The contexts of the loops, each with a copy of the key.
+    private let contexts = Mutex<[WeakContext]>([])
+
+    private struct WeakContext {
+        weak var context: RSAOperationContext?
+    }
 
     private init(_ key: OpenSSLKey, wasEncrypted: Bool = false) {
         self.key = key
         self.wasEncrypted = wasEncrypted
+    }
+
+    /// Frees the copies of the key at once. The loops themselves notice only at their next use of another key. No loop
+    /// uses a copy now, because it holds the key while it does.
+    deinit {
+        for entry in contexts.withLock({ $0 }) { entry.context?.end() }
+    }
+
+    /// Notes a context that has a copy of this key.
+    func note(_ context: RSAOperationContext) {
+        contexts.withLock { contexts in
+            contexts.removeAll { $0.context == nil }
+            contexts.append(WeakContext(context: context))
+        }
     }
 
     /// Reads a key in PEM or DER, PKCS#8 or PKCS#1. The passphrase is used if the key is encrypted.
@@ -99,9 +119,12 @@ package final class RSAPublicKey: Sendable {
     }
 }
 
-/// The owner of an `EVP_PKEY_CTX` that is prepared for OAEP in one direction. Only one thread at a time may use it.
+/// The owner of an `EVP_PKEY_CTX` that is prepared for OAEP in one direction. Only one thread at a time may use it, and
+/// any thread may end it when no other one uses it any more.
 @safe
-final class RSAOperationContext {
+final class RSAOperationContext: @unchecked Sendable {
+    // Safe to send: `end` takes the context out atomically, and the rest never changes.
+    private let freed = Atomic<Bool>(false)
     private let context: OpaquePointer
     private let modulusSize: Int
     /// The modulus, big-endian with `modulusSize` bytes. It is not secret.
@@ -126,6 +149,12 @@ final class RSAOperationContext {
     }
 
     deinit {
+        end()
+    }
+
+    /// Frees the context with its copy of the key. It must not be used again.
+    func end() {
+        guard !freed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         unsafe EVP_PKEY_CTX_free(context)
     }
 

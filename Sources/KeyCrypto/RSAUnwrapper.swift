@@ -114,8 +114,13 @@ package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
     private static let contextCountMaximum = 256
 
     private let count: RSAOperationCount
-    // An entry keeps its key alive, so that its object identifier is never used for another key.
-    private var contexts: [ContextName: (key: RSAPrivateKey, context: RSAOperationContext)] = [:]
+    /// An entry does not keep its key alive: a key that was replaced must not stay in memory.
+    private struct Entry {
+        weak var key: RSAPrivateKey?
+        let context: RSAOperationContext
+    }
+
+    private var contexts: [ContextName: Entry] = [:]
     /// The buffer for a message before its size is known. It is as long as the largest modulus (4096 bits).
     private let output = SecretBytes(count: 512)
 
@@ -145,13 +150,16 @@ package final class OpenSSLRSAUnwrapper: RSAUnwrapper {
 
     private func context(for input: RSAUnwrapJob.Input) -> RSAOperationContext? {
         let name = ContextName(key: ObjectIdentifier(input.key), padding: input.padding)
-        if let known = contexts[name] { return known.context }
+        // Another key may have got the object identifier of a key that was released.
+        if let known = contexts[name], known.key === input.key { return known.context }
         guard input.key.modulusSize <= output.count,
             let made = RSAOperationContext(key: input.key.key, padding: input.padding, decrypting: true)
         else { return nil }
         // Each reload brings new keys. The contexts of the old ones must not pile up.
+        contexts = contexts.filter { $0.value.key != nil }
         if contexts.count >= Self.contextCountMaximum { contexts.removeAll() }
-        contexts[name] = (input.key, made)
+        input.key.note(made)
+        contexts[name] = Entry(key: input.key, context: made)
         return made
     }
 }

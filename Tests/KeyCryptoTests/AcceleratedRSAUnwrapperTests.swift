@@ -60,6 +60,29 @@ import Testing
         #expect(unwrapper.hasRoom(for: large[8], after: Array(small.prefix(8))))
     }
 
+    /// A reload replaces keys. The loop that has used one must keep it neither for the accelerator nor for OpenSSL.
+    @Test(arguments: [1, 8])
+    func keepsNoKeyAfterItsRelease(jobCount: Int) throws {
+        weak var released: RSAPrivateKey?
+        weak var numbers: RSAPrivateNumbers?
+        func unwrapWithNewKey() throws {
+            let key = try RSAPrivateKey.generate(bits: 1024)
+            let jobs = try (0..<jobCount).map { index in
+                let secret = SecretBytes(copying: UnwrapTrials.secret(index))
+                return UnwrapTrials.job(try key.publicKey.encrypt(secret, padding: .sha1), key, .sha1)
+            }
+            unwrapper.unwrap(jobs)
+            #expect(UnwrapTrials.unsettled(jobs) == [])
+            (released, numbers) = (key, key.acceleratedNumbers)
+            #expect(released != nil && numbers != nil)
+        }
+        try unwrapWithNewKey()
+        #expect(standIn.takeLaneCounts() == (jobCount == 1 ? [] : [jobCount]))
+        #expect(released == nil && numbers == nil)
+        try unwrapWithNewKey()
+        #expect(released == nil && numbers == nil)
+    }
+
     /// Bad ciphertexts run through the same lanes as good ones.
     @Test(arguments: [1024, 2048])
     func keepsTheDecoyForBadCiphertexts(bits: Int) throws {

@@ -7,7 +7,6 @@ import COpenSSL
 /// and one key.
 @safe
 final class RSABlinding {
-    private let numbers: RSAPrivateNumbers
     private let blinding: OpaquePointer
     private let montgomery: OpaquePointer
     private let context: OpaquePointer
@@ -15,7 +14,7 @@ final class RSABlinding {
     private let factor: OpaquePointer
 
     /// Returns nil if OpenSSL cannot make a random number.
-    init?(_ key: RSAPrivateKey, _ numbers: RSAPrivateNumbers) {
+    init?(_ key: RSAPrivateKey) {
         defer { ERR_clear_error() }
         var modulus: OpaquePointer?
         guard unsafe EVP_PKEY_get_bn_param(key.key.pointer, OSSL_PKEY_PARAM_RSA_N, &modulus) == 1 else { return nil }
@@ -45,7 +44,6 @@ final class RSABlinding {
             unsafe BN_clear_free(factor)
             return nil
         }
-        self.numbers = numbers
         unsafe self.context = context
         unsafe self.montgomery = montgomery
         unsafe self.blinding = blinding
@@ -64,9 +62,10 @@ final class RSABlinding {
     /// Blinds a number below the modulus. Writes the product, big-endian, and the number that `unblind` needs. Both
     /// have the size of the modulus. Returns false if OpenSSL fails.
     func blind(
-        _ number: [UInt8], into blinded: UnsafeMutablePointer<UInt8>, inverse: UnsafeMutablePointer<UInt8>
+        _ number: [UInt8], into blinded: UnsafeMutablePointer<UInt8>, inverse: UnsafeMutablePointer<UInt8>,
+        size: Int
     ) -> Bool {
-        let size = Int32(numbers.size)
+        let size = Int32(size)
         return unsafe BN_bin2bn(number, Int32(number.count), ciphertext) != nil
             && BN_BLINDING_convert_ex(ciphertext, factor, blinding, context) == 1
             && BN_bn2binpad(ciphertext, blinded, size) == size && BN_bn2lebinpad(factor, inverse, size) == size
@@ -74,7 +73,9 @@ final class RSABlinding {
 
     /// Removes the random number from a result in constant time. `result` is big-endian, and is replaced. Both numbers
     /// are aligned for words.
-    func unblind(_ result: UnsafeMutablePointer<UInt8>, inverse: UnsafePointer<UInt8>) {
+    func unblind(
+        _ result: UnsafeMutablePointer<UInt8>, inverse: UnsafePointer<UInt8>, numbers: RSAPrivateNumbers
+    ) {
         // OpenSSL keeps the inverse multiplied by 2^(8 * size), and the multiplication divides by that number.
         var bytes = unsafe UnsafeMutableBufferPointer(start: result, count: numbers.size)
         unsafe bytes.reverse()

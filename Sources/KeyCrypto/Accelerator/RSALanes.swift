@@ -32,8 +32,13 @@ final class RSALanes {
     private let library: AcceleratorLibrary
     private let decoder: OAEPDecoder
     private let memory: LaneMemory
-    // An entry keeps its key alive, so that its object identifier is never used for another key.
-    private var blindings: [ObjectIdentifier: (numbers: RSAPrivateNumbers, blinding: RSABlinding)] = [:]
+    /// An entry does not keep its key alive: a key that was replaced must not stay in memory.
+    private struct Entry {
+        weak var numbers: RSAPrivateNumbers?
+        let blinding: RSABlinding
+    }
+
+    private var blindings: [ObjectIdentifier: Entry] = [:]
     /// The buffer for a message before its size is known.
     private let output = SecretBytes(count: LaneMemory.partSize)
 
@@ -77,17 +82,19 @@ final class RSALanes {
         let blinding = blinding(of: lane)
         let isBlinded = unsafe blinding?.blind(
             ciphertext ?? lane.standIn, into: memory.part(.blinded, of: index),
-            inverse: memory.part(.inverse, of: index))
+            inverse: memory.part(.inverse, of: index), size: lane.numbers.size)
         return BlindedLane(lane: lane, isNumber: ciphertext != nil, blinding: isBlinded == true ? blinding : nil)
     }
 
     private func blinding(of lane: Lane) -> RSABlinding? {
         let name = ObjectIdentifier(lane.numbers)
-        if let known = blindings[name] { return known.blinding }
-        guard let made = RSABlinding(lane.input.key, lane.numbers) else { return nil }
+        // Another key may have got the object identifier of a key that was released.
+        if let known = blindings[name], known.numbers === lane.numbers { return known.blinding }
+        guard let made = RSABlinding(lane.input.key) else { return nil }
         // Each reload brings new keys. The blindings of the old ones must not pile up.
+        blindings = blindings.filter { $0.value.numbers != nil }
         if blindings.count >= Self.blindingCountMaximum { blindings.removeAll() }
-        blindings[name] = (lane.numbers, made)
+        blindings[name] = Entry(numbers: lane.numbers, blinding: made)
         return made
     }
 
@@ -126,7 +133,7 @@ final class RSALanes {
 
     private func settle(_ lane: BlindedLane, _ index: Int, _ blinding: RSABlinding) {
         let result = unsafe memory.part(.result, of: index)
-        unsafe blinding.unblind(result, inverse: memory.part(.inverse, of: index))
+        unsafe blinding.unblind(result, inverse: memory.part(.inverse, of: index), numbers: lane.lane.numbers)
         let count = unsafe decoder.decode(
             result, size: lane.lane.numbers.size, padding: lane.lane.input.padding, into: output)
         lane.lane.job.settle(output: output, size: lane.isNumber ? count : nil)
