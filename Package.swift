@@ -132,7 +132,7 @@ var targets: [Target] = [
         ]),
 
     // Floor 7
-    program("latchkeyd", ["CommandLineKit", "LatchkeyService"]),
+    program("latchkeyd", ["CommandLineKit", "ServiceConfiguration", "LatchkeyService"]),
     program(
         "latchkey",
         [

@@ -1,12 +1,15 @@
 import CommandLineKit
 import Foundation
 import OperatorCommands
+import ServiceConfiguration
 
 /// The command-line tool.
 @main
 struct Latchkey {
     static func main() async {
         RuntimeMessages.silence()
+        // `latchkey doctor` tries an accelerator in a child process.
+        if let status = AcceleratorTrial.runIfAsked(CommandLine.arguments) { _exit(status) }
         let words = Array(ProcessInfo.processInfo.arguments.dropFirst())
         exit(await CommandRunner(command).run(words).rawValue)
     }

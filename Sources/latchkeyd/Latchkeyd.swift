@@ -1,6 +1,7 @@
 import CommandLineKit
 import Foundation
 import LatchkeyService
+import ServiceConfiguration
 
 /// The daemon's program.
 @main
@@ -9,6 +10,7 @@ struct Latchkeyd {
         RuntimeMessages.silence()
         // Not `exit`: it would run the exit handlers of the external module, which may hang.
         if let status = LadderWorkerCommand.runIfAsked(CommandLine.arguments) { _exit(status) }
+        if let status = AcceleratorTrial.runIfAsked(CommandLine.arguments) { _exit(status) }
         // Before anything can make a thread, because all threads must inherit the mask. In an asynchronous `main` this
         // thread would lose the mask.
         StopSignals.block()

@@ -10,9 +10,11 @@ import base64
 import http.client
 import json
 import os
+import platform
 import shutil
+import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,17 +38,18 @@ SELF_TEST_CHECKS = 35
 WRONG_RESULTS_MAXIMUM = 3
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def build(path: Path, *options: str) -> Path:
     compiler = next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))), None)
     if compiler is None:
         pytest.skip("there is no C compiler")
-    path = tmp_path_factory.mktemp("accelerator") / "libcrypto_mb.so"
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O1", "-std=gnu11", "-Wall", "-Werror", "-o", path, SOURCE, "-lcrypto"],
-        check=True, timeout=BUILD_SECONDS,
-    )  # fmt: skip
+    arguments = ["-shared", "-fPIC", "-O1", "-std=gnu11", "-Wall", "-Werror", *options, "-o", path, SOURCE, "-lcrypto"]
+    subprocess.run([compiler, *arguments], check=True, timeout=BUILD_SECONDS)
     return path
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("accelerator") / "libcrypto_mb.so")
 
 
 @pytest.fixture(params=["stand-in", "crypto_mb"])
@@ -215,6 +218,40 @@ def test_a_library_that_cannot_serve_leaves_openssl(
         asking = asker(daemon)
         assert asking.ask(1, 3) == [0] * 3
         assert asking.counts() == {"operations": 3, "accelerated": 0, "batches": 0, "wrong": 0, "serving": 0}
+
+
+def cut_off(library: Path, copy: Path) -> str:
+    """Copies a library without what its loader reads first, as a copy that was interrupted. Returns the signal."""
+    content = library.read_bytes()
+    table, entry_size, entry_count = (
+        int.from_bytes(content[32:40], "little"),
+        *struct.unpack_from("<HH", content, 54),
+    )
+    heads = [content[table + entry_size * index :] for index in range(entry_count)]
+    (dynamic,) = [int.from_bytes(head[8:16], "little") for head in heads if head[:4] == b"\2\0\0\0"]
+    copy.write_bytes(content[: dynamic // 4096 * 4096])
+    copy.chmod(0o755)
+    return "SIGBUS"
+
+
+def alter(_: Path, copy: Path) -> str:
+    """Builds a library with bytes that are no instruction. Returns the signal."""
+    build(copy, "-DSTAND_IN_ORDER=7")
+    return "SIGTRAP" if platform.machine() == "aarch64" else "SIGILL"
+
+
+@pytest.mark.parametrize("damage", [cut_off, alter])
+def test_a_damaged_library_ends_only_a_child_process(
+    tmp_path: Path, library: Path, damage: Callable[[Path, Path], str]
+) -> None:
+    copy = tmp_path / "libcrypto_mb.so"
+    signal = damage(library, copy)
+    with daemon_with(tmp_path, str(copy)) as daemon:
+        (line,) = events(daemon, "crypto_backend")
+        assert line["backend"] == "openssl" and line["level"] == "warning" and signal in str(line["cause"])
+        assert asker(daemon).ask(1, 3) == [0] * 3
+        found = doctor(daemon.setup)
+        assert found["verdict"] == "warning" and signal in str(found["found"]) and found["remedy"]
 
 
 # --- Signatures of tokens ---------------------------------------------------------------------------------------------

@@ -138,6 +138,10 @@ package enum AcceleratorRefusal: Error, Equatable, Sendable {
     case methodUnusable(String)
     /// The library computes something else than OpenSSL.
     case selfTestFailed(AcceleratedOperation)
+    /// A child process that has tried the library has refused it, for this reason.
+    case trialRefused(String)
+    /// A child process that tried the library has crashed or hung. The text continues a sentence about it.
+    case trialFailed(String)
     /// OpenSSL could not prepare the self-test.
     case cryptography(CryptoError)
     /// Too many results were wrong while the library served.
@@ -157,6 +161,9 @@ extension AcceleratorRefusal: CustomStringConvertible {
                 + " enable them"
         case .methodUnusable(let size): "the library has no usable method for RSA\(size)"
         case .selfTestFailed(let operation): "the self-test of \(operation) gave another result than OpenSSL"
+        case .trialRefused(let reason): reason
+        case .trialFailed(let end):
+            "the child process that loads and tests the library first \(end); the file may be damaged"
         case .cryptography(let error): "the self-test could not be prepared: \(error)"
         case .resultsWrong(let count): "\(count) results were wrong"
         case .forgeryAccepted: "it called a forged signature valid; no token was accepted by that batch"

@@ -13,7 +13,7 @@ enum CryptoBackend {
             return nil
         }
         do throws(AcceleratorRefusal) {
-            let accelerator = try CryptoAccelerator(path: path) { note($0, logger) }
+            let accelerator = try AcceleratorTrial.load(path: path) { note($0, logger) }
             logger.info(
                 "crypto_backend",
                 [

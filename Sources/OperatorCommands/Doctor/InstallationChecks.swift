@@ -125,7 +125,7 @@ struct InstallationChecks {
         let check = "crypto.accelerator"
         guard let path = loaded.acceleratorPath else { return .good(check, "off: OpenSSL computes RSA and ES256") }
         do throws(AcceleratorRefusal) {
-            let found = try CryptoAccelerator(path: path) { _ in }
+            let found = try AcceleratorTrial.load(path: path) { _ in }
             return .good(check, "crypto_mb \(found.version) computes RSA and ES256: \(found.path) passes its self-test")
         } catch {
             let cause = "OpenSSL computes RSA and ES256: \(error)"
