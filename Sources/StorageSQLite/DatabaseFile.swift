@@ -32,9 +32,10 @@ enum DatabaseFile {
     /// Lets the next `prepare` create a database even if a node has had one here. Does nothing if the database exists.
     static func allowNew(_ path: String) throws(StorageOpeningError) {
         guard try isMissing(path) else { return }
-        let lock = NodeLock.path(of: path)
-        // The C string is valid until the call returns.
-        guard unsafe unlink(lock) == 0 || errno == ENOENT else { throw .fileNotUsable(path: lock, errno: errno) }
+        for lock in [NodeLock.path(of: path), NodeLock.formerPath(of: path)] {
+            // The C string is valid until the call returns.
+            guard unsafe unlink(lock) == 0 || errno == ENOENT else { throw .fileNotUsable(path: lock, errno: errno) }
+        }
     }
 
     /// Refuses a database that is missing although its lock file shows that a node has used one.
@@ -42,10 +43,11 @@ enum DatabaseFile {
     /// The lock file stays when a node ends. It gets a mark when the node has opened its database.
     private static func refuseLoss(of path: String) throws(StorageOpeningError) {
         guard try isMissing(path) else { return }
-        let lock = NodeLock.path(of: path)
         let isEmptied = try mode(of: path) != nil
-        guard try isEmptied ? NodeLock.isMarked(lock) : exists(lock) else { return }
-        throw .databaseMissing(path: path)
+        for lock in [NodeLock.path(of: path), NodeLock.formerPath(of: path)]
+        where try isEmptied ? NodeLock.isMarked(lock) : exists(lock) {
+            throw .databaseMissing(path: path)
+        }
     }
 
     /// Whether the file does not exist or is empty.

@@ -1,6 +1,8 @@
 import ByteCoding
 import ContentKeys
 import EventLoops
+import Foundation
+import Glibc
 import KeyCrypto
 import Records
 import StoreConformance
@@ -401,6 +403,42 @@ import Testing
         try open().stop()
         // If the database exists, `allowNew` changes nothing.
         try SQLiteDecisionStore.allowNew(path: folder.database)
+        try #require(Files.remove(folder.database))
+        #expect(throws: missing) { try open() }
+    }
+
+    /// The manual says `mv latchkey.db* lost/`. What this pattern matches may be gone.
+    @Test func makesNoDatabaseWhereAllFilesOfItsNameWereMoved() async throws {
+        let store = try open()
+        try await store.append(SampleDecisions.entry(1))
+        store.stop()
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        where name.hasPrefix("latchkey.db") {
+            try #require(Files.remove("\(folder.path)/\(name)"))
+        }
+        #expect(throws: StorageOpeningError.databaseMissing(path: folder.database)) { try open() }
+        // A restore is possible nevertheless.
+        try DatabaseReplacement(path: folder.database).abandon()
+        try SQLiteDecisionStore.allowNew(path: folder.database)
+        try open().stop()
+    }
+
+    /// A version before this one had its lock beside the database. It shows the loss too, and keeps the place.
+    @Test func knowsTheLockOfAnEarlierVersion() throws {
+        let former = folder.database + "-lock"
+        try #require(Files.write([0x31], to: former))
+        let missing = StorageOpeningError.databaseMissing(path: folder.database)
+        #expect(throws: missing) { try open() }
+        try #require(Files.write([], to: folder.database))
+        #expect(throws: missing) { try open() }
+        // An earlier version that has not marked it yet has a database without contents, as while it is made.
+        try #require(Files.write([], to: former))
+        let descriptor = unsafe Glibc.open(former, O_RDWR)
+        #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+        #expect(throws: StorageOpeningError.inUse(path: folder.database)) { try open() }
+        close(descriptor)
+        try open().stop()
+        #expect(Files.read(former) == nil, "the new mark has taken its place")
         try #require(Files.remove(folder.database))
         #expect(throws: missing) { try open() }
     }

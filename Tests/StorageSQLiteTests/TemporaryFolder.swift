@@ -21,6 +21,7 @@ final class TemporaryFolder: Sendable {
         for file in [database, database + "-ledger-index"] {
             for suffix in ["", "-wal", "-shm", "-journal", "-lock"] { unsafe unlink(file + suffix) }
         }
+        unsafe unlink(path + "/.latchkey.db-lock")
         unsafe rmdir(path)
     }
 }

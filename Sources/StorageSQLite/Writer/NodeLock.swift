@@ -2,32 +2,65 @@ import Glibc
 
 /// A daemon's lock on its ledger, which keeps two daemons from writing to one ledger.
 ///
-/// The lock is a file beside the database. The system releases it when the process ends, even after a crash.
+/// The lock is a file in the folder of the database. The system releases it when the process ends, even after a crash.
+/// The file stays, and shows that a node has had its database here. Its name begins with a dot, so that
+/// `mv latchkey.db*` and `rm latchkey.db*` do not take it away with the database.
 struct NodeLock: ~Copyable, Sendable {
     private let descriptor: Int32
-    private let path: String
+    /// The lock of versions before the one with a dot, while its file is there; -1 otherwise.
+    private let formerDescriptor: Int32
+    private let databasePath: String
+    private var path: String { Self.path(of: databasePath) }
 
     /// Takes the lock. Throws `inUse` if another daemon has it.
     init(databasePath: String) throws(StorageOpeningError) {
-        let path = Self.path(of: databasePath)
+        let former = try Self.lock(Self.formerPath(of: databasePath), databasePath, creating: false)
+        do throws(StorageOpeningError) {
+            descriptor = try Self.lock(Self.path(of: databasePath), databasePath, creating: true)
+        } catch {
+            if former >= 0 { close(former) }
+            throw error
+        }
+        formerDescriptor = former
+        self.databasePath = databasePath
+    }
+
+    static func path(of databasePath: String) -> String {
+        let start = databasePath.lastIndex(of: "/").map { databasePath.index(after: $0) } ?? databasePath.startIndex
+        return "\(databasePath[..<start]).\(databasePath[start...])-lock"
+    }
+
+    /// Where versions before had the file.
+    static func formerPath(of databasePath: String) -> String { databasePath + "-lock" }
+
+    /// Returns the descriptor of the locked file; -1 if there is no file and none shall be created.
+    private static func lock(
+        _ path: String, _ databasePath: String, creating: Bool
+    ) throws(StorageOpeningError) -> Int32 {
         // Only the C string is unsafe; it is valid until the call returns.
-        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .fileNotUsable(path: path, errno: errno) }
+        let descriptor = unsafe open(path, O_RDWR | (creating ? O_CREAT : 0) | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            let error = errno
+            guard !creating, error == ENOENT else { throw .fileNotUsable(path: path, errno: error) }
+            return -1
+        }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let error = errno
             close(descriptor)
             throw error == EWOULDBLOCK ? .inUse(path: databasePath) : .fileNotUsable(path: path, errno: error)
         }
-        self.descriptor = descriptor
-        self.path = path
+        return descriptor
     }
-
-    static func path(of databasePath: String) -> String { databasePath + "-lock" }
 
     /// Notes that the database was opened. From now on, the mark shows if the database is lost.
     func mark() throws(StorageOpeningError) {
         // The byte belongs to a literal, and is read during the call.
-        guard unsafe pwrite(descriptor, "1", 1, 0) == 1 else { throw .fileNotUsable(path: path, errno: errno) }
+        guard unsafe pwrite(descriptor, "1", 1, 0) == 1, fsync(descriptor) == 0 else {
+            throw .fileNotUsable(path: path, errno: errno)
+        }
+        try DatabaseFile.syncFolder(of: path)
+        // The mark has taken its place. If the file stays, it does no harm.
+        if formerDescriptor >= 0 { _ = unsafe unlink(Self.formerPath(of: databasePath)) }
     }
 
     static func isMarked(_ lockPath: String) -> Bool {
@@ -37,9 +70,11 @@ struct NodeLock: ~Copyable, Sendable {
     }
 
     deinit {
-        // A child process between fork and exec has a copy of the descriptor. Closing alone would leave the lock with
-        // the child.
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
+        for descriptor in [descriptor, formerDescriptor] where descriptor >= 0 {
+            // A child process between fork and exec has a copy of the descriptor. Closing alone would leave the lock
+            // with the child.
+            flock(descriptor, LOCK_UN)
+            close(descriptor)
+        }
     }
 }
