@@ -71,7 +71,7 @@ package enum FilePath {
     }
 
     /// The absolute path. A relative path is relative to the working directory of this process.
-    static func absolute(_ path: String) -> String {
+    package static func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         var buffer = [CChar](repeating: 0, count: 4096)
         // Safe: the kernel writes at most the given size, terminator included.

@@ -399,6 +399,68 @@ import Testing
         #expect(other.status == 1 && other.messages.contains("listeners.admin[0].tokenFile"), "\(other.messages)")
     }
 
+    /// The configuration of a backup may be another party's. It must not choose which files of the host are written.
+    @Test func writesOutsideOfTheConfigurationsFolderOnlyIfAllowed() async throws {
+        try configure("\"sqlite:latchkey.db\"", "\"sqlite:\(elsewhere.path("state/latchkey.db"))\"")
+        try configure("\"secrets/ledger-key\"", "\"\(elsewhere.path("other/ledger-key"))\"")
+        try FileManager.default.createDirectory(
+            atPath: elsewhere.path("state"), withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(
+            atPath: elsewhere.path("other"), withIntermediateDirectories: false)
+        try elsewhere.write(fixture.folder.read("secrets/ledger-key"), to: "other/ledger-key")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o600], ofItemAtPath: elsewhere.path("other/ledger-key"))
+        try await fill()
+        let recipient = try makeRecipient()
+        try await create("--recipient", recipient.certificate)
+        for name in ["state", "other"] { try FileManager.default.removeItem(atPath: elsewhere.path(name)) }
+        let configuration = elsewhere.path("host/latchkey.json5")
+        let words = ["backup", "restore", backup, "--config", configuration, "--recipient-key", recipient.key]
+        let allowances = [[], ["state"], ["other"], ["state/latchkey.db", "other"], ["state", "other/ledger"]]
+        for allowed in allowances {
+            let options = allowed.flatMap { ["--allow-folder", elsewhere.path($0)] }
+            let refused = try await LatchkeyProcess(arguments: words + options)
+            #expect(refused.status == 1, "\(allowed)")
+            for path in ["state/latchkey.db", "other/ledger-key", "host/secrets/session-key"] {
+                #expect(refused.messages.contains(elsewhere.path(path)), "all paths are listed: \(refused.messages)")
+            }
+            for name in ["state", "other", "host"] {
+                #expect(!FileManager.default.fileExists(atPath: elsewhere.path(name)), "nothing was written")
+            }
+        }
+        let restored = try await LatchkeyProcess(
+            arguments: words + ["--allow-folder", elsewhere.path("state"), "--allow-folder", elsewhere.path("other")])
+        #expect(restored.status == 0, "\(restored.messages)")
+        #expect(restored.messages.contains("will write \(elsewhere.path("other/ledger-key")) (ledger.key)"))
+        #expect(try elsewhere.read("other/ledger-key") == fixture.folder.read("secrets/ledger-key"))
+        #expect(FileManager.default.fileExists(atPath: elsewhere.path("state/latchkey.db")))
+    }
+
+    /// What is outside is decided by the real folders.
+    @Test func seesThroughLinksAndDots() throws {
+        let folder = elsewhere.path("host")
+        for name in ["host/inside", "outside"] {
+            try FileManager.default.createDirectory(
+                atPath: elsewhere.path(name), withIntermediateDirectories: true)
+        }
+        try FileManager.default.createSymbolicLink(
+            atPath: elsewhere.path("host/link"), withDestinationPath: elsewhere.path("outside"))
+        let expected = [
+            "new": true, "inside/new": true, "absent/new": true, "inside/../new": true, "./new": true,
+            "link/new": false, "link/../new": false, "../outside/new": false, "absent/../../outside/new": false,
+            "absent/../new": false, "..": false, ".": false,
+        ]
+        for (path, isInside) in expected {
+            var plan = RestorePlan()
+            plan.add("ledger.key", "\(folder)/\(path)")
+            #expect(plan.entries(outside: [folder]).isEmpty == isInside, "\(path)")
+            #expect(plan.entries(outside: [folder + "/"]).isEmpty == isInside, "\(path)")
+        }
+        var plan = RestorePlan()
+        plan.add("ledger.key", folder + "-other/new")
+        #expect(plan.entries(outside: [folder]) == plan.entries)
+    }
+
     /// As `LoadCredential=` of systemd gives them to the daemon, and `CREDENTIALS_DIRECTORY` to a command.
     @Test func putsCredentialsIntoTheirFolder() async throws {
         try configure("\"secrets/ledger-key\"", "\"credential:ledger-key\"")

@@ -18,7 +18,8 @@ facts = json.loads((HANDOVER / "facts.json").read_text(encoding="utf-8"))
 def restoration(*options: str, status: int = 0) -> str:
     return run(
         "latchkey", "backup", "restore", facts["backup"], "--config", CONFIGURATION, "--recipient-key",
-        HANDOVER / "recovery-key.pem", *options, status=status)
+        HANDOVER / "recovery-key.pem", "--allow-folder", "/var/lib/latchkey", "--allow-folder", KEYS_DISK, *options,
+        status=status)
 
 
 # --- Steps, in their order --------------------------------------------------------------------------------------------

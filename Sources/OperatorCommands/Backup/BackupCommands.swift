@@ -69,7 +69,8 @@ extension Command {
         details: """
             Verifies the backup, and then puts its database where the configuration has it. Nothing is ever overwritten: move away what is
             left of the old database first. A configuration that is not there yet is taken from the backup. With --recipient-key the files
-            that the configuration names are put in their places too. Run it as the daemon's user, while the daemon is stopped; until the
+            that the configuration names are put in their places too. All paths are listed before anything is written. If the
+            configuration comes from the backup, files outside of its folder need --allow-folder. Run it as the daemon's user, while the daemon is stopped; until the
             database is in its place, no daemon starts with it.
 
             The restore is recorded in the ledger. What happened after the backup is lost: licences given, uses spent, revocations, keys.
@@ -82,11 +83,12 @@ extension Command {
         examples: [
             "latchkey backup restore /backup/monday --config latchkey.json5",
             "latchkey backup restore /backup/monday --config latchkey.json5 --recipient-key recovery-key.pem --replaces node-1",
+            "latchkey backup restore /backup/monday --config /etc/latchkey/latchkey.json5 --allow-folder /var/lib/latchkey",
         ],
         operands: [BackupArguments.backup],
         options: [
             BackupArguments.config, BackupArguments.recipientKey, BackupArguments.passphrase, BackupArguments.replaces,
-            BackupArguments.acceptLostKeys, .json,
+            BackupArguments.acceptLostKeys, BackupArguments.allowFolder, .json,
         ],
         run: { arguments, context throws(CommandError) in
             try await BackupRestoration(arguments, context).run(asJSON: arguments.isSet(.json))
@@ -115,6 +117,11 @@ enum BackupArguments {
     static let acceptLostKeys = CommandOption(
         "--accept-lost-keys", .flag,
         help: "random keys that were made after the backup are lost for good; contents without a key get new ones")
+
+    static let allowFolder = CommandOption(
+        "--allow-folder", .value("FOLDER"),
+        help: "a folder outside that of the configuration in which files of a backup's configuration may be written",
+        repeats: true)
 
     /// What opens the sealed files; nil if it was not asked for.
     static func sealedFiles(

@@ -27,6 +27,8 @@ struct BackupRestoration {
     private let sealed: SealedFiles?
     private let replaces: String?
     private let acceptsLostKeys: Bool
+    /// Folders beside that of the configuration in which files may be written.
+    private let allowedFolders: [String]
     private let context: CommandContext
 
     init(_ arguments: Arguments, _ context: CommandContext) throws(CommandError) {
@@ -35,6 +37,7 @@ struct BackupRestoration {
         sealed = try BackupArguments.sealedFiles(arguments, in: folder)
         replaces = arguments.value(BackupArguments.replaces)
         acceptsLostKeys = arguments.isSet(BackupArguments.acceptLostKeys)
+        allowedFolders = arguments.values(BackupArguments.allowFolder)
         self.context = context
     }
 
@@ -46,6 +49,9 @@ struct BackupRestoration {
         try checkName(manifest, file)
         let secrets = RestoredSecrets(file, sealed, context)
         try refuseOtherFiles(secrets.files)
+        let plan = try plan(file, secrets.files)
+        if !hasConfiguration { try refuseOtherFolders(plan) }
+        for entry in plan.entries { context.note("will write \(entry.path) (\(entry.field))") }
 
         // From here on something is changed, and a second run goes on where an interrupted one ended.
         var outcome = Outcome()
@@ -109,6 +115,37 @@ struct BackupRestoration {
                 "\(file.named.field) names a file that is there and differs from the backup's; nothing is ever "
                     + "overwritten: move it away, or leave --recipient-key out")
         }
+    }
+
+    /// What will be written, apart from a configuration that has its place by `--config`.
+    private func plan(_ file: ConfigurationFile, _ configured: ConfiguredFiles) throws(CommandError) -> RestorePlan {
+        var plan = RestorePlan()
+        for file in configured.files where file.isMissing {
+            plan.add(
+                file.named.field, try wrap(CommandError.file, try file.named.path(environment: context.environment)))
+        }
+        let storage = file.configuration.storage
+        plan.add(storage.sharedAddress == nil ? "storage.url" : "storage.ledger", storage.databasePath)
+        // The key store makes this file and its lock file, and raises its number.
+        if storage.sharedAddress == nil, let path = file.configuration.keys.generationFile {
+            plan.add("keys.generationFile", path)
+        }
+        return plan
+    }
+
+    /// The configuration is the backup's. The party that has made it must not choose files of this host to be written.
+    private func refuseOtherFolders(_ plan: RestorePlan) throws(CommandError) {
+        // The operator's environment names the folder of `credential:NAME`.
+        let credentials = context.environment["CREDENTIALS_DIRECTORY"].map { [$0] } ?? []
+        let folders = [BackupFolder.parent(of: configurationPath)] + allowedFolders + credentials
+        let outside = plan.entries(outside: folders)
+        guard !outside.isEmpty else { return }
+        let lines = plan.entries.map { entry in
+            "  \(entry.path) (\(entry.field))\(outside.contains(entry) ? ", outside" : "")"
+        }
+        throw .failed(
+            "the configuration of the backup names files outside of its folder. Nothing was written. If these paths "
+                + "are right, allow each folder by --allow-folder FOLDER:\n" + lines.joined(separator: "\n"))
     }
 
     private static func replacement(of path: String) throws(CommandError) -> DatabaseReplacement {
