@@ -17,9 +17,11 @@
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+#include <string.h>
 
 // EVP_PKEY_Q_keygen is variadic. These functions are the calls of it that are needed.
 static inline EVP_PKEY *latchkey_rsa_generate(size_t bits) {
@@ -39,8 +41,46 @@ static inline long latchkey_bio_memory(BIO *bio, char **bytes) {
     return BIO_get_mem_data(bio, bytes);
 }
 
+// HMAC-SHA-256 with states of SHA-256 in memory of the caller. The functions are deprecated, because OpenSSL wants to
+// choose the memory of a state. Its own HMAC puts the key into ordinary memory, which may be swapped.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+
+// The size of a state, which is aligned for words.
+static const size_t latchkey_sha256_state_size = sizeof(SHA256_CTX);
+
+// Makes a state that has read `bytes`.
+static inline int latchkey_sha256_begin(unsigned char *state, const unsigned char *bytes, size_t count) {
+    SHA256_CTX *context = (SHA256_CTX *)(void *)state;
+    return SHA256_Init(context) == 1 && SHA256_Update(context, bytes, count) == 1;
+}
+
+// Writes the key of a block (64 bytes, zero before) for a secret of any size. `state` is memory to work in.
+static inline int latchkey_hmac_key(
+    unsigned char *key, unsigned char *state, const unsigned char *secret, size_t count) {
+    if (count > SHA256_CBLOCK) {
+        return latchkey_sha256_begin(state, secret, count) && SHA256_Final(key, (SHA256_CTX *)(void *)state) == 1;
+    }
+    memcpy(key, secret, count);
+    return 1;
+}
+
+// Writes a code of 32 bytes. `inner` and `outer` are states that have read the key. `state` is memory to work in.
+static inline int latchkey_hmac_sha256(
+    unsigned char *state, const unsigned char *inner, const unsigned char *outer, const unsigned char *message,
+    size_t count, unsigned char *code) {
+    SHA256_CTX *context = (SHA256_CTX *)(void *)state;
+    memcpy(state, inner, sizeof(SHA256_CTX));
+    if (count > 0 && SHA256_Update(context, message, count) != 1) return 0;
+    if (SHA256_Final(code, context) != 1) return 0;
+    memcpy(state, outer, sizeof(SHA256_CTX));
+    return SHA256_Update(context, code, SHA256_DIGEST_LENGTH) == 1 && SHA256_Final(code, context) == 1;
+}
+
+#pragma clang diagnostic pop
+
 // A parameter list refers to its names and values by pointers. A temporary C string that Swift makes would be freed too
-// early.
+// early. This one is for contexts that OpenSSL hands out for session tickets.
 static inline int latchkey_hmac_sha256_init(EVP_MAC_CTX *context, const unsigned char *key, size_t count) {
     char digest[] = "SHA256";
     OSSL_PARAM parameters[2];

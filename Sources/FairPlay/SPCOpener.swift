@@ -4,10 +4,10 @@ package import KeyCrypto
 /// Opens SPCs on one loop: makes an `SPC` from an envelope and its unwrapped session key.
 ///
 /// If anything after the certificate hash is wrong, all later steps still run with a decoy payload, and one error is
-/// thrown at the end. So the answer and its time do not tell whether a wrapped key was valid. With an invalid key, and
-/// with a valid key that the sender does not know, the payload is unreadable in the same way (architecture, "The
-/// uniform refusal"). A sender that knows the payload key can make the payload longer and so the refusal slower, but
-/// learns nothing new from that.
+/// thrown at the end. So the answer does not tell whether a wrapped key was valid, and its time hardly does. With an
+/// invalid key, and with a valid key that the sender does not know, the payload is unreadable in the same way, and the
+/// same steps run. Their times still differ by some microseconds (architecture, "The uniform refusal"). A sender that
+/// knows the payload key can make the payload longer and so the refusal slower, but learns nothing new from that.
 package final class SPCOpener {
     private let crypto: CryptoContext
     private let decoyBytes: [UInt8]

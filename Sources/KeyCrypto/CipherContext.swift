@@ -45,6 +45,15 @@ final class CipherContext {
         guard started else { throw .operationFailed("start AES") }
     }
 
+    /// Replaces the key by zeros. Otherwise the context would keep the key in ordinary memory until its next use: the
+    /// first part of a key schedule is the key itself.
+    func forgetKey() {
+        // Safe: OpenSSL copies 16 bytes of each. Without a key of its own, the context keeps none.
+        _ = unsafe EVP_CipherInit_ex2(context, nil, Self.zeros, Self.zeros, 1, nil)
+    }
+
+    private static let zeros = [UInt8](repeating: 0, count: 16)
+
     /// Processes whole blocks, and returns the result in a new array.
     func process(_ input: RawSpan) throws(CryptoError) -> [UInt8] {
         var failure: CryptoError?

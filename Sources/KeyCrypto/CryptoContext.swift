@@ -38,6 +38,7 @@ package final class CryptoContext {
         _ bytes: [UInt8], in range: Range<Int>, key: borrowing SecretBytes, iv: Bytes16
     ) throws(CryptoError) -> [UInt8] {
         try cbc.start(encrypting: false, key: key, iv: iv)
+        defer { cbc.forgetKey() }
         return try unsafe cbc.process(bytes.span.bytes.extracting(range))
     }
 
@@ -46,6 +47,7 @@ package final class CryptoContext {
         _ bytes: [UInt8], in range: Range<Int>, key: borrowing SecretBytes, iv: Bytes16
     ) throws(CryptoError) -> SecretBytes {
         try cbc.start(encrypting: false, key: key, iv: iv)
+        defer { cbc.forgetKey() }
         let plain = SecretBytes(count: range.count)
         let input = unsafe bytes.span.bytes.extracting(range)
         try unsafe plain.withUnsafeMemory { (output) throws(CryptoError) in try unsafe cbc.update(input, into: output) }
@@ -55,6 +57,7 @@ package final class CryptoContext {
     /// Encrypts a whole number of blocks.
     package func encryptCBC(_ bytes: [UInt8], key: borrowing SecretBytes, iv: Bytes16) throws(CryptoError) -> [UInt8] {
         try cbc.start(encrypting: true, key: key, iv: iv)
+        defer { cbc.forgetKey() }
         return try unsafe cbc.process(bytes.span.bytes)
     }
 
@@ -63,6 +66,7 @@ package final class CryptoContext {
         secret: borrowing SecretBytes, key: borrowing SecretBytes, iv: Bytes16
     ) throws(CryptoError) -> [UInt8] {
         try cbc.start(encrypting: true, key: key, iv: iv)
+        defer { cbc.forgetKey() }
         return try secret.withBytes { (bytes) throws(CryptoError) in try cbc.process(bytes) }
     }
 
@@ -71,6 +75,7 @@ package final class CryptoContext {
         secret: borrowing SecretBytes, key: borrowing SecretBytes, keyOffset: Int = 0
     ) throws(CryptoError) -> Bytes16 {
         try ecb.start(encrypting: true, key: key, keyOffset: keyOffset)
+        defer { ecb.forgetKey() }
         let wrapped = try secret.withBytes { (bytes) throws(CryptoError) in try ecb.process(bytes) }
         guard let block = Bytes16(wrapped) else { throw .wrongSize(expected: 16, actual: wrapped.count) }
         return block
@@ -79,6 +84,7 @@ package final class CryptoContext {
     /// Derives a key: the encryption of one block, which need not be secret.
     package func deriveKey(from block: Bytes16, key: borrowing SecretBytes) throws(CryptoError) -> SecretBytes {
         try ecb.start(encrypting: true, key: key)
+        defer { ecb.forgetKey() }
         return try secretBlock(block)
     }
 
@@ -87,6 +93,7 @@ package final class CryptoContext {
         _ block: Bytes16, key: borrowing SecretBytes, keyOffset: Int = 0
     ) throws(CryptoError) -> SecretBytes {
         try ecb.start(encrypting: false, key: key, keyOffset: keyOffset)
+        defer { ecb.forgetKey() }
         return try secretBlock(block)
     }
 

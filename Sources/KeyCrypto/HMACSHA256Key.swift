@@ -1,45 +1,23 @@
 package import ByteCoding
 import COpenSSL
-import Synchronization
 
-/// A shared secret for HMAC-SHA-256 (RFC 2104), for HS256 tokens and pseudonyms.
-@safe
-package final class HMACSHA256Key: @unchecked Sendable {
-    /// A copy of the prepared context, for one message at a time.
-    // Safe to send: a call takes it out of the spare ones, and then has it alone.
-    @safe
-    private final class Run: @unchecked Sendable {
-        let context: OpaquePointer
-
-        init?(like prepared: OpaquePointer) {
-            guard let copy = unsafe EVP_MAC_CTX_dup(prepared) else { return nil }
-            unsafe context = copy
-        }
-
-        deinit {
-            unsafe EVP_MAC_CTX_free(context)
-        }
-    }
-
-    // Safe to share: the prepared context is only duplicated, never used itself.
-    private let prepared: OpaquePointer
-    /// Making a copy takes longer than the code of a short message, so copies are kept and used again.
-    private let spares = Mutex<[Run]>([])
-    private static let spareMaximum = 8
+/// A shared secret for HMAC-SHA-256 (RFC 2104), for HS256 tokens, the ledger, sessions and pseudonyms.
+///
+/// OpenSSL's own HMAC keeps a copy of the key in ordinary memory. Here the key is kept as the two states of SHA-256
+/// that have read the inner and the outer block of the key. They and the state of each message are secret memory.
+package final class HMACSHA256Key: Sendable {
+    private let inner: SecretBytes
+    private let outer: SecretBytes
 
     /// The size of a code in bytes.
     package static let codeSize = 32
+    private static let blockSize = 64
 
     package init(_ secret: borrowing SecretBytes) throws(CryptoError) {
-        guard let algorithm = unsafe EVP_MAC_fetch(nil, "HMAC", nil) else { throw .operationFailed("fetch HMAC") }
-        defer { unsafe EVP_MAC_free(algorithm) }
-        guard let context = unsafe EVP_MAC_CTX_new(algorithm) else { throw .operationFailed("fetch HMAC") }
-        unsafe prepared = context
-        guard unsafe Self.initialize(context, secret) else { throw .operationFailed("prepare HMAC") }
-    }
-
-    deinit {
-        unsafe EVP_MAC_CTX_free(prepared)
+        let key = SecretBytes(count: Self.blockSize)
+        try Self.fill(key, with: secret)
+        inner = try Self.state(of: key, pad: 0x36)
+        outer = try Self.state(of: key, pad: 0x5C)
     }
 
     package func code(for message: ArraySlice<UInt8>) throws(CryptoError) -> [UInt8] {
@@ -48,20 +26,20 @@ package final class HMACSHA256Key: @unchecked Sendable {
 
     /// The code as a value without an array on the heap.
     package func value(for message: ArraySlice<UInt8>) throws(CryptoError) -> Bytes32 {
-        guard let run = unsafe spares.withLock({ $0.popLast() }) ?? Run(like: prepared) else {
-            throw .operationFailed("run HMAC")
-        }
-        defer { spares.withLock { if $0.count < Self.spareMaximum { $0.append(run) } } }
-        // Safe: a code has 32 bytes, and OpenSSL is told so.
+        let state = SecretBytes(count: latchkey_sha256_state_size)
+        // Safe: each state has the size of one, and a code has 32 bytes.
         return try unsafe Bytes32 { (output) throws(CryptoError) in
-            var size = 0
-            let done = unsafe message.withUnsafeBufferPointer { bytes in
-                // Without a key, the context begins again with the key that it has (EVP_MAC(3)).
-                unsafe EVP_MAC_init(run.context, nil, 0, nil) == 1
-                    && EVP_MAC_update(run.context, bytes.baseAddress, bytes.count) == 1
-                    && EVP_MAC_final(run.context, output, &size, Self.codeSize) == 1
+            let done = unsafe state.withUnsafeMemory { state in
+                unsafe inner.withUnsafeMemory { inner in
+                    unsafe outer.withUnsafeMemory { outer in
+                        unsafe message.withUnsafeBufferPointer { bytes in
+                            unsafe latchkey_hmac_sha256(
+                                state, inner, outer, bytes.baseAddress, bytes.count, output) == 1
+                        }
+                    }
+                }
             }
-            guard done, size == Self.codeSize else { throw .operationFailed("run HMAC") }
+            guard done else { throw .operationFailed("run HMAC") }
         }
     }
 
@@ -71,11 +49,37 @@ package final class HMACSHA256Key: @unchecked Sendable {
         return ConstantTime.areEqual(expected[...], code)
     }
 
-    private static func initialize(_ context: OpaquePointer, _ secret: borrowing SecretBytes) -> Bool {
-        // Safe: OpenSSL copies the key during the call.
-        unsafe secret.withUnsafeMemory { bytes in
-            unsafe latchkey_hmac_sha256_init(context, bytes, secret.count) == 1
+    /// Writes the key of one block: the secret, or its digest if it is longer than a block.
+    private static func fill(
+        _ key: borrowing SecretBytes, with secret: borrowing SecretBytes
+    ) throws(CryptoError) {
+        let state = SecretBytes(count: latchkey_sha256_state_size)
+        let done = unsafe key.withUnsafeMemory { key in
+            unsafe secret.withUnsafeMemory { bytes in
+                unsafe state.withUnsafeMemory { state in
+                    // Safe: the key has room for a block, and the state has the size of one.
+                    unsafe latchkey_hmac_key(key, state, bytes, secret.count) == 1
+                }
+            }
         }
+        guard done else { throw .operationFailed("prepare HMAC") }
+    }
+
+    /// The state of SHA-256 after the key, each byte of which is changed by `pad`.
+    private static func state(of key: borrowing SecretBytes, pad: UInt8) throws(CryptoError) -> SecretBytes {
+        let state = SecretBytes(count: latchkey_sha256_state_size)
+        let block = SecretBytes(count: blockSize)
+        let done = unsafe state.withUnsafeMemory { state in
+            unsafe block.withUnsafeMemory { block in
+                unsafe key.withUnsafeMemory { key in
+                    // Safe: key and block have the size of a block.
+                    for index in 0..<blockSize { unsafe block[index] = key[index] ^ pad }
+                    return unsafe latchkey_sha256_begin(state, block, blockSize) == 1
+                }
+            }
+        }
+        guard done else { throw .operationFailed("prepare HMAC") }
+        return state
     }
 }
 

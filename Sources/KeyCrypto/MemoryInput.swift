@@ -4,12 +4,14 @@ import COpenSSL
 enum MemoryInput {
     /// Calls `body` with a reader over `bytes`, which must not keep it.
     static func read<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
-        unsafe bytes.withUnsafeBytes { buffer in
-            // Safe: the reader refers to `buffer`, and is freed before it.
-            guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else { return nil }
-            defer { unsafe BIO_free(bio) }
-            return unsafe body(bio)
-        }
+        unsafe bytes.withUnsafeBytes { buffer in unsafe read(buffer, body) }
+    }
+
+    static func read<Result>(_ buffer: UnsafeRawBufferPointer, _ body: (OpaquePointer) -> Result?) -> Result? {
+        // Safe: the reader refers to `buffer`, and is freed before it.
+        guard let bio = unsafe BIO_new_mem_buf(buffer.baseAddress, Int32(buffer.count)) else { return nil }
+        defer { unsafe BIO_free(bio) }
+        return unsafe body(bio)
     }
 
     /// Whether the bytes are PEM rather than DER. The beginning of a PEM block is searched everywhere, because tools

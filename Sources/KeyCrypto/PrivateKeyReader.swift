@@ -32,20 +32,41 @@ enum PrivateKeyReader {
         throw unsafe request.passphrase == nil ? .passphraseMissing : .passphraseWrong
     }
 
+    /// Reads the DER within PEM into secret memory first. OpenSSL's reader of PEM keys leaves the DER behind in
+    /// ordinary memory.
     private static func readPEM(_ bytes: [UInt8], _ request: inout PassphraseRequest) -> OpenSSLKey? {
-        unsafe MemoryInput.read(bytes) { bio in
+        var (der, count) = unsafe (UnsafeMutablePointer<UInt8>?.none, 0)
+        let found: Bool? = unsafe MemoryInput.read(bytes) { bio in
             // Safe: the callback gets the request, which outlives the call.
-            unsafe OpenSSLKey(owning: PEM_read_bio_PrivateKey(bio, nil, answerPassphrase, &request))
+            unsafe PEM_bytes_read_bio_secmem(
+                &der, &count, nil, PEM_STRING_EVP_PKEY, bio, answerPassphrase, &request) == 1
         }
+        guard found == true, let der = unsafe der else { return nil }
+        defer { unsafe latchkey_secure_clear_free(der, count) }
+        // Safe: the memory has `count` bytes until it is freed.
+        let bytes = unsafe UnsafeRawBufferPointer(start: der, count: count)
+        // A passphrase that was needed has opened the block, and what is in it is plain.
+        return unsafe request.wasAsked ? readPlainDER(bytes) : readDER(bytes, &request)
     }
 
     private static func readDER(_ bytes: [UInt8], _ request: inout PassphraseRequest) -> OpenSSLKey? {
+        // Safe: the array exists during the call.
+        unsafe bytes.withUnsafeBytes { buffer in unsafe readDER(buffer, &request) }
+    }
+
+    private static func readDER(
+        _ bytes: UnsafeRawBufferPointer, _ request: inout PassphraseRequest
+    ) -> OpenSSLKey? {
         // This reader accepts only encrypted keys. For other bytes, it does not ask for the passphrase.
         let encrypted = unsafe MemoryInput.read(bytes) { bio in
             unsafe OpenSSLKey(owning: d2i_PKCS8PrivateKey_bio(bio, nil, answerPassphrase, &request))
         }
         if unsafe encrypted != nil || request.wasAsked { return encrypted }
-        return unsafe MemoryInput.read(bytes) { bio in unsafe OpenSSLKey(owning: d2i_PrivateKey_bio(bio, nil)) }
+        return unsafe readPlainDER(bytes)
+    }
+
+    private static func readPlainDER(_ bytes: UnsafeRawBufferPointer) -> OpenSSLKey? {
+        unsafe MemoryInput.read(bytes) { bio in unsafe OpenSSLKey(owning: d2i_PrivateKey_bio(bio, nil)) }
     }
 }
 

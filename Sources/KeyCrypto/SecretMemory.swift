@@ -3,8 +3,10 @@ import Synchronization
 
 /// Memory for secrets of all sizes. It is zero when it is allocated, and is wiped when it is freed.
 package enum SecretMemory {
-    /// Whether the memory of key material is locked, so that it is never swapped. It is not locked if `RLIMIT_MEMLOCK`
-    /// is too small.
+    /// Whether the secure heap is locked, so that it is not swapped. It is not locked if `RLIMIT_MEMLOCK` is too small.
+    ///
+    /// Not every secret is in it: when it is full, ordinary memory is used, and OpenSSL has copies of some keys
+    /// elsewhere (architecture, "Where secrets live").
     package static var isLocked: Bool { SecureHeap.isLocked }
 
     static func allocate(_ count: Int) -> UnsafeMutableRawBufferPointer {

@@ -11,6 +11,8 @@ import uuid
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from deployment import register, run_latchkey
 from fairplay_device.ckc import open_ckc
@@ -65,7 +67,25 @@ def secrets_of(setup: Path, key: ContentKey) -> dict[str, bytes]:
         "application secret": hexadecimal("fairplay/application-secret.hex"),
         "ledger key": hexadecimal("secrets/ledger-key"),
         "pseudonym key": hexadecimal("secrets/pseudonym-key"),
-    }
+        "session key": hexadecimal("secrets/session-key"),
+    } | private_numbers(setup)
+
+
+def private_numbers(setup: Path) -> dict[str, bytes]:
+    """The secret numbers of the RSA keys, big-endian; `spellings` reverses them."""
+    found = {}
+    for path in sorted((setup / "fairplay").glob("*.pem")):
+        if b"PRIVATE KEY" not in path.read_bytes():
+            continue
+        key = serialization.load_pem_private_key(path.read_bytes(), None)
+        assert isinstance(key, rsa.RSAPrivateKey)
+        numbers = key.private_numbers()
+        for name in ("p", "q", "dmp1", "dmq1", "iqmp", "d"):
+            size = key.key_size // (8 if name == "d" else 16)
+            # Without the first byte, because a number may be shorter than the others.
+            found[f"{name} of the {key.key_size}-bit key"] = getattr(numbers, name).to_bytes(size, "big")[1:]
+    assert len(found) == 12
+    return found
 
 
 def spellings(secret: bytes) -> list[bytes]:
@@ -108,9 +128,11 @@ def hits(own: dict[str, bytes], places: list[tuple[str, bytes]]) -> set[str]:
 
 
 @pytest.mark.slow
-def test_ordinary_memory_holds_no_stored_key(daemon: OwnDaemon, key: ContentKey) -> None:
-    """Content keys and the keys that seal them are only in the secure heap, so no core dump contains them with any
-    filter."""
+def test_ordinary_memory_holds_no_key_at_rest(daemon: OwnDaemon, key: ContentKey) -> None:
+    """Keys at rest are only in the secure heap, which is locked and left out of core dumps.
+
+    Not the primes of a used RSA key: OpenSSL keeps them in its contexts, as SECURITY.md says.
+    """
     try:
         memory = dumpable_memory(daemon.process.pid)
     except PermissionError:
@@ -119,14 +141,15 @@ def test_ordinary_memory_holds_no_stored_key(daemon: OwnDaemon, key: ContentKey)
     # This proves that the scan works: it finds the content's name, which is not secret.
     assert hits({"content": CONTENT.encode()}, memory)
     own = secrets_of(daemon.setup, key)
-    assert not hits({name: own[name] for name in ("content key", "key-encryption key")}, memory)
+    primes = {name for name in own if re.match(r"[pq] of ", name)}
+    assert not hits({name: secret for name, secret in own.items() if name not in primes}, memory)
 
 
 @pytest.mark.slow
 def test_a_forced_core_holds_no_secret(daemon: OwnDaemon, key: ContentKey, tmp_path: Path) -> None:
     """A core dump that root forces leaves out the process's memory.
 
-    Some keys are in contexts of OpenSSL in ordinary memory: application secret, ledger key and pseudonym key.
+    The primes of used RSA keys are in contexts of OpenSSL in ordinary memory.
     """
     assert int(Path(f"/proc/{daemon.process.pid}/coredump_filter").read_text(), 16) == 0
     gcore = shutil.which("gcore")
@@ -171,6 +194,7 @@ def test_no_file_and_no_line_of_the_log_holds_a_key(daemon: OwnDaemon, key: Cont
     places = {
         daemon.setup / "secrets/key-encryption-key", daemon.setup / "fairplay/application-secret.hex",
         daemon.setup / "secrets/ledger-key", daemon.setup / "secrets/pseudonym-key",
+        daemon.setup / "secrets/session-key",
     }
     files = [path for path in daemon.setup.parent.rglob("*") if path.is_file() and path not in places]
     assert any(path.name == "latchkey.db" for path in files) and daemon.log in files

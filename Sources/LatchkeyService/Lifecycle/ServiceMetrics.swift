@@ -136,7 +136,7 @@ final class ServiceMetrics: Sendable {
         registry.information(
             "latchkey_build_info", help: "The version of the daemon.", labels: [("version", LatchkeyVersion.current)])
         registry.sample(
-            "latchkey_memory_locked", help: "Whether key material lies in memory that is never swapped."
+            "latchkey_memory_locked", help: "Whether the memory for keys at rest is locked, so that it is not swapped."
         ) { SecretMemory.isLocked ? 1 : 0 }
         ProcessMetrics.register(in: registry)
     }

@@ -55,9 +55,9 @@ struct DaemonChecks {
     private func memory(_ metrics: ScrapedMetrics) -> DoctorFinding? {
         metrics["latchkey_memory_locked"].map { locked in
             locked == 1
-                ? .good("daemon.memory", "key material is locked in memory")
+                ? .good("daemon.memory", "keys at rest are locked in memory")
                 : .bad(
-                    "daemon.memory", "key material is not locked in memory, and may be swapped",
+                    "daemon.memory", "keys at rest are not locked in memory, and may be swapped",
                     remedy: "raise LimitMEMLOCK of the unit (ulimit -l) to 8 MiB or more, and restart")
         }
     }
