@@ -111,8 +111,8 @@ extension SharedRevocations: RevocationStore {
 
     /// Returns the changes in the store, followed by the pending revocations.
     ///
-    /// While any revocation is pending, the returned position stays before the last page. So that page is read again, in
-    /// the store's own order, once the store has all revocations. Earlier pages are complete by themselves: what is
+    /// While any revocation is pending, the returned position stays before the last page. So that page is read again,
+    /// in the store's own order, once the store has all revocations. Earlier pages are complete by themselves: what is
     /// pending now gets a later place in that order.
     package func revocationChanges(
         after position: RevocationPosition, limit: Int

@@ -298,6 +298,28 @@ def test_a_restore_that_was_killed_lets_no_daemon_start_and_goes_on(filled: Path
     assert json.loads(run_latchkey(filled, "store", "check", "--json"))["keys"] == 20
 
 
+def test_a_daemon_that_starts_between_the_steps_of_the_manual_makes_no_database(
+    latchkey_programs: None, tmp_path: Path
+) -> None:
+    node = node_alone(tmp_path)
+    create(node.setup, tmp_path / "backup")
+    node.start()
+    assert node.process is not None and stop_daemon(node.process) == 0
+    subprocess.run(
+        "mkdir lost && mv latchkey.db* lost/", shell=True, cwd=node.setup, check=True, timeout=COMMAND_SECONDS
+    )
+    daemon = start_daemon(node.setup, tmp_path / "daemon.log")
+    try:
+        assert daemon.wait(WAIT_SECONDS) != 0
+    finally:
+        daemon.kill()
+    assert "latchkeyd --new-database" in (tmp_path / "daemon.log").read_text()
+    assert not (node.setup / "latchkey.db").exists()
+    done("backup", "restore", tmp_path / "backup", "--config", node.setup / "latchkey.json5")
+    node.start()
+    assert node.process is not None and stop_daemon(node.process) == 0
+
+
 def test_a_restore_is_refused_while_the_daemon_runs(latchkey_programs: None, tmp_path: Path) -> None:
     node = node_alone(tmp_path)
     create(node.setup, tmp_path / "backup")

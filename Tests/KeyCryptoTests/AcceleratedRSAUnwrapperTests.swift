@@ -60,7 +60,7 @@ import Testing
         #expect(unwrapper.hasRoom(for: large[8], after: Array(small.prefix(8))))
     }
 
-    /// A reload replaces keys. The loop that has used one must not keep it, neither for the accelerator nor for OpenSSL.
+    /// A reload replaces keys. The loop that has used one must keep it neither for the accelerator nor for OpenSSL.
     @Test(arguments: [1, 8])
     func keepsNoKeyAfterItsRelease(jobCount: Int) throws {
         weak var released: RSAPrivateKey?

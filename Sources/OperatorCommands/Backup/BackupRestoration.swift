@@ -133,7 +133,7 @@ struct BackupRestoration {
         return plan
     }
 
-    /// The configuration is the backup's. Whoever has made it must not choose files of this host to be written.
+    /// The configuration is the backup's. The party that has made it must not choose files of this host to be written.
     private func refuseOtherFolders(_ plan: RestorePlan) throws(CommandError) {
         // The operator's environment names the folder of `credential:NAME`.
         let credentials = context.environment["CREDENTIALS_DIRECTORY"].map { [$0] } ?? []
