@@ -185,7 +185,8 @@ extension OpenedRequest {
         return try wrap(LicenseError.internalFailure) { () throws(CryptoError) in
             let given = SessionLicense(
                 id: license.id.bytes, decidedAt: license.id.seconds, issuedAt: license.times.issuedAt,
-                lease: Int64(lease.value), device: device, playback: playback, owner: try owner(of: license, using: crypto))
+                lease: Int64(lease.value), device: device, playback: playback,
+                owner: try owner(of: license, using: crypto))
             return try sessions.token(for: given, license.authorization, of: claims)
         }
     }

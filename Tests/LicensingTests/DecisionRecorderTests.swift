@@ -147,10 +147,11 @@ import Testing
         #expect(RecordedAnswer(bytes) == RecordedAnswer(license: Self.license))
     }
 
-    @Test(arguments: [
-        (nil, nil, true), (nil, 50, true), (50, nil, false), (50, 40, true), (50, 50, true), (50, 170, true),
-        (50, 171, false), (.max, .max, true), (.max - 1, .max, true),
-    ] as [(Int64?, Int64?, Bool)])
+    @Test(
+        arguments: [
+            (nil, nil, true), (nil, 50, true), (50, nil, false), (50, 40, true), (50, 50, true), (50, 170, true),
+            (50, 171, false), (.max, .max, true), (.max - 1, .max, true),
+        ] as [(Int64?, Int64?, Bool)])
     func answersWhatEndsNotMuchLater(known: Int64?, asked: Int64?, answers: Bool) {
         let answer = RecordedAnswer(license: Self.license, rightEnd: known)
         #expect(answer.answers(RecordedAnswer(license: Self.license, rightEnd: asked), within: 120) == answers)

@@ -275,7 +275,10 @@ extension Result where Success == IssuedLicense, Failure == LicenseError {
 
 /// A server with a store of its own, and two devices.
 private struct Desk {
-    enum Owner: UInt8 { case first = 1, second }
+    enum Owner: UInt8 {
+        case first = 1
+        case second
+    }
 
     let fixture: LicensingFixture
     let store: ModelStore

@@ -18,7 +18,7 @@ package enum DecisionConformance {
         case repeatsTheAnswerWithinTheWindow
         case refusesARepetitionOutsideTheWindow
         case tellsRequestsApart
-            case forgetsARequestAtItsEnd
+        case forgetsARequestAtItsEnd
         case keepsEveryAnswerAsItIs
         // Sessions.
         case takesASessionsTokenUntilItsSuccessorIsUsed
