@@ -109,7 +109,8 @@ import Testing
         clock.advance(by: .seconds(599))
         store.forgetEndedAdmissions()
         var next = try decision(spends: true)
-        (next.tokenUse?.limit, next.replay) = (uses, try replay(99))
+        next.tokenUse?.limit = uses
+        next.replay = try replay(99)
         next.entry.subject = Pseudonym([UInt8](repeating: 9, count: 32))
         await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(next) }
         clock.advance(by: .seconds(1))
