@@ -54,7 +54,7 @@ import Testing
     @Test func functionsScanNothing() throws {
         for number in 1...3 as ClosedRange<UInt64> {
             var decision = LicenseDecision(
-                now: 0, replay: SampleDecisions.replay(number, party: 1),
+                now: 0, replay: SampleDecisions.replay(number),
                 tokenUse: SampleDecisions.use(number, limit: 1),
                 devicePlaces: [SampleDecisions.place(device: 1, limit: 3)],
                 slotClaims: [
@@ -63,7 +63,7 @@ import Testing
                 entry: SampleDecisions.entry(number))
             try expectNoScan(.settle, decision.values(locks: [1]))
             try expectNoScan(.settle, decision.values(locks: [1]))
-            decision.replay = SampleDecisions.replay(number, token: 2, party: 1)
+            decision.replay = SampleDecisions.replay(number)
             try expectNoScan(.settle, decision.values(locks: [1]))
             decision.replay = SampleDecisions.replay(number + 100)
             decision.sessionTokenUse = SampleDecisions.session(1, UInt32(number))
