@@ -13,7 +13,7 @@ package final class SettledConnections: Sendable {
         var newest = 0
         var waiting: [UInt64: CheckedContinuation<Bool, Never>] = [:]
         var nextWaiter: UInt64 = 0
-        /// Whether waiting is worth it: false after somebody has waited in vain.
+        /// Whether waiting is worth it: false after a caller has waited in vain.
         var isHopeful = true
         var whenNeeded: @Sendable () -> Void = {}
     }
@@ -46,8 +46,8 @@ package final class SettledConnections: Sendable {
         for caller in waiting.values { caller.resume(returning: true) }
     }
 
-    /// Waits until a pass of the recount has ended. Returns false if that takes too long. After that nobody waits until
-    /// a pass has ended, so that requests do not wait in an outage.
+    /// Waits until a pass of the recount has ended. Returns false if that takes too long. After that no caller waits
+    /// until a pass has ended, so that requests do not wait in an outage.
     func waitForPass() async -> Bool {
         await withCheckedContinuation { caller in
             let (waiter, whenNeeded) = state.withLock { state -> (UInt64?, @Sendable () -> Void) in

@@ -7,7 +7,8 @@ import ByteCoding
 ///       16  licence
 ///    1...10  now, a signed number
 ///        1  which of the next three follow: 1 replay, 2 token use, 4 session token
-///            replay: request (32), request again (32), window and end (signed numbers), size of the answer (a number), answer
+///            replay: request (32), request again (32), window and end (signed numbers), size of the answer (a
+///            number), answer
 ///            token use: token (32), key id (16), limit (a number), end (a signed number)
 ///            session token: session (32), generation (a number), end (a signed number)
 ///    1...10  how many device places, a number
