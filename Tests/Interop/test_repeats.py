@@ -3,15 +3,19 @@
 On one node with SQLite, on two nodes with one PostgreSQL database, after a kill, and in an outage.
 """
 
+import os
+import random
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from accounts import Desk as AccountDesk
 from accounts import ledger_rows
 from counting_node import ISSUERS, Node, message, node_alone, nodes_on_one_database, token
 from fairplay_device import tags
@@ -245,6 +249,72 @@ def test_a_database_that_takes_over_gives_no_use_again(latchkey_programs: None, 
             server.sql(TERMINATE)
             assert ask_again(node, message(device), once).code == "token_used"
         assert node.process is not None and stop_daemon(node.process) == 0
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request, and what is counted with it: the account, the kind of its limit, and who asks."""
+
+    counted: tuple[str, str]
+    asker: int
+    spc: bytes
+    bearer: str
+
+
+def asks_of(node: Node, who: str) -> list[Ask]:
+    """Forty requests of one account, for three uses, two devices, two playbacks and one rental."""
+    devices = [node.device() for _ in range(4)]
+    uses = token(sub=who, limits={"uses": 3})
+    places = token(sub=f"{who}-devices", device={"max": 2})
+    group = {"session": {"groups": [{"id": "all", "max": 2}]}}
+    slots = token(sub=f"{who}-slots", rights=rights(lease=300), **group)
+    rental = token(sub=f"{who}-rental", rights=rights(rental={"start": "30d", "play": "48h"}, lease=300))
+    asks = [Ask((who, "uses"), number, message(devices[0]), uses) for number in range(12)]
+    for number, device in enumerate(devices):
+        asks += [Ask((who, "devices"), number, message(device), places) for _ in range(3)]
+        playing = message(device, number + 1, tags.PLAYING_OR_PAUSED)
+        asks.append(Ask((who, "slots"), number, playing, slots))
+        asks += [Ask((who, "rental"), number, message(device, 1, tags.PLAYING_OR_PAUSED), rental) for _ in range(3)]
+    return asks
+
+
+@pytest.mark.parametrize("kind", ["alone", "two nodes"])
+def test_sixty_four_threads_are_counted_exactly(latchkey_programs: None, tmp_path: Path, kind: str) -> None:
+    """Connections to the database are lost all the time, and the clients repeat what was not answered."""
+    accounts = 130 if "LATCHKEY_TEST_LONG" in os.environ else 6
+    with own_server() as server:
+        if kind == "alone":
+            (tmp_path / "alone").mkdir()
+            nodes: list[Node] = [node_alone(tmp_path / "alone")]
+        else:
+            first = node_on(server, tmp_path / "first")
+            nodes = [first, node_on(server, tmp_path / "second", name="node-2", like=first)]
+        for node in nodes:
+            node.start()
+        asks = [ask for number in range(accounts) for ask in asks_of(nodes[0], f"{kind}-{number}")]
+        random.Random(len(asks)).shuffle(asks)
+        given: dict[tuple[str, str], list[int]] = defaultdict(list)
+        with ThreadPoolExecutor(64) as pool:
+            running = {
+                pool.submit(ask_again, nodes[number % len(nodes)], ask.spc, ask.bearer): ask
+                for number, ask in enumerate(asks)
+            }
+            for number, answer in enumerate(as_completed(running)):
+                ask = running[answer]
+                if answer.result().status == 200:
+                    given[ask.counted].append(ask.asker)
+                if kind != "alone" and number % 40 == 0:
+                    server.sql(TERMINATE)
+        for (who, limit), askers in given.items():
+            counted = len(askers) if limit == "uses" else len(set(askers))
+            assert counted == {"uses": 3, "devices": 2, "slots": 2, "rental": 4}[limit], (who, limit, askers)
+            if limit == "devices":
+                assert len(askers) == 6, "a device that has a place keeps it"
+        assert len(given) == 4 * accounts
+        for number in range(accounts):
+            assert len(AccountDesk(nodes[0]).listed("rentals", f"{kind}-{number}-rental")) == 1
+        for node in nodes:
+            assert node.process is not None and stop_daemon(node.process) == 0
 
 
 def test_terminations_at_random_give_nothing_twice(latchkey_programs: None, tmp_path: Path) -> None:
