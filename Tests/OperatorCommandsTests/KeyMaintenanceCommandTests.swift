@@ -49,7 +49,7 @@ import Testing
     /// Keys for systems other than FairPlay, from an option and from a file.
     @Test func storesKeysOfEveryScheme() async throws {
         for scheme in EncryptionScheme.allCases.map(\.rawValue) {
-            let made = try await keys("create", "--content", "made", "--scheme", scheme, "--json")
+            let made = try await keys("create", "--content", "made-\(scheme)", "--scheme", scheme, "--json")
             #expect(try made.object()["scheme"]?.string == scheme, "\(made.messages)")
         }
         let file = "kid,content,key,iv,scheme\n\(Self.kid),imported,\(Self.key),\(Self.iv),cbc1\n"

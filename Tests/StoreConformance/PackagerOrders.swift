@@ -130,8 +130,8 @@ package enum PackagerOrders {
                 given[other] = changed
             }
         }
-        // Otherwise the orders would not have met.
-        #expect(storedCount > count / 10 && spelledCount > 0 && farCount > 0)
+        // Otherwise the orders would not have met. A few orders need not have a period that is too far.
+        #expect(storedCount > count / 10 && spelledCount > 0 && (farCount > 0 || count < 1000))
     }
 
     /// What the packager's asset ids give: a key and whether its period is served, several keys, or nothing.
