@@ -241,6 +241,7 @@ package final class SharedDecisionStore: DecisionStore {
             var decision = decision
             decision.entry = decision.entry.uncounted
             return try await repeated(decision, answer, false)
+        case .rentalDiffers(let stored): return .denied(.rentalDiffers(stored))
         case .admitted:
             try await ledger.append(decision.entry.uncounted, keeping: decision, mark: nil)
             state.withLock { $0.admitted += 1 }

@@ -282,7 +282,8 @@ def test_a_ledger_that_was_lost_is_degraded_until_it_rejoins(nodes: list[Node]) 
     await_shipped(node, daemon)
     lost = identity(node)
     stop(node)
-    for file in node.setup.glob("ledger.db*"):
+    # The whole disk is lost, and the mark of the database with it.
+    for file in [*node.setup.glob("ledger.db*"), node.setup / ".ledger.db-lock"]:
         file.unlink()
     # Makes the node look as if it had been away for longer than a running node is ever silent.
     copy(node, "UPDATE ledger_node SET seen_at = 0 RETURNING 1")

@@ -87,6 +87,29 @@ import Testing
         #expect(try await desk.ask(once, request, at: now + 10).failure == .denied(.replayed))
     }
 
+    /// The session of a repeated licence ends with the right of the first token, although the second one is spent.
+    @Test func aRepetitionGivesASpentTokenNoLongerSession() async throws {
+        let now = LicensingFixture.now
+        let spent = Grant(jti: "b", uses: 1, end: now + 130)
+        #expect(try await desk.ask(spent).isGiven)
+        let request = try desk.request()
+        #expect(try await desk.ask(Grant(end: now + 15), request).isGiven)
+        let again = try await desk.ask(spent, request).license
+        #expect(again.times.expiresAt == now + 15 && again.sessionToken == nil)
+    }
+
+    @Test func aTokenForOneNetworkIsAnotherGrant() async throws {
+        let spent = Grant(jti: "b", uses: 1, lease: 60)
+        #expect(try await desk.ask(spent).isGiven)
+        let message = try desk.request().message
+        let home = RequestOrigin(address: .v4(0x7F00_0001))
+        let request = LicenseRequest(message: message, use: .streaming, origin: home)
+        let bound = try desk.token(Grant(lease: 60, network: "127.0.0.1/32"))
+        #expect(await desk.fixture.outcome(of: request, token: bound).failure == nil)
+        let refusal = await desk.fixture.outcome(of: request, token: try desk.token(spent)).failure
+        #expect(refusal == .denied(.tokenUsed(limit: 1)))
+    }
+
     // MARK: Honest retries
 
     @Test func theSameRequestCostsOneUseAndOneRow() async throws {
@@ -223,15 +246,16 @@ private struct Grant: Sendable, CustomStringConvertible {
     var bindsFirst = false
     var playbacks: Int?
     var rental = false
+    var network: String?
 
     init(
         jti: String = "a", subject: String? = "viewer", uses: Int? = nil, lease: Int64? = nil, end: Int64? = nil,
         mode: String = "stream", deviceMaximum: Int? = nil, bindsFirst: Bool = false, playbacks: Int? = nil,
-        rental: Bool = false
+        rental: Bool = false, network: String? = nil
     ) {
         (self.jti, self.subject, self.uses, self.lease, self.end) = (jti, subject, uses, lease, end)
         (self.mode, self.deviceMaximum, self.bindsFirst) = (mode, deviceMaximum, bindsFirst)
-        (self.playbacks, self.rental) = (playbacks, rental)
+        (self.playbacks, self.rental, self.network) = (playbacks, rental, network)
     }
 
     static func random(_ jti: String, using random: inout SeededGenerator) -> Grant {
@@ -253,7 +277,9 @@ private struct Grant: Sendable, CustomStringConvertible {
         if rental { right.append(#""rental":{"start":"30d","play":"48h"}"#) }
         var members = [#""jti":"\#(jti)""#, #""rights":[{\#(right.joined(separator: ","))}]"#]
         if let subject { members.append(#""sub":"\#(subject)""#) }
-        if let uses { members.append(#""limits":{"uses":\#(uses)}"#) }
+        var limits = uses.map { [#""uses":\#($0)"#] } ?? []
+        if let network { limits.append(#""ips":["\#(network)"]"#) }
+        if !limits.isEmpty { members.append(#""limits":{\#(limits.joined(separator: ","))}"#) }
         if let playbacks { members.append(#""session":{"groups":[{"id":"tv","max":\#(playbacks)}]}"#) }
         var device: [String] = []
         if bindsFirst { device.append(#""bind":"first""#) }

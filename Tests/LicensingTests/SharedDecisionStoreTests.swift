@@ -143,6 +143,35 @@ import Testing
         #expect(store.counts.admitted == 1 && store.counts.overLimit == 2)
     }
 
+    /// A place in a group, and what was played of a rental.
+    @Test func admitsNoPlaybackAndNoRentalAgain() async throws {
+        let store = store(.admit)
+        var given = try decision(spends: true)
+        let (group, rented) = (try Self.name(31), try Self.name(32))
+        let record = RentalRecord(openedAt: 1, firstPlay: 5)
+        given.slotClaims = [
+            SlotClaim(
+                group: group, limit: 1, whenFull: .denyNew,
+                playback: .init(device: try Self.name(33), session: 1, content: group), isConfirmed: true,
+                heldUntil: 100)
+        ]
+        given.rental = RentalClaim(
+            name: rented, owner: rented, content: "movie-1", known: nil, record: record, keptUntil: 100)
+        given.replay = try replay(1)
+        #expect(try await store.commit(given) == .recorded)
+        shared.answer(with: .failure(.unavailable(.unreachable)))
+        var next = given
+        next.replay = try replay(2)
+        #expect(try await store.commit(next) == .denied(.rentalDiffers(record)))
+        next.rental?.known = record
+        #expect(try await store.commit(next) == .recorded, "the same device goes on")
+        next.replay = try replay(3)
+        next.slotClaims[0].playback.device = try Self.name(34)
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(next) }
+        next.now = 100
+        #expect(try await store.commit(next) == .recorded, "the first playback is over")
+    }
+
     private static func name(_ number: UInt8) throws -> Pseudonym {
         try #require(Pseudonym([UInt8](repeating: number, count: 32)))
     }

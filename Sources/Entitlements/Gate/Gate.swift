@@ -12,6 +12,8 @@ package struct Authorization: Equatable, Sendable {
     package let right: Right
     /// The right after the policy has tightened it.
     let tightened: Right
+    /// From where the token may be used.
+    let useLimits: UseLimits
     /// The session that the licence renews; nil for an entitlement token.
     let renewedSession: Bytes16?
     /// The limits of the licence, for the requested use.
@@ -35,6 +37,7 @@ package struct Authorization: Equatable, Sendable {
         self.right = granted
         tightened = right
         renewedSession = request.claims.renewal?.id
+        useLimits = request.claims.limits
         rentalEnd = rental?.end
         subject = request.claims.subject
         tokenID = request.claims.tokenID

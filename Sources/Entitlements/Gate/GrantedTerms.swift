@@ -1,4 +1,5 @@
 package import ByteCoding
+import POSIXSockets
 
 /// The first licence of a repeated request, as far as it bounds the repetition.
 package struct FirstLicense: Equatable, Sendable {
@@ -43,7 +44,7 @@ extension Authorization {
     package var rightEnd: Int64? { tightened.end }
 
     /// Writes what is granted: the use of the key, the times, outputs, protection and limits of the right after the
-    /// policy has tightened it, and the session that is renewed. Two requests with the same bytes are granted the same.
+    /// policy has tightened it, the networks and countries, and the session that is renewed. Two requests with the same bytes are granted the same.
     ///
     /// The token's id is left out, and what is counted under it: its uses, and the device that it is bound to. Absolute
     /// ends are left out too, because tokens that are minted for each attempt may end "four hours from now", and so is
@@ -63,6 +64,8 @@ extension Authorization {
         writer.write(word: protection.securityLevel?.rawValue)
         writer.write(flag: tightened.outputs.airPlay)
         writer.write(flag: tightened.outputs.avAdapter)
+        for network in useLimits.networks { writer.write(word: network.description) }
+        for country in useLimits.countries { writer.write(word: country.text) }
         writer.write(number: obligations.deviceMaximum.map { Int64($0) })
         writer.write(flag: obligations.replacesOldestDevice)
         for session in obligations.sessions {

@@ -72,7 +72,8 @@ extension SessionTokens {
             authorization.right.rental == nil
             ? limits.rental.map { license.issuedAt + Int64($0) } : authorization.rentalEnd
         let sessionEnd = claims.renewal?.absoluteEnd ?? LimitSeconds.sum(license.decidedAt, maximumLife)
-        return LimitSeconds.least(sessionEnd, rentalEnd, authorization.right.end)
+        // The session of a repeated licence ends with the right of its first licence.
+        return LimitSeconds.least(sessionEnd, rentalEnd, authorization.rightEnd)
     }
 
     private func sign(_ payload: [UInt8]) throws(CryptoError) -> String {

@@ -36,6 +36,8 @@ final class OutageAdmissions: Sendable {
         case admitted
         /// The same request was decided before, with this answer.
         case repeated(answer: [UInt8])
+        /// This node remembers the rental differently from how the licence was computed.
+        case rentalDiffers(RentalRecord)
         case refused
     }
 
@@ -48,9 +50,15 @@ final class OutageAdmissions: Sendable {
         }
     }
 
-    private struct Place: Hashable {
+    fileprivate struct Place: Hashable {
         let owner: Pseudonym
         let device: Pseudonym
+    }
+
+    /// A name under which licences of an outage are counted.
+    enum CountedName: Hashable {
+        case pseudonym(Pseudonym)
+        case tokenID(String)
     }
 
     /// The uses and places of decisions that are under way. The database may have given them, and this node does not
@@ -62,8 +70,8 @@ final class OutageAdmissions: Sendable {
 
         mutating func add(_ decision: LicenseDecision) {
             if let use = decision.tokenUse { uses[KeyUse(use), default: 0] += 1 }
-            for place in decision.devicePlaces {
-                places[Place(owner: place.owner, device: place.device), default: 0] += 1
+            for place in decision.places {
+                places[place, default: 0] += 1
                 devices[place.owner, default: []].insert(place.device)
             }
         }
@@ -72,10 +80,9 @@ final class OutageAdmissions: Sendable {
             if let use = decision.tokenUse, let count = uses[KeyUse(use)] {
                 uses[KeyUse(use)] = count > 1 ? count - 1 : nil
             }
-            for place in decision.devicePlaces {
-                let key = Place(owner: place.owner, device: place.device)
-                guard let count = places[key] else { continue }
-                places[key] = count > 1 ? count - 1 : nil
+            for place in decision.places {
+                guard let count = places[place] else { continue }
+                places[place] = count > 1 ? count - 1 : nil
                 guard count == 1 else { continue }
                 devices[place.owner]?.remove(place.device)
                 if devices[place.owner]?.isEmpty == true { devices[place.owner] = nil }
@@ -85,11 +92,14 @@ final class OutageAdmissions: Sendable {
 
     private struct State {
         /// How many licences were admitted for each token and subject.
-        var counts: [Pseudonym: Int] = [:]
+        var counts: [CountedName: Int] = [:]
         /// The answers to the requests that were admitted, or decided by this node before.
         var answers: [Pseudonym: [UInt8]] = [:]
         var uses: [KeyUse: UInt32] = [:]
         var devices: [Pseudonym: Set<Pseudonym>] = [:]
+        /// Until when each device holds a playback, by group.
+        var playbacks: [Pseudonym: [Pseudonym: Int64]] = [:]
+        var rentals: [Pseudonym: RentalRecord] = [:]
         /// The last of the node's own decisions that is known.
         var lastOwn: Int64 = 0
         var ownCount = 0
@@ -100,6 +110,13 @@ final class OutageAdmissions: Sendable {
         mutating func note(_ decision: LicenseDecision) {
             if let use = decision.tokenUse { uses[KeyUse(use), default: 0] += 1 }
             for place in decision.devicePlaces { devices[place.owner, default: []].insert(place.device) }
+            for claim in decision.slotClaims {
+                let (device, end) = (claim.playback.device, claim.heldUntil)
+                playbacks[claim.group, default: [:]][device, default: end].raise(to: end)
+            }
+            if let claim = decision.rental {
+                rentals[claim.name] = claim.record.merged(with: rentals[claim.name])
+            }
             if let replay = decision.replay { answers[replay.request] = replay.answer }
         }
 
@@ -115,7 +132,7 @@ final class OutageAdmissions: Sendable {
         }
 
         mutating func noteAdmitted(_ decision: LicenseDecision) {
-            let names = [decision.countedToken, decision.entry.subject]
+            let names = [decision.countedToken, decision.entry.subject.map { .pseudonym($0) }]
             for name in Set(names.compactMap(\.self)) { counts[name, default: 0] += 1 }
             note(decision)
             admittedCount += 1
@@ -128,11 +145,18 @@ final class OutageAdmissions: Sendable {
                 let key = KeyUse(use)
                 if uses[key, default: 0] + underWay.uses[key, default: 0] > use.limit { return false }
             }
-            return decision.devicePlaces.allSatisfy { place in
-                let known = devices[place.owner] ?? []
-                if known.contains(place.device) || place.kind == .replacing { return true }
-                return known.union(underWay.devices[place.owner] ?? []).count <= Int(place.limit)
+            let hasRoom = decision.slotClaims.allSatisfy { claim in
+                let live = (playbacks[claim.group] ?? [:]).filter { $0.value > decision.now }.keys
+                let device = claim.playback.device
+                if live.contains(device) || claim.whenFull == .evictOldest { return true }
+                return Set(live).union(underWay.devices[claim.group] ?? []).count <= Int(claim.limit)
             }
+            return hasRoom
+                && decision.devicePlaces.allSatisfy { place in
+                    let known = devices[place.owner] ?? []
+                    if known.contains(place.device) || place.kind == .replacing { return true }
+                    return known.union(underWay.devices[place.owner] ?? []).count <= Int(place.limit)
+                }
         }
     }
 
@@ -203,11 +227,14 @@ final class OutageAdmissions: Sendable {
     /// Returns nil if what was learned was forgotten meanwhile.
     private func verdict(on decision: LicenseDecision, _ learned: Int) -> Verdict? {
         let tokenLimit = min(limits.perToken, decision.tokenUse.map { Int($0.limit) } ?? .max)
-        let subject = decision.entry.subject
+        let subject = decision.entry.subject.map { CountedName.pseudonym($0) }
         return state.withLock { [now = clock.monotonicTime] state in
             guard state.forgottenCount == learned else { return nil }
             if let replay = decision.replay, let known = state.known.answers[replay.request] {
                 return .repeated(answer: known)
+            }
+            if let claim = decision.rental, let stored = state.known.rentals[claim.name], claim.known != stored {
+                return .rentalDiffers(stored)
             }
             guard state.known.counts.count < Self.capacity, state.known.admittedCount < Self.capacity,
                 state.known.ownCount < Self.ownCapacity,
@@ -235,6 +262,22 @@ final class OutageAdmissions: Sendable {
 }
 
 extension LicenseDecision {
-    /// The token whose licences are limited in an outage; nil if nothing is counted under its name.
-    fileprivate var countedToken: Pseudonym? { tokenUse?.token ?? devicePlaces.first?.owner }
+    /// The token whose licences are limited in an outage; nil if the decision does not name it.
+    fileprivate var countedToken: OutageAdmissions.CountedName? {
+        if let tokenUse { return .pseudonym(tokenUse.token) }
+        if let tokenID = entry.tokenID { return .tokenID(tokenID) }
+        return devicePlaces.first.map { .pseudonym($0.owner) }
+    }
+}
+
+extension LicenseDecision {
+    /// The device places, and the devices of the playbacks in each group.
+    fileprivate var places: [OutageAdmissions.Place] {
+        devicePlaces.map { OutageAdmissions.Place(owner: $0.owner, device: $0.device) }
+            + slotClaims.map { OutageAdmissions.Place(owner: $0.group, device: $0.playback.device) }
+    }
+}
+
+extension Int64 {
+    fileprivate mutating func raise(to other: Int64) { self = Swift.max(self, other) }
 }
