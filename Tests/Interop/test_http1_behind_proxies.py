@@ -56,6 +56,7 @@ def assert_own_answers(pair: Pair) -> None:
         assert http1_wire.exchange(pair.proxy.address, request).statuses == [status]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if name in UNENDED else ()) for name in CASES]
 )

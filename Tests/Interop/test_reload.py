@@ -1567,12 +1567,14 @@ def test_every_live_field_has_a_step(lab: Lab) -> None:
     assert set(shown) | set(NOT_SHOWN) == live
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step.fields[0])
 def test_a_live_field_is_in_force_for_the_next_request(lab: Lab, step: Step) -> None:
     with under_load(lab):
         step.run(lab)
 
 
+@pytest.mark.slow
 def test_each_fixed_field_is_named(lab: Lab) -> None:
     lab.materials.secret("fixed-other", secrets.token_hex(32))
     fixed = [field for field in table_of(lab.configuration) if field.is_fixed]

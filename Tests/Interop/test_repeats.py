@@ -278,6 +278,7 @@ def asks_of(node: Node, who: str) -> list[Ask]:
     return asks
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["alone", "two nodes"])
 def test_sixty_four_threads_are_counted_exactly(latchkey_programs: None, tmp_path: Path, kind: str) -> None:
     """Connections to the database are lost all the time, and the clients repeat what was not answered."""
@@ -317,6 +318,7 @@ def test_sixty_four_threads_are_counted_exactly(latchkey_programs: None, tmp_pat
             assert node.process is not None and stop_daemon(node.process) == 0
 
 
+@pytest.mark.slow
 def test_terminations_at_random_give_nothing_twice(latchkey_programs: None, tmp_path: Path) -> None:
     with own_server() as server:
         node = node_on(server, tmp_path, on_outage="admit")

@@ -249,6 +249,7 @@ def awaited(is_there: Callable[[], bool]) -> None:
         time.sleep(0.2)
 
 
+@pytest.mark.slow
 def test_several_nodes_make_each_key_once_and_go_on_alone(nodes: list[Node]) -> None:
     contents = [f"live-{number}" for number in range(CONTENTS)]
     for content in contents:

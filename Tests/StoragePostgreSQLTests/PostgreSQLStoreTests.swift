@@ -8,7 +8,7 @@ import Testing
 
 @testable import StoragePostgreSQL
 
-@Suite(.needsPostgreSQL) struct PostgreSQLStoreTests {
+@Suite(.needsPostgreSQL, .tags(.slow)) struct PostgreSQLStoreTests {
     let database: TestDatabase
 
     init() throws {
@@ -111,7 +111,7 @@ import Testing
         #expect(altered.rowCount == 1)
     }
 
-    @Test(.tags(.slow), arguments: DecisionConformance.Case.allCases, nodeCounts)
+    @Test(arguments: DecisionConformance.Case.allCases, nodeCounts)
     func decides(by rule: DecisionConformance.Case, nodeCount: Int) async throws {
         try await withNodes(nodeCount) { nodes async throws in
             try await DecisionConformance.run(rule, on: clocked(nodes))

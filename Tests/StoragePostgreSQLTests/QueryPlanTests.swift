@@ -8,7 +8,7 @@ import Testing
 
 /// No statement of a request may read a whole table. Otherwise its cost would grow with everything that was ever
 /// stored.
-@Suite(.needsPostgreSQL) struct PostgreSQLQueryPlanTests {
+@Suite(.needsPostgreSQL, .tags(.slow)) struct PostgreSQLQueryPlanTests {
     private let database: TestDatabase
     private let connection: PostgreSQLConnection
 

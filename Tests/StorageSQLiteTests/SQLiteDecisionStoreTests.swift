@@ -34,7 +34,7 @@ import Testing
         try await DecisionConformance.run(rule, on: [WholeDecisionStore(store)])
     }
 
-    @Test(arguments: DecisionConformance.Case.allCases)
+    @Test(.tags(.slow), arguments: DecisionConformance.Case.allCases)
     func settles(by rule: DecisionConformance.Case) async throws {
         let store = try open()
         defer { store.stop() }
@@ -43,7 +43,7 @@ import Testing
     }
 
     /// A tool beside the daemon follows the same rules, and both write to the same ledger.
-    @Test(arguments: DecisionConformance.Case.allCases)
+    @Test(.tags(.slow), arguments: DecisionConformance.Case.allCases)
     func decidesBesideATool(by rule: DecisionConformance.Case) async throws {
         var options = SQLiteDecisionStore.Options()
         options.locksLedger = false
