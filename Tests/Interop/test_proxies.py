@@ -251,7 +251,6 @@ async def paced(number: int, end: float):
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LOADED)
 def test_no_request_is_lost_behind_a_proxy_whose_clients_cancel(
     name: str, tmp_path: Path, latchkey_programs: None

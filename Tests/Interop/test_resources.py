@@ -41,7 +41,6 @@ def rows() -> Iterator[list[tuple[str, ...]]]:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 @pytest.mark.parametrize("case", ATTACKS, ids=lambda case: case.name.replace(" ", "-"))
 def test_what_clients_hold_is_bounded(
     case: Attack, tmp_path: Path, latchkey_programs: None, rows: list[tuple[str, ...]]
