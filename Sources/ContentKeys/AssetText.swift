@@ -71,6 +71,12 @@ struct AssetText {
         guard !explicit.isEmpty || !keyNames.isEmpty else {
             return Names(candidates: ownNames + parts.flatMap(\.others))
         }
+        // A step of a path may have encoded slashes, as Base64 has them. Decoded, the whole text is another path, and a
+        // content with that name must not stand before the key.
+        if let decoded, Self.slashCount(decoded) > Self.slashCount(identifier) {
+            let other = Self.contentID(decoded)
+            ownNames.removeAll { if case .contentID(let contentID) = $0 { contentID == other } else { false } }
+        }
         let distinct = explicit.reduce(into: [KeyID]()) { if !$0.contains($1) { $0.append($1) } }
         let contents = parts.flatMap(\.others).compactMap { candidate in
             if case .contentID(let contentID) = candidate { contentID } else { nil }
@@ -115,10 +121,11 @@ struct AssetText {
                 part.keyIDs.append(
                     Part.KeyName(
                         keyID: value.flatMap(Self.keyID), candidates: value.map { Self.named(by: $0) } ?? []))
-            } else if !isNamed, Self.isName(sides[0], in: Self.contentNames) {
+            } else if Self.isName(sides[0], in: Self.contentNames) {
+                // Of several contents the first one is meant, but a key id always counts.
+                let counts = !isNamed || (value.flatMap(Self.explicitKeyID) != nil)
                 isNamed = true
-                guard let value else { continue }
-                part.add(value)
+                if let value, counts { part.add(value) }
             }
         }
         return part
@@ -173,6 +180,8 @@ struct AssetText {
             name.utf8.count == text.count && zip(name.utf8, text).allSatisfy { $0 == lowercased($1) }
         }
     }
+
+    private static func slashCount(_ text: [UInt8]) -> Int { text.count { $0 == UInt8(ascii: "/") } }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {
         (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte

@@ -16,10 +16,22 @@ package struct SpelledName: Hashable, Sendable {
 
     /// Returns the key ids that the characters of a content id name as an asset id.
     package static func names(of contentID: ContentID) -> [SpelledName] {
-        // An id of one character is no asset id.
-        guard let assetID = try? AssetID(bytes: Array(contentID.text.utf8)) else { return [] }
+        let text = Array(contentID.text.utf8)
+        // The last step of a path may have encoded slashes, as Base64 has them, so each end of the id may be one.
+        let starts = text.indices.filter { text[$0] == UInt8(ascii: "/") || text[$0] == UInt8(ascii: ";") }
+        let steps = starts.map { Array(text[($0 + 1)...]) }.filter { Self.stepSizes.contains($0.count) }
+        let found = ([text] + steps).flatMap { keyIDs(of: $0) }
+        return found.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }.map { SpelledName($0, contentID) }
+    }
+
+    /// The sizes of a key id as Base64.
+    private static let stepSizes = 22...24
+
+    /// Returns the key ids that an asset id of these characters names. One character is no asset id.
+    private static func keyIDs(of text: [UInt8]) -> [KeyID] {
+        guard let assetID = try? AssetID(bytes: text) else { return [] }
         return AssetReference(assetID).candidates.compactMap { candidate in
-            if case .keyID(let keyID) = candidate { SpelledName(keyID, contentID) } else { nil }
+            if case .keyID(let keyID) = candidate { keyID } else { nil }
         }
     }
 

@@ -121,7 +121,7 @@ import Testing
         "skd://h/x?contentId=movie-1&kid=\(uuid)", "skd://h/movie-1?KID=\(uuid)", "h/x?keyid=\(uuid)&cid=movie-1",
         "skd://drmtoday?assetId=movie-1&variantId=&keyId=\(uuid)", "cid=movie-1&Key_ID=ex0MnlKkTgucYQpfO40uEQ",
         "skd://\(uuid)?contentId=movie-1", "skd://h/\(uuid)?contentId=movie-1",
-        "skd://h/;ex0MnlKkTgucYQpfO40uEQ==?contentId=movie-1",
+        "skd://h/;ex0MnlKkTgucYQpfO40uEQ==?contentId=movie-1", "skd://h/x?cid=movie-1&assetId=\(uuid)",
     ])
     func bindsToAnExplicitKeyID(text: String) throws {
         let (keyID, contentID) = (try KeyID(parsing: Self.uuid), try ContentID("movie-1"))
@@ -130,6 +130,22 @@ import Testing
         #expect(reference.binding?.contentIDs.first == contentID)
         #expect(reference.candidates.contains(.keyID(keyID)))
         #expect(!reference.candidates.contains(.contentID(contentID)))
+    }
+
+    /// The Base64 of a key id may have a slash. Decoded, the text is the path of a content that another packager could
+    /// order.
+    @Test(arguments: ["", "==", "%3D%3D"])
+    func aKeyIDWithASlashIsNoPathOfAContent(padding: String) throws {
+        let keyID = try KeyID(parsing: "237c46af-f1f1-457e-bbbe-9df128a187d4")
+        for host in ["skd://h/", "h/", "skd://h/a/;"] {
+            let assetID = try AssetID(bytes: Array("\(host)I3xGr%2FHxRX67vp3xKKGH1A\(padding)".utf8))
+            let candidates = AssetReference(assetID).candidates
+            #expect(candidates.contains(.keyID(keyID)), "\(assetID)")
+            let contents = candidates.compactMap { candidate in
+                if case .contentID(let contentID) = candidate { contentID.text } else { nil }
+            }
+            #expect(!contents.contains { $0.hasSuffix("/I3xGr/HxRX67vp3xKKGH1A==") }, "\(contents)")
+        }
     }
 
     /// Two key ids that differ name no key, and neither does a text that should be a key id.

@@ -16,6 +16,14 @@ import Testing
         #expect(SpelledName.names(of: contentID) == [SpelledName(try KeyID(parsing: Self.uuid), contentID)])
     }
 
+    /// A link may have the slashes of Base64 encoded.
+    @Test(arguments: ["h/I3xGr/HxRX67vp3xKKGH1A==", "h/I3xGr/HxRX67vp3xKKGH1A", "h/a/;I3xGr/HxRX67vp3xKKGH1A=="])
+    func findsAKeyIDWithASlash(text: String) throws {
+        let contentID = try ContentID(text)
+        let keyID = try KeyID(parsing: "237c46af-f1f1-457e-bbbe-9df128a187d4")
+        #expect(SpelledName.names(of: contentID).contains(SpelledName(keyID, contentID)))
+    }
+
     /// The 16 bytes of a key id can be a text in each form that names a content.
     @Test(arguments: [
         ("b/movie-00000002", ["b/movie-00000002", "movie-00000002"]), ("skd://movie-0001", ["movie-0001"]),
