@@ -199,7 +199,9 @@ import Testing
         let count = TestLength.inputs(short: 60, long: 1500)
         var repeated = 0
         for _ in 0..<count {
-            let (first, second) = (Grant.random("a", using: &random), Grant.random("b", using: &random))
+            let first = Grant.random("a", using: &random)
+            var second = Grant.random("b", using: &random)
+            if Int.random(in: 0..<3, using: &random) == 0 { second.takeGrant(of: first) }
             let before = [first, second].filter { _ in Bool.random(using: &random) }
             let age = Int64.random(in: 0...130, using: &random)
             let same = try await Self.play(before, first, second, age: age, isSame: true)
@@ -265,6 +267,11 @@ private struct Grant: Sendable, CustomStringConvertible {
             end: any([nil, nil, LicensingFixture.now + 400, LicensingFixture.now + 14_400]),
             deviceMaximum: any([nil, nil, 1]), bindsFirst: any([false, false, true]) ?? false,
             playbacks: any([nil, nil, 1]))
+    }
+
+    /// Grants what another token grants. Its id, uses and binding stay.
+    mutating func takeGrant(of other: Grant) {
+        (lease, end, deviceMaximum, playbacks) = (other.lease, other.end, other.deviceMaximum, other.playbacks)
     }
 
     /// What makes two grants equal. It is written here a second time, so that the tests do not ask the code.
