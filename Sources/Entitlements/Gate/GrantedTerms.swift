@@ -44,7 +44,8 @@ extension Authorization {
     package var rightEnd: Int64? { tightened.end }
 
     /// Writes what is granted: the use of the key, the times, outputs, protection and limits of the right after the
-    /// policy has tightened it, the networks and countries, and the session that is renewed. Two requests with the same bytes are granted the same.
+    /// policy has tightened it, the networks and countries, and the session that is renewed. Two requests with the same
+    /// bytes are granted the same.
     ///
     /// The token's id is left out, and what is counted under it: its uses, and the device that it is bound to. Absolute
     /// ends are left out too, because tokens that are minted for each attempt may end "four hours from now", and so is
