@@ -2,6 +2,7 @@ import DeviceSimulation
 import Entitlements
 import FairPlay
 import KeyCrypto
+import POSIXSockets
 import Records
 import TestSupport
 import Testing
