@@ -53,8 +53,8 @@ package enum PolicyLint {
 
     /// Returns the findings about the rules of a configuration, the floor first.
     ///
-    /// - Parameter limitsStoredKeys: Whether the rules must limit stored keys, because tokens may grant offline use
-    ///   without limits. Otherwise only rules that allow offline use themselves are examined for such limits.
+    /// With `limitsStoredKeys`, the rules must limit stored keys, because tokens may grant offline use without limits.
+    /// Otherwise only rules that allow offline use themselves are examined for such limits.
     package static func findings(
         in policy: EntitlementPolicy, limitsStoredKeys: Bool = false
     ) -> [PolicyFinding] {
