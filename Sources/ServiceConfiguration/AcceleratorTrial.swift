@@ -15,7 +15,8 @@ package enum AcceleratorTrial {
 
     /// How a child process ends by itself.
     private enum Status: Int32 {
-        case passed = 0
+        /// It is not 0, because a library may end the process before the trial.
+        case passed = 13
         /// The child has sent the reason.
         case refused = 10
         case processorUnsuited = 11

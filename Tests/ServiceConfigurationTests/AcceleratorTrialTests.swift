@@ -27,12 +27,12 @@ import Testing
     }
 
     @Test func passesIfTheChildDoes() throws {
-        #expect(try refusal("[ $# -eq 2 ] && [ \"$2\" = \"\(library)\" ]") == nil)
+        #expect(try refusal("[ $# -eq 2 ] && [ \"$2\" = \"\(library)\" ] && exit 13") == nil)
     }
 
     @Test(arguments: [
         ("kill -BUS $$", "was ended by SIGBUS"), ("kill -ILL $$", "was ended by SIGILL"),
-        ("exit 1", "has ended with status 1"),
+        ("exit 1", "has ended with status 1"), ("exit 0", "has ended with status 0"),
     ])
     func saysHowTheChildEnded(script: String, end: String) throws {
         #expect(try refusal(script) == .trialFailed(end))
