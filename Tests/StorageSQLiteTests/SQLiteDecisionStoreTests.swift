@@ -80,6 +80,25 @@ import Testing
         #expect(store.statistics.rowCount == before.rowCount + 4)
     }
 
+    /// A damaged row concerns the decisions that read it. The others of the same commit are recorded.
+    @Test func aMalformedRowFailsItsOwnDecisionAlone() async throws {
+        let store = try open()
+        defer { store.stop() }
+        func decision(_ number: UInt64, group: UInt64) -> LicenseDecision {
+            LicenseDecision(
+                now: 0, replay: SampleDecisions.replay(number),
+                slotClaims: [SampleDecisions.slot(group: group, device: number, session: number)],
+                entry: SampleDecisions.entry(number))
+        }
+        #expect(try await store.commit(decision(1, group: 1)) == .recorded)
+        var other = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 60_000)
+        try other.execute("PRAGMA ignore_check_constraints = ON; UPDATE slot SET device = x'01'")
+        let outcomes = await store.commit(together: [decision(2, group: 1), decision(3, group: 2)])
+        #expect(outcomes == [.failure(.recordMalformed), .success(.recorded)])
+        await #expect(throws: StoreError.recordMalformed) { try await store.commit(decision(4, group: 1)) }
+        #expect(try SampleLedger.verify(folder.database).count == 2)
+    }
+
     @Test(arguments: RevocationConformance.Case.allCases)
     func revokes(by rule: RevocationConformance.Case) async throws {
         let store = try open()
