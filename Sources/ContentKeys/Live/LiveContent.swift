@@ -59,7 +59,7 @@ package struct LivePeriods: Hashable, Sendable {
     }
 
     /// Checks the periods of new keys of a content whose keys decide which periods are served. `newest` is the newest
-    /// period with a live key; nil if there is none. Throws `periodTooFar` for the first period that is too far.
+    /// period with a live key, or nil. Throws `periodTooFar` with the first one that comes too long after it.
     package static func check(
         _ periods: some Sequence<UInt32>, of contentID: ContentID, after newest: UInt32?
     ) throws(StoreError) {

@@ -65,13 +65,15 @@ extension Authorization {
         writer.write(word: protection.securityLevel?.rawValue)
         writer.write(flag: tightened.outputs.airPlay)
         writer.write(flag: tightened.outputs.avAdapter)
-        for network in useLimits.networks { writer.write(word: network.description) }
-        for country in useLimits.countries { writer.write(word: country.text) }
+        writer.write(words: useLimits.networks.map(\.description))
+        writer.write(words: useLimits.countries.map(\.text))
         writer.write(number: obligations.deviceMaximum.map { Int64($0) })
         writer.write(flag: obligations.replacesOldestDevice)
+        writer.write(UInt32(obligations.sessions.count))
         for session in obligations.sessions {
             writer.write(word: session.mode.rawValue)
             writer.write(number: session.grace)
+            writer.write(UInt32(session.groups.count))
             for group in session.groups {
                 writer.write(word: group.id)
                 writer.write(number: Int64(group.maximum))
@@ -90,12 +92,17 @@ extension ByteWriter {
         write(flag.map { UInt8($0 ? 2 : 1) } ?? 0)
     }
 
-    /// Writes the size of the text before it, so that no two lists of texts have the same bytes.
+    /// Writes the size of the text before it. With the counts of lists, no two grants have the same bytes.
     fileprivate mutating func write(word: String?) {
         write(UInt8(word == nil ? 0 : 1))
         guard let word else { return }
         write(UInt32(word.utf8.count))
         write(utf8Of: word)
+    }
+
+    fileprivate mutating func write(words: [String]) {
+        write(UInt32(words.count))
+        for word in words { write(word: word) }
     }
 
     fileprivate mutating func write(session: Bytes16?) {

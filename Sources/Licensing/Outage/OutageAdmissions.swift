@@ -21,7 +21,7 @@ package struct AdmissionLimits: Equatable, Sendable {
 ///
 /// It knows what the node itself has decided in the last minutes: a use or a place that this node has given is not
 /// given again. What other nodes have given is not known, so the licences for each token and subject are limited too.
-/// The limits last until ten minutes have passed without an outage. When `capacity` tokens, subjects or requests are
+/// The limits last until ten minutes have passed without such a licence. When `capacity` tokens, subjects or requests are
 /// remembered, nothing more is admitted.
 final class OutageAdmissions: Sendable {
     private static let capacity = 65_536
@@ -111,8 +111,8 @@ final class OutageAdmissions: Sendable {
             if let use = decision.tokenUse { uses[KeyUse(use), default: 0] += 1 }
             for place in decision.devicePlaces { devices[place.owner, default: []].insert(place.device) }
             for claim in decision.slotClaims {
-                let (device, end) = (claim.playback.device, claim.heldUntil)
-                playbacks[claim.group, default: [:]][device, default: end].raise(to: end)
+                let held = playbacks[claim.group]?[claim.playback.device] ?? .min
+                playbacks[claim.group, default: [:]][claim.playback.device] = max(held, claim.heldUntil)
             }
             if let claim = decision.rental {
                 rentals[claim.name] = claim.record.merged(with: rentals[claim.name])
@@ -268,16 +268,10 @@ extension LicenseDecision {
         if let tokenID = entry.tokenID { return .tokenID(tokenID) }
         return devicePlaces.first.map { .pseudonym($0.owner) }
     }
-}
 
-extension LicenseDecision {
     /// The device places, and the devices of the playbacks in each group.
     fileprivate var places: [OutageAdmissions.Place] {
         devicePlaces.map { OutageAdmissions.Place(owner: $0.owner, device: $0.device) }
             + slotClaims.map { OutageAdmissions.Place(owner: $0.group, device: $0.playback.device) }
     }
-}
-
-extension Int64 {
-    fileprivate mutating func raise(to other: Int64) { self = Swift.max(self, other) }
 }

@@ -61,12 +61,11 @@ package final class Recount {
         let expected = try await knownMark()
         let next = mark.next()
         let found = try await shared.replaceMark(of: node, with: next, expected: expected)
-        if newest != newestConnection, found >= expected {
-            // Behind a new connection, what was decided since the mark may be missing too.
+        // Behind a new connection, what was decided since the last mark may be missing too.
+        if found < expected || newest != newestConnection {
             report.restored = try await restore(from: min(found, expected))
         }
         if found < expected {
-            report.restored = try await restore(from: found)
             // Until all decisions are restored, the old mark stays, so that a failed pass does not hide the loss.
             taken = found
         } else {

@@ -27,7 +27,7 @@ package final class SettledConnections: Sendable {
         self.loops = loops
     }
 
-    /// The number of the newest connection on which decisions may run; 0 if there is none.
+    /// The number of the newest connection on which decisions may run; 0 before the first pass.
     var newest: Int { state.withLock { $0.newest } }
 
     /// Sets the closure that is called when a decision waits.

@@ -92,16 +92,18 @@ final class ConnectionSet: @unchecked Sendable {
         case .read:
             return (readers.filter(\.isConnected).min { $0.load < $1.load }) ?? readers.first
         case .write(let number):
-            guard !writers.isEmpty else { return nil }
-            let position = Int(number % UInt64(writers.count))
-            let inOrder = writers[position...] + writers[..<position]
+            let inOrder = writers(from: number)
             return inOrder.first(where: \.isConnected) ?? inOrder.first
         case .decision(let number, let newest):
-            guard !writers.isEmpty else { return nil }
-            let position = Int(number % UInt64(writers.count))
-            let inOrder = writers[position...] + writers[..<position]
-            return inOrder.first { $0.isConnected && $0.number <= newest }
+            return writers(from: number).first { $0.isConnected && $0.number <= newest }
         }
+    }
+
+    /// The connections that write, beginning with the one of this number.
+    private func writers(from number: UInt64) -> ArraySlice<PipelinedConnection> {
+        guard !writers.isEmpty else { return [] }
+        let position = Int(number % UInt64(writers.count))
+        return writers[position...] + writers[..<position]
     }
 
     // MARK: Signs of life
