@@ -115,17 +115,20 @@ package final class SharedDecisionStore: DecisionStore {
     /// The loss of a connection is no outage: the decision is settled once more on a fresh one. The database recognises
     /// it if it was settled before.
     private func settle(_ decision: LicenseDecision) async -> Result<DecisionOutcome, StoreError> {
-        let first = await settleOnce(decision)
-        guard let connections, case .failure(.unavailable(.unreachable)) = first, shared.isReconnecting,
-            await connections.waitForPass()
+        guard let connections else { return await settle(decision, on: nil) }
+        let newest = connections.newest
+        let first = await settle(decision, on: 0...newest)
+        guard case .failure(.unavailable(.unreachable)) = first, shared.isReconnecting,
+            await connections.waitForNewer(than: newest)
         else { return first }
-        return await settleOnce(decision)
+        return await settle(decision, on: 0...connections.newest)
     }
 
-    private func settleOnce(_ decision: LicenseDecision) async -> Result<DecisionOutcome, StoreError> {
+    private func settle(
+        _ decision: LicenseDecision, on connections: ClosedRange<Int>?
+    ) async -> Result<DecisionOutcome, StoreError> {
         do throws(StoreError) {
-            guard let connections else { return .success(try await shared.settle(decision)) }
-            return .success(try await shared.settle(decision, onConnectionsUpTo: connections.newest))
+            return .success(try await shared.settle(decision, on: connections))
         } catch {
             return .failure(error)
         }

@@ -146,7 +146,7 @@ final class LicenseRecords: Sendable {
         let recount = try RecountKeeper(
             Recount(node: chain.node, ledger: ledger, shared: shared, mark: mark, connections: connections),
             decisions, logger: logger)
-        connections.whenNeeded { [weak recount] in recount?.passSoon() }
+        shared.tellConnection { [weak recount] in recount?.passSoon() }
         return Sharing(
             store: shared, decisions: decisions, patience: patience,
             revocations: SharedRevocations(shared: shared, pending: ledger),

@@ -34,7 +34,7 @@ final class RecountKeeper: Sendable {
         pass()
     }
 
-    /// Begins a pass now, because a decision waits for it.
+    /// Begins a pass now, because no decision runs on a new connection before it.
     func passSoon() {
         let isPassing = state.withLock { state in
             state.isNeeded = true

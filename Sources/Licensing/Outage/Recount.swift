@@ -36,7 +36,7 @@ package final class Recount {
     private let shared: any RecountedStore
     private let mark: NodeMark
     private let connections: SettledConnections?
-    /// The newest connection when the last pass began.
+    /// The newest connection that a pass has settled everything on.
     private var newestConnection = 0
     /// The last mark that the database has taken; nil before the ledger was read.
     private var taken: Int64?
@@ -57,13 +57,16 @@ package final class Recount {
     /// Settles everything that the database lacks. Throws at the first failure; the next call goes on from there.
     package func pass() async throws(StoreError) -> Report {
         var report = Report()
-        let newest = shared.newestConnection
+        let newest = max(shared.newestConnection, newestConnection)
+        let isNew = newest > newestConnection
+        // The new connections may lead to another database than the old ones, so the pass is made there.
+        let numbers = connections.map { _ in isNew ? newestConnection + 1...newest : 0...newest }
         let expected = try await knownMark()
         let next = mark.next()
-        let found = try await shared.replaceMark(of: node, with: next, expected: expected)
+        let found = try await shared.replaceMark(of: node, with: next, expected: expected, on: numbers)
         // Behind a new connection, what was decided since the last mark may be missing too.
-        if found < expected || newest != newestConnection {
-            report.restored = try await restore(from: min(found, expected))
+        if found < expected || isNew {
+            report.restored = try await restore(from: min(found, expected), on: numbers)
         }
         if found < expected {
             // Until all decisions are restored, the old mark stays, so that a failed pass does not hide the loss.
@@ -74,7 +77,7 @@ package final class Recount {
         }
         newestConnection = newest
         connections?.allow(upTo: newest)
-        try await settleOwed(&report)
+        try await settleOwed(&report, on: numbers)
         try await clear()
         return report
     }
@@ -86,26 +89,26 @@ package final class Recount {
         return latest
     }
 
-    private func restore(from lost: Int64) async throws(StoreError) -> Int {
+    private func restore(from lost: Int64, on numbers: ClosedRange<Int>?) async throws(StoreError) -> Int {
         var (number, count) = (Int64(0), 0)
         while true {
             let kept = try await ledger.keptDecisions(from: lost, behind: number, limit: Self.pieceSize)
             guard let last = kept.last else { return count }
             for one in kept {
-                if try await settle(one.decision) == .recorded { count += 1 }
+                if try await settle(one.decision, on: numbers) == .recorded { count += 1 }
             }
             try await ledger.noteSettled(kept.map(\.number), mark: mark.latest)
             number = last.number
         }
     }
 
-    private func settleOwed(_ report: inout Report) async throws(StoreError) {
+    private func settleOwed(_ report: inout Report, on numbers: ClosedRange<Int>?) async throws(StoreError) {
         while true {
             let owed = try await ledger.owedDecisions(limit: Self.pieceSize)
             if owed.isEmpty { return }
             var settled: [Int64] = []
             for one in owed {
-                if try await count(one.decision) { report.counted += 1 } else { report.refused += 1 }
+                if try await count(one.decision, on: numbers) { report.counted += 1 } else { report.refused += 1 }
                 settled.append(one.number)
             }
             try await ledger.noteSettled(settled, mark: mark.latest)
@@ -116,25 +119,29 @@ package final class Recount {
     ///
     /// If its device place or its slot was taken meanwhile, the rest of it is counted, for example the use of its
     /// token.
-    private func count(_ decision: LicenseDecision) async throws(StoreError) -> Bool {
-        guard case .denied(let denial) = try await settle(decision) else { return true }
+    private func count(
+        _ decision: LicenseDecision, on numbers: ClosedRange<Int>?
+    ) async throws(StoreError) -> Bool {
+        guard case .denied(let denial) = try await settle(decision, on: numbers) else { return true }
         switch denial {
         case .replayed: return true
         case .tokenUsed, .slotEvicted, .sessionSuperseded, .rentalDiffers: return false
         case .deviceLimit, .otherDevice, .slotsFull:
             var rest = decision
             (rest.devicePlaces, rest.slotClaims) = ([], [])
-            _ = try await settle(rest)
+            _ = try await settle(rest, on: numbers)
             return false
         }
     }
 
     /// Settles a decision. Its rental was made without knowing the stored one, so the two are merged: the earlier first
     /// play counts.
-    private func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
+    private func settle(
+        _ decision: LicenseDecision, on numbers: ClosedRange<Int>?
+    ) async throws(StoreError) -> DecisionOutcome {
         var decision = decision
         for _ in 0..<Self.mergesMaximum {
-            let outcome = try await shared.settle(decision)
+            let outcome = try await shared.settle(decision, on: numbers)
             guard case .denied(.rentalDiffers(let stored)) = outcome, let rental = decision.rental else {
                 return outcome
             }

@@ -15,7 +15,6 @@ package final class SettledConnections: Sendable {
         var nextWaiter: UInt64 = 0
         /// Whether waiting is worth it: false after a caller has waited in vain.
         var isHopeful = true
-        var whenNeeded: @Sendable () -> Void = {}
     }
 
     private let loops: [LoopContext]
@@ -30,34 +29,29 @@ package final class SettledConnections: Sendable {
     /// The number of the newest connection on which decisions may run; 0 before the first pass.
     var newest: Int { state.withLock { $0.newest } }
 
-    /// Sets the closure that is called when a decision waits.
-    package func whenNeeded(_ body: @escaping @Sendable () -> Void) {
-        state.withLock { $0.whenNeeded = body }
-    }
-
     /// Allows decisions on connections up to this number. Called after each pass of the recount.
     package func allow(upTo newest: Int) {
-        let waiting = state.withLock { state in
-            state.newest = max(state.newest, newest)
+        let waiting = state.withLock { state -> [UInt64: CheckedContinuation<Bool, Never>] in
             state.isHopeful = true
+            guard newest > state.newest else { return [:] }
+            state.newest = newest
             defer { state.waiting = [:] }
             return state.waiting
         }
         for caller in waiting.values { caller.resume(returning: true) }
     }
 
-    /// Waits until a pass of the recount has ended. Returns false if that takes too long. After that no caller waits
-    /// until a pass has ended, so that requests do not wait in an outage.
-    func waitForPass() async -> Bool {
+    /// Waits for a newer connection than `newest` on which decisions may run. Returns false if that takes too long.
+    /// After that no caller waits until a pass has ended, so that requests do not wait in an outage.
+    func waitForNewer(than newest: Int) async -> Bool {
         await withCheckedContinuation { caller in
-            let (waiter, whenNeeded) = state.withLock { state -> (UInt64?, @Sendable () -> Void) in
-                guard state.isHopeful else { return (nil, state.whenNeeded) }
+            let (waiter, isThere) = state.withLock { state -> (UInt64?, Bool) in
+                guard state.newest <= newest, state.isHopeful else { return (nil, state.newest > newest) }
                 state.nextWaiter += 1
                 state.waiting[state.nextWaiter] = caller
-                return (state.nextWaiter, state.whenNeeded)
+                return (state.nextWaiter, false)
             }
-            guard let waiter else { return caller.resume(returning: false) }
-            whenNeeded()
+            guard let waiter else { return caller.resume(returning: isThere) }
             let loop = loops.first(where: \.isCurrent) ?? loops[0]
             let isAccepted = loop.execute { [self] in
                 _ = loop.schedule(after: Self.patience) { [self] in giveUp(waiter) }

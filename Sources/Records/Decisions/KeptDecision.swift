@@ -40,16 +40,18 @@ package protocol DecisionKeeping: Ledger {
 
 /// The state that nodes share, with the calls that are needed to count again.
 package protocol RecountedStore: SharedStateStore {
-    /// The number of the newest connection to the database; 0 if there was none. Each new connection may lead to
-    /// another database.
+    /// The number of the newest connection that decisions can use now; 0 if there is none. Each new connection has a
+    /// larger number, and may lead to another database.
     var newestConnection: Int { get }
 
     /// Whether a lost connection may be back in a moment: no attempt to connect has failed.
     var isReconnecting: Bool { get }
 
-    /// Settles a decision as `settle(_:)` does, but only on a connection whose number is at most `newest`. If there is
-    /// none, throws `unavailable(.unreachable)`.
-    func settle(_ decision: LicenseDecision, onConnectionsUpTo newest: Int) async throws(StoreError) -> DecisionOutcome
+    /// Settles a decision as `settle(_:)` does, but only on a connection with one of these numbers; nil for any. If
+    /// none of them is connected, throws `unavailable(.unreachable)`.
+    func settle(
+        _ decision: LicenseDecision, on connections: ClosedRange<Int>?
+    ) async throws(StoreError) -> DecisionOutcome
 
     /// Takes back one use of the token that a settled decision has spent, and forgets its request. Changes nothing if
     /// the request was settled with another answer, or if another node has recorded it since. Returns whether the use
@@ -57,6 +59,8 @@ package protocol RecountedStore: SharedStateStore {
     func giveBack(_ decision: LicenseDecision) async throws(StoreError) -> Bool
 
     /// Replaces the node's mark, but only if the database has `expected` or a larger one. Returns the previous mark; 0
-    /// if there was none.
-    func replaceMark(of node: NodeID, with mark: Int64, expected: Int64) async throws(StoreError) -> Int64
+    /// if there was none. Uses only a connection with one of these numbers; nil for any.
+    func replaceMark(
+        of node: NodeID, with mark: Int64, expected: Int64, on connections: ClosedRange<Int>?
+    ) async throws(StoreError) -> Int64
 }

@@ -10,8 +10,8 @@ struct DatabaseCall: Sendable {
     /// The advisory locks that the statement takes, in their order, if it may share a transaction with other calls that
     /// take locks. Nil if it must have a transaction of its own.
     let locks: [Int64]?
-    /// The newest connection that may run the call; nil if any may. The call never waits for a new connection.
-    let newestConnection: Int?
+    /// Whether only certain connections may run the call. It then never waits for a new connection.
+    let isBound: Bool
     /// Set after a transaction that the call shared with others has failed.
     var mustBeAlone = false
     private let answer: @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
@@ -19,14 +19,14 @@ struct DatabaseCall: Sendable {
     /// Makes a call. `answer` is called exactly once, on the loop.
     init(
         _ statement: PreparedStatement, _ values: [PostgreSQLValue], deadline: MonotonicTime, locks: [Int64]? = nil,
-        newestConnection: Int? = nil,
+        isBound: Bool = false,
         answer: @escaping @Sendable (Result<PostgreSQLResult, PostgreSQLFailure>) -> Void
     ) {
         self.statement = statement
         self.values = values
         self.deadline = deadline
         self.locks = locks
-        self.newestConnection = newestConnection
+        self.isBound = isBound
         self.answer = answer
     }
 

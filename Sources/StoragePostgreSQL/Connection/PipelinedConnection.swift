@@ -68,7 +68,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
     private let connect: @Sendable () async -> Result<PostgreSQLConnection, PostgreSQLFailure>
     /// Called with true when the connection becomes usable, and with false when it is lost.
     var connectedChanged: (Bool) -> Void = { _ in }
-    /// The number of the current connection. Each new connection of the set has a larger one.
+    /// The number of the current connection, if it is one for decisions. Each new one has a larger number.
     var number = 0
     /// Called when the server has sent something.
     var heard: () -> Void = {}
@@ -362,7 +362,7 @@ final class PipelinedConnection: LoopChannel, @unchecked Sendable {
         }
         let waiters = waiting.takeAll()
         for call in waiters {
-            if call.newestConnection == nil { waiting.append(call) } else { call.give(.failure(.connectionLost)) }
+            if call.isBound { call.give(.failure(.connectionLost)) } else { waiting.append(call) }
         }
     }
 

@@ -35,7 +35,9 @@ final class ConnectionSet: @unchecked Sendable {
     /// help.
     private let onRefusal = Mutex<(@Sendable (PostgreSQLOpeningError) -> Void)?>(nil)
     private let state = Mutex(PostgreSQLHealth())
+    private var lastNumber = 0
     private let newest = Atomic<Int>(0)
+    private let onConnection = Mutex<@Sendable () -> Void>({})
 
     init(on loop: LoopContext, opener: SessionOpener, pool: BlockingWorkerPool, first: PostgreSQLConnection?) {
         self.loop = loop
@@ -55,13 +57,19 @@ final class ConnectionSet: @unchecked Sendable {
 
     var health: PostgreSQLHealth { state.withLock { $0 } }
 
-    /// The number of the newest connection for calls.
+    /// The number of the newest connection for decisions that is connected; 0 if there is none.
     var newestConnection: Int { newest.load(ordering: .acquiring) }
+
+    /// Sets the closure that is called on each new connection for decisions, and calls it now.
+    func tellConnection(to body: @escaping @Sendable () -> Void) {
+        onConnection.withLock { $0 = body }
+        body()
+    }
 
     func start() {
         let limits = opener.settings.limits
         state.withLock { $0.expected = limits.writers + limits.readers }
-        writers = (0..<limits.writers).map { _ in makeConnection(groupSize: limits.groupSize) }
+        writers = (0..<limits.writers).map { _ in makeConnection(groupSize: limits.groupSize, isNumbered: true) }
         readers = (0..<limits.readers).map { _ in makeConnection(groupSize: 1) }
         probe = makeConnection(groupSize: 1, isCounted: false)
         watch()
@@ -94,8 +102,8 @@ final class ConnectionSet: @unchecked Sendable {
         case .write(let number):
             let inOrder = writers(from: number)
             return inOrder.first(where: \.isConnected) ?? inOrder.first
-        case .decision(let number, let newest):
-            return writers(from: number).first { $0.isConnected && $0.number <= newest }
+        case .bound(let number, let numbers):
+            return writers(from: number).first { $0.isConnected && numbers.contains($0.number) }
         }
     }
 
@@ -176,14 +184,16 @@ final class ConnectionSet: @unchecked Sendable {
 
     // MARK: Connecting
 
-    private func makeConnection(groupSize: Int, isCounted: Bool = true) -> PipelinedConnection {
+    private func makeConnection(
+        groupSize: Int, isCounted: Bool = true, isNumbered: Bool = false
+    ) -> PipelinedConnection {
         defer { first = nil }
         let connection = PipelinedConnection(
             on: loop, limits: opener.settings.limits, groupSize: groupSize, first: first
         ) { [self] in await connect() }
         if isCounted {
             connection.connectedChanged = { [self, unowned connection] isConnected in
-                if isConnected { connection.number = newest.add(1, ordering: .releasing).newValue }
+                if isNumbered { number(connection, isConnected) }
                 state.withLock { health in
                     if isConnected, health.connected == 0 { health.arrivals += 1 }
                     health.connected += isConnected ? 1 : -1
@@ -194,6 +204,16 @@ final class ConnectionSet: @unchecked Sendable {
         connection.heard = { [self] in heard() }
         connection.start()
         return connection
+    }
+
+    /// Gives a new connection its number, before any call is sent on it.
+    private func number(_ connection: PipelinedConnection, _ isConnected: Bool) {
+        lastNumber += 1
+        connection.number = isConnected ? lastNumber : 0
+        // The set is not complete while it makes its connections.
+        let numbers = writers.map(\.number) + [connection.number]
+        newest.store(numbers.max() ?? 0, ordering: .releasing)
+        if isConnected { onConnection.withLock { $0 }() }
     }
 
     /// Makes a connection on a thread that may block. A connection that comes too late is closed.

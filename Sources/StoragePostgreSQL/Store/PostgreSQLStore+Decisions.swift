@@ -9,13 +9,22 @@ extension PostgreSQLStore: RecountedStore {
     /// The subject or token of the decision chooses the connection. Decisions of one subject or token therefore do not
     /// wait for one another in the database.
     package func settle(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
-        try await settle(decision, .write(decision.home))
+        try await settle(decision, on: nil)
     }
 
     package func settle(
-        _ decision: LicenseDecision, onConnectionsUpTo newest: Int
+        _ decision: LicenseDecision, on connections: ClosedRange<Int>?
     ) async throws(StoreError) -> DecisionOutcome {
-        try await settle(decision, .decision(decision.home, newest: newest))
+        guard decision.needsSharedState else { return .recorded }
+        let locks = Set(decision.contended.map(\.lockNumber)).sorted()
+        return try DecisionOutcome(
+            try await run(
+                .settle, decision.values(locks: locks), Self.route(decision.home, connections), locks: locks),
+            of: decision)
+    }
+
+    private static func route(_ home: UInt64, _ connections: ClosedRange<Int>?) -> Route {
+        connections.map { .bound(home, $0) } ?? .write(home)
     }
 
     package var newestConnection: Int { connections.newestConnection }
@@ -23,13 +32,6 @@ extension PostgreSQLStore: RecountedStore {
     package var isReconnecting: Bool {
         let health = health
         return health.lastError == nil && !health.isSilent
-    }
-
-    private func settle(_ decision: LicenseDecision, _ route: Route) async throws(StoreError) -> DecisionOutcome {
-        guard decision.needsSharedState else { return .recorded }
-        let locks = Set(decision.contended.map(\.lockNumber)).sorted()
-        return try DecisionOutcome(
-            try await run(.settle, decision.values(locks: locks), route, locks: locks), of: decision)
     }
 
     package func noteRecorded(_ request: Pseudonym) {
@@ -54,10 +56,10 @@ extension PostgreSQLStore: RecountedStore {
     }
 
     package func replaceMark(
-        of node: NodeID, with mark: Int64, expected: Int64
+        of node: NodeID, with mark: Int64, expected: Int64, on connections: ClosedRange<Int>?
     ) async throws(StoreError) -> Int64 {
         let values: [PostgreSQLValue] = [.text(node.text), .integer(mark), .integer(expected)]
-        return try await run(.replaceMark, values, .write(0)).integer(0, 0)
+        return try await run(.replaceMark, values, Self.route(0, connections)).integer(0, 0)
     }
 }
 

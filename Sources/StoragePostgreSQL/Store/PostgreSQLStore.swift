@@ -105,17 +105,22 @@ package final class PostgreSQLStore: Sendable {
         connections.tellRefusal(to: body)
     }
 
+    /// Sets the closure that is called on each new connection for decisions, before a decision runs on it.
+    package func tellConnection(to body: @escaping @Sendable () -> Void) {
+        connections.tellConnection(to: body)
+    }
+
     // MARK: Calls
 
     enum Route: Sendable {
         case read
         /// Calls with the same number use the same connection while it is connected.
         case write(UInt64)
-        /// As `write`, but only on connections up to this number. The call does not wait for one.
-        case decision(UInt64, newest: Int)
+        /// As `write`, but only on connections with these numbers. The call does not wait for one.
+        case bound(UInt64, ClosedRange<Int>)
 
-        fileprivate var newestConnection: Int? {
-            if case .decision(_, let newest) = self { newest } else { nil }
+        fileprivate var isBound: Bool {
+            if case .bound = self { true } else { false }
         }
     }
 
@@ -144,9 +149,7 @@ package final class PostgreSQLStore: Sendable {
         return await withCheckedContinuation { continuation in
             let collected = CollectedOutcomes(count: statements.count) { continuation.resume(returning: $0) }
             let calls = statements.enumerated().map { index, statement in
-                DatabaseCall(
-                    statement.0, statement.1, deadline: deadline, locks: locks, newestConnection: route.newestConnection
-                ) {
+                DatabaseCall(statement.0, statement.1, deadline: deadline, locks: locks, isBound: route.isBound) {
                     collected.set($0, at: index)
                 }
             }

@@ -168,7 +168,7 @@ private struct AbsentStore: RecountedStore {
     let isReconnecting = false
 
     func settle(
-        _ decision: LicenseDecision, onConnectionsUpTo newest: Int
+        _ decision: LicenseDecision, on connections: ClosedRange<Int>?
     ) async throws(StoreError) -> DecisionOutcome {
         throw .unavailable(.unreachable)
     }
@@ -181,7 +181,9 @@ private struct AbsentStore: RecountedStore {
 
     func giveBack(_ decision: LicenseDecision) async throws(StoreError) -> Bool { throw .unavailable(.unreachable) }
 
-    func replaceMark(of node: NodeID, with mark: Int64, expected: Int64) async throws(StoreError) -> Int64 {
+    func replaceMark(
+        of node: NodeID, with mark: Int64, expected: Int64, on connections: ClosedRange<Int>?
+    ) async throws(StoreError) -> Int64 {
         throw .unavailable(.unreachable)
     }
 }
