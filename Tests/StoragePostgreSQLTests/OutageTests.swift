@@ -311,11 +311,11 @@ import Testing
         let store = try database.open()
         defer { store.close() }
         let node = try NodeID("node-1")
-        #expect(try await store.replaceMark(of: node, with: 1, expected: 0) == 0)
-        #expect(try await store.replaceMark(of: node, with: 5, expected: 1) == 1)
+        #expect(try await store.replaceMark(of: node, with: 1, expected: 0, on: nil) == 0)
+        #expect(try await store.replaceMark(of: node, with: 5, expected: 1, on: nil) == 1)
         // The mark is smaller than expected: the database has lost decisions, so the mark stays.
-        #expect(try await store.replaceMark(of: node, with: 7, expected: 6) == 5)
-        #expect(try await store.replaceMark(of: node, with: 5, expected: 5) == 5)
+        #expect(try await store.replaceMark(of: node, with: 7, expected: 6, on: nil) == 5)
+        #expect(try await store.replaceMark(of: node, with: 5, expected: 5, on: nil) == 5)
         #expect(try await store.replaceMark(of: NodeID("node-2"), with: 1, expected: 0) == 0)
     }
 
