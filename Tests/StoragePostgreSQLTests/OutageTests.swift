@@ -316,7 +316,7 @@ import Testing
         // The mark is smaller than expected: the database has lost decisions, so the mark stays.
         #expect(try await store.replaceMark(of: node, with: 7, expected: 6, on: nil) == 5)
         #expect(try await store.replaceMark(of: node, with: 5, expected: 5, on: nil) == 5)
-        #expect(try await store.replaceMark(of: NodeID("node-2"), with: 1, expected: 0) == 0)
+        #expect(try await store.replaceMark(of: NodeID("node-2"), with: 1, expected: 0, on: nil) == 0)
     }
 
     /// The server is killed and restarted five times while eight callers decide. Every acknowledged decision is stored,
