@@ -19,8 +19,8 @@ let settings: [SwiftSetting] = [
 let isFuzzing = Context.environment["LATCHKEY_FUZZ"] != nil
 let counters: [SwiftSetting] = isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer"])] : []
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
-    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings + counters)
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings + counters)
 }
 
 func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -34,7 +34,8 @@ func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 }
 
 var targets: [Target] = [
-    // Floor 0: C headers, module maps and static inline wrappers of macros.
+    // Floor 0: C headers, module maps and static inline wrappers of macros, and the files that are part of the daemon.
+    .target(name: "CEmbedded", exclude: ["OperatorPage", "openapi.json"]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CLadder"),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -116,11 +117,11 @@ var targets: [Target] = [
     module(
         "LatchkeyService",
         [
-            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
-            "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI",
-            "HTTPServing", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL", "LadderWorkers", "ServiceConfiguration",
-            "ExpressPlay", "Administration",
-        ], exclude: ["OpenAPI/openapi.json", "Page"]),
+            "CEmbedded", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit",
+            "FairPlay", "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing",
+            "PackagerAPI", "HTTPServing", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL", "LadderWorkers",
+            "ServiceConfiguration", "ExpressPlay", "Administration",
+        ]),
     module(
         "OperatorCommands",
         [

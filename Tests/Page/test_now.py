@@ -9,7 +9,7 @@ from desk import Desk
 from viewers import licence, message
 
 ROOT = HERE.parents[1]
-PLOTS = re.findall(r'^    title: "(.+)",$', (ROOT / "Sources/LatchkeyService/Page/series.js").read_text(), re.MULTILINE)
+PLOTS = re.findall(r'^    title: "(.+)",$', (ROOT / "Sources/CEmbedded/OperatorPage/series.js").read_text(), re.MULTILINE)
 # Shown by a legend: the name of a series and its value.
 VALUE = "Number(document.querySelector('#plot-%s .legend li:nth-child(%d) .value').innerText)"
 

@@ -50,13 +50,13 @@ final class RefusalCounts: Sendable {
     }
 
     /// Counts a refusal. Names count if `rules` have them.
-    func count(_ code: ProblemCode, _ facts: RefusalFacts, under rules: LiveRules?) {
+    func count(_ code: ProblemCode, _ facts: RefusalFacts, under rules: RefusalRules?) {
         let issuer = facts[.issuer]
         let credential = facts[.credential]
-        let hasIssuer = issuer.map { name in rules?.administration.names.issuers.contains(name) == true } ?? false
+        let hasIssuer = issuer.map { name in rules?.issuers.contains(name) == true } ?? false
         let hasCredential =
             credential.map { name in
-                rules?.license.fairplay.credentials.credentials.contains { $0.name == name } == true
+                rules?.credentials.credentials.contains { $0.name == name } == true
                     || rules?.packagers.hasPackager(actor: name) == true
             } ?? false
         state.withLock { state in

@@ -11,12 +11,12 @@ struct Refusals: Sendable {
     private let logger: Logger
     private let recent: RecentRefusals
     private let clock: any WallClock
-    private let rules: LiveRulesCell?
+    private let rules: (@Sendable () -> RefusalRules)?
     private let counts: RefusalCounts?
 
-    /// `rules` say whether a token that proves too little gets 403. Without them it gets 401, as in Errors.md.
+    /// Without `rules`, a token that proves too little gets 401, as in Errors.md.
     init(
-        logger: Logger, recent: RecentRefusals, clock: any WallClock, rules: LiveRulesCell? = nil,
+        logger: Logger, recent: RecentRefusals, clock: any WallClock, rules: (@Sendable () -> RefusalRules)? = nil,
         counts: RefusalCounts? = nil
     ) {
         self.counts = counts
@@ -38,7 +38,7 @@ struct Refusals: Sendable {
         note(event, problem, because: cause, id: id, facts, spcVersion: spcVersion, shape: shape, at: time)
         return problem.response(
             requestID: id, time: time,
-            hidesAuthentication: rules?.current.license.entitlement.hidesAuthentication ?? false)
+            hidesAuthentication: rules?().hidesAuthentication ?? false)
     }
 
     /// Notes the cause of a refusal without making a response, for one refused key among several.
@@ -53,9 +53,9 @@ struct Refusals: Sendable {
         _ event: String, _ problem: Problem, because cause: RefusalCause, id: RequestID, _ found: RefusalFacts,
         spcVersion: UInt32, shape: String?, at time: WallTime
     ) {
-        let rules = rules?.current
+        let rules = rules?()
         var facts = RefusalFacts(
-            listener: id.place?.listener, client: id.place?.client, rules?.license.clientAddress ?? .network)
+            listener: id.place?.listener, client: id.place?.client, rules?.clientAddress ?? .network)
         facts.add(found)
         counts?.count(problem.code, facts, under: rules)
         let tag = sixteenDigits(cause.tag)

@@ -1,37 +1,7 @@
 import EventLoops
 import FairPlay
-import KeyCrypto
 import Synchronization
 import Telemetry
-
-/// A certificate that the daemon serves, and when it ends.
-struct ServedCertificate: Equatable, Sendable {
-    enum Kind: String, Sendable {
-        case tls
-        case fairPlay = "fairplay"
-    }
-
-    let kind: Kind
-    /// Of a TLS certificate the listener, such as `public[0]`; of a FairPlay certificate the credential and the size of
-    /// its key in bits, such as `main-2048`.
-    let name: String
-    /// In seconds since 1970.
-    let end: Int64
-}
-
-extension CredentialSet {
-    /// The FairPlay certificates of all credentials.
-    var servedCertificates: [ServedCertificate] {
-        credentials.flatMap { credential in
-            [credential.certificate1024, credential.certificate2048].compactMap { certificate in
-                certificate?.notAfter.map { end in
-                    ServedCertificate(
-                        kind: .fairPlay, name: "\(credential.name)-\(certificate?.keyBits ?? 0)", end: end)
-                }
-            }
-        }
-    }
-}
 
 /// Says once a day which certificates end soon or have ended, so that a daemon that runs for months says it too.
 final class CertificateWatch: Sendable {

@@ -70,7 +70,7 @@ struct DaemonParts: Sendable {
         let records = try startRecords(loaded, storage, clock, group, metrics, logger, &running)
         let book = try RuleBook(loaded, modules: modules)
         running.add(.services) { [callback = book.callback] in callback.current?.stop() }
-        EntitlementCallback.register(book.cell, in: metrics.registry)
+        EntitlementCallback.register({ [cell = book.cell] in cell.current.license.callback }, in: metrics.registry)
         let keys = storage.recentKeys(on: group.loops)
         let accelerator = CryptoBackend.start(loaded, logger)
         CryptoBackend.register(accelerator, in: metrics.registry)
@@ -124,7 +124,8 @@ struct DaemonParts: Sendable {
                 recorder: records.recorder, keys: keys, metrics: metrics.registry, clock: clock),
             pipelines: pipelines, metrics: metrics.registry, logger: logger, recent: recent)
         let refusals = Refusals(
-            logger: logger, recent: recent, clock: clock, rules: book.cell, counts: metrics.refusalCounts)
+            logger: logger, recent: recent, clock: clock,
+            rules: { [cell = book.cell] in cell.current.refusals }, counts: metrics.refusalCounts)
         let routes = ServiceRoutes(
             .init(
                 rules: book.cell, pipelines: pipelines, lookup: records.lookup, pseudonyms: loaded.pseudonymizer,
@@ -224,8 +225,7 @@ struct DaemonParts: Sendable {
             "latchkey_packager_keys_unrecorded_total",
             help: "Content keys that packagers were given without a row in the ledger.", isCounter: true
         ) { Double(desk.unrecordedCount) }
-        let packagerMetrics = PackagerMetrics()
-        packagerMetrics.register(in: metrics.registry)
+        let packagerMetrics = PackagerMetrics(in: metrics.registry)
         let firstIndex = adminGroup.loops[0].index + 1
         let loop = try wrap(DaemonError.loops, try PackagerLoop(firstIndex: firstIndex))
         loop.keep(every: .seconds(5)) { isLast in
@@ -239,7 +239,7 @@ struct DaemonParts: Sendable {
         }
         running.add(.loops) { loop.stop(within: taskLimit) }
         return PackagerRoutes.Parts(
-            desk: desk, gate: PackagerGate(countingIn: metrics.refusedPackagerCredentials), loop: loop,
+            desk: desk, gate: PackagerGate(countingIn: packagerMetrics.refusedCredentials), loop: loop,
             metrics: packagerMetrics,
             urls: loaded.configuration.keys.skdTemplate)
     }
@@ -262,8 +262,8 @@ struct DaemonParts: Sendable {
             resources: resources, adminResources: adminResources, loops: group.loops + adminGroup.loops, logger: logger
         ).register(in: metrics.registry)
         MemoryTrimmer(resources, on: adminGroup.loops[0]).start()
-        let server = HTTPServer(group: group, observer: metrics, resources: resources)
-        let adminServer = HTTPServer(group: adminGroup, observer: metrics, resources: adminResources)
+        let server = HTTPServer(group: group, observer: metrics.http, resources: resources)
+        let adminServer = HTTPServer(group: adminGroup, observer: metrics.http, resources: adminResources)
         running.add(.adminConnections) { note(adminServer.drain(within: adminDrainLimit), logger) }
         running.add(.connections) { note(server.drain(within: drainLimit), logger) }
         return (server, adminServer, resources)

@@ -30,17 +30,19 @@ struct EntitlementCallback: Sendable {
 
     /// Registers the metrics of the service that the rules in force name. Its successor after a reload keeps the
     /// counts.
-    static func register(_ cell: LiveRulesCell, in registry: MetricsRegistry) {
+    static func register(
+        _ current: @escaping @Sendable () -> CallbackDecider?, in registry: MetricsRegistry
+    ) {
         registry.samples(
             "latchkey_callback_decisions_total",
             help: "Requests that the entitlement service decides about, by their outcome.", isCounter: true,
             label: "outcome",
             CallbackCounts.Outcome.allCases.map { outcome in
-                (outcome.label, { cell.current.license.callback.map { Double($0.counts[outcome]) } ?? 0 })
+                (outcome.label, { current().map { Double($0.counts[outcome]) } ?? 0 })
             })
         registry.sample(
             "latchkey_callback_available", help: "Whether the entitlement service is used; 0 while it does not answer."
-        ) { cell.current.license.callback?.isAvailable == false ? 0 : 1 }
+        ) { current()?.isAvailable == false ? 0 : 1 }
     }
 }
 

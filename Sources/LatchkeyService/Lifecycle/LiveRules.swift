@@ -16,41 +16,34 @@ import Synchronization
 final class LiveRules: Sendable {
     let license: LicenseRules
     let certificates: CertificateEndpoint
-    let administration: Administration
+    let administration: AdminRules
     let cors: CORSPolicy
     /// The address at each path of the public listeners.
     let addresses: PublicAddresses
     /// The customers of the ExpressPlay-compatible routes; nil only in tests without them.
     let expressPlay: ExpressPlaySettings?
-    /// The packagers that may ask for content keys.
-    let packagers: PackagerDirectory
-    /// The host and port of the licence server for players, for key URLs that name it.
-    let keyAuthority: String?
+    let packagers: PackagerRules
+    let refusals: RefusalRules
 
-    /// The rules for operators' requests.
-    struct Administration: Sendable {
-        /// The credentials of each admin listener, in the order of the listeners. Only a loopback listener may have
-        /// none.
-        var credentials: [AdminCredentials]
-        /// The issuers and customers that operators' requests about revocations and accounts may name.
-        var names: AccountNames
-    }
-
+    /// `administrators` are the credentials of each admin listener. `names` are the issuers and customers that operators
+    /// may name.
     init(
-        license: LicenseRules, certificates: CertificateEndpoint, administration: Administration,
+        license: LicenseRules, certificates: CertificateEndpoint, administrators: [AdminCredentials],
+        names: AccountNames,
         cors: CORSPolicy = CORSPolicy(),
         licensePaths: [Configuration.LicensePath] = Configuration.LicensePath.standard,
-        expressPlay: ExpressPlaySettings? = nil, packagers: PackagerDirectory = .empty,
-        keyAuthority: String? = nil
+        expressPlay: ExpressPlaySettings? = nil, packagers: PackagerRules = PackagerRules()
     ) {
         self.license = license
         self.certificates = certificates
-        self.administration = administration
+        administration = AdminRules(credentials: administrators, names: names, license: license)
         self.cors = cors
         addresses = PublicAddresses(licensePaths: licensePaths, expressPlay)
         self.expressPlay = expressPlay
         self.packagers = packagers
-        self.keyAuthority = keyAuthority
+        refusals = RefusalRules(
+            hidesAuthentication: license.entitlement.hidesAuthentication, clientAddress: license.clientAddress,
+            issuers: names.issuers, credentials: license.fairplay.credentials, packagers: packagers.directory)
     }
 }
 

@@ -11,7 +11,7 @@ import Telemetry
 /// It reads all revocations at the start, and when the store no longer has all changes since the last reading. A
 /// revocation by this node itself is in force immediately. While the store does not answer, the last known revocations
 /// stay in force.
-final class RevocationKeeper: Sendable {
+final class RevocationKeeper: RevocationsInForce, Sendable {
     /// The longest pause between two attempts until the store has answered once.
     private static let firstPause: Duration = .milliseconds(500)
     /// The number of revocations that are read at once.

@@ -116,12 +116,12 @@ final class RuleBook {
             license: license,
             certificates: try wrap(
                 DaemonError.cryptography, try CertificateEndpoint(credentials, crypto: CryptoContext())),
-            administration: .init(
-                credentials: loaded.adminCredentials(ofListenersLike: started ?? loaded),
-                names: AccountNames(loaded.configuration)),
+            administrators: loaded.adminCredentials(ofListenersLike: started ?? loaded),
+            names: AccountNames(loaded.configuration),
             cors: live.cors.allowing(live.entitlement.finder.fieldNames),
-            licensePaths: live.licensePaths, expressPlay: loaded.expressPlay, packagers: loaded.packagers,
-            keyAuthority: loaded.configuration.publicAuthority)
+            licensePaths: live.licensePaths, expressPlay: loaded.expressPlay,
+            packagers: PackagerRules(
+                directory: loaded.packagers, keyAuthority: loaded.configuration.publicAuthority))
     }
 }
 

@@ -9,32 +9,10 @@ import Telemetry
 /// All metrics of the daemon. Labels are closed sets: no subject, asset or device is ever one.
 final class ServiceMetrics: Sendable {
     let registry: MetricsRegistry
-    private let issuedVersion1: Counter
-    private let issuedVersion2: Counter
-    private let issuedVersion3: Counter
-    private let syncReports: Counter
-    private let repeatedLicenses: Counter
-    private let requests: MetricFamily<RequestLabels, Counter>
-    /// The counter that most requests use, looked up once.
-    private let issuedRaw: Counter
-    private let sessionReports: MetricFamily<ReportOutcome, Counter>
-    private let refusals: MetricFamily<ProblemCode, Counter>
-    private let licenseDuration: Histogram
-    private let responses: MetricFamily<StatusClass, Counter>
-    private let responseDurations: MetricFamily<StatusClass, Histogram>
-    /// The metrics of the status class that most requests have, looked up once.
-    private let successes: Counter
-    private let successDurations: Histogram
-    private let connections: Gauge
-    private let refusedConnections: MetricFamily<HTTPConnectionRefusal, Counter>
-    private let refusedInputs: Counter
-    private let abuses: MetricFamily<ConnectionAbuse, Counter>
-    private let handshakes: MetricFamily<HandshakeResult, Counter>
-    private let failedHandshakes: MetricFamily<TLSHandshakeFailure, Counter>
+    let http: HTTPMetrics
+    let player: PlayerMetrics
     /// Counted by the gates of the admin listeners.
     let refusedAdminTokens: MetricFamily<AdminGate.TokenRefusal, Counter>
-    /// Counted by the gate of packagers.
-    let refusedPackagerCredentials: MetricFamily<PackagerGate.CredentialRefusal, Counter>
     private let lastReload: Gauge
     private let lastReloadTime: Gauge
     /// Noted by all that refuse.
@@ -44,64 +22,10 @@ final class ServiceMetrics: Sendable {
 
     init(registry: MetricsRegistry, rsaOperations: RSAOperationCount) {
         self.registry = registry
-        let issued = registry.counters(
-            "latchkey_licenses_issued_total", help: "Licences that were issued, by SPC version.", by: IssuedLabels.self)
-        issuedVersion1 = issued[.version1]
-        issuedVersion2 = issued[.version2]
-        issuedVersion3 = issued[.version3]
-        syncReports = registry.counter(
-            "latchkey_sync_reports_total", help: "Accepted reports of devices about their stored keys.")
-        repeatedLicenses = registry.counter(
-            "latchkey_licenses_repeated_total",
-            help: "Of the issued licences, those that were answers to copies of a request.")
-        requests = registry.counters(
-            "latchkey_license_requests_total",
-            help: "SPCs, and requests refused as a whole, by the shape of their request and their outcome.",
-            by: RequestLabels.self)
-        issuedRaw = requests[RequestLabels(.raw, .issued)]
-        sessionReports = registry.counters(
-            "latchkey_session_reports_total",
-            help: "Playback sessions that devices report as ended, and reports that name none, by outcome.",
-            by: ReportOutcome.self)
-        refusals = registry.counters(
-            "latchkey_licenses_refused_total", help: "Licence requests that were refused, by code.",
-            by: ProblemCode.self)
+        http = HTTPMetrics(in: registry)
+        player = PlayerMetrics(in: registry)
+        refusedAdminTokens = AdminGate.refusedTokens(in: registry)
         refusalCounts.register(in: registry)
-        licenseDuration = registry.histogram(
-            "latchkey_license_duration_seconds",
-            help: "Time from a whole licence request to its licence.", bounds: Histogram.requestDurationBounds)
-        responses = registry.counters(
-            "latchkey_http_requests_total", help: "HTTP requests that were answered, by class of status.",
-            by: StatusClass.self)
-        responseDurations = registry.histograms(
-            "latchkey_http_request_duration_seconds",
-            help: "Time from the last byte of a request to its answer, by class of status.",
-            bounds: Histogram.requestDurationBounds, by: StatusClass.self)
-        successes = responses[.success]
-        successDurations = responseDurations[.success]
-        connections = registry.gauge("latchkey_http_connections", help: "HTTP connections that are open.")
-        refusedConnections = registry.counters(
-            "latchkey_http_connections_refused_total",
-            help: "Connections that were refused, or closed later because resources ran short, by reason.",
-            by: HTTPConnectionRefusal.self)
-        refusedInputs = registry.counter(
-            "latchkey_http_inputs_refused_total", help: "Input that could not be parsed as a request.")
-        abuses = registry.counters(
-            "latchkey_http_connections_abused_total",
-            help: "Connections that were ended because of what their clients did, by reason.", by: ConnectionAbuse.self)
-        handshakes = registry.counters(
-            "latchkey_tls_handshakes_total", help: "TLS handshakes that succeeded.", by: HandshakeResult.self)
-        failedHandshakes = registry.counters(
-            "latchkey_tls_handshakes_failed_total", help: "TLS handshakes that failed, by reason.",
-            by: TLSHandshakeFailure.self)
-        refusedAdminTokens = registry.counters(
-            "latchkey_admin_tokens_refused_total",
-            help: "Refused tokens of admin listeners: wrong, or not checked because of earlier wrong ones.",
-            by: AdminGate.TokenRefusal.self)
-        refusedPackagerCredentials = registry.counters(
-            "latchkey_packager_credentials_refused_total",
-            help: "Refused secrets of packagers: wrong, or not checked because of earlier wrong ones.",
-            by: PackagerGate.CredentialRefusal.self)
         lastReload = registry.gauge(
             "latchkey_config_last_reload_successful", help: "Whether the last reload, or the start, succeeded.")
         lastReload.set(1)
@@ -186,17 +110,6 @@ final class ServiceMetrics: Sendable {
         }
     }
 
-    func issued(_ version: SPCVersion, _ form: MessageForm, isRepeated: Bool, after duration: Duration) {
-        (form == .raw ? issuedRaw : requests[RequestLabels(form, .issued)]).increment()
-        if isRepeated { repeatedLicenses.increment() }
-        switch version {
-        case .v1: issuedVersion1.increment()
-        case .v2: issuedVersion2.increment()
-        case .v3: issuedVersion3.increment()
-        }
-        licenseDuration.observe(duration)
-    }
-
     /// Registers the degradations. Each part has a sample at all times, also if it works.
     func register(_ degradations: DegradationSource) {
         registry.samples(
@@ -210,30 +123,6 @@ final class ServiceMetrics: Sendable {
         registry.sample("latchkey_drained", help: "Whether an operator has ordered that the node is not ready.") {
             health.drain == nil ? 0 : 1
         }
-    }
-
-    func acceptedSyncReport(_ form: MessageForm) {
-        syncReports.increment()
-        accepted(form)
-    }
-
-    /// Counts an SPC that was answered without a licence, because it asks for none.
-    func accepted(_ form: MessageForm) {
-        requests[RequestLabels(form, .accepted)].increment()
-    }
-
-    func refused(_ code: ProblemCode, _ form: MessageForm) {
-        refused(code)
-        requests[RequestLabels(form, .refused)].increment()
-    }
-
-    /// Counts a refusal at an address that takes no SPCs.
-    func refused(_ code: ProblemCode) {
-        refusals[code].increment()
-    }
-
-    func noted(_ outcome: ReportOutcome) {
-        sessionReports[outcome].increment()
     }
 }
 
@@ -253,13 +142,13 @@ extension ServiceMetrics {
     /// The series of the operator's plots whose numbers are counted here.
     var historySources: [HistorySeries: HistorySource] {
         func rate(_ counter: Counter) -> HistorySource { .rate { Double(counter.value) } }
-        func rate(_ classOfStatus: StatusClass) -> HistorySource { rate(responses[classOfStatus]) }
+        func rate(_ statusClass: StatusClass) -> HistorySource { rate(http.responses(of: statusClass)) }
         var sources: [HistorySeries: HistorySource] = [
-            .licensesV1: rate(issuedVersion1), .licensesV2: rate(issuedVersion2), .licensesV3: rate(issuedVersion3),
-            .licensesRepeated: rate(repeatedLicenses), .latencyMedian: .quantile(0.5, licenseDuration),
-            .latency99: .quantile(0.99, licenseDuration), .http2xx: rate(.success), .http3xx: rate(.redirection),
+            .licensesV1: rate(player.issuedVersion1), .licensesV2: rate(player.issuedVersion2), .licensesV3: rate(player.issuedVersion3),
+            .licensesRepeated: rate(player.repeatedLicenses), .latencyMedian: .quantile(0.5, player.licenseDuration),
+            .latency99: .quantile(0.99, player.licenseDuration), .http2xx: rate(.success), .http3xx: rate(.redirection),
             .http4xx: rate(.clientError), .http5xx: rate(.serverError),
-            .connections: .level { [connections] in Double(connections.value) },
+            .connections: .level { [http] in Double(http.connections.value) },
         ]
         let groups = Dictionary(grouping: ProblemCode.allCases, by: \.historySeries)
         for (series, codes) in groups { sources[series] = refusalRate(of: codes) }
@@ -268,112 +157,7 @@ extension ServiceMetrics {
     }
 
     private func refusalRate(of codes: [ProblemCode]) -> HistorySource {
-        let counters = codes.map { refusals[$0] }
+        let counters = codes.map { player.refusals[$0] }
         return .rate { counters.reduce(0) { $0 + Double($1.value) } }
-    }
-}
-
-extension ServiceMetrics: HTTPServerObserver {
-    func handshakeFinished(_ peer: HTTPPeer, after duration: Duration) {
-        handshakes[peer.tls?.isResumed == true ? .resumed : .full].increment()
-    }
-
-    func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) {
-        failedHandshakes[reason].increment()
-    }
-
-    func connectionOpened(_ peer: HTTPPeer) {
-        connections.add(1)
-    }
-
-    func connectionClosed(_ peer: HTTPPeer, after duration: Duration) {
-        connections.add(-1)
-    }
-
-    func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal) {
-        refusedConnections[reason].increment()
-    }
-
-    func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration) {
-        let statusClass = StatusClass(status)
-        (statusClass == .success ? successes : responses[statusClass]).increment()
-        (statusClass == .success ? successDurations : responseDurations[statusClass]).observe(duration)
-    }
-
-    func inputRefused(_ peer: HTTPPeer, _ problem: HTTPProblem) {
-        refusedInputs.increment()
-    }
-
-    func connectionAbused(_ peer: HTTPPeer, _ abuse: ConnectionAbuse) {
-        abuses[abuse].increment()
-    }
-}
-
-private struct RequestLabels: MetricLabels {
-    enum Outcome: String, CaseIterable {
-        case issued, accepted, refused
-    }
-
-    static let labelNames = ["shape", "outcome"]
-    static let allCases = MessageForm.allCases.flatMap { form in Outcome.allCases.map { RequestLabels(form, $0) } }
-
-    let form: MessageForm
-    let outcome: Outcome
-
-    init(_ form: MessageForm, _ outcome: Outcome) {
-        self.form = form
-        self.outcome = outcome
-    }
-
-    var labelValues: [String] { [form.rawValue, outcome.rawValue] }
-}
-
-private enum IssuedLabels: String, MetricLabels {
-    case version1 = "1"
-    case version2 = "2"
-    case version3 = "3"
-
-    static let labelNames = ["spc_version"]
-}
-
-extension HTTPConnectionRefusal: MetricLabels {
-    package static let labelNames = ["reason"]
-}
-
-extension ConnectionAbuse: MetricLabels {
-    package static let labelNames = ["abuse"]
-}
-
-private enum HandshakeResult: String, MetricLabels {
-    case full
-    case resumed
-
-    static let labelNames = ["result"]
-}
-
-extension TLSHandshakeFailure: MetricLabels {
-    package static let labelNames = ["reason"]
-}
-
-extension ProblemCode: MetricLabels {
-    static let labelNames = ["code"]
-}
-
-private enum StatusClass: String, MetricLabels {
-    case success = "2xx"
-    case redirection = "3xx"
-    case clientError = "4xx"
-    case serverError = "5xx"
-
-    static let labelNames = ["class"]
-
-    init(_ status: HTTPStatus) {
-        self =
-            switch status.code {
-            case 200..<300: .success
-            case 300..<400: .redirection
-            case 400..<500: .clientError
-            default: .serverError  // A status ends at 599.
-            }
     }
 }

@@ -44,6 +44,14 @@ final class AdminGate: Sendable {
         guesses = GuessLimiter(clock: clock)
     }
 
+    /// The counts of refused tokens, for all admin listeners together.
+    static func refusedTokens(in registry: MetricsRegistry) -> MetricFamily<TokenRefusal, Counter> {
+        registry.counters(
+            "latchkey_admin_tokens_refused_total",
+            help: "Refused tokens of admin listeners: wrong, or not checked because of earlier wrong ones.",
+            by: TokenRefusal.self)
+    }
+
     // MARK: Names
 
     /// Refuses a request whose host name is not allowed.

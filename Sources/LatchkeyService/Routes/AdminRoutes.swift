@@ -15,9 +15,9 @@ import Telemetry
 ///
 /// The admin listeners have a loop of their own, so they answer while the other loops are busy.
 struct AdminRoutes: HTTPHandler {
-    let rules: LiveRulesCell
+    let rules: @Sendable () -> AdminRules
     let health: Health
-    let metrics: ServiceMetrics
+    let metrics: MetricsRegistry
     let explain: ExplainEndpoint
     let recentRefusals: RefusalEndpoint
     let session: SessionEndpoint
@@ -42,7 +42,7 @@ struct AdminRoutes: HTTPHandler {
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let id = requestIDs.next(for: request, on: loop)
-        let rules = rules.current
+        let rules = rules()
         do throws(AdminRefusal) {
             return try answer(request, admit(request, rules), rules, id)
         } catch {
@@ -54,7 +54,7 @@ struct AdminRoutes: HTTPHandler {
     func decideBody(of request: HTTPRequest, on loop: LoopContext) -> HTTPBodyDecision {
         guard let address = AdminAddress(path: request.path), address.readsBody else { return .drop }
         do throws(AdminRefusal) {
-            let admitted = try admit(request, rules.current)
+            let admitted = try admit(request, rules())
             if admitted.sender == nil { try session.refuse(head: request) }
             return .keep
         } catch {
@@ -71,7 +71,7 @@ struct AdminRoutes: HTTPHandler {
     // MARK: Admission
 
     /// Decides by the head of a request whether it may be answered.
-    private func admit(_ request: HTTPRequest, _ rules: LiveRules) throws(AdminRefusal) -> Admitted {
+    private func admit(_ request: HTTPRequest, _ rules: AdminRules) throws(AdminRefusal) -> Admitted {
         let credentials = credentials(rules)
         try gate.checkHost(of: request, isForBrowsers: false, among: credentials)
         guard let address = AdminAddress(path: request.path) else { throw AdminRefusal(.notFound) }
@@ -97,14 +97,14 @@ struct AdminRoutes: HTTPHandler {
         }
     }
 
-    private func credentials(_ rules: LiveRules) -> AdminCredentials {
-        rules.administration.credentials[gate.listener]
+    private func credentials(_ rules: AdminRules) -> AdminCredentials {
+        rules.credentials[gate.listener]
     }
 
     // MARK: Answers
 
     private func answer(
-        _ request: HTTPRequest, _ admitted: Admitted, _ rules: LiveRules, _ id: RequestID
+        _ request: HTTPRequest, _ admitted: Admitted, _ rules: AdminRules, _ id: RequestID
     ) throws(AdminRefusal) -> HTTPAnswer {
         switch admitted.address {
         case .page, .pageFile:
@@ -119,7 +119,7 @@ struct AdminRoutes: HTTPHandler {
         case .revocations:
             guard let revocations else { throw AdminRefusal(.notFound) }
             return revocations.answer(
-                request, by: admitted.actor, issuers: rules.administration.names.issuers, id: id)
+                request, by: admitted.actor, issuers: rules.names.issuers, id: id)
         case .drain, .endOfDrain: return .now(drain.answer(request, by: admitted.actor, id: id))
         case .refusal:
             guard let response = recentRefusals.response(to: request, id: id) else { throw AdminRefusal(.notFound) }
@@ -127,17 +127,17 @@ struct AdminRoutes: HTTPHandler {
         case .account(let kind):
             guard let accounts else { throw AdminRefusal(.notFound) }
             return accounts.answer(
-                request, about: kind, by: admitted.actor, names: rules.administration.names, id: id)
+                request, about: kind, by: admitted.actor, names: rules.names, id: id)
         case .data(let wanted):
             guard let data, let sender = admitted.sender else { throw AdminRefusal(.notFound) }
-            return data.answer(request, at: wanted, names: rules.administration.names, id: id) { [self] in
-                gate.allows(sender, wanted.permission, under: credentials(self.rules.current))
+            return data.answer(request, at: wanted, names: rules.names, id: id) { [self] in
+                gate.allows(sender, wanted.permission, under: credentials(self.rules()))
             }
         }
     }
 
     private func sessionResponse(
-        to request: HTTPRequest, _ admitted: Admitted, _ rules: LiveRules, _ id: RequestID
+        to request: HTTPRequest, _ admitted: Admitted, _ rules: AdminRules, _ id: RequestID
     ) throws(AdminRefusal) -> HTTPResponse {
         let credentials = credentials(rules)
         // Only the beginning of a session is open to everyone.
@@ -150,7 +150,7 @@ struct AdminRoutes: HTTPHandler {
         let fields: HTTPFields = [
             "Content-Type": MetricsRegistry.contentType, "Cache-Control": "no-store", "X-Request-Id": id.text,
         ]
-        return HTTPResponse(status: .ok, fields: fields, body: Array(metrics.registry.render().utf8))
+        return HTTPResponse(status: .ok, fields: fields, body: Array(metrics.render().utf8))
     }
 
     private func response(to refusal: AdminRefusal, _ id: RequestID) -> HTTPResponse {

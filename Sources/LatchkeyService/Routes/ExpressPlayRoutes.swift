@@ -17,23 +17,25 @@ struct ExpressPlayRoutes: Sendable {
         sees = SEESEndpoint(service: service)
     }
 
-    /// The answer at one of the two addresses. Nil at any other address, or if the rules have no ExpressPlay settings.
-    func answer(
-        _ request: HTTPRequest, to service: PublicAddress.Service, under rules: LiveRules, id: RequestID,
+    /// The answer at the address that makes tokens.
+    func answerToken(
+        _ request: HTTPRequest, _ settings: ExpressPlaySettings, under rules: LicenseRules, id: RequestID,
         on loop: LoopContext
     ) -> HTTPAnswer? {
-        switch service {
-        case .expressPlayToken:
-            rules.expressPlay.flatMap { tokens.answer(request, $0, under: rules.license, id: id, on: loop) }
-        case .entitlementServer:
-            rules.expressPlay.flatMap { sees.answer(request, $0, under: rules.license, id: id, on: loop) }
-        case .license, .certificate, .licenseQuery, .challenge, .live, .ready, .apiDescription, .packager: nil
-        }
+        tokens.answer(request, settings, under: rules, id: id, on: loop)
+    }
+
+    /// The answer at the address of the entitlement server.
+    func answerEntitlement(
+        _ request: HTTPRequest, _ settings: ExpressPlaySettings, under rules: LicenseRules, id: RequestID,
+        on loop: LoopContext
+    ) -> HTTPAnswer? {
+        sees.answer(request, settings, under: rules, id: id, on: loop)
     }
 
     /// Whether the head of a request to the entitlement server is enough to refuse it.
-    func refusesEntitlementHead(of request: HTTPRequest, under rules: LiveRules) -> Bool {
-        guard let sees = rules.expressPlay?.sees else { return true }
+    func refusesEntitlementHead(of request: HTTPRequest, under settings: ExpressPlaySettings?) -> Bool {
+        guard let sees = settings?.sees else { return true }
         return !self.sees.isAuthentic(request, sees)
     }
 }

@@ -21,13 +21,13 @@ import Telemetry
 /// sync SPC is its report. An ended playback gets a short JSON object, and a report of ended sessions gets one word.
 struct LicenseEndpoint: Sendable {
     let pipelines: LicensePipelines
-    let metrics: ServiceMetrics
+    let metrics: PlayerMetrics
     private let logger: Logger
     let refusals: Refusals
     let clock: any WallClock
 
     init(
-        pipelines: LicensePipelines, metrics: ServiceMetrics, refusals: Refusals, logger: Logger, clock: any WallClock
+        pipelines: LicensePipelines, metrics: PlayerMetrics, refusals: Refusals, logger: Logger, clock: any WallClock
     ) {
         self.pipelines = pipelines
         self.metrics = metrics

@@ -19,12 +19,12 @@ struct LicenseQueryEndpoint: Sendable {
     private let pipelines: LicensePipelines
     private let lookup: LicenseLookup
     private let pseudonyms: Pseudonymizer
-    private let metrics: ServiceMetrics
+    private let metrics: PlayerMetrics
     private let refusals: Refusals
     private let clock: any WallClock
 
     init(
-        pipelines: LicensePipelines, lookup: LicenseLookup, pseudonyms: Pseudonymizer, metrics: ServiceMetrics,
+        pipelines: LicensePipelines, lookup: LicenseLookup, pseudonyms: Pseudonymizer, metrics: PlayerMetrics,
         refusals: Refusals, clock: any WallClock
     ) {
         self.pipelines = pipelines

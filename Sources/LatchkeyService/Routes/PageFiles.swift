@@ -1,16 +1,25 @@
+import ByteCoding
 import HTTPMessages
 import HTTPServing
+import KeyCrypto
 
 /// The files of the operator's page (the article "The operator's page").
 ///
 /// They are static and hold nothing of this installation. So they need no credential: the page asks for one, and every
-/// request that it makes is checked. `Scripts/embed-page` writes the texts.
+/// request that it makes is checked. They come from `Sources/CEmbedded/OperatorPage`.
 enum PageFiles {
     struct File: Sendable {
         let contentType: String
-        /// The entity tag, with its quotes. It changes with the content.
-        let tag: String
+        /// The entity tag, with its quotes: the first 16 bytes of the content's SHA-256, in hexadecimal digits.
+        let tag: String?
         let body: [UInt8]
+
+        init(_ file: EmbeddedFile) {
+            contentType = PageFiles.contentType(of: file.name)
+            // Without a digest, browsers load the file each time.
+            tag = (try? SHA256Digest.of(file.content)).map { "\"\(Hexadecimal.encode($0.prefix(16)))\"" }
+            body = file.content
+        }
     }
 
     /// The path of the page itself, which is the file `index.html`.
@@ -32,10 +41,7 @@ enum PageFiles {
     ]
 
     private static let files = Dictionary(
-        uniqueKeysWithValues: texts.map { file in
-            let type = contentType(of: file.name)
-            return (prefix + file.name, File(contentType: type, tag: "\"\(file.tag)\"", body: Array(file.text.utf8)))
-        })
+        uniqueKeysWithValues: EmbeddedFile.page.map { (prefix + $0.name, File($0)) })
 
     /// The file at a path. Returns nil if the page has no such file.
     static func file(at path: String) -> File? {
@@ -45,9 +51,9 @@ enum PageFiles {
     /// Answers a GET or HEAD with the file, or with 304 if the browser has it already.
     static func response(_ file: File, to request: HTTPRequest, id: RequestID) -> HTTPResponse {
         var fields = Self.fields
-        fields.append("ETag", file.tag)
+        if let tag = file.tag { fields.append("ETag", tag) }
         fields.append("X-Request-Id", id.text)
-        if let known = request.fields["If-None-Match"], isNamed(file.tag, in: known) {
+        if let tag = file.tag, let known = request.fields["If-None-Match"], isNamed(tag, in: known) {
             return HTTPResponse(status: .notModified, fields: fields)
         }
         fields.append("Content-Type", file.contentType)

@@ -21,11 +21,7 @@ enum PublicAddress: Sendable {
     case apiDescription
     case expressPlayToken
     case entitlementServer
-    case speke(SPEKERoute)
-    /// Keys of any content, by POST.
-    case keys
-    /// The keys of one content, by GET.
-    case keysOfContent(ContentID)
+    case packager(PackagerAddress)
 
     /// The form in which an address answers refusals.
     enum ErrorManner: Sendable {
@@ -42,9 +38,7 @@ enum PublicAddress: Sendable {
         case .licenseAndCertificate: "GET, HEAD, POST, OPTIONS"
         case .expressPlayToken: "GET, POST, OPTIONS"
         // These addresses refuse other methods themselves, OPTIONS too.
-        case .speke(let route): route.methods
-        case .keys: "POST"
-        case .keysOfContent: "GET, HEAD"
+        case .packager(let address): address.methods
         }
     }
 
@@ -62,7 +56,7 @@ enum PublicAddress: Sendable {
         case .apiDescription: method.isRead ? .apiDescription : nil
         case .expressPlayToken: method == .get || method == .post ? .expressPlayToken : nil
         case .entitlementServer: method == .post ? .entitlementServer : nil
-        case .speke, .keys, .keysOfContent: .packager
+        case .packager(let address): .packager(address)
         }
     }
 
@@ -78,23 +72,13 @@ enum PublicAddress: Sendable {
         case expressPlayToken
         case entitlementServer
         /// Serves every method, because packagers' endpoints refuse methods themselves.
-        case packager
-    }
-
-    /// Whether the address is only for packagers, so that no web page may use it.
-    var isForPackagers: Bool {
-        switch self {
-        case .speke, .keys, .keysOfContent: true
-        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready, .apiDescription,
-            .expressPlayToken, .entitlementServer:
-            false
-        }
+        case packager(PackagerAddress)
     }
 
     var errorManner: ErrorManner {
         switch self {
         case .license(_, let manner), .certificate(_, let manner), .licenseAndCertificate(_, _, let manner): manner
-        case .licenseQuery, .challenge, .live, .ready, .apiDescription, .speke, .keys, .keysOfContent: .problem
+        case .licenseQuery, .challenge, .live, .ready, .apiDescription, .packager: .problem
         case .expressPlayToken, .entitlementServer: .expressPlay
         }
     }
@@ -160,8 +144,8 @@ struct PublicAddresses: Sendable {
         case .expressPlayToken: servesTokens ? .expressPlayToken : nil
         case .entitlementServer: servesEntitlements ? .entitlementServer : nil
         case .speke, .spekeVersion1, .spekeVersion20, .spekeVersion21, .spekeHeartbeat:
-            SPEKERoute(path: path.rawValue).map { .speke($0) }
-        case .keys: .keys
+            SPEKERoute(path: path.rawValue).map { .packager(.speke($0)) }
+        case .keys: .packager(.keys)
         }
     }
 
@@ -171,7 +155,7 @@ struct PublicAddresses: Sendable {
         guard let decoded = PercentEncoding.decode(Array(name)), let contentID = try? ContentID(bytes: decoded) else {
             return nil
         }
-        return .keysOfContent(contentID)
+        return .packager(.keysOfContent(contentID))
     }
 
     /// The address of a configured path. `values` are the segments in place of the path's parameters.
@@ -199,14 +183,4 @@ struct PublicAddresses: Sendable {
         case .both: .licenseAndCertificate(license, entry.certificateFormat, manner)
         }
     }
-}
-
-/// The settings that an address has for licence requests. `/fps/license` has the defaults.
-struct LicenseAddress: Sendable {
-    /// The shape of the answers, unless the query names another one; nil if the address serves every player.
-    var answer: AnswerShape?
-    /// Whether the field `Accept` may select the shape of the answer.
-    var followsAccept: Bool = true
-    /// The key that the path names. It is only a hint, since the SPC decides.
-    var assetHint: AssetID?
 }

@@ -18,9 +18,10 @@ struct PublicRoutes: HTTPHandler {
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let rules = rules.current
         let address = rules.addresses.address(at: request.path)
-        if let address, address.isForPackagers {
+        if case .packager(let address) = address {
             let id = requestIDs.next(for: request, on: loop)
-            return packagers?.answer(request, at: address, under: rules, id: id, on: loop) ?? refuse(.notFound, id)
+            return packagers?.answer(request, at: address, under: rules.packagers, id: id, on: loop)
+                ?? refuse(.notFound, id)
         }
         return rules.cors.answer(request, methods: address?.methods ?? Self.allMethods) {
             route(request, to: address, under: rules, on: loop)
@@ -36,9 +37,9 @@ struct PublicRoutes: HTTPHandler {
         let rules = rules.current
         let isRefused: Bool
         let address = rules.addresses.address(at: request.path)
-        if let address, address.isForPackagers {
+        if case .packager(let address) = address {
             let id = requestIDs.next(for: request, on: loop)
-            return packagers?.refusal(ofHead: request, at: address, under: rules, id: id, on: loop)
+            return packagers?.refusal(ofHead: request, at: address, under: rules.packagers, id: id, on: loop)
                 .map { .refuse($0) } ?? .keep
         }
         switch address?.service(for: request.method) {
@@ -51,7 +52,7 @@ struct PublicRoutes: HTTPHandler {
         case .expressPlayToken: isRefused = false  // The form may hold the customer's secret.
         case .entitlementServer:
             guard let expressPlay else { return .drop }
-            isRefused = expressPlay.refusesEntitlementHead(of: request, under: rules)
+            isRefused = expressPlay.refusesEntitlementHead(of: request, under: rules.expressPlay)
         case .certificate, .live, .ready, .apiDescription, .packager, nil: return .drop
         }
         // `answer` may work now: the token may have become valid since the head was judged.
@@ -68,11 +69,25 @@ struct PublicRoutes: HTTPHandler {
         let id = requestIDs.next(for: request, on: loop)
         let service = address?.service(for: request.method)
         // ExpressPlay's endpoints make their own refusals, because some of their numbers have no code of ours.
-        if let service, let answer = expressPlay?.answer(request, to: service, under: rules, id: id, on: loop) {
-            return answer
-        }
+        if let answer = answerExpressPlay(request, to: service, under: rules, id: id, on: loop) { return answer }
         return answer(request, at: address, by: service, under: rules, id, on: loop)
             .restated(in: request.errorManner(at: address), request)
+    }
+
+    /// Nil at any other address, or if the rules have no ExpressPlay settings.
+    private func answerExpressPlay(
+        _ request: HTTPRequest, to service: PublicAddress.Service?, under rules: LiveRules, id: RequestID,
+        on loop: LoopContext
+    ) -> HTTPAnswer? {
+        guard let expressPlay, let settings = rules.expressPlay else { return nil }
+        switch service {
+        case .expressPlayToken:
+            return expressPlay.answerToken(request, settings, under: rules.license, id: id, on: loop)
+        case .entitlementServer:
+            return expressPlay.answerEntitlement(request, settings, under: rules.license, id: id, on: loop)
+        case .license, .certificate, .licenseQuery, .challenge, .live, .ready, .apiDescription, .packager, nil:
+            return nil
+        }
     }
 
     private func answer(

@@ -18,12 +18,12 @@ final class RevocationEndpoint: Sendable {
     private static let listLengthMaximum = 1000
 
     private let desk: RevocationDesk
-    private let keeper: RevocationKeeper
+    private let keeper: any RevocationsInForce
     private let refusals: Refusals
     private let clock: any WallClock
 
     init(
-        desk: RevocationDesk, keeper: RevocationKeeper, refusals: Refusals, clock: any WallClock
+        desk: RevocationDesk, keeper: any RevocationsInForce, refusals: Refusals, clock: any WallClock
     ) {
         self.desk = desk
         self.keeper = keeper

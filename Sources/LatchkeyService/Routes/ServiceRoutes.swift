@@ -34,17 +34,17 @@ struct ServiceRoutes {
     init(_ parts: Parts) {
         self.parts = parts
         let refusals = Refusals(
-            logger: parts.logger, recent: parts.recent, clock: parts.clock, rules: parts.rules,
-            counts: parts.metrics.refusalCounts)
+            logger: parts.logger, recent: parts.recent, clock: parts.clock,
+            rules: { [rules = parts.rules] in rules.current.refusals }, counts: parts.metrics.refusalCounts)
         self.refusals = refusals
         let license = LicenseEndpoint(
-            pipelines: parts.pipelines, metrics: parts.metrics, refusals: refusals, logger: parts.logger,
+            pipelines: parts.pipelines, metrics: parts.metrics.player, refusals: refusals, logger: parts.logger,
             clock: parts.clock)
         `public` = PublicRoutes(
             rules: parts.rules, license: license,
             query: LicenseQueryEndpoint(
                 pipelines: parts.pipelines, lookup: parts.lookup, pseudonyms: parts.pseudonyms,
-                metrics: parts.metrics, refusals: refusals, clock: parts.clock),
+                metrics: parts.metrics.player, refusals: refusals, clock: parts.clock),
             challenge: ChallengeEndpoint(pipelines: parts.pipelines, refusals: refusals, clock: parts.clock),
             health: parts.health, requestIDs: requestIDs, refusals: refusals,
             expressPlay: parts.expressPlay.map { ExpressPlayRoutes(service: $0) },
@@ -61,7 +61,8 @@ struct ServiceRoutes {
             listener: listener, hosts: hosts, sessions: parts.adminSessions,
             countingIn: parts.metrics.refusedAdminTokens)
         return AdminRoutes(
-            rules: parts.rules, health: parts.health, metrics: parts.metrics,
+            rules: { [rules = parts.rules] in rules.current.administration }, health: parts.health,
+            metrics: parts.metrics.registry,
             explain: ExplainEndpoint(
                 pipelines: parts.pipelines, refusals: refusals, logger: parts.logger, clock: parts.clock),
             recentRefusals: RefusalEndpoint(recent: parts.recent, health: parts.health),

@@ -24,18 +24,18 @@ import Testing
 
     @Test(arguments: [(200, "2xx"), (204, "2xx"), (304, "3xx"), (400, "4xx"), (499, "4xx"), (500, "5xx"), (599, "5xx")])
     func sortsResponsesByClass(status: UInt16, label: String) throws {
-        metrics.requestFinished(peer, method: .get, status: HTTPStatus(status), after: .milliseconds(1))
+        metrics.http.requestFinished(peer, method: .get, status: HTTPStatus(status), after: .milliseconds(1))
         for other in ["2xx", "3xx", "4xx", "5xx"] {
             #expect(try scrape()["latchkey_http_requests_total{class=\"\(other)\"}"] == (other == label ? 1 : 0))
         }
     }
 
     @Test func followsConnections() throws {
-        metrics.connectionOpened(peer)
-        metrics.connectionOpened(peer)
-        metrics.connectionClosed(peer, after: .seconds(1))
-        metrics.connectionRefused(nil, because: .outOfDescriptors)
-        metrics.inputRefused(peer, .headTimeout)
+        metrics.http.connectionOpened(peer)
+        metrics.http.connectionOpened(peer)
+        metrics.http.connectionClosed(peer, after: .seconds(1))
+        metrics.http.connectionRefused(nil, because: .outOfDescriptors)
+        metrics.http.inputRefused(peer, .headTimeout)
         let text = try scrape()
         #expect(text["latchkey_http_connections"] == 1)
         #expect(text["latchkey_http_connections_refused_total{reason=\"descriptors\"}"] == 1)
@@ -44,8 +44,8 @@ import Testing
 
     @Test(arguments: ConnectionAbuse.allCases)
     func countsAbuseByItsKind(abuse: ConnectionAbuse) throws {
-        metrics.connectionAbused(peer, abuse)
-        metrics.connectionAbused(peer, abuse)
+        metrics.http.connectionAbused(peer, abuse)
+        metrics.http.connectionAbused(peer, abuse)
         let counts = try scrape().values.filter { $0.key.hasPrefix("latchkey_http_connections_abused_total") }
         #expect(counts.count == ConnectionAbuse.allCases.count)
         #expect(
@@ -54,8 +54,8 @@ import Testing
     }
 
     @Test func measuresLicences() throws {
-        metrics.issued(.v1, .raw, isRepeated: false, after: .milliseconds(3))
-        metrics.issued(.v2, .form, isRepeated: true, after: .milliseconds(5))
+        metrics.player.issued(.v1, .raw, isRepeated: false, after: .milliseconds(3))
+        metrics.player.issued(.v2, .form, isRepeated: true, after: .milliseconds(5))
         let text = try scrape()
         #expect(text["latchkey_license_duration_seconds_count"] == 2)
         #expect(text["latchkey_licenses_repeated_total"] == 1)
@@ -65,8 +65,8 @@ import Testing
 
     /// Every request shape has its samples before the first request.
     @Test func countsRequestsByShape() throws {
-        metrics.issued(.v1, .keyArray, isRepeated: false, after: .zero)
-        metrics.refused(.spcMalformed, .unread)
+        metrics.player.issued(.v1, .keyArray, isRepeated: false, after: .zero)
+        metrics.player.refused(.spcMalformed, .unread)
         let requests = try scrape().values.filter { $0.key.hasPrefix("latchkey_license_requests_total") }
         for name in RequestShape.names + ["unread"] {
             for outcome in ["issued", "accepted", "refused"] {
@@ -80,7 +80,7 @@ import Testing
 
     @Test(arguments: ProblemCode.allCases)
     func countsEveryRefusalUnderItsCode(code: ProblemCode) throws {
-        metrics.refused(code)
+        metrics.player.refused(code)
         let refused = try scrape().values.filter { $0.key.hasPrefix("latchkey_licenses_refused_total") }
         #expect(refused.count == ProblemCode.allCases.count)
         #expect(

@@ -23,8 +23,8 @@ import Testing
     private let fixture: RoutesFixture
 
     init() throws {
-        document = try Part(parsing: APIDescription.textOfAllListeners)
-        publicDocument = try Part(parsing: APIDescription.textOfPublicListener)
+        document = try Part(parsing: APIDescription.bodies.allListeners)
+        publicDocument = try Part(parsing: APIDescription.bodies.publicListener)
         fixture = try RoutesFixture()
     }
 
@@ -78,9 +78,8 @@ import Testing
         let adminOnly = document["paths"].names.filter { !isPublic($0) }
         #expect(adminOnly.contains("/v1/revocations") && adminOnly.contains("/metrics"))
         // "/" alone is also the value of an example.
-        for path in adminOnly where path != "/" {
-            #expect(!APIDescription.textOfPublicListener.contains("\"\(path)\""))
-        }
+        let text = String(decoding: APIDescription.bodies.publicListener, as: UTF8.self)
+        for path in adminOnly where path != "/" { #expect(!text.contains("\"\(path)\"")) }
         for name in ["Revocation", "Explanation", "DevicesPage", "Refusal"] {
             #expect(document["components"]["schemas"].names.contains(name))
             #expect(!publicDocument["components"]["schemas"].names.contains(name))
@@ -98,14 +97,42 @@ import Testing
         }
     }
 
-    /// `Scripts/embed-openapi` was run after the last change.
-    @Test func isTheFileBesideTheCode() throws {
+    @Test func isTheFileWithoutBlanks() throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Sources/LatchkeyService/OpenAPI/openapi.json")
-        let source = try Part(parsing: String(contentsOf: file, encoding: .utf8))
+            .appending(path: "../../../Sources/CEmbedded/openapi.json")
+        let source = try Part(parsing: Array(Data(contentsOf: file)))
         #expect(source.canonical == document.canonical)
         #expect(document["info"]["version"].text == LatchkeyVersion.current)
         #expect(document["openapi"].text == "3.1.0")
+    }
+
+    @Test func everyPathHasAListener() {
+        for path in document["paths"].names {
+            let listeners = Set(document["paths"][path]["x-listeners"].texts)
+            #expect(!listeners.isEmpty && listeners.isSubset(of: ["public", "admin"]), "\(path)")
+        }
+    }
+
+    /// A part that only a left-out part names is left out, and one that is named by steps is not.
+    @Test func leavesOutWhatOnlyOperatorsNeed() {
+        let bodies = APIDescription.Bodies(
+            of: Array(
+                """
+                {"tags": [{"name": "a"}, {"name": "b"}], "paths": {
+                  "/open": {"x-listeners": ["public"], "get": {"tags": ["a"], "security": [{"one": []}],
+                    "$ref": "#/components/schemas/A"}},
+                  "/closed": {"x-listeners": ["admin"], "get": {"tags": ["b"], "security": [{"two": []}],
+                    "$ref": "#/components/schemas/C"}}},
+                 "components": {
+                  "schemas": {"A": {"$ref": "#/components/schemas/B"}, "B": {"type": "string"}, "C": {}},
+                  "parameters": {"P": {}}, "securitySchemes": {"one": {}, "two": {}}}}
+                """.utf8))
+        #expect(
+            String(decoding: bodies.publicListener, as: UTF8.self) == """
+                {"tags":[{"name":"a"}],"paths":{"/open":{"x-listeners":["public"],"get":{"tags":["a"],\
+                "security":[{"one":[]}],"$ref":"#/components/schemas/A"}}},"components":{"schemas":{\
+                "A":{"$ref":"#/components/schemas/B"},"B":{"type":"string"}},"securitySchemes":{"one":{}}}}
+                """)
     }
 
     // MARK: Serving
@@ -114,7 +141,7 @@ import Testing
         let response = await fixture.ask(.get, "/openapi.json")
         #expect(response.status == .ok && response.fields["Content-Type"] == "application/json")
         #expect(response.fields["Access-Control-Allow-Origin"] == "*")
-        #expect(response.body == Array(APIDescription.textOfPublicListener.utf8))
+        #expect(response.body == APIDescription.bodies.publicListener)
         #expect(await fixture.ask(.head, "/openapi.json").status == .ok)
         let refused = await fixture.ask(.post, "/openapi.json")
         #expect(refused.status == .methodNotAllowed && refused.fields["Allow"] == "GET, HEAD, OPTIONS")
@@ -123,7 +150,7 @@ import Testing
     @Test func isServedWholeToAdministratorsAlone() async throws {
         let response = await fixture.askAdmin(
             .get, "/openapi.json", ["Authorization": "Bearer \(RoutesFixture.adminToken)"])
-        #expect(response.status == .ok && response.body == Array(APIDescription.textOfAllListeners.utf8))
+        #expect(response.status == .ok && response.body == APIDescription.bodies.allListeners)
         let refused = await fixture.askAdmin(.get, "/openapi.json")
         #expect(refused.status == .unauthorized && refused.fields["X-Error-Code"] == "admin_token_invalid")
         #expect(try await RoutesFixture(adminToken: nil).askAdmin(.get, "/openapi.json").status == .ok)
@@ -264,9 +291,8 @@ private struct Part {
 
     private init(_ node: JSONNode?) { self.node = node }
 
-    init(parsing text: String) throws {
-        node = try JSONReader.parse(
-            Array(text.utf8), limits: JSONLimits(sizeMaximum: 1_000_000, depthMaximum: 64))
+    init(parsing text: [UInt8]) throws {
+        node = try JSONReader.parse(text, limits: JSONLimits(sizeMaximum: 1_000_000, depthMaximum: 64))
     }
 
     subscript(name: String) -> Part { Part(node?.object?[name]) }

@@ -41,7 +41,8 @@ import Testing
         let old = fixture.rules.current
         fixture.rules.replace(
             with: LiveRules(
-                license: old.license, certificates: old.certificates, administration: old.administration,
+                license: old.license, certificates: old.certificates,
+                administrators: old.administration.credentials, names: old.administration.names,
                 licensePaths: paths))
     }
 

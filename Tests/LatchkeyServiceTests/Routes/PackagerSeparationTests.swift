@@ -26,8 +26,9 @@ import Testing
         let old = fixture.rules.current
         fixture.rules.replace(
             with: LiveRules(
-                license: old.license, certificates: old.certificates, administration: old.administration,
-                packagers: PackagerDirectory([entry], key: key)))
+                license: old.license, certificates: old.certificates,
+                administrators: old.administration.credentials, names: old.administration.names,
+                packagers: PackagerRules(directory: PackagerDirectory([entry], key: key))))
     }
 
     /// A place in a request that may contain a credential.

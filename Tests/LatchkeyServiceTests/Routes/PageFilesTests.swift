@@ -43,11 +43,11 @@ import Testing
     /// Each file that another file of the page names is served.
     @Test func everyFileThatThePageNamesIsThere() async throws {
         var named: Set<String> = []
-        for file in PageFiles.texts {
+        for file in EmbeddedFile.page {
             named.formUnion(file.text.matches(of: #/(?:src|href)="(/page/[^"]+)"/#).map { String($0.1) })
             named.formUnion(file.text.matches(of: #/from "\./([^"]+)"/#).map { "/page/" + String($0.1) })
         }
-        #expect(named.count == PageFiles.texts.count - 1, "a file is missing, or is named by no other")
+        #expect(named.count == EmbeddedFile.page.count - 1, "a file is missing, or is named by no other")
         for path in named { #expect(PageFiles.file(at: path) != nil, "\(path)") }
     }
 
@@ -84,7 +84,8 @@ import Testing
     }
 
     @Test func everyFileHasItsOwnTag() {
-        #expect(Set(PageFiles.texts.map(\.tag)).count == PageFiles.texts.count)
+        let tags = Set(EmbeddedFile.page.compactMap { PageFiles.file(at: PageFiles.prefix + $0.name)?.tag })
+        #expect(tags.count == EmbeddedFile.page.count)
     }
 
     @Test(arguments: [
@@ -118,7 +119,7 @@ import Testing
 
     /// The page has a sentence for each kind of row, and a plot for each series of the history.
     @Test func knowsEveryKindOfRowAndEverySeries() throws {
-        func text(_ name: String) throws -> String { try #require(PageFiles.texts.first { $0.name == name }).text }
+        func text(_ name: String) throws -> String { try #require(EmbeddedFile.page.first { $0.name == name }).text }
         let sentences = try text("ledger-words.js")
         for kind in LedgerEntry.Kind.allCases { #expect(sentences.contains("\n  \(kind): \""), "\(kind)") }
         let plots = try text("series.js")
@@ -129,14 +130,53 @@ import Testing
         }
     }
 
-    /// `Scripts/embed-page` was run after the last change.
-    @Test func areTheFilesBesideTheCode() throws {
+    /// `embedded.c` names each file of the folder, once with its bytes and once with its name.
+    @Test func areTheFilesOfTheFolder() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Sources/LatchkeyService/Page")
+            .appending(path: "../../../Sources/CEmbedded/OperatorPage")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(names.sorted() == PageFiles.texts.map(\.name))
-        for file in PageFiles.texts {
-            #expect(try String(contentsOf: folder.appending(path: file.name), encoding: .utf8) == file.text)
+        #expect(names.sorted() == EmbeddedFile.page.map(\.name))
+        for file in EmbeddedFile.page {
+            #expect(try Array(Data(contentsOf: folder.appending(path: file.name))) == file.content, "\(file.name)")
         }
     }
+
+    // MARK: What the policy forbids
+
+    /// What a browser would refuse, or what would make a text of the server into markup or code.
+    private static let unfit = [
+        #"<script(?![^>]*\ssrc=)"#, #"<style|\sstyle="#, #"<[^>]*\son[a-z]+="#,
+        #"\b(innerHTML|outerHTML|insertAdjacentHTML|document\.write)\b"#, #"\b(eval|new Function)\b"#,
+        #"(?:src|href|url\(|from |import\()\s*=?\s*["']?(?:https?:)?//"#,
+    ]
+
+    @Test func noFileHasWhatThePolicyForbids() throws {
+        for pattern in Self.unfit {
+            let expression = try Regex(pattern)
+            for file in EmbeddedFile.page {
+                #expect(file.text.firstMatch(of: expression) == nil, "\(file.name) has \(pattern)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "<script>go()</script>", "<p style=\"color: red\">", "<p onclick=\"go()\">", "<style>", "eval(text)",
+        "<img src=\"//example.com/a.png\">", "place.innerHTML = text;", "import a from \"https://example.com/a.js\";",
+        "a { background: url(https://example.com/a.png) }",
+    ])
+    func knowsWhatThePolicyForbids(text: String) throws {
+        #expect(try Self.unfit.contains { text.firstMatch(of: try Regex($0)) != nil })
+    }
+
+    /// Long lines of markup and code are hard to read. A path of a picture has no better place to break.
+    @Test func noLineIsLong() {
+        for file in EmbeddedFile.page where !file.name.hasSuffix(".svg") {
+            for line in file.text.split(separator: "\n") { #expect(line.count <= 120, "\(file.name): \(line)") }
+            #expect(!file.text.contains("\t") && !file.text.contains("\r"), "\(file.name)")
+        }
+    }
+}
+
+extension EmbeddedFile {
+    fileprivate var text: String { String(decoding: content, as: UTF8.self) }
 }

@@ -144,7 +144,7 @@ import Testing
         let rules = try RoutesFixture().rules.current
         return LiveRules(
             license: rules.license, certificates: rules.certificates,
-            administration: .init(credentials: [], names: .init(issuers: issuers)))
+            administrators: [], names: .init(issuers: issuers))
     }
 
     private func facts(_ issuer: String) -> RefusalFacts {

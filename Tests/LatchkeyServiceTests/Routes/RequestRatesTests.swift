@@ -93,7 +93,8 @@ import Testing
                 fairplay: rules.license.fairplay, entitlement: rules.license.entitlement, rates: rates)
             fixture.rules.replace(
                 with: LiveRules(
-                    license: license, certificates: rules.certificates, administration: rules.administration))
+                    license: license, certificates: rules.certificates,
+                    administrators: rules.administration.credentials, names: rules.administration.names))
             #expect(try await ask(fixture).status == status)
         }
     }

@@ -67,13 +67,11 @@ final class RoutesFixture: Sendable {
         rules = LiveRulesCell(
             LiveRules(
                 license: license, certificates: try CertificateEndpoint(credentials, crypto: CryptoContext()),
-                administration: .init(
-                    credentials: [
-                        administrators
-                            ?? AdminCredentials(tokens: adminToken.map { [Self.token("tokenFile", $0)] } ?? [])
-                    ],
-                    names: AccountNames(issuers: ["portal"])),
-                cors: cors, packagers: packagers, keyAuthority: "keys.example.com"))
+                administrators: [
+                    administrators ?? AdminCredentials(tokens: adminToken.map { [Self.token("tokenFile", $0)] } ?? [])
+                ],
+                names: AccountNames(issuers: ["portal"]), cors: cors,
+                packagers: PackagerRules(directory: packagers, keyAuthority: "keys.example.com")))
         var shared = SharedLicensing(
             keys: RecentContentKeys(
                 source: try keys ?? OneStoredKey(contentID: "movie-1", key: Self.key, iv: Self.iv), clock: clock),
@@ -90,13 +88,12 @@ final class RoutesFixture: Sendable {
         pipelines = LicensePipelines(shared)
         var packagerParts: PackagerRoutes.Parts?
         if let desk {
-            let packagerMetrics = PackagerMetrics()
-            packagerMetrics.register(in: metrics.registry)
+            let packagerMetrics = PackagerMetrics(in: metrics.registry)
             let loop = try PackagerLoop(firstIndex: 1)
             packagerLoop = loop
             packagerParts = PackagerRoutes.Parts(
                 desk: desk(clock),
-                gate: PackagerGate(countingIn: metrics.refusedPackagerCredentials, clock: clock), loop: loop,
+                gate: PackagerGate(countingIn: packagerMetrics.refusedCredentials, clock: clock), loop: loop,
                 metrics: packagerMetrics, urls: urls)
         } else {
             packagerLoop = nil
@@ -131,7 +128,8 @@ final class RoutesFixture: Sendable {
         let old = rules.current
         rules.replace(
             with: LiveRules(
-                license: old.license, certificates: old.certificates, administration: old.administration, cors: cors))
+                license: old.license, certificates: old.certificates,
+                administrators: old.administration.credentials, names: old.administration.names, cors: cors))
     }
 
     /// Replaces the credentials of administrators, as a reload does.
@@ -140,7 +138,7 @@ final class RoutesFixture: Sendable {
         rules.replace(
             with: LiveRules(
                 license: old.license, certificates: old.certificates,
-                administration: .init(credentials: [credentials], names: old.administration.names)))
+                administrators: [credentials], names: old.administration.names))
     }
 
     // MARK: Requests

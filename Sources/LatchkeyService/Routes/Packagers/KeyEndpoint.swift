@@ -19,7 +19,7 @@ struct KeyEndpoint: Sendable {
 
     /// Answers a request. `contentID` is the content in the path; nil for the path without a content.
     func answer(
-        _ request: HTTPRequest, about contentID: ContentID?, under rules: LiveRules, id: RequestID,
+        _ request: HTTPRequest, about contentID: ContentID?, under rules: PackagerRules, id: RequestID,
         on loop: LoopContext
     ) -> HTTPAnswer {
         let context = PackagerService.Context(id: id, interface: .keys, startedAt: loop.now)
@@ -71,7 +71,7 @@ struct KeyEndpoint: Sendable {
 
     /// The refusal of a request that does not come from a packager; nil if it comes from a packager.
     func refusal(
-        ofHead request: HTTPRequest, at address: PublicAddress, under rules: LiveRules, id: RequestID,
+        ofHead request: HTTPRequest, at address: PackagerAddress, under rules: PackagerRules, id: RequestID,
         on loop: LoopContext
     ) -> HTTPResponse? {
         do throws(PackagerFailure) {

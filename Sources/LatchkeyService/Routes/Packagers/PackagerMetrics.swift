@@ -37,8 +37,14 @@ final class PackagerMetrics: Sendable {
 
     private let requests = Mutex<[Request: UInt64]>([:])
     private let keys = Mutex<[Key: UInt64]>([:])
+    /// Counted by the gate.
+    let refusedCredentials: MetricFamily<PackagerGate.CredentialRefusal, Counter>
 
-    func register(in registry: MetricsRegistry) {
+    init(in registry: MetricsRegistry) {
+        refusedCredentials = registry.counters(
+            "latchkey_packager_credentials_refused_total",
+            help: "Refused secrets of packagers: wrong, or not checked because of earlier wrong ones.",
+            by: PackagerGate.CredentialRefusal.self)
         registry.series(
             "latchkey_packager_requests_total", help: "Requests of packagers, by interface and outcome.",
             isCounter: true, labels: ["packager", "interface", "outcome"]

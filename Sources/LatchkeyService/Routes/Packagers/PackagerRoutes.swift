@@ -34,31 +34,26 @@ struct PackagerRoutes: Sendable {
         keys = KeyEndpoint(service: service)
     }
 
-    /// The answer at an address of packagers; nil at any other address.
+    /// The answer at an address of packagers.
     func answer(
-        _ request: HTTPRequest, at address: PublicAddress, under rules: LiveRules, id: RequestID, on loop: LoopContext
-    ) -> HTTPAnswer? {
+        _ request: HTTPRequest, at address: PackagerAddress, under rules: PackagerRules, id: RequestID,
+        on loop: LoopContext
+    ) -> HTTPAnswer {
         switch address {
         case .speke(let route): speke.answer(request, to: route, under: rules, id: id, on: loop)
         case .keys: keys.answer(request, about: nil, under: rules, id: id, on: loop)
         case .keysOfContent(let contentID): keys.answer(request, about: contentID, under: rules, id: id, on: loop)
-        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready, .apiDescription,
-            .expressPlayToken, .entitlementServer:
-            nil
         }
     }
 
     /// The refusal of a request whose head shows that it does not come from a packager; nil if it comes from one.
     func refusal(
-        ofHead request: HTTPRequest, at address: PublicAddress, under rules: LiveRules, id: RequestID,
+        ofHead request: HTTPRequest, at address: PackagerAddress, under rules: PackagerRules, id: RequestID,
         on loop: LoopContext
     ) -> HTTPResponse? {
         switch address {
         case .speke(let route): speke.refusal(ofHead: request, to: route, under: rules, id: id, on: loop)
         case .keys, .keysOfContent: keys.refusal(ofHead: request, at: address, under: rules, id: id, on: loop)
-        case .license, .certificate, .licenseAndCertificate, .licenseQuery, .challenge, .live, .ready, .apiDescription,
-            .expressPlayToken, .entitlementServer:
-            nil
         }
     }
 }
@@ -112,11 +107,11 @@ final class PackagerService: Sendable {
     }
 
     /// The packager that sends a request, found by the head. It does not count towards the packager's rate limit.
-    func sender(of request: HTTPRequest, under rules: LiveRules) throws(PackagerFailure) -> Packager {
+    func sender(of request: HTTPRequest, under rules: PackagerRules) throws(PackagerFailure) -> Packager {
         try wrap(
             { (refusal: PackagerGate.Refusal) in
-                PackagerFailure(refusal, refusal.values(of: request, in: rules.packagers))
-            }, try parts.gate.sender(of: request, in: rules.packagers))
+                PackagerFailure(refusal, refusal.values(of: request, in: rules.directory))
+            }, try parts.gate.sender(of: request, in: rules.directory))
     }
 
     /// Counts a request of a packager, or refuses it.

@@ -52,7 +52,7 @@ struct SPEKEEndpoint: Sendable {
     let service: PackagerService
 
     func answer(
-        _ request: HTTPRequest, to route: SPEKERoute, under rules: LiveRules, id: RequestID, on loop: LoopContext
+        _ request: HTTPRequest, to route: SPEKERoute, under rules: PackagerRules, id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
         let named = request.fields[SPEKEHeader.version]
         var version = Self.presumedVersion(named, route)
@@ -91,7 +91,7 @@ struct SPEKEEndpoint: Sendable {
 
     /// The refusal of a request that does not come from a packager; nil if it comes from a packager.
     func refusal(
-        ofHead request: HTTPRequest, to route: SPEKERoute, under rules: LiveRules, id: RequestID, on loop: LoopContext
+        ofHead request: HTTPRequest, to route: SPEKERoute, under rules: PackagerRules, id: RequestID, on loop: LoopContext
     ) -> HTTPResponse? {
         let version = Self.presumedVersion(request.fields[SPEKEHeader.version], route)
         do throws(PackagerFailure) {
