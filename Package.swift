@@ -100,13 +100,6 @@ var targets: [Target] = [
             "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
         ]),
     module(
-        "ExpressPlay",
-        [
-            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "HTTPMessages", "Entitlements",
-            "ContentKeys",
-            "Records", "Licensing", "HTTPServing",
-        ]),
-    module(
         "Administration",
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "CommandLineKit", "FairPlay", "Entitlements", "ContentKeys",
@@ -115,12 +108,41 @@ var targets: [Target] = [
 
     // Floor 6
     module(
-        "LatchkeyService",
+        "RouteKit",
         [
-            "CEmbedded", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit",
-            "FairPlay", "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing",
-            "PackagerAPI", "HTTPServing", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL", "LadderWorkers",
-            "ServiceConfiguration", "ExpressPlay", "Administration",
+            "CEmbedded", "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay",
+            "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI",
+            "HTTPServing", "StorageSQLite", "Administration",
+        ]),
+
+    // Floor 7: a wing for each audience.
+    module(
+        "PlayerRoutes",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "HTTPMessages",
+            "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls",
+            "ServiceConfiguration", "RouteKit",
+        ]),
+    module(
+        "PackagerRoutes",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "CommandLineKit", "HTTPMessages", "Entitlements",
+            "ContentKeys", "Records", "Licensing", "PackagerAPI", "HTTPServing", "ServiceConfiguration",
+            "Administration", "RouteKit",
+        ]),
+    module(
+        "AdminRoutes",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "HTTPMessages",
+            "Entitlements", "ContentKeys", "Records", "Licensing", "HTTPServing", "StorageSQLite",
+            "ServiceConfiguration", "Administration", "RouteKit",
+        ]),
+    module(
+        "Upkeep",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "FairPlay", "Entitlements",
+            "ContentKeys", "Records", "Licensing", "HTTPServing", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL",
+            "ServiceConfiguration", "Administration", "RouteKit",
         ]),
     module(
         "OperatorCommands",
@@ -132,7 +154,17 @@ var targets: [Target] = [
             "Administration",
         ]),
 
-    // Floor 7
+    // Floor 8
+    module(
+        "LatchkeyService",
+        [
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
+            "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI",
+            "HTTPServing", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL", "LadderWorkers", "ServiceConfiguration",
+            "Administration", "RouteKit", "PlayerRoutes", "PackagerRoutes", "AdminRoutes", "Upkeep",
+        ]),
+
+    // Floor 9
     program("latchkeyd", ["CommandLineKit", "ServiceConfiguration", "LatchkeyService"]),
     program(
         "latchkey",
@@ -223,8 +255,8 @@ var targets: [Target] = [
             "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI",
             "HTTPServing", "HTTPCalls",
             "StorageSQLite",
-            "StoragePostgreSQL", "ServiceConfiguration", "ExpressPlay", "Administration", "DatabaseSupport",
-            "latchkeyd", "latchkey",
+            "StoragePostgreSQL", "ServiceConfiguration", "Administration", "RouteKit", "PlayerRoutes",
+            "PackagerRoutes", "AdminRoutes", "Upkeep", "DatabaseSupport", "latchkeyd", "latchkey",
         ]),
 ]
 

@@ -1,19 +1,23 @@
+import AdminRoutes
 import Administration
 import ByteCoding
 import ContentKeys
 import Entitlements
 import EventLoops
-import ExpressPlay
 import FairPlay
 import HTTPMessages
 import HTTPServing
 import KeyCrypto
 import Licensing
 import POSIXSockets
+import PackagerRoutes
+import PlayerRoutes
 import Records
+import RouteKit
 import ServiceConfiguration
 import StoragePostgreSQL
 import Telemetry
+import Upkeep
 
 /// The parts of a running daemon.
 struct DaemonParts: Sendable {
@@ -219,7 +223,7 @@ struct DaemonParts: Sendable {
         _ loaded: LoadedConfiguration, _ storage: OpenedStorage, _ records: LicenseRecords,
         after adminGroup: EventLoopGroup, _ metrics: ServiceMetrics, _ clock: TrustedClock, _ logger: Logger,
         _ running: inout RunningParts
-    ) throws(DaemonError) -> PackagerRoutes.Parts {
+    ) throws(DaemonError) -> PackagerEndpoints.Parts {
         let desk = storage.keyDesk(loaded, ledger: records.ledger)
         metrics.registry.sample(
             "latchkey_packager_keys_unrecorded_total",
@@ -238,7 +242,7 @@ struct DaemonParts: Sendable {
             }
         }
         running.add(.loops) { loop.stop(within: taskLimit) }
-        return PackagerRoutes.Parts(
+        return PackagerEndpoints.Parts(
             desk: desk, gate: PackagerGate(countingIn: packagerMetrics.refusedCredentials), loop: loop,
             metrics: packagerMetrics,
             urls: loaded.configuration.keys.skdTemplate)

@@ -2,6 +2,7 @@ import EventLoops
 import FairPlay
 import LadderWorkers
 import POSIXSockets
+import RouteKit
 import ServiceConfiguration
 import Synchronization
 import Telemetry

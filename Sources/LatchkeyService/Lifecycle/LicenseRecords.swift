@@ -1,3 +1,4 @@
+import AdminRoutes
 import Administration
 import ByteCoding
 import ContentKeys
@@ -5,11 +6,13 @@ import EventLoops
 import Licensing
 import POSIXSockets
 import Records
+import RouteKit
 import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
 import Synchronization
 import Telemetry
+import Upkeep
 
 /// The stores that make licence decisions durable, and the threads that maintain these stores.
 final class LicenseRecords: Sendable {

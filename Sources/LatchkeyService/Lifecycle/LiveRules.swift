@@ -1,3 +1,4 @@
+import AdminRoutes
 import Administration
 import ContentKeys
 import Entitlements
@@ -6,6 +7,9 @@ import HTTPMessages
 import KeyCrypto
 import Licensing
 import PackagerAPI
+import PackagerRoutes
+import PlayerRoutes
+import RouteKit
 import ServiceConfiguration
 import Synchronization
 

@@ -1,3 +1,4 @@
+import AdminRoutes
 import Administration
 import ByteCoding
 import Entitlements
@@ -6,6 +7,8 @@ import FairPlay
 import HTTPMessages
 import KeyCrypto
 import Licensing
+import PackagerRoutes
+import PlayerRoutes
 import ServiceConfiguration
 import Synchronization
 import Telemetry

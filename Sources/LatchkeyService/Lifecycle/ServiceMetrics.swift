@@ -1,9 +1,12 @@
+import AdminRoutes
 import CommandLineKit
 import FairPlay
 import HTTPMessages
 import HTTPServing
 import KeyCrypto
 import Licensing
+import PlayerRoutes
+import RouteKit
 import Telemetry
 
 /// All metrics of the daemon. Labels are closed sets: no subject, asset or device is ever one.

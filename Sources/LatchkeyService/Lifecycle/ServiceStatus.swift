@@ -1,4 +1,5 @@
 import POSIXSockets
+import RouteKit
 import Synchronization
 import Telemetry
 

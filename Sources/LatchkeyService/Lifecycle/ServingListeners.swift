@@ -4,6 +4,8 @@ import FairPlay
 import HTTPMessages
 import HTTPServing
 import POSIXSockets
+import PackagerRoutes
+import RouteKit
 import ServiceConfiguration
 import Synchronization
 import Telemetry

@@ -4,7 +4,9 @@ import Entitlements
 import HTTPMessages
 import HTTPServing
 import PackagerAPI
+import PackagerRoutes
 import PlayerMessages
+import PlayerRoutes
 import ServiceConfiguration
 
 /// An address of the public listener: the service that it offers, and the form of its errors.

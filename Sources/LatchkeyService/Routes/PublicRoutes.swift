@@ -2,6 +2,9 @@ import EventLoops
 import HTTPMessages
 import HTTPServing
 import Licensing
+import PackagerRoutes
+import PlayerRoutes
+import RouteKit
 
 /// The routes that every client can reach: licences, certificates, health, and the addresses of packagers.
 struct PublicRoutes: HTTPHandler {
@@ -13,7 +16,7 @@ struct PublicRoutes: HTTPHandler {
     let requestIDs: RequestIDs
     let refusals: Refusals
     var expressPlay: ExpressPlayRoutes?
-    var packagers: PackagerRoutes?
+    var packagers: PackagerEndpoints?
 
     func answer(_ request: HTTPRequest, on loop: LoopContext) -> HTTPAnswer {
         let rules = rules.current

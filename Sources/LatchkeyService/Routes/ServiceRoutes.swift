@@ -1,8 +1,11 @@
-import ExpressPlay
+import AdminRoutes
 import HTTPServing
 import KeyCrypto
 import Licensing
+import PackagerRoutes
+import PlayerRoutes
 import Records
+import RouteKit
 import Telemetry
 
 /// Composes the routes of all listeners from the parts of a daemon. Tests use it too.
@@ -19,7 +22,7 @@ struct ServiceRoutes {
         let recent: RecentRefusals
         let clock: any WallClock
         var expressPlay: ExpressPlayService?
-        var packagers: PackagerRoutes.Parts?
+        var packagers: PackagerEndpoints.Parts?
         var revocations: RevocationEndpoint?
         var accounts: AccountEndpoint?
         var data: AdminDataEndpoint.Parts?
@@ -49,18 +52,18 @@ struct ServiceRoutes {
             health: parts.health, requestIDs: requestIDs, refusals: refusals,
             expressPlay: parts.expressPlay.map { ExpressPlayRoutes(service: $0) },
             packagers: parts.packagers.map {
-                PackagerRoutes($0, refusals: refusals, logger: parts.logger, clock: parts.clock)
+                PackagerEndpoints($0, refusals: refusals, logger: parts.logger, clock: parts.clock)
             })
     }
 
     /// The routes of the admin listener with this index in the configuration.
     ///
     /// - Parameter hosts: The host names that requests may have, besides numeric addresses and `localhost`.
-    func admin(_ listener: Int, hosts: Set<String> = []) -> AdminRoutes {
+    func admin(_ listener: Int, hosts: Set<String> = []) -> AdminHandler {
         let gate = AdminGate(
             listener: listener, hosts: hosts, sessions: parts.adminSessions,
             countingIn: parts.metrics.refusedAdminTokens)
-        return AdminRoutes(
+        return AdminHandler(
             rules: { [rules = parts.rules] in rules.current.administration }, health: parts.health,
             metrics: parts.metrics.registry,
             explain: ExplainEndpoint(

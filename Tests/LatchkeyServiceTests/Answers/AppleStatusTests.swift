@@ -2,7 +2,12 @@ import Foundation
 import Licensing
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// The status number of each key in answers for several keys, compared with the column "Apple" of the article "Errors".
 @Suite struct AppleStatusTests {

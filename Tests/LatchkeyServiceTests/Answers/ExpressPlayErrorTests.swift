@@ -6,7 +6,12 @@ import Licensing
 import Telemetry
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Problems in ExpressPlay's format.
 @Suite struct ExpressPlayErrorTests {

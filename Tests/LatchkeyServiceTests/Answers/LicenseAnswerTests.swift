@@ -13,7 +13,12 @@ import Telemetry
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Every shape of an answer, byte for byte (clients, section 2).
 @Suite struct LicenseAnswerTests {

@@ -6,7 +6,12 @@ import Telemetry
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Problems in the format for clients with tokens in NAGRA's header.
 @Suite struct NAGRAErrorTests {

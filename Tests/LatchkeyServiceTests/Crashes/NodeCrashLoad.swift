@@ -10,7 +10,12 @@ import Synchronization
 import Telemetry
 import TestSupport
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 @testable import Licensing
 @testable import StoragePostgreSQL
 @testable import StorageSQLite

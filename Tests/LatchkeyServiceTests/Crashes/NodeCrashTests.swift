@@ -6,7 +6,12 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
 

@@ -2,7 +2,12 @@ import POSIXSockets
 import Telemetry
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 @Suite struct BuildDateTests {
     /// The build date counts from a day earlier, because its time zone is not known.

@@ -4,7 +4,12 @@ import POSIXSockets
 import StorageSQLite
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 @Suite struct DaemonErrorTests {
     private static let openingErrors: [StorageOpeningError] = [

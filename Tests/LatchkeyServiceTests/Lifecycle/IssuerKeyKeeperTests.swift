@@ -10,7 +10,12 @@ import Telemetry
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Keys come into force as the URL gives them, and what the URL says wrongly changes nothing.
 @Suite struct IssuerKeyKeeperTests {

@@ -4,7 +4,12 @@ import ServiceConfiguration
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// The result of a reload, before and after it is in force.
 @Suite struct RuleBookTests {

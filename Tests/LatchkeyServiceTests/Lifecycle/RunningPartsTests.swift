@@ -1,7 +1,12 @@
 import Synchronization
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 @Suite struct RunningPartsTests {
     /// Parts stop phase by phase: parts that accept requests first, and parts that answers need last. Within a phase,

@@ -1,6 +1,11 @@
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 @Suite struct TrimPolicyTests {
     private static let mebibyte = 1 << 20

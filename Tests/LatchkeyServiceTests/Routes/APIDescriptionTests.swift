@@ -12,7 +12,12 @@ import Records
 import Testing
 
 @testable import Entitlements
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 @testable import ServiceConfiguration
 
 /// The description of the API says what the code serves: the same paths, methods, codes, statuses and words, in both

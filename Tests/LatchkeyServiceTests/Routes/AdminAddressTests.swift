@@ -5,7 +5,12 @@ import HTTPServing
 import ServiceConfiguration
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Which role may send which request to an admin listener.
 @Suite struct AdminAddressTests {

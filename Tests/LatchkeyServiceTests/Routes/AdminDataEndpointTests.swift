@@ -13,7 +13,12 @@ import Telemetry
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// What operators read, with a key store and a ledger in files.
 @Suite struct AdminDataEndpointTests {

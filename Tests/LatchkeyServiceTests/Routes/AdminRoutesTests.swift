@@ -8,7 +8,12 @@ import Licensing
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 @Suite struct AdminRoutesTests {
     private let fixture: RoutesFixture

@@ -6,7 +6,12 @@ import Licensing
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Requests that are refused because of their heads, before their bodies are kept.
 @Suite struct BodyDecisionTests {

@@ -3,7 +3,12 @@ import HTTPServing
 import POSIXSockets
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 @Suite struct BrowserRequestTests {
     private static let tls = HTTPPeer(

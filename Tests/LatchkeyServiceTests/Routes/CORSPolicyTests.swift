@@ -6,7 +6,12 @@ import HTTPServing
 import POSIXSockets
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 @Suite struct CORSPolicyTests {
     private let fixture: RoutesFixture

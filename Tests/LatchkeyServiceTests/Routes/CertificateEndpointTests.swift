@@ -6,7 +6,12 @@ import KeyCrypto
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 @Suite struct CertificateEndpointTests {
     private static let other = Result { try TestCredential(name: "second") }

@@ -5,7 +5,12 @@ import HTTPServing
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// An operator takes a node out of service, and back.
 @Suite struct DrainEndpointTests {

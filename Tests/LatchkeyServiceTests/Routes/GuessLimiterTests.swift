@@ -3,7 +3,12 @@ import POSIXSockets
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 @Suite struct GuessLimiterTests {
     private let clock = ManualClock()

@@ -12,7 +12,12 @@ import Records
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// `/v1/keys`: orders, pages and forms.
 @Suite struct KeyEndpointTests {

@@ -6,7 +6,12 @@ import Telemetry
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Header fields that tell an app about its licence, because FairPlay tells the app nothing.
 @Suite struct LicenseFieldsTests {

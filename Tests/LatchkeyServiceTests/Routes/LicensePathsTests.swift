@@ -10,7 +10,12 @@ import ServiceConfiguration
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Licences and certificates at configured paths.
 @Suite struct LicensePathsTests {

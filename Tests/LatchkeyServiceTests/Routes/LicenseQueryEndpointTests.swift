@@ -7,7 +7,12 @@ import StorageSQLite
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Who may ask about a licence, with a ledger in a file.
 @Suite struct LicenseQueryEndpointTests {

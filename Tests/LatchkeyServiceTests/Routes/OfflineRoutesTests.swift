@@ -9,7 +9,12 @@ import Telemetry
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Offline licences, the devices' reports about them, and the challenges that keep the reports fresh.
 @Suite struct OfflineRoutesTests {

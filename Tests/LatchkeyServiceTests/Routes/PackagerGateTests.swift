@@ -10,7 +10,12 @@ import Telemetry
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Which requests come from a packager, and when the gate accepts them.
 @Suite struct PackagerGateTests {

@@ -8,7 +8,12 @@ import PackagerAPI
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// What the log, the memory and the metrics say of a refused packager.
 @Suite struct PackagerRefusalTests {

@@ -11,7 +11,12 @@ import PackagerAPI
 import Records
 import TestSupport
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// The routes of packagers, with keys in memory.
 struct PackagerRoutesFixture {

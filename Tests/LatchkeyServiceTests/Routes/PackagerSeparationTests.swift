@@ -9,7 +9,12 @@ import PackagerAPI
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// A packager's credential opens no licence.
 @Suite struct PackagerSeparationTests {

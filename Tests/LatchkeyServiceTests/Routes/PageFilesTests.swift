@@ -4,7 +4,12 @@ import HTTPMessages
 import Records
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 @Suite struct PageFilesTests {
     private let fixture: RoutesFixture

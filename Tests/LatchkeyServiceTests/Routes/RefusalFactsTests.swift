@@ -11,7 +11,12 @@ import Telemetry
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// What a log line, the memory and the metrics say of a refusal.
 @Suite struct RefusalFactsTests {

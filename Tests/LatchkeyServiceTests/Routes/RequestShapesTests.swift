@@ -14,7 +14,12 @@ import Telemetry
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// The licence route reads every request shape (clients, sections 1 and 2).
 @Suite struct RequestShapesTests {

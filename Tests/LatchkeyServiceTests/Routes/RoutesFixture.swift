@@ -17,7 +17,12 @@ import ServiceConfiguration
 import Telemetry
 import TestSupport
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// The routes of a daemon on their own loop, without a socket.
 final class RoutesFixture: Sendable {
@@ -32,7 +37,7 @@ final class RoutesFixture: Sendable {
     let operations = RSAOperationCount()
     let rules: LiveRulesCell
     let publicRoutes: PublicRoutes
-    let adminRoutes: AdminRoutes
+    let adminRoutes: AdminHandler
     private let pipelines: LicensePipelines
     private let group: EventLoopGroup
     private let packagerLoop: PackagerLoop?
@@ -86,12 +91,12 @@ final class RoutesFixture: Sendable {
         let logger = Logger(
             level: .trace, sink: log, clock: clock, linesPerEvent: linesPerEvent, sampleClock: clock)
         pipelines = LicensePipelines(shared)
-        var packagerParts: PackagerRoutes.Parts?
+        var packagerParts: PackagerEndpoints.Parts?
         if let desk {
             let packagerMetrics = PackagerMetrics(in: metrics.registry)
             let loop = try PackagerLoop(firstIndex: 1)
             packagerLoop = loop
-            packagerParts = PackagerRoutes.Parts(
+            packagerParts = PackagerEndpoints.Parts(
                 desk: desk(clock),
                 gate: PackagerGate(countingIn: packagerMetrics.refusedCredentials, clock: clock), loop: loop,
                 metrics: packagerMetrics, urls: urls)

@@ -10,7 +10,12 @@ import Records
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// SPEKE over HTTP: authentication, answers, metrics and ledger rows.
 @Suite struct SPEKEEndpointTests {

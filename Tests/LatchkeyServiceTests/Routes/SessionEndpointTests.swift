@@ -9,7 +9,12 @@ import Telemetry
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Sessions of the operator's page, and who a sender is, through the routes.
 @Suite struct SessionEndpointTests {

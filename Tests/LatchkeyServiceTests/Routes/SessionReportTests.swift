@@ -8,7 +8,12 @@ import Records
 import TestSupport
 import Testing
 
+@testable import AdminRoutes
 @testable import LatchkeyService
+@testable import PackagerRoutes
+@testable import PlayerRoutes
+@testable import RouteKit
+@testable import Upkeep
 
 /// Reports of playback sessions that have ended.
 @Suite struct SessionReportTests {

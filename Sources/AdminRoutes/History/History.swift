@@ -1,0 +1,103 @@
+import ByteCoding
+import EventLoops
+import Synchronization
+import Telemetry
+
+/// Samples the daemon's numbers for the operator's plots: one sample every ten seconds is kept for an hour, and one
+/// every two seconds is passed on while somebody watches.
+///
+/// A timer of the admin loop does all of it. The requests of players do nothing for it.
+package final class History: Sendable {
+    /// The time between two looks.
+    package static let pause: Duration = .seconds(2)
+
+    private struct State {
+        var ring: HistoryRing
+        var slow: HistorySampler
+        var fast: HistorySampler
+        var isStopped = false
+    }
+
+    private let state: Mutex<State>
+    private let watchers = Mutex<[@Sendable ([Float]) -> Void]>([])
+    private let wallClock: any WallClock
+    private let clock: any MonotonicClock
+
+    package init(
+        _ sources: [HistorySeries: HistorySource], wallClock: any WallClock,
+        clock: any MonotonicClock = SystemMonotonicClock()
+    ) {
+        self.wallClock = wallClock
+        self.clock = clock
+        let now = clock.monotonicTime
+        state = Mutex(
+            State(
+                ring: HistoryRing(at: now), slow: HistorySampler(sources, at: now),
+                fast: HistorySampler(sources, at: now)))
+    }
+
+    /// Adds a closure that hears each sample on the loop, every two seconds.
+    func tell(_ watcher: @escaping @Sendable ([Float]) -> Void) {
+        watchers.withLock { $0.append(watcher) }
+    }
+
+    package func start(on loop: LoopContext) {
+        _ = loop.execute { [self] in
+            _ = loop.schedule(after: Self.pause) { [self] in
+                guard !state.withLock({ $0.isStopped }) else { return }
+                look()
+                start(on: loop)
+            }
+        }
+    }
+
+    package func stop() { state.withLock { $0.isStopped = true } }
+
+    /// Takes the samples that are due now.
+    package func look() {
+        let now = clock.monotonicTime
+        let sample = state.withLock { state in
+            state.slow.look()
+            if state.ring.isDue(at: now) { state.ring.add(state.slow.sample(at: now), at: now) }
+            return state.fast.sample(at: now)
+        }
+        for watcher in watchers.withLock({ $0 }) { watcher(sample) }
+    }
+
+    /// Writes the members of the answer to `GET /v1/history`. `since` is in seconds since 1970; only later steps are
+    /// written.
+    package func write(since: Double?, to writer: inout JSONWriter) {
+        let now = (wallClock.wallTime, clock.monotonicTime)
+        let ring = state.withLock { $0.ring }
+        let window = ring.window(since: since, now: now)
+        writer.member("stepSeconds", HistoryRing.stepSeconds)
+        writer.member("startsAt", window.startsAt)
+        writer.member("count", ring.count - window.skipped)
+        writer.name("series")
+        writer.array { writer in
+            for (index, series) in HistorySeries.allCases.enumerated() {
+                writer.object { writer in
+                    writer.member("name", series.rawValue)
+                    writer.member("unit", series.unit.rawValue)
+                    writer.name("values")
+                    writer.array { writer in
+                        for value in ring.values(of: index, skipping: window.skipped) { writer.number(value) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes the members of one sample.
+    package func write(_ sample: [Float], to writer: inout JSONWriter) {
+        let now = wallClock.wallTime
+        writer.member("at", Double(now.seconds) + Double(now.nanoseconds / 1_000_000) / 1000)
+        writer.name("values")
+        writer.object { writer in
+            for (series, value) in zip(HistorySeries.allCases, sample) {
+                writer.name(series.rawValue)
+                writer.number(value)
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import ByteCoding
+import HTTPMessages
+import HTTPServing
+import KeyCrypto
+import RouteKit
+
+/// The files of the operator's page (the article "The operator's page").
+///
+/// They are static and hold nothing of this installation. So they need no credential: the page asks for one, and every
+/// request that it makes is checked. They come from `Sources/CEmbedded/OperatorPage`.
+enum PageFiles {
+    struct File: Sendable {
+        let contentType: String
+        /// The entity tag, with its quotes: the first 16 bytes of the content's SHA-256, in hexadecimal digits.
+        let tag: String?
+        let body: [UInt8]
+
+        init(_ file: EmbeddedFile) {
+            contentType = PageFiles.contentType(of: file.name)
+            // Without a digest, browsers load the file each time.
+            tag = (try? SHA256Digest.of(file.content)).map { "\"\(Hexadecimal.encode($0.prefix(16)))\"" }
+            body = file.content
+        }
+    }
+
+    /// The path of the page itself, which is the file `index.html`.
+    static let path = "/"
+    /// The beginning of the paths of all files.
+    static let prefix = "/page/"
+
+    /// Only the page's own files may be loaded, and no other page may frame it. Texts cannot become markup or code.
+    private static let policy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        + "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+        + "require-trusted-types-for 'script'; trusted-types 'none'"
+
+    /// Fields of every answer. A browser asks again each time, because a new daemon may have a new page.
+    private static let fields: HTTPFields = [
+        "Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-cache",
+    ]
+
+    private static let files = Dictionary(
+        uniqueKeysWithValues: EmbeddedFile.page.map { (prefix + $0.name, File($0)) })
+
+    /// The file at a path. Returns nil if the page has no such file.
+    static func file(at path: String) -> File? {
+        files[path == self.path ? prefix + "index.html" : path]
+    }
+
+    /// Answers a GET or HEAD with the file, or with 304 if the browser has it already.
+    static func response(_ file: File, to request: HTTPRequest, id: RequestID) -> HTTPResponse {
+        var fields = Self.fields
+        if let tag = file.tag { fields.append("ETag", tag) }
+        fields.append("X-Request-Id", id.text)
+        if let tag = file.tag, let known = request.fields["If-None-Match"], isNamed(tag, in: known) {
+            return HTTPResponse(status: .notModified, fields: fields)
+        }
+        fields.append("Content-Type", file.contentType)
+        return HTTPResponse(status: .ok, fields: fields, body: file.body)
+    }
+
+    /// Whether a value of If-None-Match names the tag (RFC 9110, section 13.1.2). Tags here have no commas.
+    private static func isNamed(_ tag: String, in value: String) -> Bool {
+        value.split(separator: ",").contains { part in
+            let name = part.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+            return name == "*" || name == tag || name == "W/" + tag
+        }
+    }
+
+    private static func contentType(of name: String) -> String {
+        switch name.split(separator: ".").last {
+        case "html": "text/html; charset=utf-8"
+        case "css": "text/css; charset=utf-8"
+        case "js": "text/javascript; charset=utf-8"
+        default: "image/svg+xml"
+        }
+    }
+}

@@ -1,0 +1,374 @@
+import ByteCoding
+import ContentKeys
+import Entitlements
+import EventLoops
+import FairPlay
+import HTTPMessages
+import HTTPServing
+import Licensing
+import PlayerMessages
+import Records
+import RouteKit
+import Telemetry
+
+/// `POST /fps/license` and its aliases: takes SPCs in every shape that players send, and answers in the shape that the
+/// player reads (clients, section 2).
+///
+/// A request of any shape passes these steps:
+///
+///     query -> head: address, token, revocations, clock -> shape of the body -> containers -> rates -> licences
+///
+/// The body is read only after the token is accepted, so that clients without a good token cost little. The answer to a
+/// sync SPC is its report. An ended playback gets a short JSON object, and a report of ended sessions gets one word.
+package struct LicenseEndpoint: Sendable {
+    package let pipelines: LicensePipelines
+    package let metrics: PlayerMetrics
+    private let logger: Logger
+    package let refusals: Refusals
+    package let clock: any WallClock
+
+    package init(
+        pipelines: LicensePipelines, metrics: PlayerMetrics, refusals: Refusals, logger: Logger, clock: any WallClock
+    ) {
+        self.pipelines = pipelines
+        self.metrics = metrics
+        self.logger = logger
+        self.clock = clock
+        self.refusals = refusals
+    }
+
+    /// What the server knows of a request without its body.
+    package struct Context: Sendable {
+        let wish: LicenseWish
+        /// The hints outside the body.
+        let assetHints: [AssetHint]
+        package let id: RequestID
+        package let start: MonotonicTime
+    }
+
+    /// Refuses the request now if that needs no RSA operation. Otherwise returns the remaining work.
+    ///
+    /// If an accelerator can check the signature of its token together with others, that is the first work.
+    package func answer(
+        _ request: HTTPRequest, at address: LicenseAddress = LicenseAddress(), under rules: LicenseRules,
+        id: RequestID, on loop: LoopContext
+    ) -> HTTPAnswer {
+        let start = loop.now
+        var carriers = request.tokenCarriers
+        let pending = pendingSignatures(of: request, &carriers, under: rules, on: loop)
+        guard !pending.isEmpty else {
+            return answer(checked: request, carriers, at: address, under: rules, id: id, since: start, on: loop)
+        }
+        return .later { loop in
+            try? await pipelines.pipeline(on: loop).admissionControl.check(pending, under: rules)
+            let carriers = request.tokenCarriers
+            switch answer(checked: request, carriers, at: address, under: rules, id: id, since: start, on: loop) {
+            case .now(let response), .stream(let response, _): return response
+            case .later(let work): return await work(loop)
+            }
+        }
+    }
+
+    /// The signatures to check ahead. A request without a body is refused anyway, and its refusal must not wait.
+    private func pendingSignatures(
+        of request: HTTPRequest, _ carriers: inout TokenCarriers, under rules: LicenseRules, on loop: LoopContext
+    ) -> [PendingSignature] {
+        guard !request.body.isEmpty, let control = try? pipelines.pipeline(on: loop).admissionControl,
+            control.checksSignaturesAhead
+        else { return [] }
+        return control.pendingSignatures(
+            presenting: &carriers, from: request.origin(countryField: nil).address, under: rules,
+            now: clock.wallTime.seconds)
+    }
+
+    private func answer(
+        checked request: HTTPRequest, _ carriers: TokenCarriers, at address: LicenseAddress, under rules: LicenseRules,
+        id: RequestID, since start: MonotonicTime, on loop: LoopContext
+    ) -> HTTPAnswer {
+        let wish: LicenseWish
+        do throws(LicenseWish.Fault) {
+            wish = try LicenseWish(
+                query: request.query, fields: request.fields, standard: address.answer,
+                followsAccept: address.followsAccept)
+        } catch {
+            let cause = RefusalCause("the query's \(error.parameter.rawValue) is not readable")
+            return .now(refuse(Problem(for: error), cause, id, .unread))
+        }
+        let context = Context(wish: wish, assetHints: request.assetHints(at: address), id: id, start: start)
+        guard PlayerMessageReader.looksLikeSPC(request.body[...]) else {
+            return answer(request, carriers, in: context, under: rules, on: loop)
+        }
+        return answer(raw: request, carriers, in: context, under: rules, on: loop)
+    }
+
+    /// Whether the head of the request is enough to refuse it. `answer` then gives the refusal.
+    ///
+    /// `mayBringToken` says that at this address a token in the body counts, if the configuration allows it.
+    package func refusesHead(
+        of request: HTTPRequest, under rules: LicenseRules, mayBringToken: Bool = false, on loop: LoopContext
+    ) -> Bool {
+        do throws(LicenseError) {
+            return try pipelines.pipeline(on: loop).admissionControl.refusesHead(
+                presenting: request.tokenCarriers, from: request.origin(countryField: nil).address, under: rules,
+                mayBringToken: mayBringToken && rules.entitlement.finder.readsBody, now: clock.wallTime.seconds)
+        } catch {
+            // The loop has no pipeline, so every request is refused.
+            return true
+        }
+    }
+
+    // MARK: One SPC
+
+    /// Answers a request whose body is the bytes of an SPC, as most players send it. The body is not decoded or copied.
+    private func answer(
+        raw request: HTTPRequest, _ carriers: TokenCarriers, in context: Context, under rules: LicenseRules,
+        on loop: LoopContext
+    ) -> HTTPAnswer {
+        do throws(LicenseError) {
+            let admission = try pipelines.pipeline(on: loop).admissionControl.admit(
+                LicenseRequest(
+                    message: request.body, use: context.wish.use,
+                    origin: request.origin(countryField: rules.entitlement.countryField),
+                    renewal: context.wish.renewal, assetHints: context.assetHints, id: context.id.text,
+                    trace: context.id.trace),
+                presenting: carriers, under: rules, now: clock.wallTime.seconds)
+            let shape = context.wish.answer.shape(for: .raw)
+            return .later { loop in await respond(to: admission, .raw, as: shape, in: context, on: loop) }
+        } catch {
+            return .now(refuse(error, of: request, under: rules, context.id, .raw, on: loop))
+        }
+    }
+
+    private func respond(
+        to admission: Admission, _ form: MessageForm, as shape: AnswerShape, in context: Context, on loop: LoopContext
+    ) async -> HTTPResponse {
+        do throws(LicenseError) {
+            let outcome = try await pipelines.pipeline(on: loop).answer(admission, now: clock.wallTime.seconds)
+            let result = KeyResult(note(outcome, of: admission, form, context, on: loop))
+            return LicenseAnswer.response(to: [result], as: shape, at: clock.wallTime, context.id)
+        } catch {
+            return refuse(
+                Problem(for: error), error.cause, context.id, form, admission.refusalFacts,
+                version: admission.envelope.version)
+        }
+    }
+
+    // MARK: Every other shape
+
+    private func answer(
+        _ request: HTTPRequest, _ carriers: TokenCarriers, in context: Context, under rules: LicenseRules,
+        on loop: LoopContext
+    ) -> HTTPAnswer {
+        // Only if the body may have the token is it read before the token is known.
+        let early = rules.entitlement.finder.readsBody ? Self.read(request) : nil
+        var carriers = carriers
+        if case .success(.request(let body)) = early, let token = body.token {
+            carriers = carriers.with(bodyToken: Array(token.utf8))
+        }
+        let sender: LicenseSender
+        do throws(LicenseError) {
+            sender = try pipelines.pipeline(on: loop).admissionControl.admitSender(
+                presenting: carriers, from: request.origin(countryField: rules.entitlement.countryField),
+                renewal: context.wish.renewal, under: rules, now: clock.wallTime.seconds, id: context.id.text)
+        } catch {
+            // A device keeps a report until it is acknowledged. Its token may expire before that.
+            if error.code != .rateLimited, PlayerMessageReader.isSessionReport(request.body) {
+                return .now(acknowledge(.unverified, context.id))
+            }
+            return .now(refuse(error, of: request, carriers, under: rules, context.id, .unread, on: loop))
+        }
+        switch early ?? Self.read(request) {
+        case .success(.request(let body)): return answer(body, to: request, of: sender, in: context, rules, on: loop)
+        case .success(.sessionReport(let report)): return answer(report, of: sender, in: context, on: loop)
+        case .failure(let error):
+            let facts = try? pipelines.pipeline(on: loop).admissionControl.facts(from: sender)
+            return .now(
+                refuse(
+                    Problem(for: error), RefusalCause("the body is \(error.received)"), context.id, .unread,
+                    facts ?? RefusalFacts()))
+        }
+    }
+
+    /// Reads the body. A body that is not text is treated as an SPC, so that the refusal says what is wrong with the
+    /// SPC.
+    private static func read(_ request: HTTPRequest) -> Result<PlayerMessage, PlayerMessageError> {
+        do throws(PlayerMessageError) {
+            return .success(try PlayerMessageReader.read(request.body, contentType: request.fields["Content-Type"]))
+        } catch {
+            guard error == .unrecognised, !PlayerMessageReader.isText(request.body) else { return .failure(error) }
+            return .success(.request(PlayerRequest(shape: .raw, keys: [RequestedKey(spc: request.body)])))
+        }
+    }
+
+    private func answer(
+        _ body: PlayerRequest, to request: HTTPRequest, of sender: LicenseSender, in context: Context,
+        _ rules: LicenseRules, on loop: LoopContext
+    ) -> HTTPAnswer {
+        let shape = context.wish.answer.shape(for: body)
+        let form = MessageForm(body.shape)
+        // A hint outside the body names one key, so it is ignored if the body asks for several.
+        let hints = body.keys.count == 1 ? context.assetHints : []
+        let requests = body.keys.map { key in
+            LicenseRequest(
+                message: key.spc, use: context.wish.use ?? (key.isOffline ? .offline : nil), origin: sender.origin,
+                renewal: sender.renewal,
+                assetHints: hints + (key.assetHint.flatMap { AssetHint($0.utf8, in: .body) }.map { [$0] } ?? []),
+                id: context.id.text, trace: context.id.trace)
+        }
+        do throws(LicenseError) {
+            let control = try pipelines.pipeline(on: loop).admissionControl
+            guard shape.hasResultForEachKey else {
+                let admission = try control.admit(requests[0], of: sender)
+                return .later { loop in await respond(to: admission, form, as: shape, in: context, on: loop) }
+            }
+            let admissions = try control.admit(requests, of: sender)
+            let labels = body.keys.map(\.label)
+            return .later { loop in
+                await respond(to: admissions, of: sender, labels, form, as: shape, in: context, on: loop)
+            }
+        } catch {
+            return .now(refuse(error, of: request, under: rules, context.id, form, on: loop))
+        }
+    }
+
+    /// The answer with a result for each key. A refused key does not affect the others.
+    private func respond(
+        to admissions: [Result<Admission, LicenseError>], of sender: LicenseSender, _ labels: [JSONNode?],
+        _ form: MessageForm, as shape: AnswerShape, in context: Context, on loop: LoopContext
+    ) async -> HTTPResponse {
+        let good = admissions.compactMap { try? $0.get() }
+        let outcomes: [Result<LicenseOutcome, LicenseError>]
+        let control: AdmissionControl
+        do throws(LicenseError) {
+            outcomes = try await pipelines.answer(good, now: clock.wallTime.seconds, on: loop)
+            control = try pipelines.pipeline(on: loop).admissionControl
+        } catch {
+            return refuse(Problem(for: error), error.cause, context.id, form)
+        }
+        var rest = zip(good, outcomes).makeIterator()
+        let results = zip(admissions, labels).map { admission, label in
+            var error: LicenseError?
+            var version: SPCVersion?
+            var facts: RefusalFacts?
+            switch admission {
+            case .failure(let refusal): error = refusal
+            case .success:
+                guard let (admission, outcome) = rest.next() else { break }
+                version = admission.envelope.version
+                switch outcome {
+                case .success(let outcome):
+                    return KeyResult(label: label, note(outcome, of: admission, form, context, on: loop))
+                case .failure(let refusal): (error, facts) = (refusal, admission.refusalFacts)
+                }
+            }
+            let refusal = error ?? .overloaded
+            return KeyResult(
+                label: label,
+                .refused(
+                    note(
+                        refusal, context.id, form, version, facts ?? control.facts(of: refusal, from: sender),
+                        sender.rules)))
+        }
+        return LicenseAnswer.response(to: results, as: shape, at: clock.wallTime, context.id)
+    }
+
+    // MARK: Counting and logging
+
+    /// Counts and logs the outcome for an SPC, and returns it.
+    private func note(
+        _ outcome: LicenseOutcome, of admission: Admission, _ form: MessageForm, _ context: Context,
+        on loop: LoopContext
+    ) -> KeyOutcome {
+        switch outcome {
+        case .license(let license):
+            metrics.issued(
+                admission.envelope.version, form, isRepeated: license.isRepeated, after: loop.now - context.start)
+            log(license, form, context.id)
+            return .license(license)
+        case .syncReport(let accepted):
+            metrics.acceptedSyncReport(form)
+            log(accepted, form, context.id)
+            return .syncReport(accepted)
+        case .playbackEnded(let ended):
+            metrics.accepted(form)
+            log(ended, form, context.id)
+            return .playbackEnded(ended)
+        }
+    }
+
+    /// Notes the refusal of one key among several.
+    private func note(
+        _ error: LicenseError, _ id: RequestID, _ form: MessageForm, _ version: SPCVersion?, _ facts: RefusalFacts,
+        _ rules: LicenseRules
+    ) -> Problem {
+        var problem = Problem(for: error)
+        problem.tellDiagnosis(of: error, under: rules)
+        metrics.refused(problem.code, form)
+        refusals.note(
+            "license_refused", problem, because: error.cause, id: id, facts: facts,
+            spcVersion: version?.rawValue ?? 0, shape: form.rawValue)
+        return problem
+    }
+
+    /// Refuses a whole request, with the details that its head shows.
+    private func refuse(
+        _ error: LicenseError, of request: HTTPRequest, _ carriers: TokenCarriers? = nil, under rules: LicenseRules,
+        _ id: RequestID, _ form: MessageForm, on loop: LoopContext
+    ) -> HTTPResponse {
+        var problem = Problem(for: error)
+        let carriers = carriers ?? request.tokenCarriers
+        problem.tellDiagnosis(of: error, in: request.fields, carriers, under: rules)
+        var facts = RefusalFacts()
+        if case .word(let header)? = problem.facts.first(where: { $0.name == "header" })?.value {
+            facts[.found] = "something like a token in the header \(header)"
+        }
+        facts.add(
+            pipelines.facts(
+                of: error, in: request, carriers, under: rules, now: clock.wallTime.seconds, on: loop))
+        return refuse(problem, error.cause, id, form, facts)
+    }
+
+    private func refuse(
+        _ problem: Problem, _ cause: RefusalCause, _ id: RequestID, _ form: MessageForm,
+        _ facts: RefusalFacts = RefusalFacts(), version: SPCVersion? = nil
+    ) -> HTTPResponse {
+        metrics.refused(problem.code, form)
+        return refusals.response(
+            to: "license_refused", problem, because: cause, id: id, facts: facts,
+            spcVersion: version?.rawValue ?? 0, shape: form.rawValue)
+    }
+
+    private func log(_ license: IssuedLicense, _ form: MessageForm, _ id: RequestID) {
+        logger.log(
+            .debug, "license_issued", from: .client,
+            id.logFields + [
+                .string("license", license.id.description),
+                .string("credential", license.credentialName), .string("kid", license.key.keyID.description),
+                .string("content", license.key.contentID.text),
+                .string("validity", license.terms.validity.name),
+                .unsigned("lease", UInt64(license.terms.lease?.value ?? 0)),
+                .unsigned("rental", UInt64(license.terms.rental?.value ?? 0)),
+                .string("shape", form.rawValue), .bool("repeated", license.isRepeated),
+            ])
+    }
+
+    private func log(_ ended: EndedPlayback, _ form: MessageForm, _ id: RequestID) {
+        logger.log(
+            .debug, "playback_ended", from: .client,
+            id.logFields + [
+                .string("credential", ended.credentialName),
+                .string("kid", ended.keyID.description), .string("shape", form.rawValue),
+            ])
+    }
+
+    private func log(_ accepted: AcceptedSyncReport, _ form: MessageForm, _ id: RequestID) {
+        logger.log(
+            .debug, "sync_report_accepted", from: .client,
+            id.logFields + [
+                .string("credential", accepted.credentialName),
+                .bool("challenge_accepted", accepted.isChallengeAccepted),
+                .unsigned("duration_to_expiry", UInt64(accepted.report.remaining.wireValue)),
+                .string("shape", form.rawValue),
+            ])
+    }
+}

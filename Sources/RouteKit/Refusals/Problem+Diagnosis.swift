@@ -1,0 +1,88 @@
+import Entitlements
+import FairPlay
+import HTTPMessages
+import Licensing
+import PlayerMessages
+
+/// Details for integrators: what the server received, and what to do about it (clients, section 0).
+///
+/// A problem repeats only what its sender has sent, and public facts, such as certificate hashes.
+extension Problem {
+    /// The problem for a body that is not a request for licences.
+    package init(for error: PlayerMessageError) {
+        self.init(error.code)
+        detail = "The body is \(error.received)"
+        hint = error.remedy
+    }
+
+    /// Adds details that the head of the request shows: which header fields and parameters have tokens.
+    package mutating func tellDiagnosis(
+        of error: LicenseError, in fields: HTTPFields, _ carriers: TokenCarriers, under rules: LicenseRules
+    ) {
+        let finder = rules.entitlement.finder
+        switch error {
+        case .tokenMissing: tellStrayTokens(in: fields, besides: finder.fieldNames)
+        case .entitlement(.tokenAmbiguous):
+            let places = finder.places(in: carriers)
+            guard !places.isEmpty else { return }
+            detail = "Tokens that differ were presented in: \(places.joined(separator: ", "))"
+            hint = "Send one token, in one of these places."
+        default: tellDiagnosis(of: error, under: rules)  // For these errors the head shows nothing.
+        }
+    }
+
+    /// Adds details that the SPC shows: the certificate hash that no credential has.
+    package mutating func tellDiagnosis(of error: LicenseError, under rules: LicenseRules) {
+        guard case .spc(.unknownCertificate(let hash)) = error else { return }
+        let held = Self.hashes(of: rules.fairplay.credentials, like: hash)
+        detail = "The SPC was made with the certificate \(hash), which no credential of this server has"
+        hint = "Give the player the certificate from GET /fps/certificate; this server has \(held)."
+        facts = [("certificate_hash", .word(hash.description)), ("held_hashes", .word(held))]
+    }
+
+    /// The most hashes that a problem lists. An installation usually has one or two.
+    private static let hashCountMaximum = 8
+
+    private static func hashes(of credentials: CredentialSet, like hash: CertificateHash) -> String {
+        let versions = SPCVersion.allCases.filter {
+            credentials.servedVersions.contains($0) && $0.certificateHash == hash.algorithm
+        }
+        var found: [String] = []
+        for hash in versions.flatMap(credentials.hashes).map(\.description) where !found.contains(hash) {
+            found.append(hash)
+        }
+        return found.isEmpty ? "none" : found.prefix(hashCountMaximum).joined(separator: " ")
+    }
+
+    /// Names the first header field whose value looks like a token but is not read as one.
+    ///
+    /// The name is one that the client itself has sent, and has at most 64 bytes.
+    private mutating func tellStrayTokens(in fields: HTTPFields, besides read: Set<String>) {
+        let known = Set(read.map { $0.lowercased() })
+        let stray = fields.filter { TokenFinder.looksLikeToken($0.value) }.map(\.name)
+        guard let name = stray.first, name.utf8.count <= 64 else { return }
+        if known.contains(name.lowercased()) {
+            detail = "The header \(name) has something like a token, but not in the form that is read there"
+            hint = "Send the token in the header Authorization, behind the word Bearer and a space."
+        } else {
+            detail = "The header \(name) has something like a token, and this server reads no token there"
+            hint = "Send the token in the header Authorization: Bearer, or add \(name) to entitlement.tokenHeaders."
+        }
+        facts = [("header", .word(name))]
+    }
+}
+
+extension PlayerMessageError {
+    /// The code in the table of Errors.md.
+    fileprivate var code: ProblemCode {
+        switch self {
+        case .empty: .bodyEmpty
+        case .certificate: .spcIsCertificate
+        case .doubleBase64: .spcDoubleBase64
+        case .ambiguousToken: .tokenAmbiguous
+        case .utf16, .licence, .playlist, .page, .token, .formWithoutSPC, .multipartWithoutSPC, .invalidJSON,
+            .jsonWithoutSPC, .ambiguous, .invalidBase64, .tooManyKeys, .labelTooLong, .unrecognised:
+            .bodyUnrecognised
+        }
+    }
+}
