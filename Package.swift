@@ -114,6 +114,12 @@ var targets: [Target] = [
             "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI",
             "HTTPServing", "StorageSQLite", "Administration",
         ]),
+    module(
+        "CommandSupport",
+        [
+            "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "ContentKeys", "Records", "StorageSQLite",
+            "StoragePostgreSQL", "ServiceConfiguration", "Administration",
+        ]),
 
     // Floor 7: a wing for each audience.
     module(
@@ -150,8 +156,14 @@ var targets: [Target] = [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements",
             "ContentKeys",
             "Records", "Licensing", "PackagerAPI", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL",
-            "ServiceConfiguration", "DeviceSimulation", "HTTPMessages", "HTTPServing",
-            "Administration",
+            "ServiceConfiguration", "DeviceSimulation", "HTTPMessages", "HTTPServing", "Administration",
+            "CommandSupport",
+        ]),
+    module(
+        "PlayerTools",
+        [
+            "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "DeviceSimulation", "PlayerMessages",
+            "ContentKeys", "PackagerAPI", "HTTPCalls", "ServiceConfiguration", "Administration", "CommandSupport",
         ]),
 
     // Floor 8
@@ -166,12 +178,7 @@ var targets: [Target] = [
 
     // Floor 9
     program("latchkeyd", ["CommandLineKit", "ServiceConfiguration", "LatchkeyService"]),
-    program(
-        "latchkey",
-        [
-            "ByteCoding", "KeyCrypto", "CommandLineKit", "FairPlay", "DeviceSimulation", "PlayerMessages",
-            "ContentKeys", "PackagerAPI", "HTTPCalls", "ServiceConfiguration", "Administration", "OperatorCommands",
-        ]),
+    program("latchkey", ["CommandLineKit", "ServiceConfiguration", "OperatorCommands", "PlayerTools"]),
 
     // Tests
     .target(
@@ -245,7 +252,7 @@ var targets: [Target] = [
         [
             "ByteCoding", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "DeviceSimulation",
             "PlayerMessages", "Entitlements", "ContentKeys", "Records", "StorageSQLite", "PackagerAPI", "HTTPCalls",
-            "ServiceConfiguration", "Administration", "latchkey",
+            "ServiceConfiguration", "Administration", "CommandSupport", "PlayerTools", "latchkey",
         ]),
     tests(
         of: "LatchkeyService",

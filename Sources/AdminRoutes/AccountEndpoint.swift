@@ -1,14 +1,14 @@
-import Administration
+package import Administration
 import ByteCoding
 import ContentKeys
 import Entitlements
 import EventLoops
 import HTTPMessages
-import HTTPServing
+package import HTTPServing
 import Licensing
 import Records
-import RouteKit
-import Telemetry
+package import RouteKit
+package import Telemetry
 
 /// `/v1/devices`, `/v1/playbacks` and `/v1/rentals` of the admin listener.
 ///
@@ -43,12 +43,14 @@ package final class AccountEndpoint: Sendable {
                 let after = try query.text("after").map { text throws(AccountFault) in
                     try AccountPosition(text, of: kind)
                 }
-                return .later { [self] _ in await list(kind, subject, after ?? .start, limit, now, id) }
+                return .later { [self] _ in
+                    await list(kind, of: subject, after: after ?? .start, limit: limit, now: now, id)
+                }
             case .delete:
                 let query = try AccountQuery(request.query, known: ["all"] + kind.selectors.map(\.rawValue))
                 let subject = try AccountSubject(names: names, query.text)
                 let selection = try AccountSelection(of: kind, desk.pseudonyms, query.text)
-                return .later { [self] _ in await change(kind, subject, selection, actor, now, id) }
+                return .later { [self] _ in await change(kind, of: subject, selection, by: actor, now: now, id) }
             default:
                 let problem = Problem(.methodNotAllowed, method: request.method, allowedMethods: Self.methods)
                 return .now(refuse(problem, "", id))
@@ -61,7 +63,7 @@ package final class AccountEndpoint: Sendable {
     }
 
     private func list(
-        _ kind: AccountKind, _ subject: AccountSubject, _ after: AccountPosition, _ limit: Int, _ now: Int64,
+        _ kind: AccountKind, of subject: AccountSubject, after: AccountPosition, limit: Int, now: Int64,
         _ id: RequestID
     ) async -> HTTPResponse {
         do throws(StoreError) {
@@ -74,7 +76,7 @@ package final class AccountEndpoint: Sendable {
 
     /// Makes the change, which is in force on all nodes before the answer.
     private func change(
-        _ kind: AccountKind, _ subject: AccountSubject, _ selection: AccountSelection, _ actor: String, _ now: Int64,
+        _ kind: AccountKind, of subject: AccountSubject, _ selection: AccountSelection, by actor: String, now: Int64,
         _ id: RequestID
     ) async -> HTTPResponse {
         do throws(StoreError) {

@@ -1,7 +1,7 @@
 import ServiceConfiguration
 
 /// What operators read at an admin listener beside health and metrics. All of it is JSON and is read by GET.
-enum AdminData: Hashable, Sendable, CaseIterable {
+package enum AdminData: Hashable, Sendable, CaseIterable {
     case status
     case history
     case events

@@ -1,14 +1,14 @@
-import Administration
+package import Administration
 import ByteCoding
 import ContentKeys
 import EventLoops
 import HTTPMessages
-import HTTPServing
+package import HTTPServing
 import Licensing
-import Records
-import RouteKit
+package import Records
+package import RouteKit
 import StorageSQLite
-import Telemetry
+package import Telemetry
 
 /// Serves what operators read: the state of the node, the plots, the refusals, the ledger, the contents and the keys.
 ///
@@ -22,6 +22,18 @@ package final class AdminDataEndpoint: Sendable {
         package let pages: LedgerPageQueue
         package let contents: ContentDesk
         package let pseudonyms: Pseudonymizer
+
+        package init(
+            status: StatusSource, history: History, events: EventStreams, pages: LedgerPageQueue,
+            contents: ContentDesk, pseudonyms: Pseudonymizer
+        ) {
+            self.status = status
+            self.history = history
+            self.events = events
+            self.pages = pages
+            self.contents = contents
+            self.pseudonyms = pseudonyms
+        }
     }
 
     private static let refusalLimits = 1...200

@@ -1,13 +1,13 @@
 import Administration
 import ByteCoding
-import EventLoops
-import HTTPMessages
-import HTTPServing
+package import EventLoops
+package import HTTPMessages
+package import HTTPServing
 import Licensing
 import Records
-import RouteKit
+package import RouteKit
 import ServiceConfiguration
-import Telemetry
+package import Telemetry
 
 /// The routes for operators: health, metrics, the description of the API, sessions, explanations, refusals, revocations
 /// and accounts.
@@ -31,6 +31,27 @@ package struct AdminHandler: HTTPHandler {
     /// What operators read beside health and metrics.
     package var data: AdminDataEndpoint?
 
+    package init(
+        rules: @escaping @Sendable () -> AdminRules, health: Health, metrics: MetricsRegistry,
+        explain: ExplainEndpoint, recentRefusals: RefusalEndpoint, session: SessionEndpoint, gate: AdminGate,
+        requestIDs: RequestIDs, refusals: Refusals, revocations: RevocationEndpoint? = nil,
+        accounts: AccountEndpoint? = nil, drain: DrainEndpoint, data: AdminDataEndpoint? = nil
+    ) {
+        self.rules = rules
+        self.health = health
+        self.metrics = metrics
+        self.explain = explain
+        self.recentRefusals = recentRefusals
+        self.session = session
+        self.gate = gate
+        self.requestIDs = requestIDs
+        self.refusals = refusals
+        self.revocations = revocations
+        self.accounts = accounts
+        self.drain = drain
+        self.data = data
+    }
+
     /// A request that may be answered.
     private struct Admitted {
         let address: AdminAddress
@@ -45,7 +66,7 @@ package struct AdminHandler: HTTPHandler {
         let id = requestIDs.next(for: request, on: loop)
         let rules = rules()
         do throws(AdminRefusal) {
-            return try answer(request, admit(request, rules), rules, id)
+            return try answer(request, admit(request, rules), under: rules, id)
         } catch {
             return .now(response(to: error, id))
         }
@@ -105,7 +126,7 @@ package struct AdminHandler: HTTPHandler {
     // MARK: Answers
 
     private func answer(
-        _ request: HTTPRequest, _ admitted: Admitted, _ rules: AdminRules, _ id: RequestID
+        _ request: HTTPRequest, _ admitted: Admitted, under rules: AdminRules, _ id: RequestID
     ) throws(AdminRefusal) -> HTTPAnswer {
         switch admitted.address {
         case .page, .pageFile:
@@ -115,7 +136,7 @@ package struct AdminHandler: HTTPHandler {
         case .ready: return .now(health.detailedReadyResponse(id))
         case .metrics: return .now(metricsResponse(id))
         case .apiDescription: return .now(APIDescription.response(.allListeners, id))
-        case .whoAmI, .session: return .now(try sessionResponse(to: request, admitted, rules, id))
+        case .whoAmI, .session: return .now(try sessionResponse(to: request, admitted, under: rules, id))
         case .explain: return explain.answer(request, under: rules.license, id: id)
         case .revocations:
             guard let revocations else { throw AdminRefusal(.notFound) }
@@ -138,7 +159,7 @@ package struct AdminHandler: HTTPHandler {
     }
 
     private func sessionResponse(
-        to request: HTTPRequest, _ admitted: Admitted, _ rules: AdminRules, _ id: RequestID
+        to request: HTTPRequest, _ admitted: Admitted, under rules: AdminRules, _ id: RequestID
     ) throws(AdminRefusal) -> HTTPResponse {
         let credentials = credentials(rules)
         // Only the beginning of a session is open to everyone.
@@ -169,6 +190,11 @@ package struct RefusalEndpoint: Sendable {
     package let recent: RecentRefusals
     /// A refusal for want of a part of the daemon is told together with what does not work now.
     package let health: Health
+
+    package init(recent: RecentRefusals, health: Health) {
+        self.recent = recent
+        self.health = health
+    }
 
     /// The cause of a refusal; nil if the request is not known, or no longer known.
     package func response(to request: HTTPRequest, id: RequestID) -> HTTPResponse? {

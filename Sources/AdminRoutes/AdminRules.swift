@@ -1,6 +1,6 @@
-import Administration
-import Licensing
-import ServiceConfiguration
+package import Administration
+package import Licensing
+package import ServiceConfiguration
 
 /// The rules for operators' requests. A reload replaces them.
 package struct AdminRules: Sendable {
@@ -10,4 +10,10 @@ package struct AdminRules: Sendable {
     package let names: AccountNames
     /// The rules that `explain` explains.
     package let license: LicenseRules
+
+    package init(credentials: [AdminCredentials], names: AccountNames, license: LicenseRules) {
+        self.credentials = credentials
+        self.names = names
+        self.license = license
+    }
 }

@@ -1,8 +1,8 @@
-import HTTPMessages
-import HTTPServing
+package import HTTPMessages
+package import HTTPServing
 import Licensing
-import RouteKit
-import Telemetry
+package import RouteKit
+package import Telemetry
 
 /// `POST /v1/drain` and `POST /v1/ready` of the admin listener: an operator takes the node out of service, and back.
 ///
@@ -15,6 +15,12 @@ package struct DrainEndpoint: Sendable {
     package let health: Health
     package let logger: Logger
     package let clock: any MonotonicClock
+
+    package init(health: Health, logger: Logger, clock: any MonotonicClock) {
+        self.health = health
+        self.logger = logger
+        self.clock = clock
+    }
 
     /// Answers an administrator, whose name is `actor`. The log has the order, unless it changes nothing.
     package func answer(_ request: HTTPRequest, by actor: String, id: RequestID) -> HTTPResponse {

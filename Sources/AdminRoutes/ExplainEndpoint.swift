@@ -3,12 +3,12 @@ import ByteCoding
 import Entitlements
 import EventLoops
 import HTTPMessages
-import HTTPServing
+package import HTTPServing
 import KeyCrypto
-import Licensing
+package import Licensing
 import POSIXSockets
-import RouteKit
-import Telemetry
+package import RouteKit
+package import Telemetry
 
 /// `POST /v1/explain` of the admin listener: shows every check of a token and an SPC, its verdict, and the terms of the
 /// licence.

@@ -1,10 +1,10 @@
 import Administration
 import ByteCoding
 import ContentKeys
-import EventLoops
-import Records
-import StorageSQLite
-import Telemetry
+package import EventLoops
+package import Records
+package import StorageSQLite
+package import Telemetry
 
 /// Reads pages of this node's ledger for operators.
 ///
@@ -52,7 +52,7 @@ package final class LedgerPageQueue: Sendable {
         let answer: Result<LedgerFindPage, Failure>
         do throws(WorkerPoolError) {
             answer = try await pool.run(on: loop, within: Self.deadline) { [path, logger] in
-                Self.read(query, before, limit, path, logger)
+                Self.read(query, before: before, limit: limit, path: path, logger)
             }
         } catch {
             throw .busy
@@ -66,7 +66,7 @@ package final class LedgerPageQueue: Sendable {
     }
 
     private static func read(
-        _ query: LedgerQuery, _ before: Int64?, _ limit: Int, _ path: String, _ logger: Logger
+        _ query: LedgerQuery, before: Int64?, limit: Int, path: String, _ logger: Logger
     ) -> Result<LedgerFindPage, Failure> {
         do throws(StorageOpeningError) {
             var ledger = try LedgerReader.open(path: path)

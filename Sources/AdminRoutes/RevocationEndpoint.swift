@@ -1,14 +1,14 @@
-import Administration
+package import Administration
 import ByteCoding
 import ContentKeys
 import Entitlements
 import EventLoops
 import HTTPMessages
-import HTTPServing
+package import HTTPServing
 import Licensing
 import Records
-import RouteKit
-import Telemetry
+package import RouteKit
+package import Telemetry
 
 /// `/v1/revocations` of the admin listener: lists revocations (GET), adds one (POST), and lifts one (DELETE).
 package final class RevocationEndpoint: Sendable {
@@ -42,10 +42,10 @@ package final class RevocationEndpoint: Sendable {
             case .get, .head: return .later { [self] _ in await list(now, id) }
             case .post:
                 let order = try RevocationOrder(parsing: request.body, issuers: issuers, now: now)
-                return .later { [self] _ in await add(order, actor, now, id) }
+                return .later { [self] _ in await add(order, by: actor, now: now, id) }
             case .delete:
                 let target = try RevocationTarget(query: request.query, issuers: issuers)
-                return .later { [self] _ in await lift(target, actor, now, id) }
+                return .later { [self] _ in await lift(target, by: actor, now: now, id) }
             default:
                 let problem = Problem(.methodNotAllowed, method: request.method, allowedMethods: Self.methods)
                 return .now(refuse(problem, "", id))
@@ -77,7 +77,7 @@ package final class RevocationEndpoint: Sendable {
     ///
     /// The member `isShared` says whether it is in the database that all nodes share.
     private func add(
-        _ order: RevocationOrder, _ actor: String, _ now: Int64, _ id: RequestID
+        _ order: RevocationOrder, by actor: String, now: Int64, _ id: RequestID
     ) async -> HTTPResponse {
         do throws(StoreError) {
             let added = try await desk.add(order, by: actor, now: now) { await keeper.hold($0) }
@@ -91,7 +91,7 @@ package final class RevocationEndpoint: Sendable {
     }
 
     private func lift(
-        _ target: RevocationTarget, _ actor: String, _ now: Int64, _ id: RequestID
+        _ target: RevocationTarget, by actor: String, now: Int64, _ id: RequestID
     ) async -> HTTPResponse {
         do throws(StoreError) {
             guard let lifted = try await desk.lift(target, by: actor, now: now) else {

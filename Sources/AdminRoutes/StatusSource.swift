@@ -1,8 +1,8 @@
-import Administration
+package import Administration
 import CommandLineKit
-import HTTPServing
-import RouteKit
-import Telemetry
+package import HTTPServing
+package import RouteKit
+package import Telemetry
 
 /// Collects what the parts of the daemon know about its state.
 package struct StatusSource: Sendable {
@@ -14,6 +14,19 @@ package struct StatusSource: Sendable {
         package let listeners: @Sendable () -> [StatusReport.Listener]
         package let certificates: @Sendable () -> [ServedCertificate]
         package let trust: @Sendable () -> ClockTrust
+
+        package init(
+            node: String, memory: ServerResources, nodes: @escaping @Sendable () -> [StatusReport.Node],
+            listeners: @escaping @Sendable () -> [StatusReport.Listener],
+            certificates: @escaping @Sendable () -> [ServedCertificate], trust: @escaping @Sendable () -> ClockTrust
+        ) {
+            self.node = node
+            self.memory = memory
+            self.nodes = nodes
+            self.listeners = listeners
+            self.certificates = certificates
+            self.trust = trust
+        }
     }
 
     private let parts: Parts

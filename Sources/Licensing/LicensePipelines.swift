@@ -93,7 +93,7 @@ package final class LicensePipelines: Sendable {
 
 /// The state that the pipelines of all loops share. It outlives a reload.
 package struct SharedLicensing: Sendable {
-    let keys: RecentContentKeys
+    package let keys: RecentContentKeys
     /// Counts RSA private operations.
     let operations: RSAOperationCount
     /// Runs RSA private operations and checks of signatures side by side. If it is nil, OpenSSL runs them one after

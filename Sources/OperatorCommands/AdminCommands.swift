@@ -1,5 +1,6 @@
 import ByteCoding
 package import CommandLineKit
+import CommandSupport
 import HTTPCalls
 import ServiceConfiguration
 

@@ -1,6 +1,7 @@
 import Administration
 import ByteCoding
 package import CommandLineKit
+import CommandSupport
 import Records
 import ServiceConfiguration
 import StorageSQLite

@@ -1,5 +1,6 @@
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import Foundation
 
 /// Who may read a set-up beside its owner.

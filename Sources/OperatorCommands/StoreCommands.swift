@@ -1,6 +1,7 @@
 import Administration
 import ByteCoding
 package import CommandLineKit
+import CommandSupport
 import ContentKeys
 import ServiceConfiguration
 import StorageSQLite

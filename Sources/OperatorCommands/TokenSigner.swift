@@ -1,5 +1,6 @@
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import Entitlements
 import KeyCrypto
 import ServiceConfiguration

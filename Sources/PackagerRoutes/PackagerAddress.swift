@@ -1,5 +1,5 @@
-import ContentKeys
-import PackagerAPI
+package import ContentKeys
+package import PackagerAPI
 
 /// An address of packagers. Its methods are not for web pages, so it refuses OPTIONS too.
 package enum PackagerAddress: Sendable {
@@ -25,4 +25,9 @@ package struct PackagerRules: Sendable {
     package var directory: PackagerDirectory = .empty
     /// The host and port of the licence server for players, for key URLs that name it.
     package var keyAuthority: String?
+
+    package init(directory: PackagerDirectory = .empty, keyAuthority: String? = nil) {
+        self.directory = directory
+        self.keyAuthority = keyAuthority
+    }
 }

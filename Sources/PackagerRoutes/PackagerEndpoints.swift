@@ -1,15 +1,15 @@
-import Administration
+package import Administration
 import ByteCoding
-import ContentKeys
+package import ContentKeys
 import Entitlements
-import EventLoops
-import HTTPMessages
-import HTTPServing
+package import EventLoops
+package import HTTPMessages
+package import HTTPServing
 import Licensing
 import PackagerAPI
 import Records
-import RouteKit
-import Telemetry
+package import RouteKit
+package import Telemetry
 
 /// The addresses of packagers. They are for programs, so they serve neither web pages nor OPTIONS.
 ///
@@ -24,6 +24,16 @@ package struct PackagerEndpoints: Sendable {
         package let metrics: PackagerMetrics
         package let urls: SKDTemplate
         let documents = RecentDocuments()
+
+        package init(
+            desk: KeyDesk, gate: PackagerGate, loop: PackagerLoop, metrics: PackagerMetrics, urls: SKDTemplate
+        ) {
+            self.desk = desk
+            self.gate = gate
+            self.loop = loop
+            self.metrics = metrics
+            self.urls = urls
+        }
     }
 
     private let speke: SPEKEEndpoint
@@ -60,7 +70,7 @@ package struct PackagerEndpoints: Sendable {
 }
 
 /// The common part of the endpoints of packagers.
-final class PackagerService: Sendable {
+package final class PackagerService: Sendable {
     let parts: PackagerEndpoints.Parts
     let refusals: Refusals
     let logger: Logger

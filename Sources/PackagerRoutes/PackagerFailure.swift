@@ -8,6 +8,7 @@ import KeyCrypto
 import Licensing
 import PackagerAPI
 import Records
+import RouteKit
 import Telemetry
 
 /// Why a packager gets no keys. In SPEKE the answer is a status and a text, and at `/v1/keys` a problem in JSON.

@@ -1,10 +1,10 @@
 import Entitlements
 import HTTPMessages
-import HTTPServing
+package import HTTPServing
 import Licensing
-import PackagerAPI
+package import PackagerAPI
 import RouteKit
-import Telemetry
+package import Telemetry
 
 /// Decides which packager sends a request, and how often it may ask (packagers, section 7.4).
 ///
@@ -13,7 +13,7 @@ import Telemetry
 /// `GuessLimiter` slows down wrong credentials, as for administrators.
 package final class PackagerGate: Sendable {
     /// Why a request is refused.
-    enum Refusal: Error, Equatable {
+    package enum Refusal: Error, Equatable {
         /// Plain HTTP from another machine, without a trusted proxy between. The credential was not checked.
         case plaintext
         /// The request does not come from a packager. The answer must not show which case it is.
@@ -71,13 +71,13 @@ package final class PackagerGate: Sendable {
     }
 
     /// Why a presented credential was refused; the labels of a metric.
-    enum CredentialRefusal: String, MetricLabels {
+    package enum CredentialRefusal: String, MetricLabels {
         /// The credential was checked. It belongs to no packager, or to a disabled one.
         case wrong
         /// The credential was not checked, because its network has sent wrong ones before.
         case slowed
 
-        static let labelNames = ["reason"]
+        package static let labelNames = ["reason"]
     }
 
     private let guesses: GuessLimiter

@@ -1,4 +1,4 @@
-import EventLoops
+package import EventLoops
 import Synchronization
 
 /// The thread that serves requests of packagers after the gate has admitted them.

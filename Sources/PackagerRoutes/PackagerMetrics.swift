@@ -1,13 +1,13 @@
 import Administration
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Counts the requests of packagers, and the keys that they get.
 ///
 /// The names of packagers come only from the configuration, so the number of series is bounded. A packager that is
 /// removed from the configuration keeps its series until the daemon ends.
 package final class PackagerMetrics: Sendable {
-    enum Interface: String, Sendable, CaseIterable {
+    package enum Interface: String, Sendable, CaseIterable {
         case speke1 = "speke-1.0"
         case speke20 = "speke-2.0"
         case speke21 = "speke-2.1"

@@ -1,11 +1,12 @@
 import Administration
 import ByteCoding
 import CommandLineKit
-import EventLoops
-import HTTPMessages
-import HTTPServing
+package import EventLoops
+package import HTTPMessages
+package import HTTPServing
 import Licensing
-import PackagerAPI
+package import PackagerAPI
+import RouteKit
 import ServiceConfiguration
 import Telemetry
 
@@ -68,7 +69,7 @@ package struct SPEKEEndpoint: Sendable {
                 if case .heartbeat = route { return .now(heartbeat(version, packager, context, on: loop)) }
                 try Self.checkBody(of: request)
                 let authority = rules.keyAuthority
-                if let served = try serveAgain(request, version, packager, authority: authority, context) {
+                if let served = try serveAgain(request, version, to: packager, authority: authority, context) {
                     return .now(service.note(served, to: packager, context, on: loop))
                 }
             } catch {
@@ -84,14 +85,15 @@ package struct SPEKEEndpoint: Sendable {
             await service.serve(
                 packager, context, on: loop, refuse: { refuse($0, version, to: route, id) },
                 { () async throws(PackagerFailure) in
-                    try await serve(request, version, packager, authority: rules.keyAuthority, context)
+                    try await serve(request, version, to: packager, authority: rules.keyAuthority, context)
                 })
         }
     }
 
     /// The refusal of a request that does not come from a packager; nil if it comes from a packager.
     package func refusal(
-        ofHead request: HTTPRequest, to route: SPEKERoute, under rules: PackagerRules, id: RequestID, on loop: LoopContext
+        ofHead request: HTTPRequest, to route: SPEKERoute, under rules: PackagerRules, id: RequestID,
+        on loop: LoopContext
     ) -> HTTPResponse? {
         let version = Self.presumedVersion(request.fields[SPEKEHeader.version], route)
         do throws(PackagerFailure) {
@@ -106,7 +108,7 @@ package struct SPEKEEndpoint: Sendable {
     // MARK: - The document
 
     private func serve(
-        _ request: HTTPRequest, _ version: SPEKEVersion, _ packager: Packager, authority: String?,
+        _ request: HTTPRequest, _ version: SPEKEVersion, to packager: Packager, authority: String?,
         _ context: PackagerService.Context
     ) async throws(PackagerFailure) -> PackagerService.Served {
         let received = try wrap(
@@ -128,8 +130,7 @@ package struct SPEKEEndpoint: Sendable {
             throw failure.code == .keyConflict ? failure.with(.cpixRejected) : failure
         }
         return try fill(
-            received, with: keys.map { PackagedKey($0.record) }, keys.map(\.outcome), version, authority: authority,
-            context)
+            received, with: keys, version, authority: authority, context)
     }
 
     /// The same result as `serve` has, without leaving the loop.
@@ -137,7 +138,7 @@ package struct SPEKEEndpoint: Sendable {
     /// Nil unless the document is still in memory and this packager has got its keys often. Nil for encrypted delivery
     /// too: each encryption needs fresh keys, and takes too long for a loop.
     private func serveAgain(
-        _ request: HTTPRequest, _ version: SPEKEVersion, _ packager: Packager, authority: String?,
+        _ request: HTTPRequest, _ version: SPEKEVersion, to packager: Packager, authority: String?,
         _ context: PackagerService.Context
     ) throws(PackagerFailure) -> PackagerService.Served? {
         guard request.body.count <= Self.bodySizeOnLoopMaximum,
@@ -171,14 +172,16 @@ package struct SPEKEEndpoint: Sendable {
     }
 
     private func fill(
-        _ received: ReadDocument, with keys: [PackagedKey], _ outcomes: [DeliveredKey.Outcome],
-        _ version: SPEKEVersion, authority: String?, _ context: PackagerService.Context
+        _ received: ReadDocument, with keys: [DeliveredKey], _ version: SPEKEVersion, authority: String?,
+        _ context: PackagerService.Context
     ) throws(PackagerFailure) -> PackagerService.Served {
         let answer = try wrap(
             { (error: CPIXError) in PackagerFailure(error).about(received.contentID) },
-            try received.answer(keys: keys, urls: service.parts.urls, authority: authority))
+            try received.answer(
+                keys: keys.map { PackagedKey($0.record) }, urls: service.parts.urls, authority: authority))
         return PackagerService.Served(
-            response: Self.response(answer, version, context.id), contentID: received.contentID, outcomes: outcomes)
+            response: Self.response(answer, version, context.id), contentID: received.contentID,
+            outcomes: keys.map(\.outcome))
     }
 
     /// Throws if the packager may not have the keys that the document asks for, or not in this form.

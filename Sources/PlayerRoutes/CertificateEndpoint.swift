@@ -1,11 +1,11 @@
 import ByteCoding
-import FairPlay
-import HTTPMessages
-import HTTPServing
-import KeyCrypto
+package import FairPlay
+package import HTTPMessages
+package import HTTPServing
+package import KeyCrypto
 import Licensing
-import RouteKit
-import ServiceConfiguration
+package import RouteKit
+package import ServiceConfiguration
 
 /// `GET /fps/certificate`: what an app gives to its player.
 ///
@@ -14,7 +14,7 @@ import ServiceConfiguration
 /// or `?size=2048` one certificate, and `?format=` the format.
 package struct CertificateEndpoint: Sendable {
     /// The outcome for a query.
-    enum Answer: Sendable {
+    package enum Answer: Sendable {
         case found(HTTPResponse)
         /// No credential has that name, it is draining, or it has no certificate of that size.
         case notFound

@@ -1,11 +1,11 @@
 import ByteCoding
-import EventLoops
+package import EventLoops
 import HTTPMessages
-import HTTPServing
-import Licensing
+package import HTTPServing
+package import Licensing
 import Records
-import RouteKit
-import Telemetry
+package import RouteKit
+package import Telemetry
 
 /// `POST /fps/challenge`: gives the holder of a valid token a random number, which proves that the next sync report is
 /// fresh.
@@ -35,7 +35,7 @@ package struct ChallengeEndpoint: Sendable {
             return .later { loop in await issue(to: sender, now: now, id, on: loop) }
         } catch {
             let facts = pipelines.facts(of: error, in: request, under: rules, now: now, on: loop)
-            return .now(refuse(error, id, facts))
+            return .now(refuse(Problem(for: error), because: error.cause, id, facts))
         }
     }
 
@@ -48,10 +48,10 @@ package struct ChallengeEndpoint: Sendable {
             case .tooMany(let seconds):
                 // Rounded up, because a client that comes back too early is refused again.
                 let problem = Problem(.rateLimited, retryAfterSeconds: seconds + 1)
-                return refuse(problem, RefusalCause("too many open challenges"), id)
+                return refuse(problem, because: RefusalCause("too many open challenges"), id)
             }
         } catch {
-            return refuse(error, id)
+            return refuse(Problem(for: error), because: error.cause, id)
         }
     }
 
@@ -65,13 +65,7 @@ package struct ChallengeEndpoint: Sendable {
     }
 
     private func refuse(
-        _ error: LicenseError, _ id: RequestID, _ facts: RefusalFacts = RefusalFacts()
-    ) -> HTTPResponse {
-        refuse(Problem(for: error), error.cause, id, facts)
-    }
-
-    private func refuse(
-        _ problem: Problem, _ cause: RefusalCause, _ id: RequestID, _ facts: RefusalFacts = RefusalFacts()
+        _ problem: Problem, because cause: RefusalCause, _ id: RequestID, _ facts: RefusalFacts = RefusalFacts()
     ) -> HTTPResponse {
         refusals.response(to: "challenge_refused", problem, because: cause, id: id, facts: facts)
     }

@@ -1,11 +1,11 @@
 import ByteCoding
 import Entitlements
-import EventLoops
+package import EventLoops
 import HTTPCalls
 import KeyCrypto
-import Licensing
-import ServiceConfiguration
-import Telemetry
+package import Licensing
+package import ServiceConfiguration
+package import Telemetry
 
 /// Calls the operator's entitlement service over HTTP, and decides by its answers.
 ///

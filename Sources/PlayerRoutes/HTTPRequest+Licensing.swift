@@ -1,11 +1,11 @@
 import ContentKeys
-import Entitlements
-import EventLoops
+package import Entitlements
+package import EventLoops
 import HTTPMessages
-import HTTPServing
-import Licensing
+package import HTTPServing
+package import Licensing
 import POSIXSockets
-import Records
+package import Records
 
 extension HTTPRequest {
     /// The places of the request in which tokens are looked for: header fields and query.

@@ -1,5 +1,5 @@
-import ContentKeys
-import PlayerMessages
+package import ContentKeys
+package import PlayerMessages
 
 /// The settings that an address has for licence requests. `/fps/license` has the defaults.
 package struct LicenseAddress: Sendable {
@@ -9,4 +9,10 @@ package struct LicenseAddress: Sendable {
     package var followsAccept: Bool = true
     /// The key that the path names. It is only a hint, since the SPC decides.
     package var assetHint: AssetID?
+
+    package init(answer: AnswerShape? = nil, followsAccept: Bool = true, assetHint: AssetID? = nil) {
+        self.answer = answer
+        self.followsAccept = followsAccept
+        self.assetHint = assetHint
+    }
 }

@@ -1,8 +1,8 @@
 import ByteCoding
 import EventLoops
 import Foundation
-import HTTPMessages
-import HTTPServing
+package import HTTPMessages
+package import HTTPServing
 import Licensing
 import PlayerMessages
 import Telemetry
@@ -12,12 +12,10 @@ import Telemetry
 /// A device repeats a report until the answer is the word `acknowledged`, and a fault in a report would not go away by
 /// repetition. So every report is acknowledged, but only reports with verified tokens are read and recorded.
 extension LicenseEndpoint {
-    package func answer(
-        _ report: [UInt8], of sender: LicenseSender, in context: Context, on loop: LoopContext
-    ) -> HTTPAnswer {
+    func answer(_ report: [UInt8], of sender: LicenseSender, in context: Context) -> HTTPAnswer {
         guard sender.isVerified else { return .now(acknowledge(.unverified, context.id)) }
         do throws(LicenseError) {
-            try pipelines.pipeline(on: loop).admissionControl.count(reportOf: sender)
+            try context.control.count(reportOf: sender)
         } catch {
             return .now(acknowledge(.limited, context.id))
         }
@@ -47,7 +45,7 @@ extension LicenseEndpoint {
 }
 
 /// The outcome for a reported session, or for a whole report.
-enum ReportOutcome: String, MetricLabels {
+package enum ReportOutcome: String, MetricLabels {
     case recorded
     /// The session was reported before.
     case repeated

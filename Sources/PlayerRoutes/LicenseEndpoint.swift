@@ -1,15 +1,15 @@
 import ByteCoding
 import ContentKeys
 import Entitlements
-import EventLoops
+package import EventLoops
 import FairPlay
 import HTTPMessages
-import HTTPServing
-import Licensing
+package import HTTPServing
+package import Licensing
 import PlayerMessages
 import Records
-import RouteKit
-import Telemetry
+package import RouteKit
+package import Telemetry
 
 /// `POST /fps/license` and its aliases: takes SPCs in every shape that players send, and answers in the shape that the
 /// player reads (clients, section 2).
@@ -39,11 +39,16 @@ package struct LicenseEndpoint: Sendable {
 
     /// What the server knows of a request without its body.
     package struct Context: Sendable {
+        /// The pipeline of the request's loop.
+        let pipeline: LicensePipeline
+        let rules: LicenseRules
         let wish: LicenseWish
         /// The hints outside the body.
         let assetHints: [AssetHint]
-        package let id: RequestID
-        package let start: MonotonicTime
+        let id: RequestID
+        let start: MonotonicTime
+
+        var control: AdmissionControl { pipeline.admissionControl }
     }
 
     /// Refuses the request now if that needs no RSA operation. Otherwise returns the remaining work.
@@ -53,52 +58,66 @@ package struct LicenseEndpoint: Sendable {
         _ request: HTTPRequest, at address: LicenseAddress = LicenseAddress(), under rules: LicenseRules,
         id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
-        let start = loop.now
-        var carriers = request.tokenCarriers
-        let pending = pendingSignatures(of: request, &carriers, under: rules, on: loop)
-        guard !pending.isEmpty else {
-            return answer(checked: request, carriers, at: address, under: rules, id: id, since: start, on: loop)
+        let context: Context
+        do throws(LicenseRefusal) {
+            context = try self.context(of: request, at: address, under: rules, id: id, on: loop)
+        } catch {
+            return .now(refuse(error.problem, because: error.cause, id: id, form: .unread))
         }
+        var carriers = request.tokenCarriers
+        let pending = pendingSignatures(of: request, &carriers, in: context)
+        guard !pending.isEmpty else { return answer(checked: request, carriers, in: context, on: loop) }
         return .later { loop in
-            try? await pipelines.pipeline(on: loop).admissionControl.check(pending, under: rules)
-            let carriers = request.tokenCarriers
-            switch answer(checked: request, carriers, at: address, under: rules, id: id, since: start, on: loop) {
+            await context.control.check(pending, under: rules)
+            switch answer(checked: request, request.tokenCarriers, in: context, on: loop) {
             case .now(let response), .stream(let response, _): return response
             case .later(let work): return await work(loop)
             }
         }
     }
 
+    /// Why a request is refused before anything of it but the query is read.
+    private struct LicenseRefusal: Error {
+        let problem: Problem
+        let cause: RefusalCause
+    }
+
+    private func context(
+        of request: HTTPRequest, at address: LicenseAddress, under rules: LicenseRules, id: RequestID,
+        on loop: LoopContext
+    ) throws(LicenseRefusal) -> Context {
+        let pipeline = try wrap(
+            { (error: LicenseError) in LicenseRefusal(problem: Problem(for: error), cause: error.cause) },
+            try pipelines.pipeline(on: loop))
+        let wish = try wrap(
+            { (fault: LicenseWish.Fault) in
+                LicenseRefusal(
+                    problem: Problem(for: fault),
+                    cause: RefusalCause("the query's \(fault.parameter.rawValue) is not readable"))
+            },
+            try LicenseWish(
+                query: request.query, fields: request.fields, standard: address.answer,
+                followsAccept: address.followsAccept))
+        return Context(
+            pipeline: pipeline, rules: rules, wish: wish, assetHints: request.assetHints(at: address), id: id,
+            start: loop.now)
+    }
+
     /// The signatures to check ahead. A request without a body is refused anyway, and its refusal must not wait.
     private func pendingSignatures(
-        of request: HTTPRequest, _ carriers: inout TokenCarriers, under rules: LicenseRules, on loop: LoopContext
+        of request: HTTPRequest, _ carriers: inout TokenCarriers, in context: Context
     ) -> [PendingSignature] {
-        guard !request.body.isEmpty, let control = try? pipelines.pipeline(on: loop).admissionControl,
-            control.checksSignaturesAhead
-        else { return [] }
-        return control.pendingSignatures(
-            presenting: &carriers, from: request.origin(countryField: nil).address, under: rules,
+        guard !request.body.isEmpty, context.control.checksSignaturesAhead else { return [] }
+        return context.control.pendingSignatures(
+            presenting: &carriers, from: request.origin(countryField: nil).address, under: context.rules,
             now: clock.wallTime.seconds)
     }
 
     private func answer(
-        checked request: HTTPRequest, _ carriers: TokenCarriers, at address: LicenseAddress, under rules: LicenseRules,
-        id: RequestID, since start: MonotonicTime, on loop: LoopContext
+        checked request: HTTPRequest, _ carriers: TokenCarriers, in context: Context, on loop: LoopContext
     ) -> HTTPAnswer {
-        let wish: LicenseWish
-        do throws(LicenseWish.Fault) {
-            wish = try LicenseWish(
-                query: request.query, fields: request.fields, standard: address.answer,
-                followsAccept: address.followsAccept)
-        } catch {
-            let cause = RefusalCause("the query's \(error.parameter.rawValue) is not readable")
-            return .now(refuse(Problem(for: error), cause, id, .unread))
-        }
-        let context = Context(wish: wish, assetHints: request.assetHints(at: address), id: id, start: start)
-        guard PlayerMessageReader.looksLikeSPC(request.body[...]) else {
-            return answer(request, carriers, in: context, under: rules, on: loop)
-        }
-        return answer(raw: request, carriers, in: context, under: rules, on: loop)
+        PlayerMessageReader.looksLikeSPC(request.body[...])
+            ? answer(raw: request, carriers, in: context) : answer(request, carriers, in: context, on: loop)
     }
 
     /// Whether the head of the request is enough to refuse it. `answer` then gives the refusal.
@@ -120,12 +139,10 @@ package struct LicenseEndpoint: Sendable {
     // MARK: One SPC
 
     /// Answers a request whose body is the bytes of an SPC, as most players send it. The body is not decoded or copied.
-    private func answer(
-        raw request: HTTPRequest, _ carriers: TokenCarriers, in context: Context, under rules: LicenseRules,
-        on loop: LoopContext
-    ) -> HTTPAnswer {
+    private func answer(raw request: HTTPRequest, _ carriers: TokenCarriers, in context: Context) -> HTTPAnswer {
+        let rules = context.rules
         do throws(LicenseError) {
-            let admission = try pipelines.pipeline(on: loop).admissionControl.admit(
+            let admission = try context.control.admit(
                 LicenseRequest(
                     message: request.body, use: context.wish.use,
                     origin: request.origin(countryField: rules.entitlement.countryField),
@@ -135,7 +152,7 @@ package struct LicenseEndpoint: Sendable {
             let shape = context.wish.answer.shape(for: .raw)
             return .later { loop in await respond(to: admission, .raw, as: shape, in: context, on: loop) }
         } catch {
-            return .now(refuse(error, of: request, under: rules, context.id, .raw, on: loop))
+            return .now(refuse(error, of: request, form: .raw, in: context))
         }
     }
 
@@ -143,22 +160,22 @@ package struct LicenseEndpoint: Sendable {
         to admission: Admission, _ form: MessageForm, as shape: AnswerShape, in context: Context, on loop: LoopContext
     ) async -> HTTPResponse {
         do throws(LicenseError) {
-            let outcome = try await pipelines.pipeline(on: loop).answer(admission, now: clock.wallTime.seconds)
-            let result = KeyResult(note(outcome, of: admission, form, context, on: loop))
+            let outcome = try await context.pipeline.answer(admission, now: clock.wallTime.seconds)
+            let result = KeyResult(note(outcome, of: admission, form: form, in: context, on: loop))
             return LicenseAnswer.response(to: [result], as: shape, at: clock.wallTime, context.id)
         } catch {
             return refuse(
-                Problem(for: error), error.cause, context.id, form, admission.refusalFacts,
-                version: admission.envelope.version)
+                Problem(for: error), because: error.cause, id: context.id, form: form,
+                facts: admission.refusalFacts, version: admission.envelope.version)
         }
     }
 
     // MARK: Every other shape
 
     private func answer(
-        _ request: HTTPRequest, _ carriers: TokenCarriers, in context: Context, under rules: LicenseRules,
-        on loop: LoopContext
+        _ request: HTTPRequest, _ carriers: TokenCarriers, in context: Context, on loop: LoopContext
     ) -> HTTPAnswer {
+        let rules = context.rules
         // Only if the body may have the token is it read before the token is known.
         let early = rules.entitlement.finder.readsBody ? Self.read(request) : nil
         var carriers = carriers
@@ -167,7 +184,7 @@ package struct LicenseEndpoint: Sendable {
         }
         let sender: LicenseSender
         do throws(LicenseError) {
-            sender = try pipelines.pipeline(on: loop).admissionControl.admitSender(
+            sender = try context.control.admitSender(
                 presenting: carriers, from: request.origin(countryField: rules.entitlement.countryField),
                 renewal: context.wish.renewal, under: rules, now: clock.wallTime.seconds, id: context.id.text)
         } catch {
@@ -175,17 +192,16 @@ package struct LicenseEndpoint: Sendable {
             if error.code != .rateLimited, PlayerMessageReader.isSessionReport(request.body) {
                 return .now(acknowledge(.unverified, context.id))
             }
-            return .now(refuse(error, of: request, carriers, under: rules, context.id, .unread, on: loop))
+            return .now(refuse(error, of: request, with: carriers, form: .unread, in: context))
         }
         switch early ?? Self.read(request) {
-        case .success(.request(let body)): return answer(body, to: request, of: sender, in: context, rules, on: loop)
-        case .success(.sessionReport(let report)): return answer(report, of: sender, in: context, on: loop)
+        case .success(.request(let body)): return answer(body, to: request, of: sender, in: context)
+        case .success(.sessionReport(let report)): return answer(report, of: sender, in: context)
         case .failure(let error):
-            let facts = try? pipelines.pipeline(on: loop).admissionControl.facts(from: sender)
             return .now(
                 refuse(
-                    Problem(for: error), RefusalCause("the body is \(error.received)"), context.id, .unread,
-                    facts ?? RefusalFacts()))
+                    Problem(for: error), because: RefusalCause("the body is \(error.received)"), id: context.id,
+                    form: .unread, facts: context.control.facts(from: sender)))
         }
     }
 
@@ -201,8 +217,7 @@ package struct LicenseEndpoint: Sendable {
     }
 
     private func answer(
-        _ body: PlayerRequest, to request: HTTPRequest, of sender: LicenseSender, in context: Context,
-        _ rules: LicenseRules, on loop: LoopContext
+        _ body: PlayerRequest, to request: HTTPRequest, of sender: LicenseSender, in context: Context
     ) -> HTTPAnswer {
         let shape = context.wish.answer.shape(for: body)
         let form = MessageForm(body.shape)
@@ -216,37 +231,40 @@ package struct LicenseEndpoint: Sendable {
                 id: context.id.text, trace: context.id.trace)
         }
         do throws(LicenseError) {
-            let control = try pipelines.pipeline(on: loop).admissionControl
             guard shape.hasResultForEachKey else {
-                let admission = try control.admit(requests[0], of: sender)
+                let admission = try context.control.admit(requests[0], of: sender)
                 return .later { loop in await respond(to: admission, form, as: shape, in: context, on: loop) }
             }
-            let admissions = try control.admit(requests, of: sender)
-            let labels = body.keys.map(\.label)
-            return .later { loop in
-                await respond(to: admissions, of: sender, labels, form, as: shape, in: context, on: loop)
-            }
+            let company = Company(
+                admissions: try context.control.admit(requests, of: sender), sender: sender,
+                labels: body.keys.map(\.label))
+            return .later { loop in await respond(to: company, form, as: shape, in: context, on: loop) }
         } catch {
-            return .now(refuse(error, of: request, under: rules, context.id, form, on: loop))
+            return .now(refuse(error, of: request, form: form, in: context))
         }
+    }
+
+    /// The keys of one request.
+    private struct Company: Sendable {
+        let admissions: [Result<Admission, LicenseError>]
+        let sender: LicenseSender
+        /// How the request names each key, in the same order.
+        let labels: [JSONNode?]
     }
 
     /// The answer with a result for each key. A refused key does not affect the others.
     private func respond(
-        to admissions: [Result<Admission, LicenseError>], of sender: LicenseSender, _ labels: [JSONNode?],
-        _ form: MessageForm, as shape: AnswerShape, in context: Context, on loop: LoopContext
+        to company: Company, _ form: MessageForm, as shape: AnswerShape, in context: Context, on loop: LoopContext
     ) async -> HTTPResponse {
-        let good = admissions.compactMap { try? $0.get() }
+        let good = company.admissions.compactMap { try? $0.get() }
         let outcomes: [Result<LicenseOutcome, LicenseError>]
-        let control: AdmissionControl
         do throws(LicenseError) {
             outcomes = try await pipelines.answer(good, now: clock.wallTime.seconds, on: loop)
-            control = try pipelines.pipeline(on: loop).admissionControl
         } catch {
-            return refuse(Problem(for: error), error.cause, context.id, form)
+            return refuse(Problem(for: error), because: error.cause, id: context.id, form: form)
         }
         var rest = zip(good, outcomes).makeIterator()
-        let results = zip(admissions, labels).map { admission, label in
+        let results = zip(company.admissions, company.labels).map { admission, label in
             var error: LicenseError?
             var version: SPCVersion?
             var facts: RefusalFacts?
@@ -257,17 +275,15 @@ package struct LicenseEndpoint: Sendable {
                 version = admission.envelope.version
                 switch outcome {
                 case .success(let outcome):
-                    return KeyResult(label: label, note(outcome, of: admission, form, context, on: loop))
+                    return KeyResult(label: label, note(outcome, of: admission, form: form, in: context, on: loop))
                 case .failure(let refusal): (error, facts) = (refusal, admission.refusalFacts)
                 }
             }
             let refusal = error ?? .overloaded
-            return KeyResult(
-                label: label,
-                .refused(
-                    note(
-                        refusal, context.id, form, version, facts ?? control.facts(of: refusal, from: sender),
-                        sender.rules)))
+            let problem = note(
+                refusal, form: form, version: version,
+                facts: facts ?? context.control.facts(of: refusal, from: company.sender), in: context)
+            return KeyResult(label: label, .refused(problem))
         }
         return LicenseAnswer.response(to: results, as: shape, at: clock.wallTime, context.id)
     }
@@ -276,7 +292,7 @@ package struct LicenseEndpoint: Sendable {
 
     /// Counts and logs the outcome for an SPC, and returns it.
     private func note(
-        _ outcome: LicenseOutcome, of admission: Admission, _ form: MessageForm, _ context: Context,
+        _ outcome: LicenseOutcome, of admission: Admission, form: MessageForm, in context: Context,
         on loop: LoopContext
     ) -> KeyOutcome {
         switch outcome {
@@ -298,23 +314,23 @@ package struct LicenseEndpoint: Sendable {
 
     /// Notes the refusal of one key among several.
     private func note(
-        _ error: LicenseError, _ id: RequestID, _ form: MessageForm, _ version: SPCVersion?, _ facts: RefusalFacts,
-        _ rules: LicenseRules
+        _ error: LicenseError, form: MessageForm, version: SPCVersion?, facts: RefusalFacts, in context: Context
     ) -> Problem {
         var problem = Problem(for: error)
-        problem.tellDiagnosis(of: error, under: rules)
+        problem.tellDiagnosis(of: error, under: context.rules)
         metrics.refused(problem.code, form)
         refusals.note(
-            "license_refused", problem, because: error.cause, id: id, facts: facts,
+            "license_refused", problem, because: error.cause, id: context.id, facts: facts,
             spcVersion: version?.rawValue ?? 0, shape: form.rawValue)
         return problem
     }
 
     /// Refuses a whole request, with the details that its head shows.
     private func refuse(
-        _ error: LicenseError, of request: HTTPRequest, _ carriers: TokenCarriers? = nil, under rules: LicenseRules,
-        _ id: RequestID, _ form: MessageForm, on loop: LoopContext
+        _ error: LicenseError, of request: HTTPRequest, with carriers: TokenCarriers? = nil, form: MessageForm,
+        in context: Context
     ) -> HTTPResponse {
+        let rules = context.rules
         var problem = Problem(for: error)
         let carriers = carriers ?? request.tokenCarriers
         problem.tellDiagnosis(of: error, in: request.fields, carriers, under: rules)
@@ -323,14 +339,15 @@ package struct LicenseEndpoint: Sendable {
             facts[.found] = "something like a token in the header \(header)"
         }
         facts.add(
-            pipelines.facts(
-                of: error, in: request, carriers, under: rules, now: clock.wallTime.seconds, on: loop))
-        return refuse(problem, error.cause, id, form, facts)
+            context.control.facts(
+                of: error, presenting: carriers, from: request.origin(countryField: rules.entitlement.countryField),
+                under: rules, now: clock.wallTime.seconds))
+        return refuse(problem, because: error.cause, id: context.id, form: form, facts: facts)
     }
 
     private func refuse(
-        _ problem: Problem, _ cause: RefusalCause, _ id: RequestID, _ form: MessageForm,
-        _ facts: RefusalFacts = RefusalFacts(), version: SPCVersion? = nil
+        _ problem: Problem, because cause: RefusalCause, id: RequestID, form: MessageForm,
+        facts: RefusalFacts = RefusalFacts(), version: SPCVersion? = nil
     ) -> HTTPResponse {
         metrics.refused(problem.code, form)
         return refusals.response(

@@ -1,13 +1,13 @@
 import ByteCoding
 import Entitlements
-import EventLoops
+package import EventLoops
 import HTTPMessages
-import HTTPServing
+package import HTTPServing
 import KeyCrypto
-import Licensing
-import Records
-import RouteKit
-import Telemetry
+package import Licensing
+package import Records
+package import RouteKit
+package import Telemetry
 
 /// `POST /fps/licenses/query`: answers when licences end and when to renew them.
 ///
@@ -45,16 +45,20 @@ package struct LicenseQueryEndpoint: Sendable {
                 from: request.origin(countryField: rules.entitlement.countryField), under: rules,
                 now: clock.wallTime.seconds, id: id.text)
             guard !request.body.isEmpty else {
-                return .now(refuse(Problem(.bodyEmpty), RefusalCause("a query without a body"), id))
+                return .now(refuse(Problem(.bodyEmpty), because: RefusalCause("a query without a body"), id))
             }
             guard let query = LicenseQuery(request.body) else {
-                return .now(refuse(Problem(.bodyUnrecognised), RefusalCause("not a query for licences or assets"), id))
+                return .now(
+                    refuse(
+                        Problem(.bodyUnrecognised), because: RefusalCause("not a query for licences or assets"), id))
             }
             return .later { loop in
                 do throws(LicenseError) {
                     let pipeline = try pipelines.pipeline(on: loop)
                     try await pipeline.admissionControl.waitForTurn(of: sender)
-                    guard let asker = try await asker(sender, query, pipeline, id, on: loop) else { return busy(id) }
+                    guard let asker = try await asker(sender, of: query, by: pipeline, id, on: loop) else {
+                        return busy(id)
+                    }
                     return await answer(query, of: asker, id, on: loop)
                 } catch {
                     return refuse(error, id)
@@ -72,7 +76,7 @@ package struct LicenseQueryEndpoint: Sendable {
     /// If only the operator's service can read the token, that service is asked about the first content of the query.
     /// If it refuses, the sender sees only licences that were issued for this token itself.
     private func asker(
-        _ sender: TokenSender, _ query: LicenseQuery, _ pipeline: LicensePipeline, _ id: RequestID,
+        _ sender: TokenSender, of query: LicenseQuery, by pipeline: LicensePipeline, _ id: RequestID,
         on loop: LoopContext
     ) async throws(LicenseError) -> Asker? {
         if let holder = sender.holder { return try Asker(holder, pseudonyms) }
@@ -104,7 +108,7 @@ package struct LicenseQueryEndpoint: Sendable {
     }
 
     private func busy(_ id: RequestID) -> HTTPResponse {
-        refuse(Problem(.overloaded, retryAfterSeconds: 2), RefusalCause("too many queries about licences"), id)
+        refuse(Problem(.overloaded, retryAfterSeconds: 2), because: RefusalCause("too many queries about licences"), id)
     }
 
     private func answer(
@@ -118,7 +122,9 @@ package struct LicenseQueryEndpoint: Sendable {
             case .busy: return busy(id)
             case .store:
                 return refuse(
-                    Problem(.storageUnavailable, retryAfterSeconds: 2), RefusalCause("the ledger cannot be read"), id)
+                    Problem(.storageUnavailable, retryAfterSeconds: 2),
+                    because: RefusalCause("the ledger cannot be read"),
+                    id)
             }
         }
     }
@@ -193,7 +199,7 @@ package struct LicenseQueryEndpoint: Sendable {
     private func refuse(
         _ error: LicenseError, _ id: RequestID, _ facts: RefusalFacts = RefusalFacts()
     ) -> HTTPResponse {
-        refuse(Problem(for: error), Self.cause(of: error), id, facts)
+        refuse(Problem(for: error), because: Self.cause(of: error), id, facts)
     }
 
     /// The cause for the log, which does not say whose rate limit was exceeded.
@@ -202,7 +208,7 @@ package struct LicenseQueryEndpoint: Sendable {
     }
 
     private func refuse(
-        _ problem: Problem, _ cause: RefusalCause, _ id: RequestID, _ facts: RefusalFacts = RefusalFacts()
+        _ problem: Problem, because cause: RefusalCause, _ id: RequestID, _ facts: RefusalFacts = RefusalFacts()
     ) -> HTTPResponse {
         metrics.refused(problem.code)
         return refusals.response(to: "query_refused", problem, because: cause, id: id, facts: facts)

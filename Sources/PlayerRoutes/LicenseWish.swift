@@ -12,7 +12,7 @@ import RouteKit
 ///   `?previous=` names the licence before it. Under load renewals go first, and the ledger records them as such. They
 ///   grant nothing more.
 /// - `?format=` names the shape of the answer. Without it the address, `Accept` and the shape of the request decide.
-struct LicenseWish: Equatable, Sendable {
+package struct LicenseWish: Equatable, Sendable {
     /// Nil if the app does not ask for either use.
     var use: LicenseUse?
     var renewal = RenewalWish()
@@ -25,7 +25,7 @@ struct LicenseWish: Equatable, Sendable {
     }
 
     /// A parameter of the query that is given twice or has an unknown value.
-    struct Fault: Error, Equatable {
+    package struct Fault: Error, Equatable {
         enum Parameter: String, Sendable, CaseIterable {
             case offline, renew, previous, format
         }
@@ -82,7 +82,7 @@ struct LicenseWish: Equatable, Sendable {
 
 extension LicenseWish.Fault.Parameter {
     /// The values that the parameter may have, for the hint.
-    package var values: String {
+    var values: String {
         switch self {
         case .offline, .renew: "1, true, 0 or false"
         case .previous: "the id of a licence, from the header X-License-Id"

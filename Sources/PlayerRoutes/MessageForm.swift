@@ -1,7 +1,7 @@
 import PlayerMessages
 
 /// The name of a request's shape in the log and the metrics.
-enum MessageForm: String, CaseIterable, Sendable {
+package enum MessageForm: String, CaseIterable, Sendable {
     case raw
     case base64
     case form

@@ -1,6 +1,6 @@
 import FairPlay
-import Licensing
-import Telemetry
+package import Licensing
+package import Telemetry
 
 /// Counts the requests of players. Labels are closed sets: no subject, asset or device is ever one.
 package final class PlayerMetrics: Sendable {

@@ -1,6 +1,6 @@
 import ByteCoding
-import HTTPMessages
-import HTTPServing
+package import HTTPMessages
+package import HTTPServing
 
 /// The description of the routes in OpenAPI 3.1, as JSON (the article "The API as OpenAPI").
 ///

@@ -55,6 +55,12 @@ package struct Degradation: Equatable, Sendable {
     package let cause: String
     /// Whether the node can issue no licence at all as long as this lasts.
     package let stopsLicences: Bool
+
+    package init(part: DegradedPart, cause: String, stopsLicences: Bool) {
+        self.part = part
+        self.cause = cause
+        self.stopsLicences = stopsLicences
+    }
 }
 
 /// Collects the current degradations from the parts.

@@ -1,7 +1,7 @@
-import HTTPServing
+package import HTTPServing
 import POSIXSockets
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Slows down guesses at secrets: each client network may present a few wrong ones quickly, and then one per second.
 ///
@@ -9,9 +9,9 @@ import Telemetry
 /// guess is right before the wait is over. All threads may use it at the same time.
 package final class GuessLimiter: Sendable {
     /// The number of wrong secrets that one network may present without a wait.
-    static let wrongMaximum = 10
+    package static let wrongMaximum = 10
     /// The time after which a network may present one more wrong secret.
-    static let wrongInterval: Duration = .seconds(1)
+    package static let wrongInterval: Duration = .seconds(1)
     /// The most networks that are remembered. If more send wrong secrets, all of them are forgotten.
     static let networksMaximum = 1024
 

@@ -1,8 +1,8 @@
-import Administration
-import HTTPMessages
-import HTTPServing
+package import Administration
+package import HTTPMessages
+package import HTTPServing
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Answers whether the daemon is alive and whether it is ready for requests.
 ///
@@ -17,10 +17,10 @@ package final class Health: Sendable {
     private let changed: @Sendable (Drain?) -> Void
 
     /// An operator's order that the node is not ready.
-    struct Drain: Equatable, Sendable {
+    package struct Drain: Equatable, Sendable {
         /// As the log names the operator.
-        let actor: String
-        let since: MonotonicTime
+        package let actor: String
+        package let since: MonotonicTime
     }
 
     /// Not ready before `setReady`. `degradations` has the parts that do not work now. `changed` hears of each order to

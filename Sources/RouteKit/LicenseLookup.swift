@@ -1,10 +1,10 @@
 import Administration
 import ContentKeys
-import EventLoops
+package import EventLoops
 import Licensing
-import Records
+package import Records
 import StorageSQLite
-import Telemetry
+package import Telemetry
 
 /// Looks up licences in this node's ledger, for the apps and subjects that got them.
 ///

@@ -1,4 +1,4 @@
-import Records
+package import Records
 
 /// The revocations that this node enforces.
 package protocol RevocationsInForce: Sendable {

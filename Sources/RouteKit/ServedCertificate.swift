@@ -14,6 +14,12 @@ package struct ServedCertificate: Equatable, Sendable {
     package let name: String
     /// In seconds since 1970.
     package let end: Int64
+
+    package init(kind: Kind, name: String, end: Int64) {
+        self.kind = kind
+        self.name = name
+        self.end = end
+    }
 }
 
 extension CredentialSet {

@@ -1,14 +1,14 @@
 import ByteCoding
 import ContentKeys
-import EventLoops
+package import EventLoops
 import POSIXSockets
-import Records
-import StoragePostgreSQL
-import StorageSQLite
+package import Records
+package import StoragePostgreSQL
+package import StorageSQLite
 import Synchronization
-import Telemetry
+package import Telemetry
 
-/// Checks the node's clock once a second, on a thread of its own.
+/// Checks the node's clock once a second.
 ///
 /// It asks the kernel whether the clock is synchronised, and compares the clock with PostgreSQL's. It writes the
 /// settled time to the node's store, and reads there whether an operator has accepted the clock.
@@ -28,49 +28,34 @@ package final class ClockKeeper: Sendable {
         var passCount = 0
         var writtenStanding: ClockTrust.Standing?
         var hasMeasured = false
-        var isStopped = false
     }
 
     private let clock: TrustedClock
     private let store: SQLiteDecisionStore
     private let shared: PostgreSQLStore?
     private let logger: Logger
-    private let group: EventLoopGroup
+    private let routine: Routine
     private let state: Mutex<State>
 
-    /// Starts the thread. `acceptance` is the last acceptance by an operator that `clock` has taken into account.
+    /// Starts the first pass. `acceptance` is the last acceptance by an operator that `clock` has taken into account.
     package init(
         _ clock: TrustedClock, store: SQLiteDecisionStore, shared: PostgreSQLStore?, acceptance: ClockAcceptance,
-        logger: Logger
-    ) throws(EventLoopError) {
+        on loop: LoopContext, logger: Logger
+    ) {
         self.clock = clock
         self.store = store
         self.shared = shared
         self.logger = logger
         state = Mutex(State(acceptance: acceptance))
-        group = try EventLoopGroup(count: 1, name: "clock")
-        schedule(after: .zero)
+        routine = Routine(on: loop)
+        routine.start(every: Self.pause) { [self] in await pass() }
     }
 
-    /// Writes the settled time for the last time, and ends the thread.
+    /// Writes the settled time for the last time.
     ///
     /// Must not be called on a loop. A second call returns immediately.
     package func stop() {
-        state.withLock { $0.isStopped = true }
-        group.loops[0].spawn { [self] in await write() }
-        group.stop(within: Self.lastLimit)
-    }
-
-    private func schedule(after pause: Duration) {
-        let loop = group.loops[0]
-        loop.execute {
-            _ = loop.schedule(after: pause) { [self] in
-                loop.spawn { [self] in
-                    await pass()
-                    if !state.withLock({ $0.isStopped }) { schedule(after: Self.pause) }
-                }
-            }
-        }
+        routine.stop(within: Self.lastLimit) { [self] in await write() }
     }
 
     private func pass() async {
@@ -178,7 +163,7 @@ extension TrustedClock {
 }
 
 extension ClockTrust.Memory {
-    init(_ record: ClockRecord) {
+    package init(_ record: ClockRecord) {
         self.init(
             settled: WallTime(seconds: record.settled).clampedNanoseconds,
             reference: WallTime(seconds: record.reference).clampedNanoseconds)
@@ -196,9 +181,13 @@ extension ClockRecord {
 
 /// Writes what happens to the node's clock to the log.
 package struct ClockEvents: Sendable {
-    package let logger: Logger
+    private let logger: Logger
     /// Counts the steps of the wall clock.
     package let steps = Counter()
+
+    package init(logger: Logger) {
+        self.logger = logger
+    }
 
     package func note(_ event: ClockTrust.Event) {
         switch event {

@@ -1,7 +1,6 @@
-import EventLoops
-import FairPlay
+package import FairPlay
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Knows when each credential was last used, although a request only counts: whenever it looks, a count that has grown
 /// since the last look means a use at this time.
@@ -20,24 +19,11 @@ package final class CredentialUseWatch: Sendable {
     private let clock: any WallClock
     /// By the name of the credential; only of those that are configured.
     private let seen = Mutex<[String: Seen]>([:])
-    private let isStopped = Atomic<Bool>(false)
 
     package init(_ credentials: @escaping @Sendable () -> CredentialSet, clock: any WallClock) {
         self.credentials = credentials
         self.clock = clock
     }
-
-    package func start(on loop: LoopContext) {
-        _ = loop.execute { [self] in
-            _ = loop.schedule(after: Self.pause) { [self] in
-                guard !isStopped.load(ordering: .relaxed) else { return }
-                look()
-                start(on: loop)
-            }
-        }
-    }
-
-    package func stop() { isStopped.store(true, ordering: .relaxed) }
 
     /// Brings the times up to date, and gives them by the names of the credentials that were used since the start.
     @discardableResult

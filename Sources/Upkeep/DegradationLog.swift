@@ -1,17 +1,15 @@
-import EventLoops
-import RouteKit
+package import RouteKit
 import Synchronization
-import Telemetry
+package import Telemetry
 
-/// Logs when a part of the daemon becomes degraded, and when it recovers. It checks once a second, on a loop.
+/// Logs when a part of the daemon becomes degraded, and when it recovers. It looks once a second.
 package final class DegradationLog: Sendable {
-    private static let pause: Duration = .seconds(1)
+    package static let pause: Duration = .seconds(1)
 
     private let source: DegradationSource
     private let logger: Logger
     private let changed: @Sendable ([DegradedPart]) -> Void
     private let known = Mutex<[DegradedPart: String]>([:])
-    private let isStopped = Atomic<Bool>(false)
 
     /// `changed` hears which parts are degraded, whenever that changes.
     package init(
@@ -21,18 +19,6 @@ package final class DegradationLog: Sendable {
         self.logger = logger
         self.changed = changed
     }
-
-    package func start(on loop: LoopContext) {
-        _ = loop.execute { [self] in
-            _ = loop.schedule(after: Self.pause) { [self] in
-                guard !isStopped.load(ordering: .relaxed) else { return }
-                look()
-                start(on: loop)
-            }
-        }
-    }
-
-    package func stop() { isStopped.store(true, ordering: .relaxed) }
 
     /// Logs the changes since the last call.
     package func look() {

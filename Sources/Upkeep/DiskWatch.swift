@@ -1,8 +1,8 @@
 import ContentKeys
-import RouteKit
+package import RouteKit
 import StorageSQLite
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Knows how much room the ledger's disk has left. Looks on the ledger keeper's thread, because a look may wait for the
 /// disk.

@@ -1,15 +1,15 @@
 import ByteCoding
-import Entitlements
-import EventLoops
+package import Entitlements
+package import EventLoops
 import HTTPCalls
 import KeyCrypto
 import Licensing
-import RouteKit
-import ServiceConfiguration
+package import RouteKit
+package import ServiceConfiguration
 import Synchronization
-import Telemetry
+package import Telemetry
 
-/// Fetches the keys of issuers from their URLs, and puts them in force, on a thread of its own.
+/// Fetches the keys of issuers from their URLs, and puts them in force.
 ///
 /// A request never waits for a fetch. It reads the keys in force together with the cache of verified tokens, which is
 /// emptied when keys change. So no token outlives its key there. A set that cannot be used changes nothing.
@@ -18,7 +18,7 @@ package final class IssuerKeyKeeper: Sendable {
     private static let pause: Duration = .seconds(1)
 
     /// What fetching needs of the world around it.
-    struct Surroundings: Sendable {
+    package struct Surroundings: Sendable {
         /// A clock that no step of the time of day changes.
         var clock: any MonotonicClock = SystemBootClock()
         var random: @Sendable () -> Double = { Double.random(in: 0...1) }
@@ -42,31 +42,33 @@ package final class IssuerKeyKeeper: Sendable {
     private let state: Mutex<State>
     private let surroundings: Surroundings
     private let logger: Logger
-    package let group: EventLoopGroup
+    private let loop: LoopContext
+    private let routine: Routine
 
-    /// Starts the thread, and returns after the first attempt to fetch each set, even if it has failed.
+    /// Returns after the first attempt to fetch each set, even if it has failed.
     ///
     /// `tokens` is the cache of the rules in force, which were made from the same configuration.
     package init(
-        _ loaded: LoadedConfiguration, tokens: VerifiedTokenCache, logger: Logger,
+        _ loaded: LoadedConfiguration, tokens: VerifiedTokenCache, on loop: LoopContext, logger: Logger,
         surroundings: Surroundings = Surroundings()
     ) throws(EventLoopError) {
         self.surroundings = surroundings
         self.logger = logger
-        group = try EventLoopGroup(count: 1, name: "issuer-keys")
+        self.loop = loop
+        routine = Routine(on: loop)
         state = Mutex(State(issuers: loaded.issuers, tokens: tokens, sources: []))
         adopt(try draft(loaded), tokens: tokens) {}
-        pass()
+        routine.start(after: Self.pause, every: Self.pause) { [self] in look() }
     }
 
-    /// Ends the thread, after at most the time of one fetch. Must not be called on a loop.
+    /// Ends the fetches that are under way. Must not be called on a loop.
     package func stop() {
         let sources = state.withLock { state in
             state.isStopped = true
             return state.sources
         }
         for source in sources { source.stop() }
-        group.stop(within: .seconds(1))
+        routine.stop(within: .seconds(1))
     }
 
     // MARK: Reload
@@ -94,7 +96,7 @@ package final class IssuerKeyKeeper: Sendable {
         for source in new {
             for action in source.look(now: surroundings.clock.monotonicTime, isWanted: false) {
                 guard case .fetch(let tag) = action else { continue }
-                group.loops[0].spawn { [self] in
+                loop.spawn { [self] in
                     await fetch(source, ifNot: tag)
                     waiting.update { $0 -= 1 }
                 }
@@ -145,17 +147,6 @@ package final class IssuerKeyKeeper: Sendable {
 
     // MARK: Fetching
 
-    private func pass() {
-        let loop = group.loops[0]
-        loop.execute { [self] in
-            _ = loop.schedule(after: Self.pause) { [self] in
-                guard !state.withLock({ $0.isStopped }) else { return }
-                look()
-                pass()
-            }
-        }
-    }
-
     /// Does what is due.
     package func look() {
         let now = surroundings.clock.monotonicTime
@@ -176,7 +167,7 @@ package final class IssuerKeyKeeper: Sendable {
             if hasExpired { publish(&state) }
             return fetches
         }
-        for (source, tag) in fetches { group.loops[0].spawn { [self] in await fetch(source, ifNot: tag) } }
+        for (source, tag) in fetches { loop.spawn { [self] in await fetch(source, ifNot: tag) } }
     }
 
     private func fetch(_ source: FetchedSource, ifNot tag: String?) async {

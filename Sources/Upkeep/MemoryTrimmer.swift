@@ -1,5 +1,5 @@
-import EventLoops
-import HTTPServing
+package import EventLoops
+package import HTTPServing
 import POSIXSockets
 import Telemetry
 

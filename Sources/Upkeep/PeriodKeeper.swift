@@ -1,12 +1,12 @@
-import Administration
+package import Administration
 import ContentKeys
-import EventLoops
-import Records
-import RouteKit
+package import EventLoops
+package import Records
+package import RouteKit
 import Synchronization
-import Telemetry
+package import Telemetry
 
-/// Makes the keys of the next periods of live contents that have a schedule, on a thread of its own.
+/// Makes the keys of the next periods of live contents that have a schedule.
 ///
 /// Each node makes a pass every few seconds, at random times. The first node that needs a key makes it; the others find
 /// it. While the store takes no writes, licences for existing periods are still issued.
@@ -21,15 +21,12 @@ package final class PeriodKeeper: Sendable {
     /// The seconds after the end of its last period after which a packager's content counts as ended.
     private static let toldLife: Int64 = 3_600
 
-    typealias Record = @Sendable ([LedgerEntry]) async throws(StoreError) -> Void
-
     private struct State {
         var scheduled: [Scheduled] = []
         /// The end of the last period, in seconds since 1970, of each content whose packager has sent that end.
         var told: [ContentID: Int64] = [:]
         /// Why the last pass was not complete; nil if it was complete.
         var failure: String?
-        var isStopped = false
     }
 
     /// A content whose periods Latchkey makes.
@@ -41,34 +38,32 @@ package final class PeriodKeeper: Sendable {
 
     private let desk: PeriodDesk
     private let actor: String
-    private let record: Record
-    private let pause: Duration
+    private let ledger: any Ledger
     private let clock: TrustedClock
     private let logger: Logger
-    private let group: EventLoopGroup
+    private let routine: Routine
     private let state = Mutex(State())
 
-    /// Starts the thread and the first pass.
+    /// Starts the first pass.
     ///
-    /// `record` makes rows of the ledger durable, and `actor` is the actor in these rows.
+    /// `actor` is the actor in the rows of the ledger.
     package init(
-        _ desk: PeriodDesk, actor: String, every pause: Duration = pauseDefault, clock: TrustedClock, logger: Logger,
-        record: @escaping Record
-    ) throws(EventLoopError) {
+        _ desk: PeriodDesk, actor: String, every pause: Duration = pauseDefault, ledger: any Ledger,
+        on loop: LoopContext, clock: TrustedClock, logger: Logger
+    ) {
         self.desk = desk
         self.actor = actor
-        self.pause = pause
         self.clock = clock
         self.logger = logger
-        self.record = record
-        group = try EventLoopGroup(count: 1, name: "periods")
-        pass()
+        self.ledger = ledger
+        routine = Routine(on: loop)
+        routine.start(
+            every: { pause + pause * Double.random(in: 0...1) }, pass: { [self] in await refresh() })
     }
 
-    /// Ends the thread. Must not be called on a loop. A second call returns immediately.
+    /// Must not be called on a loop. A second call returns immediately.
     package func stop() {
-        state.withLock { $0.isStopped = true }
-        group.stop(within: .seconds(2))
+        routine.stop(within: .seconds(2))
     }
 
     /// A degradation if the last pass failed, because periods may soon be missing.
@@ -79,16 +74,6 @@ package final class PeriodKeeper: Sendable {
     }
 
     // MARK: Passes
-
-    private func pass() {
-        let loop = group.loops[0]
-        loop.spawn { [self] in
-            await refresh()
-            guard !state.withLock({ $0.isStopped }) else { return }
-            let pause = pause + pause * Double.random(in: 0...1)
-            loop.execute { _ = loop.schedule(after: pause) { [self] in pass() } }
-        }
-    }
 
     private func refresh() async {
         do throws(StoreError) {
@@ -161,7 +146,7 @@ package final class PeriodKeeper: Sendable {
         let now = clock.wallTime.seconds
         do {
             let entries = try PeriodDesk.entries(made, by: actor, now: now)
-            if !entries.isEmpty { try await record(entries) }
+            if !entries.isEmpty { try await ledger.append(together: entries) }
         } catch {
             logger.error("ledger_row_lost", [.string("row", "keyCreated"), .string("cause", "\(error)")])
         }

@@ -1,11 +1,11 @@
 import ContentKeys
-import Entitlements
-import EventLoops
-import Licensing
-import Records
-import RouteKit
+package import Entitlements
+package import EventLoops
+package import Licensing
+package import Records
+package import RouteKit
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Keeps all revocations in memory, and asks the store for changes at intervals, on a thread of its own.
 ///
@@ -30,7 +30,6 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
         var failureCount: UInt64 = 0
         /// The number of times that all revocations were read.
         var reloadCount: UInt64 = 0
-        var isStopped = false
     }
 
     private struct Known {
@@ -50,36 +49,40 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
 
     private let store: any RevocationStore
     private let names: RevocationNames
-    private let pause: Duration
     private let publish: @Sendable (RevocationView) -> Void
     private let logger: Logger
     private let clock: TrustedClock
-    private let group: EventLoopGroup
+    private let loop: LoopContext
+    private let routine: Routine
     private let state = Mutex(State())
     private let hasTried = Monitor(false)
 
-    /// Starts the thread, and returns after the first attempt to read the store, even if it has failed.
+    /// Starts the first pass, and returns after the first attempt to read the store, even if it has failed.
     ///
-    /// The keeper's thread calls `publish` with each view that differs from the one before.
+    /// The loop's thread calls `publish` with each view that differs from the one before.
     package init(
-        store: any RevocationStore, names: RevocationNames, every pause: Duration, logger: Logger,
-        clock: TrustedClock, publish: @escaping @Sendable (RevocationView) -> Void
-    ) throws(EventLoopError) {
+        store: any RevocationStore, names: RevocationNames, every pause: Duration, on loop: LoopContext,
+        logger: Logger, clock: TrustedClock, publish: @escaping @Sendable (RevocationView) -> Void
+    ) {
         self.store = store
         self.names = names
-        self.pause = pause
         self.logger = logger
         self.clock = clock
         self.publish = publish
-        group = try EventLoopGroup(count: 1, name: "revocations")
-        pass()
+        self.loop = loop
+        routine = Routine(on: loop)
+        routine.start(
+            every: { [self] in hasRead ? pause : min(pause, Self.firstPause) },
+            pass: { [self] in
+                await refresh()
+                hasTried.update { $0 = true }
+            })
         hasTried.wait { $0 ? () : nil }
     }
 
-    /// Ends the thread. Must not be called on a loop. A second call returns immediately.
+    /// Must not be called on a loop. A second call returns immediately.
     package func stop() {
-        state.withLock { $0.isStopped = true }
-        group.stop(within: .seconds(1))
+        routine.stop(within: .seconds(1))
     }
 
     /// The number of revocations that this node knows.
@@ -99,10 +102,10 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
         await change(.lifted(revocation.kind, value: revocation.value, issuer: revocation.issuer))
     }
 
-    /// Applies a change on the keeper's thread, where no other change can happen at the same time.
+    /// Applies a change on the loop's thread, where no other change can happen at the same time.
     private func change(_ change: RevocationChange) async {
         await withCheckedContinuation { continuation in
-            let isAccepted = group.loops[0].execute { [self] in
+            let isAccepted = loop.execute { [self] in
                 let known = state.withLock { state in
                     state.changeCount += 1
                     return state.known
@@ -129,17 +132,7 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
 
     // MARK: Reading the store
 
-    private func pass() {
-        let loop = group.loops[0]
-        loop.spawn { [self] in
-            await refresh()
-            hasTried.update { $0 = true }
-            let (isStopped, hasRead) = state.withLock { ($0.isStopped, $0.known != nil) }
-            guard !isStopped else { return }
-            let pause = hasRead ? pause : min(pause, Self.firstPause)
-            loop.execute { _ = loop.schedule(after: pause) { [self] in pass() } }
-        }
-    }
+    private var hasRead: Bool { state.withLock { $0.known != nil } }
 
     private func refresh() async {
         do throws(StoreError) {

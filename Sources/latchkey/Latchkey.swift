@@ -1,6 +1,7 @@
 import CommandLineKit
 import Foundation
 import OperatorCommands
+import PlayerTools
 import ServiceConfiguration
 
 /// The command-line tool.

@@ -4,6 +4,7 @@ import Records
 import TestSupport
 import Testing
 
+@testable import CommandSupport
 @testable import OperatorCommands
 
 @Suite struct BackupManifestTests {

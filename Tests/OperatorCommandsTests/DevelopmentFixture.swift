@@ -6,6 +6,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
+@testable import CommandSupport
 @testable import OperatorCommands
 
 /// A set-up like that of `latchkey init`, and a server with its credential.

@@ -9,6 +9,7 @@ import ServiceConfiguration
 import TestSupport
 import Testing
 
+@testable import CommandSupport
 @testable import OperatorCommands
 
 @Suite(.tags(.startsProcesses)) struct InitCommandTests {

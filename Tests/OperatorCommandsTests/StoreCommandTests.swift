@@ -5,6 +5,7 @@ import ServiceConfiguration
 import TestSupport
 import Testing
 
+@testable import CommandSupport
 @testable import OperatorCommands
 @testable import StorageSQLite
 

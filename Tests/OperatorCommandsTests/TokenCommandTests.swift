@@ -5,6 +5,7 @@ import KeyCrypto
 import TestSupport
 import Testing
 
+@testable import CommandSupport
 @testable import OperatorCommands
 
 @Suite(.tags(.startsProcesses)) struct TokenCommandTests {

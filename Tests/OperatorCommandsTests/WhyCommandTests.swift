@@ -6,6 +6,7 @@ import StorageSQLite
 import TestSupport
 import Testing
 
+@testable import CommandSupport
 @testable import OperatorCommands
 
 @Suite(.tags(.startsProcesses)) struct WhyCommandTests {

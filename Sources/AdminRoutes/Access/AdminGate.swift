@@ -1,11 +1,11 @@
 import HTTPMessages
-import HTTPServing
+package import HTTPServing
 import KeyCrypto
 import Licensing
 import POSIXSockets
 import RouteKit
-import ServiceConfiguration
-import Telemetry
+package import ServiceConfiguration
+package import Telemetry
 
 /// Decides who sends a request to an admin listener, by the host name and by a token, a session or a client
 /// certificate.

@@ -5,7 +5,7 @@ import RouteKit
 import ServiceConfiguration
 
 /// Why a request to an admin listener is refused: the answer, and the cause for operators.
-struct AdminRefusal: Error, Sendable {
+package struct AdminRefusal: Error, Sendable {
     var problem: Problem
     let cause: String
     let facts: RefusalFacts

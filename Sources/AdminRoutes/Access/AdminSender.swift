@@ -2,7 +2,7 @@ import KeyCrypto
 import ServiceConfiguration
 
 /// The sender of a request to an admin listener, which has proved who it is.
-struct AdminSender: Sendable {
+package struct AdminSender: Sendable {
     /// How the sender has proved it.
     enum Proof: Sendable {
         /// Not at all: the listener has no credentials.
@@ -69,7 +69,7 @@ struct AdminSender: Sendable {
 
 extension AdminCredentials.Token {
     /// Whether two tokens have the same name and the same secret. Their roles may differ.
-    package func isSame(as other: Self) -> Bool {
+    func isSame(as other: Self) -> Bool {
         name == other.name && secret.bytes.isEqual(to: other.secret.bytes)
     }
 }

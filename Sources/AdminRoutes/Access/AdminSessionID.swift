@@ -4,7 +4,7 @@ import KeyCrypto
 /// The id of a session of the operator's page. It is the secret in the cookie of a browser, and never printed.
 ///
 /// The process keeps only its SHA-256, and derives the form token from the id that a request presents.
-struct AdminSessionID: Sendable {
+package struct AdminSessionID: Sendable {
     /// The random bytes of an id. Its text has two digits for each of them.
     static let size = 32
 
@@ -53,5 +53,5 @@ extension AdminSessionID: CustomStringConvertible, CustomReflectable {
     /// The name of the type. It tells nothing of the secret.
     package var description: String { "AdminSessionID" }
 
-    var customMirror: Mirror { Mirror(self, children: [] as [Mirror.Child]) }
+    package var customMirror: Mirror { Mirror(self, children: [] as [Mirror.Child]) }
 }

@@ -1,7 +1,7 @@
-import KeyCrypto
-import ServiceConfiguration
+package import KeyCrypto
+package import ServiceConfiguration
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// The sessions of operators who have logged in at the page, in the memory of this process.
 ///

@@ -1,5 +1,6 @@
 import HTTPMessages
 import HTTPServing
+import RouteKit
 
 /// Finds requests that another web page has made with the cookie or the certificate of an operator's browser (forged
 /// requests across sites).

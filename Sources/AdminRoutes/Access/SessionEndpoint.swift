@@ -1,10 +1,11 @@
 import ByteCoding
-import HTTPMessages
-import HTTPServing
+package import HTTPMessages
+package import HTTPServing
 import KeyCrypto
 import Licensing
-import ServiceConfiguration
-import Telemetry
+import RouteKit
+package import ServiceConfiguration
+package import Telemetry
 
 /// `/v1/session` and `GET /v1/whoami` of an admin listener: who the sender is, and the session of its browser.
 ///
@@ -18,6 +19,12 @@ package struct SessionEndpoint: Sendable {
     package let gate: AdminGate
     package let sessions: AdminSessions
     package let logger: Logger
+
+    package init(gate: AdminGate, sessions: AdminSessions, logger: Logger) {
+        self.gate = gate
+        self.sessions = sessions
+        self.logger = logger
+    }
 
     /// Refuses a request to begin a session by its head, before its body is kept: it is open to strangers.
     package func refuse(head request: HTTPRequest) throws(AdminRefusal) {

@@ -1,8 +1,8 @@
 import Administration
 import ByteCoding
-import HTTPServing
+package import HTTPServing
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Sends samples and changes of the node's condition to the readers of `GET /v1/events`.
 ///

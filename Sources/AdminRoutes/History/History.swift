@@ -1,7 +1,7 @@
-import ByteCoding
-import EventLoops
+package import ByteCoding
+package import EventLoops
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Samples the daemon's numbers for the operator's plots: one sample every ten seconds is kept for an hour, and one
 /// every two seconds is passed on while somebody watches.

@@ -1,4 +1,4 @@
-import EventLoops
+package import EventLoops
 import HTTPServing
 import Licensing
 import Telemetry

@@ -1,4 +1,4 @@
-import Telemetry
+package import Telemetry
 
 /// Where the numbers of a series come from. All of them exist anyway, so a request costs nothing more.
 package enum HistorySource: Sendable {

@@ -1,4 +1,5 @@
 import Licensing
+import RouteKit
 
 extension ProblemCode {
     /// The group of refusals in which the operator's plots count this code.

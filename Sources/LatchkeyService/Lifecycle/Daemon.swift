@@ -9,6 +9,7 @@ package import KeyCrypto
 import Licensing
 package import POSIXSockets
 import Records
+import RouteKit
 package import ServiceConfiguration
 package import StoragePostgreSQL
 package import StorageSQLite
@@ -40,7 +41,7 @@ package final class Daemon: Sendable {
         self.logger = logger
         let notifier = try wrap(DaemonError.notifier, try ServiceNotifier(socketName: environment["NOTIFY_SOCKET"]))
         status = ServiceStatus(notifier, logger: logger)
-        let (parts, book) = try DaemonParts.start(loaded, sockets: sockets, status: status, logger: logger)
+        let (parts, book) = try Assembly.start(loaded, sockets: sockets, status: status, logger: logger)
         self.parts = parts
         self.book = Mutex(book)
         for name in parts.listeners.unusedSocketNames { logger.warning("socket_unused", [.string("name", name)]) }

@@ -91,7 +91,7 @@ package enum DaemonCommand {
             do throws(CommandError) {
                 let (file, loaded) = try load(path, context)
                 if arguments.isSet(newDatabase) { try allowNewDatabase(loaded) }
-                try serve(file, loaded, protection, context)
+                try serve(loaded, of: file, unprotected: protection, context)
             } catch {
                 throw logged(error, context)
             }
@@ -164,7 +164,8 @@ package enum DaemonCommand {
     }
 
     private static func serve(
-        _ file: ConfigurationFile, _ loaded: LoadedConfiguration, _ protection: SocketError?, _ context: CommandContext
+        _ loaded: LoadedConfiguration, of file: ConfigurationFile, unprotected protection: SocketError?,
+        _ context: CommandContext
     ) throws(CommandError) {
         // This must come before anything is opened, and while there is only one thread.
         _ = DescriptorPlan.raiseLimit()

@@ -58,8 +58,7 @@ final class LicenseRecords: Sendable {
     /// The ledger is in the database of the content keys, or, with `shared`, in a file of its own. Throws if the ledger
     /// cannot be opened, or does not verify.
     init(
-        _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, clock: TrustedClock, loops: [LoopContext],
-        logger: Logger
+        _ loaded: LoadedConfiguration, shared: PostgreSQLStore?, clock: TrustedClock, loops: DaemonLoops, logger: Logger
     ) throws(DaemonError) {
         let path = loaded.databasePath
         let file = LedgerFile(path: path, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
@@ -72,16 +71,13 @@ final class LicenseRecords: Sendable {
         let acceptance: ClockAcceptance
         do throws(StorageOpeningError) {
             chain = try file.prepare(loaded.sharedSecrets)
-            (store, acceptance) = try Self.open(loaded, chain, clock, loops)
+            (store, acceptance) = try Self.open(loaded, chain, clock, on: loops.requests.loops)
         } catch {
             throw .store(path: path, error)
         }
         self.chain = chain
-        do throws(EventLoopError) {
-            sharing = if let shared { try Self.share(shared, store, chain, loaded, clock, loops, logger) } else { nil }
-        } catch {
-            store.stop()
-            throw .loops(error)
+        sharing = shared.map { [store] in
+            Self.share($0, ledger: store, chain, under: loaded, clock: clock, on: loops, logger: logger)
         }
         recorder = DecisionRecorder(
             store: sharing?.decisions ?? store, pseudonyms: loaded.pseudonymizer,
@@ -93,22 +89,23 @@ final class LicenseRecords: Sendable {
         self.disk = disk
         refusals = RefusalRecorder(
             ledger: store, pseudonyms: loaded.pseudonymizer,
-            perSecond: loaded.configuration.ledger.refusalsPerSecond, on: loops[0], hasRoom: { !disk.isLow })
+            perSecond: loaded.configuration.ledger.refusalsPerSecond, on: loops.requests.loops[0],
+            hasRoom: { !disk.isLow })
         do throws(EventLoopError) {
             lookup = try LicenseLookup(path: path, logger: logger)
             pages = try LedgerPageQueue(path: path, node: chain.node, logger: logger)
             keeper = try LedgerKeeper(
-                path: path, chain: chain, settings: loaded.configuration.ledger, loop: loops[0],
-                logger: logger, clock: clock, disk: disk
+                path: path, chain: chain, settings: loaded.configuration.ledger, logger: logger,
+                clock: clock, disk: disk
             ) { [sharing] in sharing?.shipping.purgeableThrough ?? .max }
-            clockKeeper = try ClockKeeper(
-                clock, store: store, shared: shared, acceptance: acceptance, logger: logger)
         } catch {
             sharing?.recount.stop()
             sharing?.shipping.stop()
             store.stop()
             throw .loops(error)
         }
+        clockKeeper = ClockKeeper(
+            clock, store: store, shared: shared, acceptance: acceptance, on: loops.upkeep, logger: logger)
     }
 
     /// Adopts the time for which requests may wait for the disk.
@@ -117,7 +114,7 @@ final class LicenseRecords: Sendable {
     }
 
     private static func open(
-        _ loaded: LoadedConfiguration, _ chain: LedgerChain, _ clock: TrustedClock, _ loops: [LoopContext]
+        _ loaded: LoadedConfiguration, _ chain: LedgerChain, _ clock: TrustedClock, on loops: [LoopContext]
     ) throws(StorageOpeningError) -> (SQLiteDecisionStore, ClockAcceptance) {
         var options = SQLiteDecisionStore.Options()
         options.settledTime = { clock.settledTime }
@@ -135,25 +132,28 @@ final class LicenseRecords: Sendable {
     }
 
     private static func share(
-        _ shared: PostgreSQLStore, _ ledger: SQLiteDecisionStore, _ chain: LedgerChain, _ loaded: LoadedConfiguration,
-        _ clock: TrustedClock, _ loops: [LoopContext], _ logger: Logger
-    ) throws(EventLoopError) -> Sharing {
+        _ shared: PostgreSQLStore, ledger: SQLiteDecisionStore, _ chain: LedgerChain,
+        under loaded: LoadedConfiguration, clock: TrustedClock, on loops: DaemonLoops, logger: Logger
+    ) -> Sharing {
         let settings = loaded.configuration.storage
-        let (mark, patience, connections) = (NodeMark(), Patience(on: loops), SettledConnections(on: loops))
+        let mark = NodeMark()
+        let patience = Patience(on: loops.requests.loops)
+        let connections = SettledConnections(on: loops.requests.loops)
         let decisions = SharedDecisionStore(
             shared: shared, ledger: ledger, onStoreOutage: settings.onStoreOutage, limits: settings.admissions,
             patience: patience, mark: mark, connections: connections, mayCount: { clock.mayCount })
         let copy = LedgerCopy(
             chain: chain, label: loaded.configuration.nodeLabel,
             retention: loaded.configuration.ledger.sharedRetention.components.seconds, store: shared, ledger: ledger)
-        let recount = try RecountKeeper(
+        let recount = RecountKeeper(
             Recount(node: chain.node, ledger: ledger, shared: shared, mark: mark, connections: connections),
-            decisions, logger: logger)
+            decisions, on: loops.upkeep, logger: logger)
         shared.tellConnection { [weak recount] in recount?.passSoon() }
         return Sharing(
             store: shared, decisions: decisions, patience: patience,
             revocations: SharedRevocations(shared: shared, pending: ledger),
-            shipping: try LedgerShipping(path: loaded.databasePath, copy: copy, logger: logger, clock: clock),
+            shipping: LedgerShipping(
+                path: loaded.databasePath, copy: copy, on: loops.upkeep, logger: logger, clock: clock),
             recount: recount)
     }
 

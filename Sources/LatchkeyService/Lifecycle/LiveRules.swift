@@ -29,8 +29,8 @@ final class LiveRules: Sendable {
     let packagers: PackagerRules
     let refusals: RefusalRules
 
-    /// `administrators` are the credentials of each admin listener. `names` are the issuers and customers that operators
-    /// may name.
+    /// `administrators` are the credentials of each admin listener. `names` are the issuers and customers that
+    /// operators may name.
     init(
         license: LicenseRules, certificates: CertificateEndpoint, administrators: [AdminCredentials],
         names: AccountNames,

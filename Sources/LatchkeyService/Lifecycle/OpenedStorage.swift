@@ -9,6 +9,7 @@ import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
 import Telemetry
+import Upkeep
 
 /// The database from which a daemon serves content keys.
 enum OpenedStorage {

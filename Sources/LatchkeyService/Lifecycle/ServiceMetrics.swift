@@ -147,7 +147,8 @@ extension ServiceMetrics {
         func rate(_ counter: Counter) -> HistorySource { .rate { Double(counter.value) } }
         func rate(_ statusClass: StatusClass) -> HistorySource { rate(http.responses(of: statusClass)) }
         var sources: [HistorySeries: HistorySource] = [
-            .licensesV1: rate(player.issuedVersion1), .licensesV2: rate(player.issuedVersion2), .licensesV3: rate(player.issuedVersion3),
+            .licensesV1: rate(player.issuedVersion1), .licensesV2: rate(player.issuedVersion2),
+            .licensesV3: rate(player.issuedVersion3),
             .licensesRepeated: rate(player.repeatedLicenses), .latencyMedian: .quantile(0.5, player.licenseDuration),
             .latency99: .quantile(0.99, player.licenseDuration), .http2xx: rate(.success), .http3xx: rate(.redirection),
             .http4xx: rate(.clientError), .http5xx: rate(.serverError),

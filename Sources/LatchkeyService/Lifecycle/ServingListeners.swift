@@ -51,24 +51,27 @@ final class ServingListeners: Sendable {
 
     /// Opens a listener, and logs `listening` for each of its addresses.
     func open(
-        _ id: ListenerID, _ listener: LoadedConfiguration.Listener, _ loaded: LoadedConfiguration,
-        _ handler: any HTTPHandler
+        _ id: ListenerID, _ listener: LoadedConfiguration.Listener, of loaded: LoadedConfiguration,
+        for handler: any HTTPHandler
     ) throws(DaemonError) {
         let slot = try makeSlot(id, listener)
         switch listener.address {
         case .socket(let address):
-            let settings = settings(id, address, listener, slot, loaded, handler)
+            let settings = settings(
+                id, listener, at: address, tls: slot, limits: loaded.configuration.limits.http, for: handler)
             try listen(id, listener) { () throws(HTTPServerError) in try server(of: id).listen(settings) }
         case .systemd(let name):
-            let settings = settings(id, .unix(path: ""), listener, slot, loaded, handler)
-            try openPassed(name, id, listener, settings, loaded)
+            let settings = settings(
+                id, listener, at: .unix(path: ""), tls: slot, limits: loaded.configuration.limits.http,
+                for: handler)
+            try openPassed(name, as: id, listener, of: loaded, settings)
         }
     }
 
     /// Opens all sockets that systemd has passed under a name. A unit may pass one for each address.
     private func openPassed(
-        _ name: String, _ id: ListenerID, _ listener: LoadedConfiguration.Listener, _ settings: HTTPListenerSettings,
-        _ loaded: LoadedConfiguration
+        _ name: String, as id: ListenerID, _ listener: LoadedConfiguration.Listener, of loaded: LoadedConfiguration,
+        _ settings: HTTPListenerSettings
     ) throws(DaemonError) {
         var count = 0
         while let socket = try take(name, id) {
@@ -124,10 +127,11 @@ final class ServingListeners: Sendable {
     private func server(of id: ListenerID) -> HTTPServer { id.name == "admin" ? adminServer : server }
 
     private func settings(
-        _ id: ListenerID, _ address: SocketAddress, _ listener: LoadedConfiguration.Listener, _ slot: TLSContextSlot?,
-        _ loaded: LoadedConfiguration, _ handler: any HTTPHandler
+        _ id: ListenerID, _ listener: LoadedConfiguration.Listener, at address: SocketAddress,
+        tls slot: TLSContextSlot?,
+        limits: HTTPLimits, for handler: any HTTPHandler
     ) -> HTTPListenerSettings {
-        var limits = loaded.configuration.limits.http
+        var limits = limits
         // The server reads these larger bodies only after it has checked the packager's credential.
         limits.bodySizesByPath = SPEKEEndpoint.bodySizesByPath
         var settings = HTTPListenerSettings(name: id.name, address: address, limits: limits, handler: handler)

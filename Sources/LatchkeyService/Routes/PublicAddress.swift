@@ -7,6 +7,7 @@ import PackagerAPI
 import PackagerRoutes
 import PlayerMessages
 import PlayerRoutes
+import RouteKit
 import ServiceConfiguration
 
 /// An address of the public listener: the service that it offers, and the form of its errors.

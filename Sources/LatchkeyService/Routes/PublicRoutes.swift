@@ -186,11 +186,6 @@ extension HTTPRequestHead {
     }
 }
 
-extension HTTPMethod {
-    /// Whether the method only reads.
-    var isRead: Bool { self == .get || self == .head }
-}
-
 extension CORSPolicy {
     /// Answers OPTIONS with the methods of the address, and lets allowed web pages read every other answer.
     ///

@@ -1,6 +1,7 @@
 import Administration
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import ContentKeys
 import Foundation
 import KeyCrypto

@@ -1,5 +1,6 @@
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import KeyCrypto
 import ServiceConfiguration
 

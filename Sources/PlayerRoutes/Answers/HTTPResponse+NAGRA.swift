@@ -1,4 +1,4 @@
-import HTTPMessages
+package import HTTPMessages
 import HTTPServing
 import Licensing
 

@@ -1,4 +1,4 @@
-import ByteCoding
+package import ByteCoding
 import FairPlay
 import HTTPMessages
 import HTTPServing

@@ -5,8 +5,8 @@ import KeyCrypto
 import Licensing
 
 /// The refusal of a token request.
-struct ExpressPlayRefusal: Error {
-    package let code: ExpressPlayCode
+package struct ExpressPlayRefusal: Error {
+    let code: ExpressPlayCode
     let status: HTTPStatus
     let cause: RefusalCause
     var retryAfterSeconds: Int64?

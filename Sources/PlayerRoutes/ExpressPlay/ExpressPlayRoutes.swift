@@ -1,8 +1,9 @@
-import Entitlements
-import EventLoops
-import HTTPMessages
-import HTTPServing
-import Licensing
+package import Entitlements
+package import EventLoops
+package import HTTPMessages
+package import HTTPServing
+package import Licensing
+import RouteKit
 
 /// The addresses of ExpressPlay's back ends, which make tokens and answer questions of entitlement.
 ///

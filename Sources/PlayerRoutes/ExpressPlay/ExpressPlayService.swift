@@ -1,8 +1,8 @@
 import ByteCoding
-import Entitlements
-import EventLoops
+package import Entitlements
+package import EventLoops
 import HTTPMessages
-import HTTPServing
+package import HTTPServing
 package import Licensing
 import POSIXSockets
 import Records

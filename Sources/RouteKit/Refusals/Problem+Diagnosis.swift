@@ -1,8 +1,8 @@
-import Entitlements
+package import Entitlements
 import FairPlay
-import HTTPMessages
-import Licensing
-import PlayerMessages
+package import HTTPMessages
+package import Licensing
+package import PlayerMessages
 
 /// Details for integrators: what the server received, and what to do about it (clients, section 0).
 ///

@@ -1,8 +1,8 @@
 import ByteCoding
-import HTTPMessages
-import HTTPServing
+package import HTTPMessages
+package import HTTPServing
 package import Licensing
-import Telemetry
+package import Telemetry
 
 /// A refusal as the client sees it: `application/problem+json` (RFC 9457) with a stable code.
 ///
@@ -11,7 +11,7 @@ import Telemetry
 /// width.
 package struct Problem: Sendable {
     /// A member that only some codes have: a number or a word.
-    enum Fact: Sendable {
+    package enum Fact: Sendable {
         case number(Int64)
         case word(String)
     }

@@ -1,4 +1,4 @@
-import HTTPMessages
+package import HTTPMessages
 import Licensing
 
 /// How a response presents each code: status, type, title and hint.

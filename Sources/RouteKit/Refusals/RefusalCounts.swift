@@ -1,10 +1,10 @@
 import Administration
 import FairPlay
-import Licensing
+package import Licensing
 import PackagerAPI
-import Records
+package import Records
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Counts refusals by code, issuer and credential.
 ///

@@ -1,6 +1,6 @@
-import FairPlay
-import Licensing
-import PackagerAPI
+package import FairPlay
+package import Licensing
+package import PackagerAPI
 import Records
 
 /// What the rules in force say about refusals: what they show, and which names their counts may have.
@@ -12,4 +12,15 @@ package struct RefusalRules: Sendable {
     package let issuers: Set<String>
     package let credentials: CredentialSet
     package let packagers: PackagerDirectory
+
+    package init(
+        hidesAuthentication: Bool, clientAddress: ClientAddressForm, issuers: Set<String>, credentials: CredentialSet,
+        packagers: PackagerDirectory
+    ) {
+        self.hidesAuthentication = hidesAuthentication
+        self.clientAddress = clientAddress
+        self.issuers = issuers
+        self.credentials = credentials
+        self.packagers = packagers
+    }
 }

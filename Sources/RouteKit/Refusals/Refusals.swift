@@ -1,8 +1,8 @@
-import HTTPMessages
-import HTTPServing
-import Licensing
-import Records
-import Telemetry
+package import HTTPMessages
+package import HTTPServing
+package import Licensing
+package import Records
+package import Telemetry
 
 /// Turns problems into responses, and keeps the cause of each refusal for operators, under the request id.
 ///

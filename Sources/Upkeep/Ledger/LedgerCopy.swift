@@ -1,8 +1,8 @@
 import ByteCoding
-import ContentKeys
+package import ContentKeys
 import KeyCrypto
-import Records
-import StoragePostgreSQL
+package import Records
+package import StoragePostgreSQL
 import Telemetry
 
 /// The copy of a node's ledger in PostgreSQL, which the node itself maintains.
@@ -17,6 +17,14 @@ package struct LedgerCopy: Sendable {
     package let store: PostgreSQLStore
     /// The node's own ledger, which gets a row about each purge.
     package let ledger: any Ledger
+
+    package init(chain: LedgerChain, label: NodeID, retention: Int64, store: PostgreSQLStore, ledger: any Ledger) {
+        self.chain = chain
+        self.label = label
+        self.retention = retention
+        self.store = store
+        self.ledger = ledger
+    }
 
     /// The sequence of the last row that was purged from the copy; 0 if no row was.
     func floor() async throws(StoreError) -> Int64 {

@@ -1,12 +1,12 @@
 import Administration
 import ByteCoding
 import ContentKeys
-import EventLoops
-import Records
-import ServiceConfiguration
+package import EventLoops
+package import Records
+package import ServiceConfiguration
 import StorageSQLite
 import Synchronization
-import Telemetry
+package import Telemetry
 
 /// Maintains the ledger on a thread of its own, while the writer appends to it.
 ///
@@ -15,17 +15,11 @@ import Telemetry
 package final class LedgerKeeper: Sendable {
     private static let pause: Duration = .seconds(2)
 
-    private enum Order: Equatable {
-        case wait
-        case pass
-        case stop
-    }
-
     /// The most time that a pass under way may take when the daemon stops. A disk that hangs could delay it without
     /// end.
     private static let stopLimit: Duration = .seconds(2)
 
-    private let order = Monitor(Order.wait)
+    private let isStopped = Monitor(false)
     private let hasEnded = Monitor(false)
     private let thread: JoinableThread
     private let purged = PurgedRowCount()
@@ -33,74 +27,49 @@ package final class LedgerKeeper: Sendable {
     /// The number of rows that were purged since the start.
     package var purgedRowCount: UInt64 { purged.count }
 
-    /// Starts the thread. A timer on `loop` wakes it. Every pass looks at `disk`.
+    /// Starts the thread. Every pass looks at `disk`.
     ///
     /// Rows after the sequence `purgeableThrough` are not purged, because they have not been shipped yet. If the ledger
     /// cannot be opened, every pass tries again.
     package init(
-        path: String, chain: LedgerChain, settings: Configuration.Ledger, loop: LoopContext, logger: Logger,
-        clock: TrustedClock, disk: DiskWatch, purgeableThrough: @escaping @Sendable () -> Int64
+        path: String, chain: LedgerChain, settings: Configuration.Ledger, logger: Logger, clock: TrustedClock,
+        disk: DiskWatch, purgeableThrough: @escaping @Sendable () -> Int64
     ) throws(EventLoopError) {
         thread = JoinableThread(
-            try NativeThread(name: "ledger-keeper") { [order, hasEnded, purged] in
+            try NativeThread(name: "ledger-keeper") { [isStopped, hasEnded, purged] in
                 Self.run(
                     LedgerUpkeep(
                         path: path, chain: chain, settings: settings, logger: logger, clock: clock,
-                        purgeableThrough: purgeableThrough), until: order, counting: purged, watching: disk)
+                        purgeableThrough: purgeableThrough), until: isStopped, counting: purged, watching: disk)
                 // Set after the connection is closed, because closing may wait for the disk too.
                 hasEnded.update { $0 = true }
             })
-        Self.wake(order, on: loop)
     }
 
     /// Logs the last checkpoint, and ends the thread. If the thread takes longer than `stopLimit`, it is left running.
     ///
     /// Must not be called on a loop. A second call returns immediately.
     package func stop() {
-        order.update { $0 = .stop }
+        isStopped.update { $0 = true }
         let deadline = SystemMonotonicClock().monotonicTime + Self.stopLimit
         if hasEnded.wait(until: deadline, { $0 ? true : nil }) != nil { thread.join() }
     }
 
     private static func run(
-        _ upkeep: consuming LedgerUpkeep, until order: Monitor<Order>, counting purged: PurgedRowCount,
+        _ upkeep: consuming LedgerUpkeep, until isStopped: Monitor<Bool>, counting purged: PurgedRowCount,
         watching disk: DiskWatch
     ) {
-        while isNextPassWanted(order) {
+        while !rest(for: pause, isStopped) {
             disk.look()
-            upkeep.pass(counting: { purged.add($0) }, resting: { rest(for: $0, order) })
+            upkeep.pass(counting: { purged.add($0) }, resting: { rest(for: $0, isStopped) })
         }
         upkeep.end()
     }
 
-    private static func isNextPassWanted(_ order: Monitor<Order>) -> Bool {
-        order.wait { order in
-            switch order {
-            case .wait: return nil
-            case .pass:
-                order = .wait
-                return true
-            case .stop: return false
-            }
-        }
-    }
-
     /// Waits for `duration`, or until the order to stop. Returns whether that order has come.
-    private static func rest(for duration: Duration, _ order: Monitor<Order>) -> Bool {
+    private static func rest(for duration: Duration, _ isStopped: Monitor<Bool>) -> Bool {
         let deadline = SystemMonotonicClock().monotonicTime + duration
-        return order.wait(until: deadline) { $0 == .stop ? true : nil } ?? false
-    }
-
-    private static func wake(_ order: Monitor<Order>, on loop: LoopContext) {
-        _ = loop.execute {
-            _ = loop.schedule(after: pause) {
-                let goesOn = order.update { order in
-                    if order == .wait { order = .pass }
-                    return order != .stop
-                }
-                if goesOn { wake(order, on: loop) }
-            }
-        }
+        return isStopped.wait(until: deadline) { $0 ? true : nil } ?? false
     }
 }
 

@@ -1,12 +1,12 @@
 import ByteCoding
 import ContentKeys
-import EventLoops
+package import EventLoops
 import Records
-import StoragePostgreSQL
+package import StoragePostgreSQL
 import Synchronization
-import Telemetry
+package import Telemetry
 
-/// Ships the node's ledger to PostgreSQL, a few seconds behind the writer, on a thread of its own.
+/// Ships the node's ledger to PostgreSQL, a few seconds behind the writer.
 ///
 /// It also repairs the copy there, purges it by its retention, and deletes ended records from PostgreSQL once a minute.
 package final class LedgerShipping: Sendable {
@@ -21,24 +21,24 @@ package final class LedgerShipping: Sendable {
     private static let silenceMaximum: Int64 = 180
 
     /// The state of the copy.
-    struct Standing: Sendable {
+    package struct Standing: Sendable {
         /// The number of rows that have not been shipped yet.
-        var lagRows: Int64 = 0
+        package var lagRows: Int64 = 0
         /// The age of the oldest of these rows, in seconds.
-        var lagSeconds: Int64 = 0
+        package var lagSeconds: Int64 = 0
         /// The number of rows that the copy had lost and that were shipped again.
-        var mendedRows = 0
+        package var mendedRows = 0
         /// The number of rows that were purged from the copy.
-        var purgedRows: Int64 = 0
+        package var purgedRows: Int64 = 0
         /// Whether the copy has rows of another ledger, or more rows than this one.
-        var isContradicted = false
+        package var isContradicted = false
         /// Nodes of the same label whose ledgers were lost.
-        var lostNodes: [String] = []
+        package var lostNodes: [String] = []
         /// The nodes whose ledgers have a copy, without those that have a successor. As of the last minute.
-        var nodes: [SharedLedgerNode] = []
+        package var nodes: [SharedLedgerNode] = []
 
         /// Whether an operator must act, or the copy is too far behind.
-        var isDegraded: Bool { isContradicted || !lostNodes.isEmpty || lagSeconds > LedgerShipping.lagMaximum }
+        package var isDegraded: Bool { isContradicted || !lostNodes.isEmpty || lagSeconds > LedgerShipping.lagMaximum }
     }
 
     private struct State {
@@ -59,24 +59,27 @@ package final class LedgerShipping: Sendable {
     private let shipper: LedgerShipper
     private let copy: LedgerCopy
     private let store: PostgreSQLStore
-    private let group: EventLoopGroup
+    private let routine: Routine
     private let logger: Logger
     private let clock: TrustedClock
     private let state = Mutex(State())
     private let rowCount = Atomic<UInt64>(0)
 
-    /// Starts the thread, and the first shipment.
+    /// Starts the first shipment.
     package init(
-        path: String, copy: LedgerCopy, logger: Logger, clock: TrustedClock
-    ) throws(EventLoopError) {
+        path: String, copy: LedgerCopy, on loop: LoopContext, logger: Logger, clock: TrustedClock
+    ) {
         outbox = LedgerFileOutbox(path: path, node: copy.chain.node, receiver: copy.store)
         shipper = LedgerShipper(node: copy.chain.node, outbox: outbox, receiver: copy.store)
         self.copy = copy
         store = copy.store
         self.logger = logger
         self.clock = clock
-        group = try EventLoopGroup(count: 1, name: "ledger-shipper")
-        pass()
+        routine = Routine(on: loop)
+        routine.start(every: Self.pause) { [self] in
+            await shipUnlessShipping()
+            await forgetWhenDue()
+        }
     }
 
     /// The sequence up to which the copy is known to have all rows. Later rows must not be purged from the file.
@@ -90,23 +93,12 @@ package final class LedgerShipping: Sendable {
     package var shippedRowCount: UInt64 { rowCount.load(ordering: .relaxed) }
     package var standing: Standing { state.withLock { $0.standing } }
 
-    /// Ships for the last time if the database answers, and ends the thread.
+    /// Ships for the last time if the database answers.
     ///
     /// Must not be called on a loop. A second call returns immediately.
     package func stop() {
         state.withLock { $0.isStopped = true }
-        group.loops[0].spawn { [self] in await shipUnlessShipping() }
-        group.stop(within: Self.lastLimit)
-    }
-
-    private func pass() {
-        let loop = group.loops[0]
-        loop.spawn { [self] in
-            await shipUnlessShipping()
-            await forgetWhenDue()
-            guard !isStopped else { return }
-            loop.execute { _ = loop.schedule(after: Self.pause) { [self] in pass() } }
-        }
+        routine.stop(within: Self.lastLimit) { [self] in await shipUnlessShipping() }
     }
 
     private var isStopped: Bool { state.withLock { $0.isStopped } }

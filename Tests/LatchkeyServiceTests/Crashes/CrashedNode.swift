@@ -12,9 +12,9 @@ import Testing
 @testable import PackagerRoutes
 @testable import PlayerRoutes
 @testable import RouteKit
-@testable import Upkeep
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
+@testable import Upkeep
 
 /// A node's ledger and its part of a database, with the checks that must hold after any number of kills.
 final class CrashedNode: Sendable {

@@ -12,13 +12,13 @@ import TestSupport
 
 @testable import AdminRoutes
 @testable import LatchkeyService
+@testable import Licensing
 @testable import PackagerRoutes
 @testable import PlayerRoutes
 @testable import RouteKit
-@testable import Upkeep
-@testable import Licensing
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
+@testable import Upkeep
 
 /// A node without listeners: its decisions are settled in PostgreSQL and appended to its own ledger, which is shipped.
 final class CrashingNode: Sendable {
@@ -26,6 +26,7 @@ final class CrashingNode: Sendable {
     let shared: PostgreSQLStore
     private let ledger: SQLiteDecisionStore
     private let shipping: LedgerShipping
+    private let upkeep: UpkeepLoop
 
     init(_ place: NodePlace) throws {
         shared = try PostgreSQLStore.open(
@@ -33,11 +34,12 @@ final class CrashingNode: Sendable {
         let chain = try NodePlace.chain()
         ledger = try SQLiteDecisionStore.open(path: place.ledgerPath, chain: chain)
         decisions = SharedDecisionStore(shared: shared, ledger: ledger)
-        shipping = try LedgerShipping(
+        upkeep = try UpkeepLoop()
+        shipping = LedgerShipping(
             path: place.ledgerPath,
             copy: LedgerCopy(
                 chain: chain, label: chain.node, retention: 36_500 * 86_400, store: shared, ledger: ledger),
-            logger: Logger(level: .error, sink: MemoryLogSink()),
+            on: upkeep.context, logger: Logger(level: .error, sink: MemoryLogSink()),
             clock: TrustedClock(.init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5))))
     }
 

@@ -11,9 +11,9 @@ import Testing
 @testable import PackagerRoutes
 @testable import PlayerRoutes
 @testable import RouteKit
-@testable import Upkeep
 @testable import StoragePostgreSQL
 @testable import StorageSQLite
+@testable import Upkeep
 
 /// Nodes and their PostgreSQL server are killed while licences are given. `Scripts/test-crashes` kills more often than
 /// a normal run.

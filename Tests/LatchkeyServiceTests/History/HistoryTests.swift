@@ -165,10 +165,10 @@ import Testing
     @Test func countsRefusalsInTheirGroups() throws {
         let metrics = ServiceMetrics(registry: MetricsRegistry(), rsaOperations: .init())
         var sampler = HistorySampler(metrics.historySources, at: clock.monotonicTime)
-        metrics.refused(.tokenExpired)
-        metrics.refused(.tokenExpired)
-        metrics.refused(.keyNotFound)
-        metrics.refused(.storageUnavailable)
+        metrics.player.refused(.tokenExpired)
+        metrics.player.refused(.tokenExpired)
+        metrics.player.refused(.keyNotFound)
+        metrics.player.refused(.storageUnavailable)
         clock.advance(by: .seconds(1))
         let sample = Dictionary(
             uniqueKeysWithValues: zip(HistorySeries.allCases, sampler.sample(at: clock.monotonicTime)))

@@ -29,8 +29,10 @@ import Testing
     private let crypto: CryptoContext
     private let first: ES256PrivateKey
     private let second: ES256PrivateKey
+    private let upkeep: UpkeepLoop
 
     init() throws {
+        upkeep = try UpkeepLoop()
         folder = try ConfigurationFolder()
         crypto = try CryptoContext()
         first = try .generate()
@@ -66,7 +68,7 @@ import Testing
             IssuerKeyFetcher { tag async throws(HTTPCallError) in try server.answer(source.url, tag) }
         }
         return try IssuerKeyKeeper(
-            loaded, tokens: tokens, logger: Logger(level: .trace, sink: sink, clock: clock),
+            loaded, tokens: tokens, on: upkeep.context, logger: Logger(level: .trace, sink: sink, clock: clock),
             surroundings: surroundings)
     }
 
@@ -84,7 +86,7 @@ import Testing
         keeper.look()
         server.wait(forRequests: before + fetches)
         // A fetch that has its answer ends before the loop runs this.
-        _ = keeper.group.loops[0].runAndWait {}
+        _ = upkeep.context.runAndWait {}
         #expect(server.requestCount == before + fetches)
     }
 

@@ -21,8 +21,10 @@ import Testing
     private let wall = ManualClock(wallTime: WallTime(seconds: start))
     private let boot = ManualClock()
     private let clock: TrustedClock
+    private let upkeep: UpkeepLoop
 
-    init() {
+    init() throws {
+        upkeep = try UpkeepLoop()
         clock = TrustedClock(
             .init(stepTolerance: .seconds(30), settleTime: .seconds(3_600), leeway: .seconds(5)), wall: wall,
             boot: boot)
@@ -31,10 +33,9 @@ import Testing
 
     private func keeper(_ store: MemoryPeriods? = nil) throws -> PeriodKeeper {
         let desk = PeriodDesk(store: store ?? self.store, provider: store ?? self.store, derivation: nil)
-        return try PeriodKeeper(
-            desk, actor: "node:one", every: .milliseconds(2), clock: clock,
-            logger: Logger(level: .trace, sink: MemoryLogSink(), clock: wall)
-        ) { [store = self.store] entries throws(StoreError) in store.append(entries) }
+        return PeriodKeeper(
+            desk, actor: "node:one", every: .milliseconds(2), ledger: self.store, on: upkeep.context, clock: clock,
+            logger: Logger(level: .trace, sink: MemoryLogSink(), clock: wall))
     }
 
     private func advance(_ seconds: Int64) {
@@ -220,7 +221,7 @@ import Testing
 }
 
 /// Live contents and their keys, in memory.
-private final class MemoryPeriods: LivePeriodStore, KeyProvider {
+private final class MemoryPeriods: LivePeriodStore, KeyProvider, Ledger {
     private struct State {
         var contents: [ContentID: LiveContent] = [:]
         var told: [ContentID: Int64] = [:]
@@ -257,7 +258,9 @@ private final class MemoryPeriods: LivePeriodStore, KeyProvider {
 
     func end(_ contentID: ContentID, at time: Int64) { state.withLock { $0.contents[contentID]?.endedAt = time } }
 
-    func append(_ entries: [LedgerEntry]) { state.withLock { $0.entries += entries } }
+    func append(_ entry: LedgerEntry) { append(together: [entry]) }
+
+    func append(together entries: [LedgerEntry]) { state.withLock { $0.entries += entries } }
 
     func failReads(with error: StoreError?) { state.withLock { $0.readError = error } }
 

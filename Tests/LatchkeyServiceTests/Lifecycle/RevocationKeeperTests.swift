@@ -17,15 +17,20 @@ import Testing
 @Suite struct RevocationKeeperTests {
     private let store = ScriptedRevocations()
     private let published = PublishedCounts()
+    private let upkeep: UpkeepLoop
+
+    init() throws {
+        upkeep = try UpkeepLoop()
+    }
 
     private func keeper() throws -> RevocationKeeper {
         let clock = ManualClock()
         let trusted = TrustedClock(
             .init(stepTolerance: .seconds(30), settleTime: .seconds(3600), leeway: .seconds(5)), wall: clock,
             boot: clock)
-        return try RevocationKeeper(
+        return RevocationKeeper(
             store: store, names: RevocationNames(try MemoryChallengeStore.pseudonyms()), every: .milliseconds(5),
-            logger: Logger(level: .trace, sink: MemoryLogSink(), clock: clock), clock: trusted
+            on: upkeep.context, logger: Logger(level: .trace, sink: MemoryLogSink(), clock: clock), clock: trusted
         ) { [published] in published.append($0.count) }
     }
 

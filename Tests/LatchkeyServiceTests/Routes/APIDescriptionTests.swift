@@ -11,14 +11,14 @@ import PlayerMessages
 import Records
 import Testing
 
-@testable import Entitlements
 @testable import AdminRoutes
+@testable import Entitlements
 @testable import LatchkeyService
 @testable import PackagerRoutes
 @testable import PlayerRoutes
 @testable import RouteKit
-@testable import Upkeep
 @testable import ServiceConfiguration
+@testable import Upkeep
 
 /// The description of the API says what the code serves: the same paths, methods, codes, statuses and words, in both
 /// directions. A route or a code that one of them lacks fails here.

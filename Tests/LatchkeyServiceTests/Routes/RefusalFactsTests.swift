@@ -145,11 +145,11 @@ import Testing
 }
 
 @Suite struct RefusalCountsTests {
-    private func rules(issuers: Set<String>) throws -> LiveRules {
-        let rules = try RoutesFixture().rules.current
-        return LiveRules(
-            license: rules.license, certificates: rules.certificates,
-            administrators: [], names: .init(issuers: issuers))
+    private func rules(issuers: Set<String>) throws -> RefusalRules {
+        let rules = try RoutesFixture().rules.current.refusals
+        return RefusalRules(
+            hidesAuthentication: rules.hidesAuthentication, clientAddress: rules.clientAddress, issuers: issuers,
+            credentials: rules.credentials, packagers: rules.packagers)
     }
 
     private func facts(_ issuer: String) -> RefusalFacts {

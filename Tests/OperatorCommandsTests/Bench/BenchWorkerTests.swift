@@ -5,7 +5,7 @@ import HTTPCalls
 import KeyCrypto
 import Testing
 
-@testable import latchkey
+@testable import PlayerTools
 
 /// One thread's share of a load, without a network.
 @Suite struct BenchWorkerTests {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import latchkey
+@testable import PlayerTools
 
 @Suite struct LatencyHistogramTests {
     private static let shares = [0.0, 0.001, 0.25, 0.5, 0.9, 0.99, 0.999, 1]

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import latchkey
+@testable import PlayerTools
 
 @Suite struct LoadScheduleTests {
     @Test func isDueAtEqualDistances() {

@@ -2,7 +2,7 @@ import CommandLineKit
 import Foundation
 import Testing
 
-@testable import latchkey
+@testable import PlayerTools
 
 /// The locations of the playlists that a playlist names (RFC 3986, section 5.4, as far as it concerns `http`).
 @Suite struct PlaylistPlaceTests {

@@ -1,7 +1,7 @@
 import ByteCoding
 import Testing
 
-@testable import latchkey
+@testable import PlayerTools
 
 /// How players read answers: those of clients, section 2, and those that break players (section 0).
 @Suite struct AnswerFormTests {

@@ -1,7 +1,7 @@
 import ByteCoding
 import Testing
 
-@testable import latchkey
+@testable import PlayerTools
 
 /// The asset ids that players make from a key URI.
 @Suite struct KeyURITests {

@@ -2,7 +2,7 @@ import Foundation
 import PlayerMessages
 import Testing
 
-@testable import latchkey
+@testable import PlayerTools
 
 /// The table of players in the documentation agrees with the program's table.
 @Suite struct PlayerArticleTests {

@@ -6,7 +6,7 @@ import PlayerMessages
 import TestSupport
 import Testing
 
-@testable import latchkey
+@testable import PlayerTools
 
 /// Verdicts on answers with genuine CKCs, in the shapes of clients, section 2.
 @Suite struct PlayerJudgeTests {

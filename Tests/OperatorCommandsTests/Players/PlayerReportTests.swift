@@ -1,7 +1,7 @@
 import FairPlay
 import Testing
 
-@testable import latchkey
+@testable import PlayerTools
 
 /// The report's table, and the rows that make a run fail.
 @Suite struct PlayerReportTests {

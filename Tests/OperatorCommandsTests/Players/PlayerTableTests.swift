@@ -2,7 +2,7 @@ import ByteCoding
 import PlayerMessages
 import Testing
 
-@testable import latchkey
+@testable import PlayerTools
 
 /// The table of players, and the bodies that are made from it. The server's own reader must find the original SPC in
 /// each.

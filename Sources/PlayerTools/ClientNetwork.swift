@@ -1,8 +1,8 @@
 import CommandLineKit
+import CommandSupport
 import Foundation
 import HTTPCalls
 import KeyCrypto
-import OperatorCommands
 
 /// Sends requests to a licence server or a server of playlists, and explains network errors in words.
 struct ClientNetwork {

@@ -1,11 +1,11 @@
 import Administration
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import DeviceSimulation
 import FairPlay
 import Foundation
 import KeyCrypto
-import OperatorCommands
 
 extension Command {
     /// `latchkey device request`

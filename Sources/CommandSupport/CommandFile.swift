@@ -1,8 +1,8 @@
 import ByteCoding
 package import CommandLineKit
-import Foundation
+package import Foundation
 package import KeyCrypto
-import ServiceConfiguration
+package import ServiceConfiguration
 
 /// Reads and writes the files that are named on a command line.
 package enum CommandFile {
@@ -54,9 +54,9 @@ package enum CommandFile {
 }
 
 /// Makes files that do not exist yet.
-enum NewFile {
+package enum NewFile {
     /// Writes a new file with exactly this mode, durably. If that fails, no file of this name is left.
-    static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(NewFileError) {
+    package static func write(_ bytes: [UInt8], to path: String, mode: mode_t) throws(NewFileError) {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode & 0o600)
         guard descriptor >= 0 else { throw NewFileError(path: path, reason: SystemText.lastError) }
         defer { close(descriptor) }
@@ -88,22 +88,22 @@ enum NewFile {
 }
 
 /// Why a file could not be written.
-struct NewFileError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct NewFileError: Error, Equatable, Sendable, CustomStringConvertible {
     let path: String
     let reason: String
 
-    var description: String { "cannot write \(path): \(reason)" }
+    package var description: String { "cannot write \(path): \(reason)" }
 }
 
 extension CommandError {
-    static func configuration(_ error: ConfigurationError) -> CommandError { .failed(error.description) }
+    package static func configuration(_ error: ConfigurationError) -> CommandError { .failed(error.description) }
 
-    static func file(_ error: FileError) -> CommandError { .failed(error.description) }
+    package static func file(_ error: FileError) -> CommandError { .failed(error.description) }
 
-    static func newFile(_ error: NewFileError) -> CommandError { .failed(error.description) }
+    package static func newFile(_ error: NewFileError) -> CommandError { .failed(error.description) }
 
     /// OpenSSL could not provide random bytes.
-    static func noRandomBytes(_ error: CryptoError) -> CommandError {
+    package static func noRandomBytes(_ error: CryptoError) -> CommandError {
         .failed("OpenSSL gave no random bytes (\(error))")
     }
 }

@@ -1,6 +1,6 @@
 import ByteCoding
+import CommandSupport
 import ContentKeys
-import OperatorCommands
 import PackagerAPI
 
 /// The playlists that were read, and the findings about them.

@@ -1,11 +1,11 @@
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import DeviceSimulation
 import FairPlay
 import Foundation
 import HTTPCalls
 import KeyCrypto
-import OperatorCommands
 import PlayerMessages
 
 /// The options of `latchkey bench`.

@@ -62,7 +62,7 @@ extension CKCReport {
 
 extension CKCFault {
     /// Says what is wrong with a file that may be a damaged CKC. For any other file, says what it is.
-    func explanation(of kind: FileKind) -> String {
+    package func explanation(of kind: FileKind) -> String {
         kind == .ckc || kind.isUnknown ? explanation : "it is \(kind)"
     }
 
@@ -107,7 +107,7 @@ extension CKCFault {
 
 extension CKCRemark {
     /// The remark in words.
-    var explanation: String {
+    package var explanation: String {
         switch self {
         case .reservedWord(let word): "its reserved word is \(hexadecimal(word)), not 0"
         case .echoPadding(let tag):

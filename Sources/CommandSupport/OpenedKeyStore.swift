@@ -1,18 +1,18 @@
-import Administration
-import ByteCoding
+package import Administration
+package import ByteCoding
 package import CommandLineKit
 package import ContentKeys
 import KeyCrypto
 import Records
-import ServiceConfiguration
+package import ServiceConfiguration
 import StoragePostgreSQL
-import StorageSQLite
+package import StorageSQLite
 
 /// The store of content keys that a configuration names. A daemon may use it at the same time.
 ///
 /// Of the configuration's secrets, it reads only the key-encryption key, the master secret for derived keys, and the
 /// password of the database.
-struct OpenedKeyStore {
+package struct OpenedKeyStore {
     private enum Database {
         case sqlite(SQLiteKeyStore, path: String)
         case postgreSQL(ClosedAfterUse)
@@ -25,9 +25,9 @@ struct OpenedKeyStore {
 
     package let file: ConfigurationFile
     /// Derives new keys; nil if they are random.
-    let derivation: KeyDerivation?
+    package let derivation: KeyDerivation?
 
-    init(configuration path: String, _ context: CommandContext) throws(CommandError) {
+    package init(configuration path: String, _ context: CommandContext) throws(CommandError) {
         let secrets = try Self.read(path, context)
         (file, ring, derivation) = (secrets.file, secrets.ring, secrets.derivation)
         if let settings = secrets.postgreSQL {
@@ -49,7 +49,7 @@ struct OpenedKeyStore {
     /// Opens the store for maintenance: for work on many keys, or work that no request needs.
     ///
     /// Must not be used after this store is gone.
-    func maintenance() throws(CommandError) -> any KeyMaintenance {
+    package func maintenance() throws(CommandError) -> any KeyMaintenance {
         switch database {
         case .postgreSQL(let opened): return opened.store
         case .sqlite(_, let path):
@@ -61,7 +61,7 @@ struct OpenedKeyStore {
     }
 
     /// Makes the keys of periods. Must not be used after this store is gone.
-    var periodDesk: PeriodDesk {
+    package var periodDesk: PeriodDesk {
         switch database {
         case .sqlite(let store, _): PeriodDesk(store: store, provider: store, derivation: derivation)
         case .postgreSQL(let opened):
@@ -70,14 +70,14 @@ struct OpenedKeyStore {
     }
 
     /// Runs `body`, and turns an error of the store into an error of the command.
-    static func attempt<Result>(
+    package static func attempt<Result>(
         _ body: () async throws(StoreError) -> Result
     ) async throws(CommandError) -> Result {
         return try await wrapAsync({ (error: StoreError) in CommandError.failed(error.explanation) }, try await body())
     }
 
     /// Stores a key. Returns whether it was new, or was stored already.
-    func insert(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
+    package func insert(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
         return try await wrapAsync(
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
     }
@@ -85,7 +85,7 @@ struct OpenedKeyStore {
     /// Stores a key that was just made.
     ///
     /// Random keys are counted in `keys.generationFile`. A restored database refuses them until an operator accepts it.
-    func insertNew(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
+    package func insertNew(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
         let wish = KeyWish(
             record: record, identity: .keyID, given: [.key, .iv], material: derivation == nil ? .random : .derived)
         let provided: ProvidedKey?
@@ -103,7 +103,7 @@ struct OpenedKeyStore {
     }
 
     /// Accepts a restored database as complete. Nil if `keys.generationFile` is not configured.
-    func acceptRestore() throws(CommandError) -> KeyRestoreConsent? {
+    package func acceptRestore() throws(CommandError) -> KeyRestoreConsent? {
         guard case .sqlite(let store, _) = database else { return nil }
         return try wrap(
             { (error: KeyProvisionError) in CommandError.failed(error.explanation) }, try store.acceptRestore())
@@ -112,7 +112,7 @@ struct OpenedKeyStore {
     /// Stores aliases up to the first one that fails, and returns the new ones and the error.
     ///
     /// It does not throw, because the key itself is already stored.
-    func addAliases(_ aliases: [AssetID], to keyID: KeyID) async -> NewAliases {
+    package func addAliases(_ aliases: [AssetID], to keyID: KeyID) async -> NewAliases {
         var new = NewAliases()
         do throws(StoreError) {
             for alias in aliases {
@@ -127,7 +127,7 @@ struct OpenedKeyStore {
     /// Calls `body` with all keys in the order of their content ids, at most 1,000 at a time.
     ///
     /// So the memory that it needs does not grow with the number of keys.
-    func forEachPage(
+    package func forEachPage(
         of contentID: ContentID?, _ body: ([ContentKeyAttributes]) async throws(CommandError) -> Void
     ) async throws(CommandError) {
         var last: ContentKeyAttributes?
@@ -143,14 +143,14 @@ struct OpenedKeyStore {
     }
 
     /// The first page of a content's keys, with withdrawn ones.
-    func keys(of contentID: ContentID) async throws(StoreError) -> [ContentKeyAttributes] {
+    package func keys(of contentID: ContentID) async throws(StoreError) -> [ContentKeyAttributes] {
         try await store.list(of: contentID, after: nil, limit: Self.pageSize)
     }
 
     /// The URL by which a playlist names the key.
     ///
     /// Nil if `keys.skdTemplate` gives no URL for it, for example if the template has `{period}` and the key has none.
-    func assetURL(of record: ContentKeyRecord) -> String? {
+    package func assetURL(of record: ContentKeyRecord) -> String? {
         let names = SKDNames(of: record, authority: file.configuration.publicAuthority)
         return try? file.configuration.keys.skdTemplate.url(for: names)
     }
@@ -158,7 +158,7 @@ struct OpenedKeyStore {
     /// The URL of a key in a list.
     ///
     /// Its record is read only if the URL has the initialization vector, which is sealed.
-    func assetURL(
+    package func assetURL(
         of key: ContentKeyAttributes, _ maintenance: any KeyMaintenance
     ) async throws(CommandError) -> String? {
         let template = file.configuration.keys.skdTemplate
@@ -219,14 +219,14 @@ struct OpenedKeyStore {
 }
 
 /// The result of storing aliases of a key.
-struct NewAliases {
+package struct NewAliases {
     /// The aliases that were not stored before.
     var aliases: [AssetID] = []
     /// Why not all were stored; nil if all were.
-    var error: CommandError?
+    package var error: CommandError?
 
     /// The actions to record in the ledger, one for each new alias.
-    func deeds(on keyID: KeyID, _ contentID: ContentID?) -> [KeyRecords.Deed] {
+    package func deeds(on keyID: KeyID, _ contentID: ContentID?) -> [KeyRecords.Deed] {
         aliases.map { alias in
             KeyRecords.Deed(
                 kind: .keyAliased, keyID: keyID, contentID: contentID, detail: AssetIDText.text(of: alias))
@@ -235,7 +235,7 @@ struct NewAliases {
 }
 
 extension OpenedKeyStore: ContentKeySource {
-    func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
+    package func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
         try await store.record(for: reference)
     }
 }

@@ -1,6 +1,6 @@
 import CommandLineKit
+import CommandSupport
 import Foundation
-import OperatorCommands
 
 /// The options for the licence server of a command, and for files in which it saves the request.
 struct ServerArguments {

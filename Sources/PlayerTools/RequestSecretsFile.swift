@@ -1,10 +1,10 @@
 import Administration
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
-import OperatorCommands
 
 /// The secrets of an SPC that `latchkey device` made, as a file: JSON that only its owner can read.
 ///

@@ -1,29 +1,32 @@
 import Administration
 import ByteCoding
-import CommandLineKit
+package import CommandLineKit
 import ContentKeys
 import KeyCrypto
-import Records
-import ServiceConfiguration
-import StoragePostgreSQL
+package import Records
+package import ServiceConfiguration
+package import StoragePostgreSQL
 import StorageSQLite
 
 /// Opens the ledger that a configuration names, and its keys, for commands.
-enum OpenedLedger {
-    static func configuration(_ path: String, _ context: CommandContext) throws(CommandError) -> ConfigurationFile {
+package enum OpenedLedger {
+    package static func configuration(_ path: String, _ context: CommandContext) throws(CommandError)
+        -> ConfigurationFile
+    {
         return try wrap(
             CommandError.configuration,
             try ConfigurationFile(path: path, environment: context.environment))
     }
 
-    static func keys(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> LedgerKeys {
+    package static func keys(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> LedgerKeys {
         var loader = ConfigurationLoader(file, environment: context.environment)
         guard let keys = loader.ledgerKeys() else { throw failure(of: loader) }
         return keys
     }
 
     /// The chain that verifies this node's ledger. If the ledger does not exist yet, its id is the node's label.
-    static func chain(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> LedgerChain {
+    package static func chain(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> LedgerChain
+    {
         let keys = try keys(file, context)
         let (path, label) = (file.configuration.storage.databasePath, file.configuration.nodeLabel)
         do throws(StorageOpeningError) {
@@ -37,7 +40,9 @@ enum OpenedLedger {
 
     /// The chain that seals rows of this node's ledger. The ledger is made if it does not exist yet, because its first
     /// row must have the ledger's own id.
-    static func prepared(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> LedgerChain {
+    package static func prepared(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError)
+        -> LedgerChain
+    {
         let keys = try keys(file, context)
         let (path, label) = (file.configuration.storage.databasePath, file.configuration.nodeLabel)
         do throws(StorageOpeningError) {
@@ -48,7 +53,7 @@ enum OpenedLedger {
     }
 
     /// The versions of ledger keys that have sealed batches, but are not configured.
-    static func missingKeyVersions(
+    package static func missingKeyVersions(
         _ file: ConfigurationFile, _ context: CommandContext
     ) throws(CommandError) -> [Int64] {
         let keys = try keys(file, context)
@@ -63,7 +68,9 @@ enum OpenedLedger {
     }
 
     /// The database that all nodes share. Throws if the configuration names none.
-    static func shared(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) -> PostgreSQLStore {
+    package static func shared(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError)
+        -> PostgreSQLStore
+    {
         var loader = ConfigurationLoader(file, environment: context.environment)
         let settings = loader.postgreSQL()
         let ring = loader.keyEncryptionKey().flatMap { loader.keyRing($0) }
@@ -77,7 +84,7 @@ enum OpenedLedger {
             }, try PostgreSQLStore.open(settings, keyRing: ring))
     }
 
-    static func pseudonym(
+    package static func pseudonym(
         ofSubject subject: String, of issuer: String, _ file: ConfigurationFile, _ context: CommandContext
     ) throws(CommandError) -> Pseudonym {
         var loader = ConfigurationLoader(file, environment: context.environment)
@@ -88,7 +95,7 @@ enum OpenedLedger {
     }
 
     /// Turns an error of the ledger's file into an error of the command. A command's own error stays as it is.
-    static func explain(_ error: any Error, _ path: String) -> CommandError {
+    package static func explain(_ error: any Error, _ path: String) -> CommandError {
         switch error {
         case let error as CommandError: error
         case let error as StorageOpeningError: .failed("cannot open the database \(path): \(error.explanation)")

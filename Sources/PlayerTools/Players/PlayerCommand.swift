@@ -1,9 +1,9 @@
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import FairPlay
 import Foundation
 import KeyCrypto
-import OperatorCommands
 
 /// The work of `latchkey device request --as`.
 struct PlayerCommand {

@@ -81,7 +81,7 @@ enum DeviceWord {
 }
 
 extension SecurityLevel {
-    var name: String {
+    package var name: String {
         switch self {
         case .audio: "audio"
         case .baseline: "baseline"

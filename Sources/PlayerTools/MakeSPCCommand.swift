@@ -1,12 +1,12 @@
 import ByteCoding
-import CommandLineKit
+package import CommandLineKit
+import CommandSupport
 import DeviceSimulation
 import FairPlay
-import OperatorCommands
 
 extension Command {
     /// `latchkey device`
-    static let device = Command(
+    package static let device = Command(
         "device",
         summary: "Simulate a FairPlay device: ask a licence server for a key, report stored keys, or make an SPC",
         details: """

@@ -1,14 +1,14 @@
-import CommandLineKit
+package import CommandLineKit
+import CommandSupport
 import Foundation
 import HTTPCalls
 import KeyCrypto
-import OperatorCommands
 import PackagerAPI
 import ServiceConfiguration
 
 extension Command {
     /// `latchkey lint`
-    static let lint = Command(
+    package static let lint = Command(
         "lint",
         summary: "Check the keys of a playlist, before players do",
         details: """

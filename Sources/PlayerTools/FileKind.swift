@@ -4,7 +4,7 @@ import FairPlay
 import KeyCrypto
 
 /// The kind that a file seems to have, for messages about a file of another kind than expected.
-indirect enum FileKind: Equatable, Sendable {
+package indirect enum FileKind: Equatable, Sendable {
     case empty
     case spc
     case ckc
@@ -119,7 +119,7 @@ extension FileKind {
 
 extension FileKind: CustomStringConvertible {
     /// The kind, and what to do with such a file.
-    var description: String {
+    package var description: String {
         guard let advice else { return name }
         return "\(name); \(advice)"
     }

@@ -1,9 +1,9 @@
 import CommandLineKit
+import CommandSupport
 import FairPlay
 import Foundation
 import HTTPCalls
 import KeyCrypto
-import OperatorCommands
 import PlayerMessages
 
 /// The settings of one run of `latchkey bench`, from its arguments.

@@ -1,19 +1,19 @@
 import ByteCoding
-import CommandLineKit
+package import CommandLineKit
+import CommandSupport
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
-import OperatorCommands
 import ServiceConfiguration
 
 extension Command {
     /// `latchkey spc`
-    static let spc = Command(
+    package static let spc = Command(
         "spc", summary: "Look into an SPC",
         examples: ["latchkey spc inspect request.spc"], commands: [inspectSPC])
 
     /// `latchkey ckc`
-    static let ckc = Command(
+    package static let ckc = Command(
         "ckc", summary: "Look into a CKC",
         examples: ["latchkey ckc inspect license.ckc"], commands: [inspectCKC])
 

@@ -1,12 +1,12 @@
 import ByteCoding
-import CommandLineKit
+package import CommandLineKit
+import CommandSupport
 import FairPlay
 import KeyCrypto
-import OperatorCommands
 
 extension Command {
     /// `latchkey bench`
-    static let bench = Command(
+    package static let bench = Command(
         "bench",
         summary: "Load a licence server that you operate, and measure its licences",
         details: """

@@ -1,7 +1,7 @@
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import ContentKeys
-import OperatorCommands
 import PackagerAPI
 
 /// Reads a playlist and those that it names, and collects findings about their keys.

@@ -1,39 +1,46 @@
-import ByteCoding
-import CommandLineKit
-import ContentKeys
+package import ByteCoding
+package import CommandLineKit
+package import ContentKeys
 import KeyCrypto
 import POSIXSockets
-import Records
-import ServiceConfiguration
+package import Records
+package import ServiceConfiguration
 import StorageSQLite
 
 /// The rows of this node's ledger that say what operators did with keys.
 ///
 /// Make it before a change, so that nothing is changed if the ledger cannot be opened. Write the rows after the change,
 /// so that no row is about a change that was not made.
-struct KeyRecords {
+package struct KeyRecords {
     /// An operator's action on one key, on all keys, or on the rotation of a content's keys.
-    struct Deed {
-        var kind: LedgerEntry.Kind
+    package struct Deed {
+        package var kind: LedgerEntry.Kind
         /// Nil for an action on all keys, or on the rotation of a content's keys.
-        var keyID: KeyID?
+        package var keyID: KeyID?
         /// Nil if the content is not known, or if there is no single one.
-        var contentID: ContentID?
-        var detail = ""
+        package var contentID: ContentID?
+        package var detail = ""
+
+        package init(kind: LedgerEntry.Kind, keyID: KeyID? = nil, contentID: ContentID? = nil, detail: String = "") {
+            self.kind = kind
+            self.keyID = keyID
+            self.contentID = contentID
+            self.detail = detail
+        }
     }
 
     private let path: String
     private let chain: LedgerChain
     private let now: Int64
 
-    init(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) {
+    package init(_ file: ConfigurationFile, _ context: CommandContext) throws(CommandError) {
         path = file.configuration.storage.databasePath
         chain = try OpenedLedger.prepared(file, context)
         now = context.now
     }
 
     /// Writes the rows, and returns when they are durable. They become durable together.
-    func write(_ deeds: [Deed]) throws(CommandError) {
+    package func write(_ deeds: [Deed]) throws(CommandError) {
         guard !deeds.isEmpty else { return }
         var entries: [LedgerEntry] = []
         for deed in deeds { entries.append(try entry(of: deed)) }

@@ -1,9 +1,9 @@
 import ByteCoding
 import CommandLineKit
+import CommandSupport
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
-import OperatorCommands
 
 /// The options of every `latchkey device` command that describe the simulated device and its request.
 enum DeviceArguments {

@@ -1,11 +1,11 @@
-import ByteCoding
+package import ByteCoding
 import DeviceSimulation
 import FairPlay
 import KeyCrypto
 
 extension OpenedLicense {
     /// Writes the members of a licence. A member that the licence does not have is null.
-    func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.member("contentKey", Hexadecimal.encode(contentKey.bytes.revealed()))
         writer.member("contentIV", Hexadecimal.encode(contentIV.bytes))
         terms.write(to: &writer)
@@ -16,7 +16,7 @@ extension OpenedLicense {
     }
 
     /// The licence as text, a line for each member.
-    var lines: [String] {
+    package var lines: [String] {
         [
             "content key  \(Hexadecimal.encode(contentKey.bytes.revealed()))",
             "content IV   \(Hexadecimal.encode(contentIV.bytes))",
@@ -33,7 +33,7 @@ extension OpenedLicense {
 
 extension LicenseTerms {
     /// Writes the members of the terms. A term that is not set is null.
-    func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) {
         writer.member("keyType", duration?.name)
         writer.member("lease", lease)
         writer.member("rental", rental)
@@ -44,7 +44,7 @@ extension LicenseTerms {
     }
 
     /// The terms in a few words, for tables.
-    var summary: String {
+    package var summary: String {
         var words: [String] = []
         if let lease { words.append("lease \(lease.value) s") }
         if let rental { words.append("rental \(rental.value) s") }

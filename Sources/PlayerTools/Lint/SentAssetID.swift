@@ -1,6 +1,6 @@
 import ByteCoding
+import CommandSupport
 import ContentKeys
-import OperatorCommands
 import PackagerAPI
 
 /// The asset id that players make from a key's address, and the key that it names.

@@ -1,0 +1,6 @@
+package import HTTPMessages
+
+extension HTTPMethod {
+    /// Whether the method only reads.
+    package var isRead: Bool { self == .get || self == .head }
+}
