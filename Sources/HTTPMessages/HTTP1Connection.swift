@@ -291,9 +291,9 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         case .head(let parser):
             return try advanceHead(parser, bytes, &position)
         case .sizedBody(let head, let remaining):
-            return advanceSizedBody(head, remaining, bytes, &position)
+            return advanceSizedBody(head, remaining: remaining, bytes, &position)
         case .chunkedBody(let head, let decoder):
-            return try advanceChunkedBody(head, decoder, bytes, &position)
+            return try advanceChunkedBody(head, decoder: decoder, bytes, &position)
         case .answering, .writing, .closed:
             preconditionFailure("input is not looked at in \(phase)")
         }
@@ -316,11 +316,11 @@ package struct HTTP1Connection: ~Copyable, Sendable {
             state = .sizedBody(head, remaining: length)
             guard length <= limits.bodySizeMaximum(at: head.target.path) else { throw .bodyTooLarge }
             beginBody()
-            return try startBody(head, hasBodyBytes, bytes, &position)
+            return try startBody(head, hasBodyBytes: hasBodyBytes, bytes, &position)
         case .chunked:
             state = .chunkedBody(head, ChunkedBodyDecoder(limits: limits, path: head.target.path))
             beginBody()
-            return try startBody(head, hasBodyBytes, bytes, &position)
+            return try startBody(head, hasBodyBytes: hasBodyBytes, bytes, &position)
         case .stream:
             preconditionFailure("the head of another protocol version")
         }
@@ -342,7 +342,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
 
     /// Begins to read a body. No interim response is sent if the body has begun to arrive (RFC 9110 section 10.1.1).
     private mutating func startBody(
-        _ head: HTTPRequestHead, _ hasBodyBytes: Bool, _ bytes: Span<UInt8>, _ position: inout Int
+        _ head: HTTPRequestHead, hasBodyBytes: Bool, _ bytes: Span<UInt8>, _ position: inout Int
     ) throws(HTTPProblem) -> Action {
         let action: Action
         if hasBodyBytes {
@@ -360,7 +360,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     }
 
     private mutating func advanceSizedBody(
-        _ head: HTTPRequestHead, _ remaining: Int, _ bytes: Span<UInt8>, _ position: inout Int
+        _ head: HTTPRequestHead, remaining: Int, _ bytes: Span<UInt8>, _ position: inout Int
     ) -> Action {
         let taken = min(remaining, bytes.count - position)
         if !dropsBody { bytes.append(position..<position + taken, to: &body) }
@@ -374,7 +374,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     }
 
     private mutating func advanceChunkedBody(
-        _ head: HTTPRequestHead, _ decoder: ChunkedBodyDecoder, _ bytes: Span<UInt8>, _ position: inout Int
+        _ head: HTTPRequestHead, decoder: ChunkedBodyDecoder, _ bytes: Span<UInt8>, _ position: inout Int
     ) throws(HTTPProblem) -> Action {
         var decoder = decoder
         let isComplete = try decoder.decode(bytes, from: &position, into: &body)
