@@ -9,7 +9,7 @@ import Telemetry
 ///
 /// A connection may have several drivers, one after the other: for the PROXY header, for the TLS handshake, for the
 /// choice between HTTP/1.1 and HTTP/2, then for one of these two. Each driver passes the connection to the next one by
-/// `HTTPConnection.handOver` or `speak`, and gets no events after that.
+/// `HTTPConnection.handOver`, and gets no events after that.
 ///
 /// A call of the connection may close it, for example if a write fails. It may also call the driver before it returns:
 /// if the handler answers immediately, `HTTPConnection.dispatch` calls `respond`. So a driver updates its own state

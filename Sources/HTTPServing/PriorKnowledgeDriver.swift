@@ -25,13 +25,12 @@ final class PriorKnowledgeDriver: PreludeDriver {
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
         let verdict = preface.match(bytes)
         if held.isEmpty, let verdict {
-            hasChosen = true
-            connection.speak(verdict, beginningWith: bytes)
+            speak(verdict, beginningWith: bytes, on: connection)
             return
         }
         if held.isEmpty { connection.setDeadline(connection.now + limits.headDeadline) }
         for position in 0..<bytes.count { held.append(bytes[position]) }
-        if let verdict { handOver(connection, to: verdict) }
+        if let verdict { speakFromHeld(verdict, on: connection) }
     }
 
     func inputEnded(on connection: HTTPConnection) {
@@ -46,7 +45,7 @@ final class PriorKnowledgeDriver: PreludeDriver {
             if connection.isOpen && !hasChosen && held.isEmpty { connection.refuse(.silent) }
             return
         }
-        handOver(connection, to: .http1).deadlinePassed(on: connection)
+        speakFromHeld(.http1, on: connection).deadlinePassed(on: connection)
     }
 
     func drain(on connection: HTTPConnection) {
@@ -55,10 +54,20 @@ final class PriorKnowledgeDriver: PreludeDriver {
     }
 
     @discardableResult
-    private func handOver(_ connection: HTTPConnection, to chosen: ApplicationProtocol) -> any ConnectionDriver {
+    private func speakFromHeld(_ chosen: ApplicationProtocol, on connection: HTTPConnection) -> any ConnectionDriver {
         let bytes = held
+        return speak(chosen, beginningWith: bytes.span, on: connection)
+    }
+
+    /// Passes the connection to the driver of this protocol, with the bytes that were read to choose the protocol.
+    @discardableResult
+    private func speak(
+        _ chosen: ApplicationProtocol, beginningWith bytes: Span<UInt8>, on connection: HTTPConnection
+    ) -> any ConnectionDriver {
         hasChosen = true
-        return connection.speak(chosen, beginningWith: bytes.span)
+        let driver = chosen.makeDriver(for: connection.listener)
+        connection.handOver(to: driver, beginningWith: bytes)
+        return driver
     }
 
     func closed() {
