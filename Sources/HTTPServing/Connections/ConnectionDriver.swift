@@ -136,34 +136,6 @@ struct StreamToken: Hashable, Sendable {
     }
 }
 
-/// The protocols that a connection can speak, named as in ALPN (RFC 7301 section 6).
-enum ApplicationProtocol: String, Sendable {
-    case http1 = "http/1.1"
-    case http2 = "h2"
-
-    /// Makes the driver for a connection of this listener.
-    func makeDriver(for listener: ListenerState) -> any ConnectionDriver {
-        switch self {
-        case .http1: HTTP1Driver(limits: listener.limits)
-        case .http2: HTTP2Driver(limits: listener.limits)
-        }
-    }
-}
-
-extension ListenerState {
-    /// Makes the first driver of a new connection. `isFromProxy` tells whether a trusted proxy has opened it.
-    func makeFirstDriver(isFromProxy: Bool) -> any ConnectionDriver {
-        settings.expectsProxyHeader ? ProxyHeaderDriver() : makeClientDriver(isFromProxy: isFromProxy)
-    }
-
-    /// Makes the driver for the client's first bytes, which follow the PROXY header if there is one.
-    func makeClientDriver(isFromProxy: Bool) -> any ConnectionDriver {
-        if let slot = settings.tls { return TLSHandshakeDriver(slot.current) }
-        return settings.offersHTTP2 || isFromProxy && settings.offersHTTP2ToProxies
-            ? PriorKnowledgeDriver(limits: limits) : ApplicationProtocol.http1.makeDriver(for: self)
-    }
-}
-
 /// The facts about a request that the observer gets when the request is answered.
 struct HTTPExchange: Equatable {
     let method: HTTPMethod
