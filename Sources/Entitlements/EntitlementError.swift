@@ -181,3 +181,21 @@ extension TokenFault: CustomStringConvertible {
         }
     }
 }
+
+/// Why a session token can no longer renew a licence. The app needs a new entitlement token.
+package enum SessionEnd: Equatable, Sendable {
+    /// The lease and its grace have ended, or the session has ended.
+    case expired
+    /// The request comes from another playback.
+    case otherPlayback
+}
+
+extension SessionEnd: CustomStringConvertible {
+    /// Words for the log.
+    package var description: String {
+        switch self {
+        case .expired: "its lease with the grace, or the whole session, is over"
+        case .otherPlayback: "the request is of another playback"
+        }
+    }
+}

@@ -64,18 +64,21 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         case linger
     }
 
+    /// The body of a request, while it is read.
+    private struct ArrivingBody: Sendable {
+        var bytes: [UInt8] = []
+        /// How many bytes have arrived, including dropped ones.
+        var size = 0
+        /// Whether the body is read but not kept.
+        var isDropped = false
+        /// Whether `takeUndecidedHead` must return the head of the request.
+        var isUndecided = false
+    }
+
     private let limits: HTTPLimits
     private var state = State.waiting
-    private var body: [UInt8] = []
-    /// How many bytes of the body have arrived, including dropped ones.
-    private var bodySize = 0
-    /// Whether the body is read but not kept.
-    private var dropsBody = false
-    /// The head of a request whose body is still arriving, until `takeUndecidedHead` returns it.
-    private var undecidedHead: HTTPRequestHead?
-    /// Early input. The bytes from `earlyStart` on are not parsed yet.
-    private var early: [UInt8] = []
-    private var earlyStart = 0
+    private var body = ArrivingBody()
+    private var early = EarlyInput()
     private var requestCount = 0
     /// Whether the client of the last request knows chunks.
     private var knowsChunks = true
@@ -93,7 +96,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         switch state {
         case .waiting: .waiting
         case .head: .head
-        case .sizedBody, .chunkedBody: .body(received: bodySize)
+        case .sizedBody, .chunkedBody: .body(received: body.size)
         case .answering: .answering
         case .writing: .writing
         case .closed: .closed
@@ -101,19 +104,19 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     }
 
     /// Whether there is input that is not parsed yet. `resume` parses it.
-    package var hasEarlyInput: Bool { earlyStart < early.count }
+    package var hasEarlyInput: Bool { !early.isEmpty }
 
     /// The memory in bytes that a head and early input occupy. A request that is being answered is not counted.
     package var headMemory: Int {
         switch state {
-        case .waiting, .answering, .writing, .closed: early.capacity
-        case .head(let parser): early.capacity + parser.memorySize
-        case .sizedBody(let head, _), .chunkedBody(let head, _): early.capacity + head.memorySize
+        case .waiting, .answering, .writing, .closed: early.bytes.capacity
+        case .head(let parser): early.bytes.capacity + parser.memorySize
+        case .sizedBody(let head, _), .chunkedBody(let head, _): early.bytes.capacity + head.memorySize
         }
     }
 
     /// The memory in bytes that a body occupies.
-    package var bodyMemory: Int { body.capacity }
+    package var bodyMemory: Int { body.bytes.capacity }
 
     // MARK: Events
 
@@ -122,14 +125,14 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         switch state {
         case .waiting, .head, .sizedBody, .chunkedBody:
             guard !hasEarlyInput else {
-                keep(bytes)
+                early.append(bytes)
                 return resume()
             }
             let (action, consumed) = process(bytes)
-            if consumed < bytes.count { early = bytes.copy(consumed..<bytes.count) }
+            if consumed < bytes.count { early.append(bytes.extracting(consumed..<bytes.count)) }
             return action
         case .answering, .writing:
-            keep(bytes)
+            early.append(bytes)
             return .read
         case .closed:
             return .close
@@ -144,11 +147,11 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         case .closed: return .close
         }
         guard hasEarlyInput else { return .read }
-        let (bytes, start) = (early, earlyStart)
-        dropEarlyInput()
-        let (action, consumed) = process(bytes.span.extracting(start..<bytes.count))
-        // The rest is not copied, because one read may bring many small requests.
-        if start + consumed < bytes.count { (early, earlyStart) = (bytes, start + consumed) }
+        var input = early
+        early = EarlyInput()
+        let (action, consumed) = process(input.bytes.span.extracting(input.start..<input.bytes.count))
+        input.skip(consumed)
+        early = input
         return action
     }
 
@@ -239,15 +242,19 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     ///
     /// The owner can then call `dropBody` or `refuseBody`; otherwise the body is kept.
     package mutating func takeUndecidedHead() -> HTTPRequestHead? {
-        defer { undecidedHead = nil }
-        return undecidedHead
+        guard body.isUndecided else { return nil }
+        body.isUndecided = false
+        switch state {
+        case .sizedBody(let head, _), .chunkedBody(let head, _): return head
+        case .waiting, .head, .answering, .writing, .closed: return nil
+        }
     }
 
     /// Drops the body that is arriving, because the answer does not depend on it. It is still read, and the request is
     /// dispatched without it.
     package mutating func dropBody() {
         switch state {
-        case .sizedBody, .chunkedBody: (dropsBody, body) = (true, [])
+        case .sizedBody, .chunkedBody: (body.isDropped, body.bytes) = (true, [])
         case .waiting, .head, .answering, .writing, .closed: break
         }
     }
@@ -255,19 +262,6 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     /// Refuses the request whose body is arriving. The owner then calls `respond`. The rest of the input is dropped.
     package mutating func refuseBody() {
         endReading(isHead: isHeadRequest)
-    }
-
-    // MARK: Early input
-
-    private mutating func keep(_ bytes: Span<UInt8>) {
-        early.removeFirst(earlyStart)
-        earlyStart = 0
-        bytes.append(0..<bytes.count, to: &early)
-    }
-
-    private mutating func dropEarlyInput() {
-        early = []
-        earlyStart = 0
     }
 
     // MARK: Reading
@@ -291,9 +285,9 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         case .head(let parser):
             return try advanceHead(parser, bytes, &position)
         case .sizedBody(let head, let remaining):
-            return advanceSizedBody(head, remaining, bytes, &position)
+            return advanceSizedBody(head, remaining: remaining, bytes, &position)
         case .chunkedBody(let head, let decoder):
-            return try advanceChunkedBody(head, decoder, bytes, &position)
+            return try advanceChunkedBody(head, decoder: decoder, bytes, &position)
         case .answering, .writing, .closed:
             preconditionFailure("input is not looked at in \(phase)")
         }
@@ -315,12 +309,12 @@ package struct HTTP1Connection: ~Copyable, Sendable {
         case .length(let length):
             state = .sizedBody(head, remaining: length)
             guard length <= limits.bodySizeMaximum(at: head.target.path) else { throw .bodyTooLarge }
-            beginBody()
-            return try startBody(head, hasBodyBytes, bytes, &position)
+            body = ArrivingBody()
+            return try startBody(head, hasBodyBytes: hasBodyBytes, bytes, &position)
         case .chunked:
             state = .chunkedBody(head, ChunkedBodyDecoder(limits: limits, path: head.target.path))
-            beginBody()
-            return try startBody(head, hasBodyBytes, bytes, &position)
+            body = ArrivingBody()
+            return try startBody(head, hasBodyBytes: hasBodyBytes, bytes, &position)
         case .stream:
             preconditionFailure("the head of another protocol version")
         }
@@ -342,7 +336,7 @@ package struct HTTP1Connection: ~Copyable, Sendable {
 
     /// Begins to read a body. No interim response is sent if the body has begun to arrive (RFC 9110 section 10.1.1).
     private mutating func startBody(
-        _ head: HTTPRequestHead, _ hasBodyBytes: Bool, _ bytes: Span<UInt8>, _ position: inout Int
+        _ head: HTTPRequestHead, hasBodyBytes: Bool, _ bytes: Span<UInt8>, _ position: inout Int
     ) throws(HTTPProblem) -> Action {
         let action: Action
         if hasBodyBytes {
@@ -351,20 +345,16 @@ package struct HTTP1Connection: ~Copyable, Sendable {
             action = head.transfer.expectsContinue ? .sendContinue : .read
         }
         if case .dispatch = action { return action }
-        undecidedHead = head
+        body.isUndecided = true
         return action
     }
 
-    private mutating func beginBody() {
-        (body, bodySize, dropsBody) = ([], 0, false)
-    }
-
     private mutating func advanceSizedBody(
-        _ head: HTTPRequestHead, _ remaining: Int, _ bytes: Span<UInt8>, _ position: inout Int
+        _ head: HTTPRequestHead, remaining: Int, _ bytes: Span<UInt8>, _ position: inout Int
     ) -> Action {
         let taken = min(remaining, bytes.count - position)
-        if !dropsBody { bytes.append(position..<position + taken, to: &body) }
-        bodySize += taken
+        if !body.isDropped { bytes.append(position..<position + taken, to: &body.bytes) }
+        body.size += taken
         position += taken
         guard taken == remaining else {
             state = .sizedBody(head, remaining: remaining - taken)
@@ -374,12 +364,12 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     }
 
     private mutating func advanceChunkedBody(
-        _ head: HTTPRequestHead, _ decoder: ChunkedBodyDecoder, _ bytes: Span<UInt8>, _ position: inout Int
+        _ head: HTTPRequestHead, decoder: ChunkedBodyDecoder, _ bytes: Span<UInt8>, _ position: inout Int
     ) throws(HTTPProblem) -> Action {
         var decoder = decoder
-        let isComplete = try decoder.decode(bytes, from: &position, into: &body)
-        bodySize = decoder.bodySize
-        if dropsBody { body = [] }
+        let isComplete = try decoder.decode(bytes, from: &position, into: &body.bytes)
+        body.size = decoder.bodySize
+        if body.isDropped { body.bytes = [] }
         guard isComplete else {
             state = .chunkedBody(head, decoder)
             return .read
@@ -395,9 +385,8 @@ package struct HTTP1Connection: ~Copyable, Sendable {
             omitsBody: head.method == .head,
             connection: head.version == .http10 && head.transfer.keepsAlive ? .keepAlive : .unmentioned)
         state = .answering(head.transfer.keepsAlive ? .nextRequest : .close, plan)
-        let message = HTTPRequestMessage(head: head, body: body)
-        body = []
-        undecidedHead = nil
+        let message = HTTPRequestMessage(head: head, body: body.bytes)
+        body = ArrivingBody()
         return .dispatch(message)
     }
 
@@ -407,9 +396,8 @@ package struct HTTP1Connection: ~Copyable, Sendable {
     }
 
     private mutating func endReading(isHead: Bool) {
-        body = []
-        undecidedHead = nil
-        dropEarlyInput()
+        body = ArrivingBody()
+        early = EarlyInput()
         isDraining = true
         state = .answering(.linger, HTTPResponsePlan(omitsBody: isHead, connection: .close))
     }

@@ -106,7 +106,8 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
             return socket.resetOnClose()
         }
         let connection = HTTPConnection(
-            socket, peer, countedAs: countedAddress, of: state, loop.value(of: services),
+            socket, from: peer, countedAs: countedAddress, of: state,
+            firstDriver: state.makeFirstDriver(isFromProxy: isProxy), sharing: loop.value(of: services),
             closed: { [weak self] in self?.forget($0) })
         connections[ObjectIdentifier(connection)] = connection
         startQueue.append(connection, of: countedAddress?.clientNetwork)

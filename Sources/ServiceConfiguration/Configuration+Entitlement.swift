@@ -114,7 +114,7 @@ extension Configuration.Issuer {
 
 extension Configuration.IssuerKey {
     init?(reading section: ConfigurationSection) {
-        let kid = section.required("kid", .identifier(example: "k1", sizeMaximum: Token.keyIDSizeMaximum))
+        let kid = section.required("kid", .identifier(example: "k1", sizeMaximum: VerificationKey.idSizeMaximum))
         let algorithm = section.required(
             "algorithm", .choice(Configuration.KeyAlgorithm.allCases, example: .es256))
         let key = section.required("key", .file(in: section.directory, example: "secrets/token-signing-key.pem"))

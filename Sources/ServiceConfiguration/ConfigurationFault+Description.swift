@@ -109,7 +109,7 @@ extension ConfigurationFault: CustomStringConvertible {
         case .duplicateKey(let one, let other):
             "two issuers have the same key, as kid \"\(one)\" and as kid \"\(other)\", and their tokens need not name"
                 + " their issuer; give each issuer a key of its own"
-        case .keyIDInvalid: "a kid has 1 to \(Token.keyIDSizeMaximum) bytes"
+        case .keyIDInvalid: "a kid has 1 to \(VerificationKey.idSizeMaximum) bytes"
         case .nameEmpty: "\"issuer\" and \"audience\" must not be empty"
         case .maximumLifeNotPositive: "\"maximumLife\" must be at least 1s"
         case .leewayOutOfRange: "\"leeway\" must lie between 0s and \(IssuerSet.leewayMaximum)s"

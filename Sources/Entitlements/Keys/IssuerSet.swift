@@ -81,7 +81,7 @@ package enum IssuerSetError: Error, Equatable, Sendable {
     /// Two issuers have the same key, under these key IDs. Their tokens need not name them, so that one could be taken
     /// for the other.
     case duplicateKey(String, String)
-    /// A key id is empty or has more than `Token.keyIDSizeMaximum` bytes.
+    /// A key id is empty or has more than `VerificationKey.idSizeMaximum` bytes.
     case keyIDInvalid(String)
     /// An issuer's name or audience is empty; the text is the issuer's name.
     case nameEmpty(String)
@@ -125,11 +125,11 @@ package struct IssuerSet: Sendable {
     /// The keys that several issuers have, because a URL publishes a key that another issuer has too.
     package private(set) var sharedKeys: [SharedKey] = []
 
-    private var entries: [[UInt8]: Entry]
+    private(set) var entries: [[UInt8]: Entry]
     /// Keys from URLs whose ID is in `entries` too, because two issuers use the same ID. No issuer has a right to an
     /// ID: otherwise one could make the tokens of another one bad.
-    private var rivals: [[UInt8]: [Entry]]
-    private let sealingEntries: [UInt32: SealingEntry]
+    private(set) var rivals: [[UInt8]: [Entry]]
+    let sealingEntries: [UInt32: SealingEntry]
 
     struct Entry: Sendable {
         let issuer: Issuer
@@ -158,7 +158,9 @@ package struct IssuerSet: Sendable {
         for issuer in issuers {
             try Self.check(issuer)
             for key in issuer.keys {
-                guard (1...Token.keyIDSizeMaximum).contains(key.id.utf8.count) else { throw .keyIDInvalid(key.id) }
+                guard (1...VerificationKey.idSizeMaximum).contains(key.id.utf8.count) else {
+                    throw .keyIDInvalid(key.id)
+                }
                 guard ids.insert(Array(key.id.utf8)).inserted else { throw .duplicateKeyID(key.id) }
             }
             for key in issuer.sealingKeys {
@@ -237,41 +239,9 @@ package struct IssuerSet: Sendable {
         return rivals[id] == nil ? entries[id]?.key : nil
     }
 
-    /// Returns the key with this ID that a token names, and its issuer. `dialect` limits the search to its issuers.
-    ///
-    /// If several issuers have such a key, it is the one that has signed the token. If they have the same key, `iss`
-    /// says whose token it is. Without `iss`, the key is good only for the issuer that it belongs to. `iss` is not
-    /// verified here: it only finds the issuer, whose rules the token must then meet.
-    func entry(forKeyID keyID: String, of token: Token, in dialect: TokenDialect? = nil) -> Entry? {
-        guard let first = entry(forKeyID: keyID) else { return nil }
-        let isWanted = { (entry: Entry) in dialect.map { $0 == entry.issuer.dialect } ?? true }
-        let others = rivals.isEmpty ? [] : rivals[Array(keyID.utf8)] ?? []
-        guard !others.isEmpty || first.needsName else { return isWanted(first) ? first : nil }
-        let claims = try? TokenPayload.read(token)
-        let name = claims?["iss"]?.string
-        let isNamed = { (entry: Entry) in name.map { $0.hasSameUTF8(as: entry.issuer.name) } ?? false }
-        let candidates = ([first] + others).filter { isWanted($0) && (!$0.needsName || isNamed($0)) }
-        let signers = candidates.filter {
-            $0.key.algorithm == token.algorithm && $0.key.isValidSignature(of: token)
-        }
-        let isMeant = { (entry: Entry) in
-            claims.map { (try? TokenPayload.check($0, against: entry.issuer, keyID: entry.key.id)) != nil } ?? false
-        }
-        return signers.first(where: isMeant) ?? signers.first(where: isNamed) ?? signers.first
-            ?? candidates.first(where: isNamed) ?? candidates.first
-    }
-
     /// The sealing key with this number.
     func sealingEntry(forKeyID keyID: UInt32) -> SealingEntry? {
         sealingEntries[keyID]
-    }
-
-    /// Returns the sealer for tokens in an issuer's name: it uses the active sealing key with the highest number.
-    ///
-    /// Returns nil if the issuer has no active sealing key.
-    package func sealer(forIssuer name: String) -> TokenSealer? {
-        let entries = sealingEntries.values.filter { $0.issuer.name == name && $0.key.state == .active }
-        return entries.max { $0.key.id < $1.key.id }.map { TokenSealer($0.key) }
     }
 
     /// Refuses a key that several issuers have if a token that it has signed need not name one of them.

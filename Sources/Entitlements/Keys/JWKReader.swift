@@ -56,7 +56,7 @@ struct JWKReader {
     }
 
     private func keyID() throws(JWKSetError) -> String {
-        guard let id = object["kid"]?.string, (1...Token.keyIDSizeMaximum).contains(id.utf8.count) else {
+        guard let id = object["kid"]?.string, (1...VerificationKey.idSizeMaximum).contains(id.utf8.count) else {
             throw .keyIDMissing(index: index)
         }
         return id

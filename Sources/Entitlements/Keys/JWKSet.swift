@@ -11,7 +11,7 @@ package enum JWKSetError: Error, Equatable, Sendable {
     case tooManyKeys
     /// The set has no key that verifies signatures with a supported algorithm.
     case noUsableKey
-    /// A key has no `kid`, or its `kid` is not a text of 1 to `Token.keyIDSizeMaximum` bytes.
+    /// A key has no `kid`, or its `kid` is not a text of 1 to `VerificationKey.idSizeMaximum` bytes.
     case keyIDMissing(index: Int)
     /// A member is missing, or its value is invalid.
     case memberInvalid(String, index: Int)
@@ -33,7 +33,7 @@ extension JWKSetError: CustomStringConvertible {
         case .notAKeySet: "it is not a JSON Web Key Set, an object with a list \"keys\" (RFC 7517)"
         case .tooManyKeys: "the set has more than \(JWKSet.keyCountMaximum) keys"
         case .noUsableKey: "no key of the set verifies signatures with ES256, EdDSA, RS256 or HS256"
-        case .keyIDMissing(let index): "keys[\(index)] needs a \"kid\" of 1 to \(Token.keyIDSizeMaximum) bytes"
+        case .keyIDMissing(let index): "keys[\(index)] needs a \"kid\" of 1 to \(VerificationKey.idSizeMaximum) bytes"
         case .memberInvalid(let name, let index): "\"\(name)\" of keys[\(index)] is missing or invalid"
         case .privateKey(let index): "keys[\(index)] is a private key; give the public part alone"
         case .keyIDTwice(let index): "keys[\(index)] has the \"kid\" of an earlier key"
@@ -125,7 +125,7 @@ package struct JWKSet: Sendable {
     /// The ID of a key that is called revoked; nil for all other keys. The key need not be usable.
     private static func revokedID(of key: JSONObject) -> String? {
         guard key["revoked"] != nil || key["state"]?.string?.hasSameUTF8(as: "revoked") == true else { return nil }
-        return key["kid"]?.string.flatMap { (1...Token.keyIDSizeMaximum).contains($0.utf8.count) ? $0 : nil }
+        return key["kid"]?.string.flatMap { (1...VerificationKey.idSizeMaximum).contains($0.utf8.count) ? $0 : nil }
     }
 
     /// Whether a key has the type of shared secrets, or a member that only secret keys have (RFC 7518, section 6).

@@ -6,6 +6,8 @@ package import KeyCrypto
 /// A public key is never used as an HS256 secret, and an HS256 secret that looks like a public key is refused. So one
 /// can never be taken for the other (RFC 8725, section 2.1).
 package struct VerificationKey: Sendable {
+    /// The most bytes that a key id may have.
+    package static let idSizeMaximum = 200
     /// The fewest bytes of an HS256 secret (RFC 7518, section 3.2).
     package static let secretSizeMinimum = 32
 
@@ -82,26 +84,12 @@ package struct VerificationKey: Sendable {
         if case .es256(let key) = material { key } else { nil }
     }
 
-    /// Checks that the token was signed with this key. A verdict about this key is believed.
-    ///
-    /// Throws `signatureInvalid`; `cryptoFailed` if OpenSSL cannot tell, because a good token must not be refused then.
-    func checkSignature(of token: Token, knowing verdict: SignatureVerdict?) throws(EntitlementError) {
-        let isValid: Bool? =
-            switch material {
-            case .es256(let key) where key === verdict?.key: verdict?.isValid
-            case .es256(let key): key.verify(token.signature[...], for: token.signedBytes)
-            case .edDSA, .rs256, .hs256: isValidSignature(of: token)
-            }
-        guard let isValid else { throw .cryptoFailed }
-        guard isValid else { throw .signatureInvalid }
-    }
-
-    func isValidSignature(of token: Token) -> Bool {
+    func isValid(_ signature: ArraySlice<UInt8>, for bytes: ArraySlice<UInt8>) -> Bool {
         switch material {
-        case .es256(let key): key.isValidSignature(token.signature[...], for: token.signedBytes)
-        case .edDSA(let key): key.isValidSignature(token.signature[...], for: token.signedBytes)
-        case .rs256(let key): key.isValidSignature(token.signature[...], for: token.signedBytes)
-        case .hs256(let key): key.isValid(token.signature[...], for: token.signedBytes)
+        case .es256(let key): key.isValidSignature(signature, for: bytes)
+        case .edDSA(let key): key.isValidSignature(signature, for: bytes)
+        case .rs256(let key): key.isValidSignature(signature, for: bytes)
+        case .hs256(let key): key.isValid(signature, for: bytes)
         }
     }
 }

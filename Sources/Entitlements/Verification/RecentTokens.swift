@@ -1,20 +1,3 @@
-package import ByteCoding
-package import KeyCrypto
-
-/// The SHA-256 of a whole token.
-package struct TokenDigest: Hashable, Sendable {
-    package let value: Bytes32
-
-    package init(_ value: Bytes32) {
-        self.value = value
-    }
-
-    /// Digests a token. `crypto` belongs to the calling thread.
-    package init(of token: [UInt8], using crypto: CryptoContext) throws(CryptoError) {
-        self.init(try crypto.sha256(of: token))
-    }
-}
-
 /// A bounded table of what is known of tokens, which drops entries that were not used recently.
 ///
 /// The slots are a ring with one hand (the clock algorithm). When the ring is full, the hand skips slots that were used

@@ -13,3 +13,23 @@ package struct PendingSignature: Sendable {
     let token: TokenDigest
     let generation: UInt64
 }
+
+extension VerificationKey {
+    /// Checks that the token was signed with this key. A verdict about this key is believed.
+    ///
+    /// Throws `signatureInvalid`; `cryptoFailed` if OpenSSL cannot tell, because a good token must not be refused then.
+    func checkSignature(of token: Token, knowing verdict: SignatureVerdict?) throws(EntitlementError) {
+        let isValid: Bool? =
+            if let key = es256 {
+                key === verdict?.key ? verdict?.isValid : key.verify(token.signature[...], for: token.signedBytes)
+            } else {
+                isValidSignature(of: token)
+            }
+        guard let isValid else { throw .cryptoFailed }
+        guard isValid else { throw .signatureInvalid }
+    }
+
+    func isValidSignature(of token: Token) -> Bool {
+        isValid(token.signature[...], for: token.signedBytes)
+    }
+}

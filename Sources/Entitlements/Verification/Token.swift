@@ -11,9 +11,6 @@ package struct Token: Sendable {
     /// The most bytes that a token may have.
     package static let sizeMaximum = 8192
 
-    /// The most bytes that a key id may have.
-    package static let keyIDSizeMaximum = 200
-
     /// The algorithm in the header. The verifier refuses it if it is not the one that is pinned to the key.
     package let algorithm: SigningAlgorithm
     /// The header's `kid`. Only Axinom's tokens may omit it, because they name their key in the payload.
@@ -76,7 +73,7 @@ package struct Token: Sendable {
 
     private static func keyID(of header: JSONObject) throws(EntitlementError) -> String? {
         guard let member = header["kid"] else { return nil }
-        guard let keyID = member.string, keyID.utf8.count <= keyIDSizeMaximum else {
+        guard let keyID = member.string, keyID.utf8.count <= VerificationKey.idSizeMaximum else {
             throw .tokenMalformed(.headerInvalid("kid"))
         }
         return keyID

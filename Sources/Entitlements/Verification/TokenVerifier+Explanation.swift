@@ -54,7 +54,7 @@ extension TokenVerifier {
         _ = builder.step(.life) {}
         _ = builder.step(.issuerAndAudience) {}
         return explainClaims(&builder) { () throws(EntitlementError) in
-            try Claims(session: payload, signedBy: key, times: times, issuers: issuers)
+            try Claims(session: payload, signedBy: key.id, times: times, issuers: issuers)
         }
     }
 

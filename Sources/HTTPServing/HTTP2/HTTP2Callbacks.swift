@@ -44,7 +44,7 @@ private let success: Int32 = 0
 private let stop = NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
 
 private func beganHeaders(
-    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, frame: UnsafePointer<nghttp2_frame>?, userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let frame = unsafe frame else { return success }
     let goesOn = unsafe session(userData).beganHeaders(
@@ -53,8 +53,8 @@ private func beganHeaders(
 }
 
 private func receivedField(
-    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameLength: Int,
-    _ value: UnsafePointer<UInt8>?, _ valueLength: Int, _ flags: UInt8, _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, frame: UnsafePointer<nghttp2_frame>?, name: UnsafePointer<UInt8>?, nameLength: Int,
+    value: UnsafePointer<UInt8>?, valueLength: Int, flags: UInt8, userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let frame = unsafe frame else { return success }
     let goesOn = unsafe session(userData).received(
@@ -65,14 +65,14 @@ private func receivedField(
 
 /// Makes a request malformed if it has an invalid field. By default, nghttp2 would only drop the field.
 private func receivedInvalidField(
-    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameLength: Int,
-    _ value: UnsafePointer<UInt8>?, _ valueLength: Int, _ flags: UInt8, _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, frame: UnsafePointer<nghttp2_frame>?, name: UnsafePointer<UInt8>?, nameLength: Int,
+    value: UnsafePointer<UInt8>?, valueLength: Int, flags: UInt8, userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     stop
 }
 
 private func receivedFrame(
-    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, frame: UnsafePointer<nghttp2_frame>?, userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let frame = unsafe frame else { return success }
     let (header, session) = unsafe (frame.pointee.hd, session(userData))
@@ -91,7 +91,7 @@ private func receivedFrame(
 /// Handles an invalid frame. It is also called for frames that end the whole session, but these are reported by
 /// `sentFrame`.
 private func receivedInvalidFrame(
-    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ code: Int32, _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, frame: UnsafePointer<nghttp2_frame>?, code: Int32, userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let frame = unsafe frame else { return success }
     let (id, session) = unsafe (frame.pointee.hd.stream_id, session(userData))
@@ -106,15 +106,15 @@ private func receivedInvalidFrame(
 }
 
 private func receivedData(
-    _: OpaquePointer?, _ flags: UInt8, _ id: Int32, _ data: UnsafePointer<UInt8>?, _ length: Int,
-    _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, flags: UInt8, id: Int32, data: UnsafePointer<UInt8>?, length: Int,
+    userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     unsafe session(userData).received(UnsafeBufferPointer(start: data, count: length).span, on: id)
     return success
 }
 
 private func sentFrame(
-    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, frame: UnsafePointer<nghttp2_frame>?, userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let frame = unsafe frame else { return success }
     let (header, session) = unsafe (frame.pointee.hd, session(userData))
@@ -132,7 +132,7 @@ private func sentFrame(
 }
 
 private func closedStream(
-    _: OpaquePointer?, _ id: Int32, _ code: UInt32, _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, id: Int32, code: UInt32, userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     unsafe session(userData).closed(id)
     return success
@@ -141,9 +141,9 @@ private func closedStream(
 /// Copies the next bytes of a response's body into nghttp2's buffer. If the body has no more bytes at the moment,
 /// nghttp2 waits for `nghttp2_session_resume_data`.
 func readResponseBody(
-    _: OpaquePointer?, _ id: Int32, _ buffer: UnsafeMutablePointer<UInt8>?, _ length: Int,
-    _ flags: UnsafeMutablePointer<UInt32>?, _: UnsafeMutablePointer<nghttp2_data_source>?,
-    _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, id: Int32, buffer: UnsafeMutablePointer<UInt8>?, length: Int,
+    flags: UnsafeMutablePointer<UInt32>?, source _: UnsafeMutablePointer<nghttp2_data_source>?,
+    userData: UnsafeMutableRawPointer?
 ) -> Int {
     let (copied, isEnd) = unsafe session(userData).copyResponse(
         of: id, into: UnsafeMutableBufferPointer(start: buffer, count: length))

@@ -69,7 +69,7 @@ final class HTTP2Driver: ConnectionDriver {
     func outputDrained(on connection: HTTPConnection) {
         congestedSince = nil
         settle(connection)
-        if connection.isOpen && isReading && connection.mayHaveInput { connection.requestInputTurn() }
+        if connection.isOpen && isReading && connection.input.mayHaveMore { connection.requestInputTurn() }
         takeFurtherTurn(connection)
     }
 

@@ -13,7 +13,7 @@ extension HTTP2Session {
             return true
         }
         guard endReason == .none else { return false }
-        idleSince = nil
+        times.noteIdleness(false, now: now)
         // `inFlightCount` includes requests that the client has reset, because the handler still works on them.
         guard max(inFlightCount, streams.count) < limits.http2.streamsMaximum else {
             reset(id, .refusedStream)
@@ -80,11 +80,11 @@ extension HTTP2Session {
     }
 
     func receivedSettings(isAcknowledgement: Bool) {
-        if isAcknowledgement { settingsAreAcknowledged = true } else { hasSettings = true }
+        times.receivedSettings(isAcknowledgement: isAcknowledgement)
     }
 
     func receivedPingAcknowledgement() {
-        if case .noticed = drain { finishDrain() }
+        if case .noticed = times.drain { finishDrain() }
     }
 
     /// The last frame of a response was written.
@@ -130,7 +130,7 @@ extension HTTP2Session {
 
     /// A GOAWAY was written: the notice before a drain, or one that the session or nghttp2 decided to send.
     func sentGoAway(code: UInt32) {
-        if case .noticed = drain { submitPing() }
+        if case .noticed = times.drain { submitPing() }
         guard code != HTTP2ErrorCode.noError.rawValue, endReason == .none else { return }
         endReason = .refused
         events.append(.dropped(.malformed(.connection)))

@@ -56,22 +56,10 @@ final class HTTP2Session {
 
     /// The time of the event that is being handled.
     var now: MonotonicTime
-    private let openedAt: MonotonicTime
-    var hasSettings = false
-    var settingsAreAcknowledged = false
-    private var headStartedAt: MonotonicTime?
-    var idleSince: MonotonicTime?
-    var drain = Drain.none
+    var times: HTTP2SessionTimes
     /// Whether nghttp2 cannot continue, so that the connection must be closed immediately.
     private(set) var hasFailed = false
     var endReason = EndReason.none
-
-    enum Drain: Equatable {
-        case none
-        /// The client got a notice; the final GOAWAY follows.
-        case noticed(at: MonotonicTime)
-        case final
-    }
 
     enum EndReason {
         case none
@@ -87,8 +75,7 @@ final class HTTP2Session {
         self.limits = limits
         self.isTrustedProxy = isTrustedProxy
         self.now = now
-        openedAt = now
-        idleSince = now
+        times = HTTP2SessionTimes(openedAt: now)
         floodGuard = HTTP2FloodGuard(limits: limits, isTrustedProxy: isTrustedProxy, now: now)
         unsafe handle = HTTP2Library.makeServerSession(limits: limits.http2)
         // Safe: only callbacks use the pointer, and they run only during a method of this object.
@@ -119,8 +106,8 @@ final class HTTP2Session {
         case .fault(.protocol): endBecauseOfFault(.protocolError)
         case .fault(.streamClosed): endBecauseOfFault(.streamClosed)
         }
-        if scanner.beginningCount != beginningCount { headStartedAt = now }
-        if !scanner.isWithinHead { headStartedAt = nil }
+        times.noteHead(
+            hasBegun: scanner.beginningCount != beginningCount, isArriving: scanner.isWithinHead, now: now)
         noteIdleness()
         return endReason == .none ? end : bytes.count
     }
@@ -228,7 +215,7 @@ final class HTTP2Session {
     }
 
     /// Whether no stream is open and no request is being answered.
-    var isIdle: Bool { idleSince != nil }
+    var isIdle: Bool { times.idleSince != nil }
 
     var heldMemory: HeldMemory {
         HeldMemory(
@@ -323,8 +310,8 @@ final class HTTP2Session {
     /// section 6.8).
     func beginDrain(now: MonotonicTime) {
         self.now = now
-        guard drain == .none, endReason == .none else { return }
-        drain = .noticed(at: now)
+        guard times.drain == .none, endReason == .none else { return }
+        times.drain = .noticed(at: now)
         unsafe nghttp2_submit_shutdown_notice(handle)
     }
 
@@ -335,8 +322,8 @@ final class HTTP2Session {
     }
 
     func finishDrain() {
-        guard drain != .final, endReason == .none else { return }
-        drain = .final
+        guard times.drain != .final, endReason == .none else { return }
+        times.drain = .final
         let last = unsafe nghttp2_session_get_last_proc_stream_id(handle)
         unsafe nghttp2_submit_goaway(
             handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, HTTP2ErrorCode.noError.rawValue, nil, 0)
@@ -381,34 +368,19 @@ final class HTTP2Session {
     /// The instant at which the driver must call `deadlinePassed`.
     var nextDeadline: MonotonicTime {
         guard endReason == .none else { return .distantFuture }
-        var deadline = min(preludeDeadline, headDeadline, idleDeadline, drainDeadline)
+        var deadline = min(
+            times.settingsDeadline(limits), times.headDeadline(limits), times.endDeadline(limits))
         for stream in streams.values { deadline = min(deadline, stream.deadline(limits)) }
         return deadline
-    }
-
-    private var preludeDeadline: MonotonicTime {
-        if !hasSettings { return openedAt + limits.headDeadline }
-        return settingsAreAcknowledged ? .distantFuture : openedAt + limits.http2.settingsDeadline
-    }
-
-    private var headDeadline: MonotonicTime { headStartedAt.map { $0 + limits.headDeadline } ?? .distantFuture }
-
-    private var idleDeadline: MonotonicTime { idleSince.map { $0 + limits.idleDeadline } ?? .distantFuture }
-
-    private var drainDeadline: MonotonicTime {
-        switch drain {
-        case .none, .final: .distantFuture
-        case .noticed(let instant): instant + limits.http2.drainNoticeDeadline
-        }
     }
 
     /// Ends everything whose deadline has passed.
     func deadlinePassed(now: MonotonicTime) {
         self.now = now
         guard endReason == .none else { return }
-        if preludeDeadline <= now { return endBecauseOfDeadline(.settingsTimeout) }
-        if headDeadline <= now { return endBecauseOfDeadline(.enhanceYourCalm) }
-        if idleDeadline <= now || drainDeadline <= now { finishDrain() }
+        if times.settingsDeadline(limits) <= now { return endBecauseOfDeadline(.settingsTimeout) }
+        if times.headDeadline(limits) <= now { return endBecauseOfDeadline(.enhanceYourCalm) }
+        if times.endDeadline(limits) <= now { finishDrain() }
         for stream in streams.values where stream.deadline(limits) <= now {
             switch stream.phase {
             case .body:
@@ -424,7 +396,7 @@ final class HTTP2Session {
     }
 
     private func noteIdleness() {
-        idleSince = streams.isEmpty && inFlightCount == 0 ? idleSince ?? now : nil
+        times.noteIdleness(streams.isEmpty && inFlightCount == 0, now: now)
     }
 
     /// Submits the settings and the windows.

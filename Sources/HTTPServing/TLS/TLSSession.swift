@@ -257,3 +257,20 @@ package struct TLSClientCertificate: Hashable, Sendable {
         self.sha256 = sha256
     }
 }
+
+/// The result of the read of one turn.
+enum TransportReadOutcome: Equatable {
+    /// The number of bytes, at least one. With `mayHaveMore`, the next turn must read again, because no event announces
+    /// bytes that have arrived already.
+    case bytes(Int, mayHaveMore: Bool)
+    /// No byte was read, although there may be more: the turn's budget was spent on records without data.
+    case turnIsSpent
+    /// The peer has ended its output.
+    case endOfInput
+    /// No bytes have arrived yet.
+    case wouldBlock
+    /// The connection is lost.
+    case failed
+    /// The client sends more small TLS records than are allowed.
+    case abused
+}

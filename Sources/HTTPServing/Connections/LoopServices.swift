@@ -169,6 +169,11 @@ struct IdleConnections {
         count += 1
     }
 
+    /// Adds or removes a connection. It goes to the end of the list even if it was in the list already.
+    mutating func update(_ connection: HTTPConnection, isIdle: Bool) {
+        if isIdle { append(connection) } else { remove(connection) }
+    }
+
     /// Removes a connection, if it is in the list.
     mutating func remove(_ connection: HTTPConnection) {
         guard connection.idleLink.isListed else { return }

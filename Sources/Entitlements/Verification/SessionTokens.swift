@@ -1,4 +1,4 @@
-package import ByteCoding
+import ByteCoding
 package import KeyCrypto
 
 /// The keys and rules of session tokens. The server issues one with each lease, and accepts it to renew the lease.
@@ -90,46 +90,6 @@ package struct SessionTokens: Sendable {
     }
 }
 
-/// The data that bind a session token to one playback, in addition to its claims.
-package struct SessionGrant: Equatable, Sendable {
-    /// The ID of the session, which is the ID of its first licence.
-    package let id: Bytes16
-    /// The number of the token in its session. Each renewal issues the next one.
-    package let generation: UInt32
-    /// The number of the playback session in the device's SPCs.
-    package let playback: UInt64
-    /// The end of the session, in seconds since 1970.
-    package let absoluteEnd: Int64
-    /// The licence that was issued together with the token.
-    package let license: Bytes16
-    /// The 32 bytes that identify the entitlement token if it has no subject.
-    package let owner: [UInt8]?
-    /// The state of the rental when that licence was issued; nil if its right has no rental.
-    package let rental: RentalStanding.Memory?
-    /// The session key that signed the token.
-    let keyID: String
-    /// The code of HU. A server with the session key can compare it with a device; it does not reveal HU.
-    let deviceCode: [UInt8]
-}
-
-/// Why a session token can no longer renew a licence. The app needs a new entitlement token.
-package enum SessionEnd: Equatable, Sendable {
-    /// The lease and its grace have ended, or the session has ended.
-    case expired
-    /// The request comes from another playback.
-    case otherPlayback
-}
-
-extension SessionEnd: CustomStringConvertible {
-    /// Words for the log.
-    package var description: String {
-        switch self {
-        case .expired: "its lease with the grace, or the whole session, is over"
-        case .otherPlayback: "the request is of another playback"
-        }
-    }
-}
-
 extension TokenVerifier {
     /// The session key that a token names; nil if it is an entitlement token.
     func sessionKey(of token: Token) -> SessionTokens.Key? {
@@ -144,7 +104,7 @@ extension TokenVerifier {
         let payload = try TokenPayload.read(token)
         let times = try TokenTimes(of: payload)
         try checkSession(times, now: now)
-        return try Claims(session: payload, signedBy: key, times: times, issuers: issuers)
+        return try Claims(session: payload, signedBy: key.id, times: times, issuers: issuers)
     }
 
     /// Checks the times of a session token. Throws `sessionEnded` in place of `tokenExpired`.

@@ -9,7 +9,7 @@ import Telemetry
 ///
 /// A connection may have several drivers, one after the other: for the PROXY header, for the TLS handshake, for the
 /// choice between HTTP/1.1 and HTTP/2, then for one of these two. Each driver passes the connection to the next one by
-/// `HTTPConnection.handOver` or `speak`, and gets no events after that.
+/// `HTTPConnection.handOver`, and gets no events after that.
 ///
 /// A call of the connection may close it, for example if a write fails. It may also call the driver before it returns:
 /// if the handler answers immediately, `HTTPConnection.dispatch` calls `respond`. So a driver updates its own state
@@ -133,34 +133,6 @@ struct StreamToken: Hashable, Sendable {
 
     init(_ number: Int32 = 0) {
         self.number = number
-    }
-}
-
-/// The protocols that a connection can speak, named as in ALPN (RFC 7301 section 6).
-enum ApplicationProtocol: String, Sendable {
-    case http1 = "http/1.1"
-    case http2 = "h2"
-
-    /// Makes the driver for a connection of this listener.
-    func makeDriver(for listener: ListenerState) -> any ConnectionDriver {
-        switch self {
-        case .http1: HTTP1Driver(limits: listener.limits)
-        case .http2: HTTP2Driver(limits: listener.limits)
-        }
-    }
-}
-
-extension ListenerState {
-    /// Makes the first driver of a new connection. `isFromProxy` tells whether a trusted proxy has opened it.
-    func makeFirstDriver(isFromProxy: Bool) -> any ConnectionDriver {
-        settings.expectsProxyHeader ? ProxyHeaderDriver() : makeClientDriver(isFromProxy: isFromProxy)
-    }
-
-    /// Makes the driver for the client's first bytes, which follow the PROXY header if there is one.
-    func makeClientDriver(isFromProxy: Bool) -> any ConnectionDriver {
-        if let slot = settings.tls { return TLSHandshakeDriver(slot.current) }
-        return settings.offersHTTP2 || isFromProxy && settings.offersHTTP2ToProxies
-            ? PriorKnowledgeDriver(limits: limits) : ApplicationProtocol.http1.makeDriver(for: self)
     }
 }
 

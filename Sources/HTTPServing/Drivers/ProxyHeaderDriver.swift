@@ -27,7 +27,7 @@ final class ProxyHeaderDriver: PreludeDriver {
     func socketReady(on connection: HTTPConnection) {
         // Empty input means the end, which may come without an event.
         let verdict = connection.peek { input in
-            Self.verdict(on: input, isLast: input.isEmpty || connection.peerHasEnded)
+            Self.verdict(on: input, isLast: input.isEmpty || connection.input.peerHasEnded)
         }
         switch verdict {
         case nil, .incomplete: break

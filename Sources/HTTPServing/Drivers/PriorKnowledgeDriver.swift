@@ -25,13 +25,12 @@ final class PriorKnowledgeDriver: PreludeDriver {
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
         let verdict = preface.match(bytes)
         if held.isEmpty, let verdict {
-            hasChosen = true
-            connection.speak(verdict, beginningWith: bytes)
+            speak(verdict, beginningWith: bytes, on: connection)
             return
         }
         if held.isEmpty { connection.setDeadline(connection.now + limits.headDeadline) }
         for position in 0..<bytes.count { held.append(bytes[position]) }
-        if let verdict { handOver(connection, to: verdict) }
+        if let verdict { speakFromHeld(verdict, on: connection) }
     }
 
     func inputEnded(on connection: HTTPConnection) {
@@ -46,7 +45,7 @@ final class PriorKnowledgeDriver: PreludeDriver {
             if connection.isOpen && !hasChosen && held.isEmpty { connection.refuse(.silent) }
             return
         }
-        handOver(connection, to: .http1).deadlinePassed(on: connection)
+        speakFromHeld(.http1, on: connection).deadlinePassed(on: connection)
     }
 
     func drain(on connection: HTTPConnection) {
@@ -55,10 +54,20 @@ final class PriorKnowledgeDriver: PreludeDriver {
     }
 
     @discardableResult
-    private func handOver(_ connection: HTTPConnection, to chosen: ApplicationProtocol) -> any ConnectionDriver {
+    private func speakFromHeld(_ chosen: ApplicationProtocol, on connection: HTTPConnection) -> any ConnectionDriver {
         let bytes = held
+        return speak(chosen, beginningWith: bytes.span, on: connection)
+    }
+
+    /// Passes the connection to the driver of this protocol, with the bytes that were read to choose the protocol.
+    @discardableResult
+    private func speak(
+        _ chosen: ApplicationProtocol, beginningWith bytes: Span<UInt8>, on connection: HTTPConnection
+    ) -> any ConnectionDriver {
         hasChosen = true
-        return connection.speak(chosen, beginningWith: bytes.span)
+        let driver = chosen.makeDriver(for: connection.listener)
+        connection.handOver(to: driver, beginningWith: bytes)
+        return driver
     }
 
     func closed() {
@@ -67,22 +76,4 @@ final class PriorKnowledgeDriver: PreludeDriver {
 
     /// Does nothing, because the connection reads the input.
     func socketReady(on connection: HTTPConnection) {}
-}
-
-/// Compares the beginning of a connection with the preface of HTTP/2 (RFC 9113 section 3.4), in pieces of any size.
-struct HTTP2PrefaceMatcher: Equatable {
-    /// The first 24 bytes of an HTTP/2 client.
-    static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
-
-    private var matchedCount = 0
-
-    /// Compares the next bytes. Returns `nil` while all bytes match and the preface is not complete.
-    ///
-    /// It must not be called again after it has returned a protocol.
-    mutating func match(_ bytes: Span<UInt8>) -> ApplicationProtocol? {
-        let count = min(bytes.count, Self.preface.count - matchedCount)
-        for position in 0..<count where bytes[position] != Self.preface[matchedCount + position] { return .http1 }
-        matchedCount += count
-        return matchedCount == Self.preface.count ? .http2 : nil
-    }
 }

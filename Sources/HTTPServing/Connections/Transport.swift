@@ -6,6 +6,8 @@ import Telemetry
 struct Transport: ~Copyable {
     private var socket: ConnectedSocket
     private var tls: TLSSession?
+    /// The bytes that the kernel has not taken yet.
+    private var unsent: ArraySlice<UInt8> = []
 
     init(_ socket: consuming ConnectedSocket) {
         self.socket = socket
@@ -13,8 +15,6 @@ struct Transport: ~Copyable {
 
     /// The descriptor to register with a loop.
     var descriptor: Int32 { socket.number }
-
-    var isOpen: Bool { socket.isOpen }
 
     /// Whether TLS has begun.
     var hasTLS: Bool {
@@ -90,8 +90,52 @@ struct Transport: ~Copyable {
         socket.skip(count)
     }
 
+    // MARK: Output
+
+    /// Whether output waits for the kernel.
+    var isCongested: Bool { !unsent.isEmpty }
+
+    var unsentSize: Int { unsent.count }
+
+    /// Sends bytes while no output waits, and keeps those that the kernel does not take.
+    mutating func send(_ bytes: [UInt8]) -> SendOutcome {
+        let taken: Int
+        switch write(bytes.span) {
+        case .written(bytes.count): return .sent
+        case .written(let part): taken = part
+        case .wouldBlock: taken = 0
+        case .failed: return .failed
+        }
+        // The bytes are copied, because the next connection uses the caller's buffer.
+        unsent = Array(bytes[taken...])[...]
+        return .waits(mayHaveRoom: taken > 0)
+    }
+
+    /// Sends output that waits.
+    mutating func sendRest() -> SendOutcome {
+        let rest = unsent
+        switch write(rest.span) {
+        case .written(let count):
+            unsent = rest.dropFirst(count)
+            // The kernel may still have room, which no edge announces.
+            guard unsent.isEmpty else { return .waits(mayHaveRoom: true) }
+            unsent = []
+            return .sent
+        case .wouldBlock: return .waits(mayHaveRoom: false)
+        case .failed: return .failed
+        }
+    }
+
+    /// Adds the bytes that `fill` appends to the output that waits.
+    mutating func appendUnsent(_ fill: (inout [UInt8]) -> Void) {
+        var output = Array(unsent)
+        unsent = []
+        fill(&output)
+        unsent = output[...]
+    }
+
     /// Writes as much as is possible. If not everything was written, more may be possible immediately.
-    mutating func write(_ bytes: Span<UInt8>) -> WriteOutcome {
+    private mutating func write(_ bytes: Span<UInt8>) -> WriteOutcome {
         if let outcome = tls?.write(bytes) { return outcome }
         return socket.write(bytes)
     }
@@ -107,22 +151,16 @@ struct Transport: ~Copyable {
         if reset { socket.resetOnClose() } else { tls?.finishWriting() }
         socket.close()
         tls = nil
+        unsent = []
     }
 }
 
-/// The result of the read of one turn.
-enum TransportReadOutcome: Equatable {
-    /// The number of bytes, at least one. With `mayHaveMore`, the next turn must read again, because no event announces
-    /// bytes that have arrived already.
-    case bytes(Int, mayHaveMore: Bool)
-    /// No byte was read, although there may be more: the turn's budget was spent on records without data.
-    case turnIsSpent
-    /// The peer has ended its output.
-    case endOfInput
-    /// No bytes have arrived yet.
-    case wouldBlock
+/// The result of sending output.
+enum SendOutcome {
+    /// The kernel has taken all output.
+    case sent
+    /// Output waits. With `mayHaveRoom`, the kernel may have more room, which no event announces.
+    case waits(mayHaveRoom: Bool)
     /// The connection is lost.
     case failed
-    /// The client sends more small TLS records than are allowed.
-    case abused
 }

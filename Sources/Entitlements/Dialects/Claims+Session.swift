@@ -96,7 +96,7 @@ extension Claims {
     /// The claims do not pin the device: the caller compares HU with the grant (`SessionTokens.isBound`). Throws
     /// `claimInvalid`, `claimUnsupported`, `keyUnknown` and `keyRevoked`.
     init(
-        session claims: ClaimObject, signedBy key: SessionTokens.Key, times: TokenTimes, issuers: IssuerSet
+        session claims: ClaimObject, signedBy keyID: String, times: TokenTimes, issuers: IssuerSet
     ) throws(EntitlementError) {
         guard try claims.string("typ") == "Session" else { throw claims.invalid("typ") }
         guard try claims.string("ver") == Self.sessionVersion else { throw claims.unsupported("ver") }
@@ -114,7 +114,7 @@ extension Claims {
         session = try SessionClaims(kept: sessions[0])
         if let limits = try claims.object("limits") { self.limits = try UseLimits(native: limits) }
         cookie = try claims.string("cookie", sizeMaximum: Self.cookieSizeMaximum)
-        renewal = try SessionGrant(reading: claims, keyID: key.id)
+        renewal = try SessionGrant(reading: claims, keyID: keyID)
     }
 
     /// Checks the origin of the session: its issuer and key must still be configured, and the key must not be revoked.

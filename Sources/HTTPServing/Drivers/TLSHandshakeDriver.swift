@@ -26,7 +26,7 @@ final class TLSHandshakeDriver: PreludeDriver {
         switch seen?.verdict {
         case nil: break
         // Empty input means the end, which may come without an event.
-        case .incomplete where connection.peerHasEnded || seen?.size == 0: fail(connection, because: .closed)
+        case .incomplete where connection.input.peerHasEnded || seen?.size == 0: fail(connection, because: .closed)
         case .incomplete: break
         case .notTLS:
             // If input stayed unread, closing would send a reset.

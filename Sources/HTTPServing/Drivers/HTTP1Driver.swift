@@ -48,7 +48,7 @@ final class HTTP1Driver: ConnectionDriver {
 
     /// While the driver does not read, input waits in the kernel. A client that leaves ends its streamed response.
     func socketReady(on connection: HTTPConnection) {
-        if connection.peerHasEnded { streamed?.body.finish() }
+        if connection.input.peerHasEnded { streamed?.body.finish() }
     }
 
     func received(_ bytes: Span<UInt8>, on connection: HTTPConnection) {
@@ -70,7 +70,7 @@ final class HTTP1Driver: ConnectionDriver {
 
     func inputTurnCame(on connection: HTTPConnection) {
         if machine.phase == .waiting && machine.hasEarlyInput { perform(machine.resume(), on: connection) }
-        if connection.peerHasEnded { streamed?.body.finish() }
+        if connection.input.peerHasEnded { streamed?.body.finish() }
     }
 
     func deadlinePassed(on connection: HTTPConnection) {
@@ -80,7 +80,7 @@ final class HTTP1Driver: ConnectionDriver {
             // The next request may have arrived just before the deadline.
             connection.readOnceMore()
             guard connection.isOpen, machine.phase == .waiting, !machine.hasEarlyInput else { return }
-            guard connection.hasReceived else { return connection.refuse(.silent) }
+            guard connection.input.hasBegun else { return connection.refuse(.silent) }
         case .head: connection.count(.slowHead)
         case .body: connection.count(.slowBody)
         case .answering, .closed: break
@@ -233,7 +233,7 @@ final class HTTP1Driver: ConnectionDriver {
         guard action == .read else { return perform(action, on: connection) }
         arrival = nil
         connection.setDeadline(connection.now + limits.idleDeadline)
-        if machine.hasEarlyInput || connection.mayHaveInput { connection.requestInputTurn() }
+        if machine.hasEarlyInput || connection.input.mayHaveMore { connection.requestInputTurn() }
     }
 
     // MARK: Deadlines
