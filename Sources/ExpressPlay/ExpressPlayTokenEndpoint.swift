@@ -32,7 +32,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
             try service.admit(request, under: rules, on: loop)
             let customer = try customer(of: form, in: settings)
             let asked = try Self.request(in: form, of: customer, settings, now: service.minter.now)
-            return .later { _ in await mint(asked, for: customer, settings, format, id, rules) }
+            return .later { _ in await mint(asked, for: customer, settings, format, id: id, under: rules) }
         } catch {
             return .now(response(to: error, format, id, rules))
         }
@@ -40,7 +40,7 @@ package struct ExpressPlayTokenEndpoint: Sendable {
 
     private func mint(
         _ asked: ExpressPlayTokenRequest, for customer: ExpressPlayCustomer, _ settings: ExpressPlaySettings,
-        _ format: ExpressPlayForm.ErrorFormat, _ id: RequestID, _ rules: LicenseRules
+        _ format: ExpressPlayForm.ErrorFormat, id: RequestID, under rules: LicenseRules
     ) async -> HTTPResponse {
         do throws(ExpressPlayRefusal) {
             let token = try await service.minter.mint(asked, for: customer)

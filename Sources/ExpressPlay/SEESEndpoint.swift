@@ -32,7 +32,7 @@ package struct SEESEndpoint: Sendable {
         }
         do throws(SEESRequest.Fault) {
             let question = try SEESRequest(parsing: request.body)
-            return .later { _ in await answer(question, sees, settings, id, rules) }
+            return .later { _ in await answer(question, sees, settings, id: id, under: rules) }
         } catch {
             let refusal = ExpressPlayRefusal(error.code, error.messageID.isEmpty ? .badRequest : .ok)
                 .naming(error.member?.rawValue ?? "the body is not a JSON object")
@@ -66,8 +66,8 @@ package struct SEESEndpoint: Sendable {
     }
 
     private func answer(
-        _ question: SEESRequest, _ sees: SEESSettings, _ settings: ExpressPlaySettings, _ id: RequestID,
-        _ rules: LicenseRules
+        _ question: SEESRequest, _ sees: SEESSettings, _ settings: ExpressPlaySettings, id: RequestID,
+        under rules: LicenseRules
     ) async -> HTTPResponse {
         do throws(ExpressPlayRefusal) {
             let token = try await service.minter.mint(

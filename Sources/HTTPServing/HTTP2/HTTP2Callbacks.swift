@@ -53,8 +53,8 @@ private func beganHeaders(
 }
 
 private func receivedField(
-    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameLength: Int,
-    _ value: UnsafePointer<UInt8>?, _ valueLength: Int, _ flags: UInt8, _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, frame: UnsafePointer<nghttp2_frame>?, name: UnsafePointer<UInt8>?, nameLength: Int,
+    value: UnsafePointer<UInt8>?, valueLength: Int, flags: UInt8, userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     guard let frame = unsafe frame else { return success }
     let goesOn = unsafe session(userData).received(
@@ -65,8 +65,8 @@ private func receivedField(
 
 /// Makes a request malformed if it has an invalid field. By default, nghttp2 would only drop the field.
 private func receivedInvalidField(
-    _: OpaquePointer?, _ frame: UnsafePointer<nghttp2_frame>?, _ name: UnsafePointer<UInt8>?, _ nameLength: Int,
-    _ value: UnsafePointer<UInt8>?, _ valueLength: Int, _ flags: UInt8, _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, frame: UnsafePointer<nghttp2_frame>?, name: UnsafePointer<UInt8>?, nameLength: Int,
+    value: UnsafePointer<UInt8>?, valueLength: Int, flags: UInt8, userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     stop
 }
@@ -106,8 +106,8 @@ private func receivedInvalidFrame(
 }
 
 private func receivedData(
-    _: OpaquePointer?, _ flags: UInt8, _ id: Int32, _ data: UnsafePointer<UInt8>?, _ length: Int,
-    _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, flags: UInt8, id: Int32, data: UnsafePointer<UInt8>?, length: Int,
+    userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     unsafe session(userData).received(UnsafeBufferPointer(start: data, count: length).span, on: id)
     return success
@@ -141,9 +141,9 @@ private func closedStream(
 /// Copies the next bytes of a response's body into nghttp2's buffer. If the body has no more bytes at the moment,
 /// nghttp2 waits for `nghttp2_session_resume_data`.
 func readResponseBody(
-    _: OpaquePointer?, _ id: Int32, _ buffer: UnsafeMutablePointer<UInt8>?, _ length: Int,
-    _ flags: UnsafeMutablePointer<UInt32>?, _: UnsafeMutablePointer<nghttp2_data_source>?,
-    _ userData: UnsafeMutableRawPointer?
+    _: OpaquePointer?, id: Int32, buffer: UnsafeMutablePointer<UInt8>?, length: Int,
+    flags: UnsafeMutablePointer<UInt32>?, source _: UnsafeMutablePointer<nghttp2_data_source>?,
+    userData: UnsafeMutableRawPointer?
 ) -> Int {
     let (copied, isEnd) = unsafe session(userData).copyResponse(
         of: id, into: UnsafeMutableBufferPointer(start: buffer, count: length))

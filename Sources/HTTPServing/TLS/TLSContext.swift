@@ -34,7 +34,8 @@ package final class TLSContext: Sendable {
         let choice = TLSIdentityChoice(identities)
         var contexts: [SSLContextHandle] = []
         for group in choice.groups {
-            let context = try Self.makeContext(clientAuthorities, tickets, offersHTTP2, options)
+            let context = try Self.makeContext(
+                options, clientAuthorities: clientAuthorities, tickets: tickets, offersHTTP2: offersHTTP2)
             for index in group { try identities[index].install(in: context) }
             contexts.append(context)
         }
@@ -67,7 +68,7 @@ extension TLSContext {
     private static let clientChainSizeMaximum = 32 * 1024
 
     private static func makeContext(
-        _ clientAuthorities: [UInt8]?, _ tickets: TLSTicketKeys, _ offersHTTP2: Bool, _ options: TLSProtocolOptions
+        _ options: TLSProtocolOptions, clientAuthorities: [UInt8]?, tickets: TLSTicketKeys, offersHTTP2: Bool
     ) throws(TLSError) -> SSLContextHandle {
         defer { ERR_clear_error() }
         guard let context = SSLContextHandle() else { throw .operationFailed("make a TLS context") }
@@ -144,19 +145,17 @@ private func serverNameCallback(
 private let bothProtocols = [2] + Array("h2".utf8) + [8] + Array("http/1.1".utf8)
 
 private func chooseEither(
-    _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
-    _ size: UnsafeMutablePointer<UInt8>?, _ offer: UnsafePointer<UInt8>?, _ offerSize: UInt32,
-    _ argument: UnsafeMutableRawPointer?
+    _: OpaquePointer?, chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, size: UnsafeMutablePointer<UInt8>?,
+    offer: UnsafePointer<UInt8>?, offerSize: UInt32, argument _: UnsafeMutableRawPointer?
 ) -> Int32 {
-    unsafe choose(bothProtocols[...], chosen, size, offer, offerSize)
+    unsafe choose(among: bothProtocols[...], from: .init(start: offer, count: Int(offerSize)), chosen, size)
 }
 
 private func chooseVersion1(
-    _ session: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
-    _ size: UnsafeMutablePointer<UInt8>?, _ offer: UnsafePointer<UInt8>?, _ offerSize: UInt32,
-    _ argument: UnsafeMutableRawPointer?
+    _: OpaquePointer?, chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, size: UnsafeMutablePointer<UInt8>?,
+    offer: UnsafePointer<UInt8>?, offerSize: UInt32, argument _: UnsafeMutableRawPointer?
 ) -> Int32 {
-    unsafe choose(bothProtocols[3...], chosen, size, offer, offerSize)
+    unsafe choose(among: bothProtocols[3...], from: .init(start: offer, count: Int(offerSize)), chosen, size)
 }
 
 /// Chooses the first protocol of `ours` that the client offers. `chosen` then points into the client's offer, which
@@ -164,10 +163,9 @@ private func chooseVersion1(
 ///
 /// If the client offers none of them, the handshake fails (RFC 7301 section 3.2).
 private func choose(
-    _ ours: ArraySlice<UInt8>, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
-    _ size: UnsafeMutablePointer<UInt8>?, _ offer: UnsafePointer<UInt8>?, _ offerSize: UInt32
+    among ours: ArraySlice<UInt8>, from offer: UnsafeBufferPointer<UInt8>,
+    _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ size: UnsafeMutablePointer<UInt8>?
 ) -> Int32 {
-    let offer = unsafe UnsafeBufferPointer(start: offer, count: Int(offerSize))
     var position = ours.startIndex
     while position < ours.endIndex {
         let wanted = ours[position...(position + Int(ours[position]))]

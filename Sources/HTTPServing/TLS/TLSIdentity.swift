@@ -145,7 +145,7 @@ enum PEMReading {
 
 /// OpenSSL's password callback. It gives no password, so that OpenSSL does not ask at a terminal.
 private func refusePassphrase(
-    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isWriting: Int32, _ userData: UnsafeMutableRawPointer?
+    buffer: UnsafeMutablePointer<CChar>?, size: Int32, isWriting: Int32, userData: UnsafeMutableRawPointer?
 ) -> Int32 {
     -1
 }

@@ -223,8 +223,8 @@ private struct TicketContexts {
 }
 
 private func ticketCallback(
-    _ session: OpaquePointer?, _ name: UnsafeMutablePointer<UInt8>?, _ iv: UnsafeMutablePointer<UInt8>?,
-    _ encryption: OpaquePointer?, _ authentication: OpaquePointer?, _ isNew: Int32
+    session: OpaquePointer?, name: UnsafeMutablePointer<UInt8>?, iv: UnsafeMutablePointer<UInt8>?,
+    encryption: OpaquePointer?, authentication: OpaquePointer?, isNew: Int32
 ) -> Int32 {
     guard let object = unsafe latchkey_tls_ticket_keys(session), let name = unsafe name, let iv = unsafe iv else {
         return -1

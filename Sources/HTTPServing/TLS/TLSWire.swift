@@ -172,7 +172,7 @@ private func writeSocket(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, 
 }
 
 private func control(
-    _ bio: OpaquePointer?, _ command: Int32, _ number: Int, _ pointer: UnsafeMutableRawPointer?
+    bio: OpaquePointer?, command: Int32, number: Int, pointer: UnsafeMutableRawPointer?
 ) -> Int {
     switch command {
     case BIO_CTRL_FLUSH: 1
@@ -183,8 +183,8 @@ private func control(
 
 /// Counts records and key updates. OpenSSL reports the header of each record, and each decrypted handshake message.
 private func countMessage(
-    _ isWriting: Int32, _ version: Int32, _ contentType: Int32, _ bytes: UnsafeRawPointer?, _ count: Int,
-    _ session: OpaquePointer?, _ argument: UnsafeMutableRawPointer?
+    isWriting: Int32, version: Int32, contentType: Int32, bytes: UnsafeRawPointer?, count: Int,
+    session: OpaquePointer?, argument: UnsafeMutableRawPointer?
 ) {
     guard isWriting == 0, let bytes = unsafe bytes, let bio = unsafe SSL_get_rbio(session),
         let wire = unsafe wire(of: bio)
