@@ -4,7 +4,9 @@ import ContentKeys
 typealias ContentKeyRow = StoredContentKey
 
 extension StoredContentKey {
-    /// Reads the columns of `ContentKeyAttributes.init(reading:)`, then key_version, sealed and bound.
+    static let columns: SQL = "\(ContentKeyAttributes.columns), key_version, sealed, bound"
+
+    /// Reads `columns`.
     init(reading row: borrowing SQLiteStatement) throws(StoreError) {
         guard let keyVersion = UInt32(exactly: try row.integer(at: 10)) else { throw .recordMalformed }
         self.init(
@@ -16,8 +18,12 @@ extension StoredContentKey {
 }
 
 extension ContentKeyAttributes {
-    /// Reads kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp and
-    /// least_security_level.
+    static let columns: SQL = """
+        kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp, \
+        least_security_level
+        """
+
+    /// Reads `columns`.
     init(reading row: borrowing SQLiteStatement) throws(StoreError) {
         var columns = ContentKeyColumns(
             keyID: try row.bytes(at: 0), contentID: try row.text(at: 1), scheme: try row.text(at: 4),

@@ -16,47 +16,29 @@ struct KeyReader: ~Copyable {
     let connection: SQLiteConnection
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
         try connection.execute("PRAGMA query_only = ON")
-        let byAlias = try connection.prepare(
+        byAlias = connection.statement(
+            "SELECT \(ContentKeyRow.columns) FROM asset_alias JOIN content_key USING (kid) WHERE alias = ?1")
+        byKeyID = connection.statement("SELECT \(ContentKeyRow.columns) FROM content_key WHERE kid = ?1")
+        byAliasOrKeyID = connection.statement(
             """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM asset_alias JOIN content_key USING (kid) WHERE alias = ?1
+            SELECT \(ContentKeyRow.columns) FROM content_key
+            WHERE kid = coalesce((SELECT kid FROM asset_alias WHERE alias = ?1), ?2)
             """)
-        let byKeyID = try connection.prepare(
+        liveByContent = connection.statement(
+            "SELECT \(ContentKeyRow.columns) FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 2")
+        page = connection.statement(
             """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE kid = ?1
+            SELECT \(ContentKeyAttributes.columns) FROM content_key
+            WHERE (content_id, kid) > (?1, ?2) ORDER BY content_id, kid LIMIT ?3
             """)
-        let byAliasOrKeyID = try connection.prepare(
+        pageOfContent = connection.statement(
             """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE kid = coalesce((SELECT kid FROM asset_alias WHERE alias = ?1), ?2)
-            """)
-        let liveByContent = try connection.prepare(
-            """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 2
-            """)
-        let page = try connection.prepare(
-            """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level
-            FROM content_key WHERE (content_id, kid) > (?1, ?2) ORDER BY content_id, kid LIMIT ?3
-            """)
-        let pageOfContent = try connection.prepare(
-            """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level
-            FROM content_key WHERE content_id = ?1 AND kid > ?2 ORDER BY kid LIMIT ?3
+            SELECT \(ContentKeyAttributes.columns) FROM content_key
+            WHERE content_id = ?1 AND kid > ?2 ORDER BY kid LIMIT ?3
             """)
         // Each step finds one content by a look-up in the index, however many keys the content before it has.
-        let contents = try connection.prepare(
+        contents = connection.statement(
             """
             WITH RECURSIVE content (id) AS (
                 SELECT * FROM (
@@ -69,19 +51,9 @@ struct KeyReader: ~Copyable {
                 FROM content WHERE content.id IS NOT NULL)
             SELECT id FROM content WHERE id IS NOT NULL LIMIT ?3
             """)
-        let lookUp = try WishLookUp(&connection)
-        let number = try connection.prepare("SELECT number FROM key_generation WHERE id = 1")
-        let periods = try PeriodReader(&connection)
-        self.periods = periods
-        self.byAlias = byAlias
-        self.byKeyID = byKeyID
-        self.byAliasOrKeyID = byAliasOrKeyID
-        self.liveByContent = liveByContent
-        self.page = page
-        self.pageOfContent = pageOfContent
-        self.contents = contents
-        self.lookUp = lookUp
-        self.number = number
+        lookUp = WishLookUp(&connection)
+        number = connection.statement("SELECT number FROM key_generation WHERE id = 1")
+        periods = PeriodReader(&connection)
         self.connection = connection
     }
 

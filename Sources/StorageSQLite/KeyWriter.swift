@@ -17,52 +17,30 @@ struct KeyWriter: ~Copyable {
     private var newestPeriod: SQLiteStatement
     private(set) var connection: SQLiteConnection
 
-    init(_ connection: consuming SQLiteConnection) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
-        let insertKey = try connection.prepare(
+    init(_ connection: consuming SQLiteConnection) {
+        insertKey = connection.statement(
             """
-            INSERT INTO content_key
-                (kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound)
+            INSERT INTO content_key (\(ContentKeyRow.columns))
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (kid) DO NOTHING
             """)
-        let keyByID = try connection.prepare(
-            """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE kid = ?1
-            """)
-        let insertAlias = try connection.prepare(
-            "INSERT INTO asset_alias (alias, kid) VALUES (?1, ?2)")
-        let keyIDByAlias = try connection.prepare("SELECT kid FROM asset_alias WHERE alias = ?1")
-        let lookUp = try WishLookUp(&connection)
-        let countRandom = try connection.prepare("UPDATE key_generation SET number = number + ?1 WHERE id = 1")
-        let raiseCounter = try connection.prepare(
+        keyByID = connection.statement("SELECT \(ContentKeyRow.columns) FROM content_key WHERE kid = ?1")
+        insertAlias = connection.statement("INSERT INTO asset_alias (alias, kid) VALUES (?1, ?2)")
+        keyIDByAlias = connection.statement("SELECT kid FROM asset_alias WHERE alias = ?1")
+        lookUp = WishLookUp(&connection)
+        countRandom = connection.statement("UPDATE key_generation SET number = number + ?1 WHERE id = 1")
+        raiseCounter = connection.statement(
             "UPDATE key_generation SET number = max(number, ?1) WHERE id = 1 RETURNING number")
-        let counter = try connection.prepare("SELECT number, installation FROM key_generation WHERE id = 1")
-        let joinFile = try connection.prepare("UPDATE key_generation SET installation = ?1 WHERE id = 1")
-        let periods = try PeriodWriter(&connection)
-        let spellings = try SpellingTable(&connection)
-        let newestPeriod = try connection.prepare(
+        counter = connection.statement("SELECT number, installation FROM key_generation WHERE id = 1")
+        joinFile = connection.statement("UPDATE key_generation SET installation = ?1 WHERE id = 1")
+        periods = PeriodWriter(&connection)
+        spellings = SpellingTable(&connection)
+        newestPeriod = connection.statement(
             """
             SELECT (SELECT period_index FROM content_key
                 WHERE content_id = ?1 AND period_index IS NOT NULL AND state = 'live'
                 ORDER BY period_index DESC LIMIT 1)
             FROM live_content WHERE content_id = ?1 AND period_seconds IS NULL
             """)
-        self.periods = periods
-        self.spellings = spellings
-        self.newestPeriod = newestPeriod
-        self.insertKey = insertKey
-        self.keyByID = keyByID
-        self.insertAlias = insertAlias
-        self.keyIDByAlias = keyIDByAlias
-        self.lookUp = lookUp
-        self.countRandom = countRandom
-        self.raiseCounter = raiseCounter
-        self.counter = counter
-        self.joinFile = joinFile
         self.connection = connection
     }
 

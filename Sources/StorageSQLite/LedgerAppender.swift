@@ -20,7 +20,7 @@ package struct LedgerAppender: ~Copyable {
         let reader = try LedgerReader.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
         do throws(StoreError) {
             let connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-            return try LedgerAppender(chain, reader, connection)
+            return LedgerAppender(chain, reader, connection)
         } catch {
             throw .store(error)
         }
@@ -28,11 +28,10 @@ package struct LedgerAppender: ~Copyable {
 
     private init(
         _ chain: LedgerChain, _ reader: consuming LedgerReader, _ connection: consuming SQLiteConnection
-    ) throws(StoreError) {
-        let inserts = try LedgerInserts(&connection)
+    ) {
+        inserts = LedgerInserts(&connection)
         self.chain = chain
         self.reader = reader
-        self.inserts = inserts
         self.connection = connection
     }
 

@@ -126,7 +126,7 @@ package struct LedgerFile {
 
     private func verifyEnd(_ chain: LedgerChain, _ connection: inout SQLiteConnection) throws(StorageOpeningError) {
         let isSealed = try wrap(StorageOpeningError.store) { () throws(StoreError) in
-            var writer = try LedgerWriter(chain, &connection)
+            var writer = LedgerWriter(chain, &connection)
             return try writer.verifyEnd(known: .start)
         }
         guard isSealed else { throw .ledgerDiffers(path: path) }

@@ -39,7 +39,7 @@ package struct LedgerIndex: ~Copyable {
             // Rows that a power cut removes are indexed again.
             try connection.execute("PRAGMA synchronous = NORMAL")
             try connection.execute(schema)
-            return try LedgerIndex(connection)
+            return LedgerIndex(connection)
         }
     }
 
@@ -56,32 +56,22 @@ package struct LedgerIndex: ~Copyable {
         ) STRICT, WITHOUT ROWID;
         """
 
-    private init(_ connection: consuming SQLiteConnection) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
-        let through = try connection.prepare("SELECT through, mark FROM progress WHERE id = 1")
-        let setThrough = try connection.prepare(
+    private init(_ connection: consuming SQLiteConnection) {
+        through = connection.statement("SELECT through, mark FROM progress WHERE id = 1")
+        setThrough = connection.statement(
             """
             INSERT INTO progress (id, through, mark) VALUES (1, ?1, ?2)
             ON CONFLICT (id) DO UPDATE SET through = ?1, mark = ?2
             """)
-        let insert = try connection.prepare(
-            "INSERT INTO posting (term, sequence) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
-        let delete = try connection.prepare("DELETE FROM posting WHERE term = ?1 AND sequence = ?2")
-        let postings = try connection.prepare(
+        insert = connection.statement("INSERT INTO posting (term, sequence) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
+        delete = connection.statement("DELETE FROM posting WHERE term = ?1 AND sequence = ?2")
+        postings = connection.statement(
+            "SELECT sequence FROM posting WHERE term = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT ?4")
+        newestPostings = connection.statement(
             """
-            SELECT sequence FROM posting WHERE term = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT ?4
+            SELECT sequence FROM posting
+            WHERE term = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence DESC LIMIT ?4
             """)
-        let newestPostings = try connection.prepare(
-            """
-            SELECT sequence FROM posting WHERE term = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence DESC LIMIT ?4
-            """)
-        self.through = through
-        self.setThrough = setThrough
-        self.insert = insert
-        self.delete = delete
-        self.postings = postings
-        self.newestPostings = newestPostings
         self.connection = connection
     }
 

@@ -33,23 +33,18 @@ package struct LedgerPurger: ~Copyable {
     private init(
         _ chain: LedgerChain, _ reader: consuming LedgerReader, _ connection: consuming SQLiteConnection
     ) throws(StoreError) {
-        let deleteRows = try connection.prepare("DELETE FROM ledger_entry WHERE sequence <= ?1")
-        let deleteBatches = try connection.prepare("DELETE FROM ledger_batch WHERE first_sequence <= ?1")
-        let count = try connection.prepare(
+        try connection.execute("PRAGMA synchronous = NORMAL")
+        deleteRows = connection.statement("DELETE FROM ledger_entry WHERE sequence <= ?1")
+        deleteBatches = connection.statement("DELETE FROM ledger_batch WHERE first_sequence <= ?1")
+        count = connection.statement(
             """
             INSERT INTO ledger_purge (id, row_count, through) VALUES (1, ?1, ?2)
             ON CONFLICT (id) DO UPDATE SET row_count = row_count + ?1, through = ?2
             """)
-        let counted = try connection.prepare("SELECT row_count, through FROM ledger_purge WHERE id = 1")
-        let inserts = try LedgerInserts(&connection)
-        try connection.execute("PRAGMA synchronous = NORMAL")
-        self.count = count
-        self.counted = counted
+        counted = connection.statement("SELECT row_count, through FROM ledger_purge WHERE id = 1")
+        inserts = LedgerInserts(&connection)
         self.chain = chain
         self.reader = reader
-        self.deleteRows = deleteRows
-        self.deleteBatches = deleteBatches
-        self.inserts = inserts
         self.connection = connection
     }
 

@@ -16,19 +16,18 @@ package struct LedgerReader: ~Copyable {
         return try StorageOpeningError.opening(path) { () throws(StoreError) in
             var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
             try connection.execute("PRAGMA query_only = ON")
-            return try LedgerReader(connection)
+            var reader = LedgerReader(connection)
+            // The first read fails if the file has no ledger.
+            _ = try reader.link()
+            return reader
         }
     }
 
-    init(_ connection: consuming SQLiteConnection) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
-        let tables = try LedgerSelects(&connection)
+    init(_ connection: consuming SQLiteConnection) {
+        tables = LedgerSelects(&connection)
         // This costs two look-ups in the tree. Both functions in one SELECT would read every row.
-        let ends = try connection.prepare(
+        ends = connection.statement(
             "SELECT (SELECT min(sequence) FROM ledger_entry), (SELECT max(sequence) FROM ledger_entry)")
-        self.tables = tables
-        self.ends = ends
         self.connection = connection
     }
 

@@ -28,8 +28,8 @@ package struct LedgerRejoiner: ~Copyable {
             try connection.execute(
                 "CREATE TEMP TABLE set_aside (number INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body BLOB NOT NULL)"
             )
-            let inserts = try LedgerInserts(&connection)
-            let selects = try LedgerSelects(&connection)
+            let inserts = LedgerInserts(&connection)
+            let selects = LedgerSelects(&connection)
             try connection.beginImmediate()
             for sql in [
                 """
@@ -37,7 +37,7 @@ package struct LedgerRejoiner: ~Copyable {
                 SELECT sequence, body FROM ledger_entry WHERE sequence > ?1 ORDER BY sequence
                 """, "DELETE FROM ledger_entry WHERE sequence > ?1",
                 "DELETE FROM ledger_batch WHERE first_sequence > ?1",
-            ] as [StaticString] {
+            ] as [SQL] {
                 var statement = try connection.prepare(sql)
                 try statement.run([fork.sequence])
             }

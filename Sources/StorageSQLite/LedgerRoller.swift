@@ -44,16 +44,12 @@ package struct LedgerRoller: ~Copyable {
     private init(
         _ chain: LedgerChain, _ reader: consuming LedgerReader, _ connection: consuming SQLiteConnection
     ) throws(StoreError) {
-        let deleteRow = try connection.prepare("DELETE FROM ledger_entry WHERE sequence = ?1")
-        let updateSeal = try connection.prepare("UPDATE ledger_batch SET mac = ?2 WHERE first_sequence = ?1")
-        let inserts = try LedgerInserts(&connection)
-        let next = try Self.endOfRolledUp(&connection) + 1
-        self.next = next
+        next = try Self.endOfRolledUp(&connection) + 1
+        deleteRow = connection.statement("DELETE FROM ledger_entry WHERE sequence = ?1")
+        updateSeal = connection.statement("UPDATE ledger_batch SET mac = ?2 WHERE first_sequence = ?1")
+        inserts = LedgerInserts(&connection)
         self.chain = chain
         self.reader = reader
-        self.deleteRow = deleteRow
-        self.updateSeal = updateSeal
-        self.inserts = inserts
         self.connection = connection
     }
 

@@ -13,14 +13,10 @@ struct LedgerInserts: ~Copyable {
     private var insertRow: SQLiteStatement
     private var insertBatch: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
-        let insertRow = try connection.prepare("INSERT INTO ledger_entry (sequence, body) VALUES (?1, ?2)")
-        let insertBatch = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        insertRow = connection.statement("INSERT INTO ledger_entry (sequence, body) VALUES (?1, ?2)")
+        insertBatch = connection.statement(
             "INSERT INTO ledger_batch (first_sequence, last_sequence, at, mac) VALUES (?1, ?2, ?3, ?4)")
-        self.insertRow = insertRow
-        self.insertBatch = insertBatch
     }
 
     mutating func insert(_ row: LedgerRow) throws(StoreError) {
@@ -58,22 +54,19 @@ struct LedgerSelects: ~Copyable {
     private var batchesBackward: SQLiteStatement
     private var rows: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let batchesForward = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        batchesForward = connection.statement(
             """
             SELECT first_sequence, last_sequence, at, mac FROM ledger_batch
             WHERE first_sequence >= ?1 ORDER BY first_sequence LIMIT ?2
             """)
-        let batchesBackward = try connection.prepare(
+        batchesBackward = connection.statement(
             """
             SELECT first_sequence, last_sequence, at, mac FROM ledger_batch
             WHERE first_sequence <= ?1 ORDER BY first_sequence DESC LIMIT ?2
             """)
-        let rows = try connection.prepare(
+        rows = connection.statement(
             "SELECT sequence, body FROM ledger_entry WHERE sequence BETWEEN ?1 AND ?2 ORDER BY sequence LIMIT ?3")
-        self.batchesForward = batchesForward
-        self.batchesBackward = batchesBackward
-        self.rows = rows
     }
 
     /// Returns batches whose first sequence is at least `first`, in ascending order.

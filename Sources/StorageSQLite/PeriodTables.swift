@@ -8,20 +8,12 @@ struct PeriodReader: ~Copyable {
     private var keys: SQLiteStatement
     private var ends: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let content = try connection.prepare(
-            """
-            SELECT content_id, window_periods, revision, ended_at, first_index, first_start, period_seconds, periods_ahead,
-                tracks, scheme
-            FROM live_content WHERE content_id = ?1
-            """)
-        let page = try connection.prepare(
-            """
-            SELECT content_id, window_periods, revision, ended_at, first_index, first_start, period_seconds, periods_ahead,
-                tracks, scheme
-            FROM live_content WHERE content_id > ?1 ORDER BY content_id LIMIT ?2
-            """)
-        let newest = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        content = connection.statement(
+            "SELECT \(LiveContent.columns) FROM live_content WHERE content_id = ?1")
+        page = connection.statement(
+            "SELECT \(LiveContent.columns) FROM live_content WHERE content_id > ?1 ORDER BY content_id LIMIT ?2")
+        newest = connection.statement(
             """
             SELECT period_index,
                 (SELECT starts_at FROM key_period WHERE content_id = ?1 AND period_index = content_key.period_index),
@@ -29,24 +21,18 @@ struct PeriodReader: ~Copyable {
             FROM content_key WHERE content_id = ?1 AND period_index IS NOT NULL AND state = 'live'
             GROUP BY period_index ORDER BY period_index DESC LIMIT ?2
             """)
-        let keys = try connection.prepare(
+        keys = connection.statement(
             """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level
-            FROM content_key WHERE content_id = ?1 AND period_index BETWEEN ?2 AND ?3 LIMIT ?4
+            SELECT \(ContentKeyAttributes.columns) FROM content_key
+            WHERE content_id = ?1 AND period_index BETWEEN ?2 AND ?3 LIMIT ?4
             """)
-        let ends = try connection.prepare(
+        ends = connection.statement(
             """
             SELECT content_id, ends_at FROM key_period WHERE ends_at > ?1 AND EXISTS (
                 SELECT 1 FROM content_key WHERE content_key.content_id = key_period.content_id
                     AND content_key.period_index = key_period.period_index AND state = 'live')
             ORDER BY ends_at DESC LIMIT ?2
             """)
-        self.content = content
-        self.page = page
-        self.newest = newest
-        self.keys = keys
-        self.ends = ends
     }
 
     mutating func livePeriods(of contentID: ContentID) throws(StoreError) -> LivePeriods? {
@@ -117,28 +103,24 @@ struct PeriodWriter: ~Copyable {
     private var update: SQLiteStatement
     private var note: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let insert = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        insert = connection.statement(
             """
-            INSERT INTO live_content (content_id, window_periods, revision, ended_at, first_index, first_start, period_seconds,
-                periods_ahead, tracks, scheme)
+            INSERT INTO live_content (\(LiveContent.columns))
             VALUES (?1, ?2, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (content_id) DO NOTHING RETURNING revision
             """)
-        let update = try connection.prepare(
+        update = connection.statement(
             """
             UPDATE live_content SET window_periods = ?2, revision = revision + 1, ended_at = ?4, first_index = ?5,
                 first_start = ?6, period_seconds = ?7, periods_ahead = ?8, tracks = ?9, scheme = ?10
             WHERE content_id = ?1 AND revision = ?3 RETURNING revision
             """)
-        let note = try connection.prepare(
+        note = connection.statement(
             """
             INSERT INTO key_period (content_id, period_index, starts_at, ends_at) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (content_id, period_index) DO UPDATE
                 SET starts_at = coalesce(excluded.starts_at, starts_at), ends_at = coalesce(excluded.ends_at, ends_at)
             """)
-        self.insert = insert
-        self.update = update
-        self.note = note
     }
 
     /// Stores the content. Returns false if the stored content has another revision than the given one.
@@ -176,7 +158,12 @@ extension SQLiteStatement {
 }
 
 extension LiveContent {
-    /// Reads the columns in the order of the SELECT statements of `PeriodReader`.
+    fileprivate static let columns: SQL = """
+        content_id, window_periods, revision, ended_at, first_index, first_start, period_seconds, periods_ahead, \
+        tracks, scheme
+        """
+
+    /// Reads `columns`.
     fileprivate init(reading row: borrowing SQLiteStatement) throws(StoreError) {
         func integer(_ column: Int32) throws(StoreError) -> Int64? {
             row.isNull(at: column) ? nil : try row.integer(at: column)

@@ -40,7 +40,7 @@ extension SQLiteConnection {
     }
 
     /// Returns the first column of the first row of a statement that always gives a row.
-    mutating func readInteger(_ sql: StaticString) throws(StoreError) -> Int64 {
+    mutating func readInteger(_ sql: SQL) throws(StoreError) -> Int64 {
         var statement = try prepare(sql)
         guard try statement.step() else { throw .recordMalformed }
         return try statement.integer(at: 0)

@@ -46,15 +46,18 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         try check(unsafe sqlite3_exec(handle, Self.characters(sql), nil, nil, nil))
     }
 
-    /// Prepares a statement for many runs.
-    mutating func prepare(_ sql: StaticString) throws(StoreError) -> SQLiteStatement {
-        var prepared: OpaquePointer?
-        let code = unsafe sqlite3_prepare_v3(
-            handle, Self.characters(sql), Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared,
-            nil)
-        try check(code)
-        guard let prepared = unsafe prepared else { preconditionFailure("a literal holds a statement") }
-        return unsafe SQLiteStatement(owning: prepared)
+    /// Prepares a statement for many runs. If that fails, the first run prepares it again, and throws if it must.
+    ///
+    /// It does not throw, because the initializer of a noncopyable value must not throw when it has set some fields.
+    mutating func statement(_ sql: SQL) -> SQLiteStatement {
+        unsafe SQLiteStatement(sql, on: handle)
+    }
+
+    /// Prepares a statement, or throws the reason why it cannot be prepared.
+    mutating func prepare(_ sql: SQL) throws(StoreError) -> SQLiteStatement {
+        var statement = statement(sql)
+        try statement.prepare()
+        return statement
     }
 
     /// Turns the write-ahead log on, so that readers and one writer can work at the same time. This is permanent, and
@@ -198,6 +201,25 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         // A literal is valid until the program ends.
         return unsafe UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
     }
+}
+
+/// SQL of this program: a literal, which may contain other SQL of this program.
+struct SQL: ExpressibleByStringInterpolation, Sendable {
+    struct Interpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) {}
+
+        mutating func appendLiteral(_ literal: String) { text += literal }
+
+        mutating func appendInterpolation(_ sql: SQL) { text += sql.text }
+    }
+
+    let text: String
+
+    init(stringLiteral literal: String) { text = literal }
+
+    init(stringInterpolation: Interpolation) { text = stringInterpolation.text }
 }
 
 /// Throws the error of an SQLite result code. Returns if the code is success.

@@ -33,44 +33,31 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
 
     private init(
         _ ring: KeyRing, _ connection: consuming SQLiteConnection, _ writer: consuming KeyWriter
-    ) throws(StoreError) {
-        let pageByVersion = try Self.preparePages(&connection)
-        let reseal = try connection.prepare(
+    ) {
+        pageByVersion = Self.pages(&connection)
+        reseal = connection.statement(
             """
             UPDATE content_key SET key_version = ?1, sealed = ?2, bound = ?6
             WHERE kid = ?3 AND key_version = ?4 AND sealed = ?5
             """)
-        let deleteAliases = try connection.prepare("DELETE FROM asset_alias WHERE kid = ?1")
-        let deleteKey = try connection.prepare("DELETE FROM content_key WHERE kid = ?1")
-        let setState = try connection.prepare("UPDATE content_key SET state = ?1 WHERE kid = ?2")
-        let aliases = try connection.prepare("SELECT alias FROM asset_alias WHERE kid = ?1 ORDER BY alias")
-        let deleteProof = try connection.prepare(
+        deleteAliases = connection.statement("DELETE FROM asset_alias WHERE kid = ?1")
+        deleteKey = connection.statement("DELETE FROM content_key WHERE kid = ?1")
+        setState = connection.statement("UPDATE content_key SET state = ?1 WHERE kid = ?2")
+        aliases = connection.statement("SELECT alias FROM asset_alias WHERE kid = ?1 ORDER BY alias")
+        deleteProof = connection.statement(
             """
             DELETE FROM key_encryption_key WHERE version <> ?1
                 AND NOT EXISTS (SELECT 1 FROM content_key WHERE key_version = key_encryption_key.version)
             """)
-        let countKeys = try connection.prepare("SELECT count(*) FROM content_key")
+        countKeys = connection.statement("SELECT count(*) FROM content_key")
         self.ring = ring
         self.writer = writer
-        self.pageByVersion = pageByVersion
-        self.reseal = reseal
-        self.deleteAliases = deleteAliases
-        self.deleteKey = deleteKey
-        self.setState = setState
-        self.aliases = aliases
-        self.deleteProof = deleteProof
-        self.countKeys = countKeys
         self.connection = connection
     }
 
     /// What reads keys in the order of their ids: those behind the first parameter, at most as many as the second.
-    static func preparePages(_ connection: inout SQLiteConnection) throws(StoreError) -> SQLiteStatement {
-        try connection.prepare(
-            """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE kid > ?1 ORDER BY kid LIMIT ?2
-            """)
+    static func pages(_ connection: inout SQLiteConnection) -> SQLiteStatement {
+        connection.statement("SELECT \(ContentKeyRow.columns) FROM content_key WHERE kid > ?1 ORDER BY kid LIMIT ?2")
     }
 
     package func count() throws(StoreError) -> Int {
@@ -228,7 +215,7 @@ extension KeyFinding {
 }
 
 extension SQLiteStatement {
-    /// Opens the seals of the next keys. Of `SQLiteKeyMaintenance.preparePages`.
+    /// Opens the seals of the next keys. Of `SQLiteKeyMaintenance.pages`.
     mutating func checkKeys(after keyID: [UInt8], limit: Int, _ ring: KeyRing) throws(StoreError) -> KeyCheckStep {
         defer { reset() }
         try bind(keyID, at: 1)

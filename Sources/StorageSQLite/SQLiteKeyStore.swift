@@ -51,7 +51,7 @@ package final class SQLiteKeyStore: ContentKeyStore {
             let readers = try ReaderPool(count: maximumReaders) { () throws(StoreError) in
                 try KeyReader(SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
             }
-            var writer = try KeyWriter(connection)
+            var writer = KeyWriter(connection)
             let generation = generationFile.map { KeyLossWatch(path: $0) }
             try generation?.open(on: &writer)
             return SQLiteKeyStore(ring: ring, readers: readers, writer: writer, generation)

@@ -2,18 +2,32 @@ import CSQLite
 import ContentKeys
 import Records
 
-/// Owns a prepared statement.
+/// Owns a prepared statement. It runs only while its connection exists.
 ///
 /// A run binds the values, steps through the rows and ends with `reset`. After that, the statement can run again. Only
 /// the thread that currently uses the connection may use its statements.
 @safe
 struct SQLiteStatement: ~Copyable, @unchecked Sendable {
     // Safe to send: only this value has the handle, and a connection is always sent together with its statements.
-    private let handle: OpaquePointer
+    private let connection: OpaquePointer
+    private let sql: SQL
+    /// Nil if the statement could not be prepared yet.
+    private var handle: OpaquePointer?
 
     @unsafe
-    init(owning handle: OpaquePointer) {
-        unsafe self.handle = handle
+    init(_ sql: SQL, on connection: OpaquePointer) {
+        self.sql = sql
+        unsafe self.connection = connection
+        // An error is thrown by the first run, unless the statement can be prepared then.
+        try? prepare()
+    }
+
+    /// Prepares the statement, if it is not prepared yet.
+    mutating func prepare() throws(StoreError) {
+        if unsafe handle != nil { return }
+        let code = unsafe sqlite3_prepare_v3(
+            connection, sql.text, Int32(sql.text.utf8.count), UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
+        guard code == SQLITE_OK else { throw unsafe .unavailable(StoreOutage(code: code, of: connection)) }
     }
 
     deinit {
@@ -22,6 +36,7 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
 
     /// Sets parameter `index`, counted from 1. SQLite makes its own copy of the bytes.
     mutating func bind(_ bytes: [UInt8], at index: Int32) throws(StoreError) {
+        try prepare()
         try check(unsafe latchkey_sqlite3_bind_blob_copy(handle, index, bytes, Int32(bytes.count)))
     }
 
@@ -37,24 +52,27 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
 
     mutating func bind(_ text: String?, at index: Int32) throws(StoreError) {
         guard let text else { return try bindNull(at: index) }
+        try prepare()
         try check(unsafe latchkey_sqlite3_bind_text_copy(handle, index, text, Int32(text.utf8.count)))
     }
 
     mutating func bind(_ integer: Int64?, at index: Int32) throws(StoreError) {
         guard let integer else { return try bindNull(at: index) }
+        try prepare()
         try check(unsafe sqlite3_bind_int64(handle, index, integer))
     }
 
     private mutating func bindNull(at index: Int32) throws(StoreError) {
+        try prepare()
         try check(unsafe sqlite3_bind_null(handle, index))
     }
 
     /// Goes to the next row. Returns false if there are no more rows.
     mutating func step() throws(StoreError) -> Bool {
+        try prepare()
         let code = unsafe sqlite3_step(handle)
         guard code == SQLITE_ROW || code == SQLITE_DONE else {
-            // SQLite keeps the connection until its statements are finalized.
-            throw unsafe .unavailable(StoreOutage(code: code, of: sqlite3_db_handle(handle)))
+            throw unsafe .unavailable(StoreOutage(code: code, of: connection))
         }
         return code == SQLITE_ROW
     }

@@ -10,21 +10,14 @@ struct SpellingTable: ~Copyable {
     private var anyLiveKey: SQLiteStatement
     private var contentOfKey: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let contentsOfKey = try connection.prepare("SELECT content_id FROM key_spelling WHERE kid = ?1")
-        let keysOfContent = try connection.prepare("SELECT kid FROM key_spelling WHERE content_id = ?1")
-        let insertPair = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        contentsOfKey = connection.statement("SELECT content_id FROM key_spelling WHERE kid = ?1")
+        keysOfContent = connection.statement("SELECT kid FROM key_spelling WHERE content_id = ?1")
+        insertPair = connection.statement(
             "INSERT INTO key_spelling (kid, content_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
-        let anyKey = try connection.prepare("SELECT 1 FROM content_key WHERE content_id = ?1 LIMIT 1")
-        let anyLiveKey = try connection.prepare(
-            "SELECT 1 FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 1")
-        let contentOfKey = try connection.prepare("SELECT content_id, state FROM content_key WHERE kid = ?1")
-        self.contentsOfKey = contentsOfKey
-        self.keysOfContent = keysOfContent
-        self.insertPair = insertPair
-        self.anyKey = anyKey
-        self.anyLiveKey = anyLiveKey
-        self.contentOfKey = contentOfKey
+        anyKey = connection.statement("SELECT 1 FROM content_key WHERE content_id = ?1 LIMIT 1")
+        anyLiveKey = connection.statement("SELECT 1 FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 1")
+        contentOfKey = connection.statement("SELECT content_id, state FROM content_key WHERE kid = ?1")
     }
 
     /// Notes the ids of a key that is about to be stored. Throws `keyIDSpellsContent` if one of them is new and its
@@ -134,7 +127,7 @@ extension SQLiteConnection {
             guard let contentID = try? ContentID(contents.text(at: 0)) else { throw .recordMalformed }
             pairs += SpelledName.names(of: contentID)
         }
-        var table = try SpellingTable(&self)
+        var table = SpellingTable(&self)
         for pair in pairs { try table.insert(pair) }
     }
 }

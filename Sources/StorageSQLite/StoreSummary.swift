@@ -58,7 +58,7 @@ package struct StoreSummary: Equatable, Sendable {
         keyCount = try connection.readInteger("SELECT count(*) FROM content_key")
         (link, sealedAt, firstSequence, entryCount) = (.start, nil, nil, 0)
         if try connection.hasTable("ledger_batch") {
-            var selects = try LedgerSelects(&connection)
+            var selects = LedgerSelects(&connection)
             let last = try selects.batches(atOrBefore: .max, limit: 1).first
             (link, sealedAt) = (last?.link ?? .start, last?.at)
             entryCount = try connection.readInteger("SELECT count(*) FROM ledger_entry")
@@ -99,7 +99,7 @@ package enum SealedKeyCheck {
             StorageOpeningError.store, try connection.readInteger("SELECT max(number) FROM schema_migration"))
         guard newest >= StoreSummary.knownSchema else { return nil }
         return try wrap(StorageOpeningError.store) { () throws(StoreError) in
-            var statement = try SQLiteKeyMaintenance.preparePages(&connection)
+            var statement = SQLiteKeyMaintenance.pages(&connection)
             var (count, last) = (0, [UInt8]())
             while true {
                 let step = try statement.checkKeys(after: last, limit: 500, ring)

@@ -6,23 +6,14 @@ struct WishLookUp: ~Copyable {
     private var byKeyID: SQLiteStatement
     private var liveByTrack: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let byKeyID = try connection.prepare(
-            """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE kid = ?1
-            """)
+    init(_ connection: inout SQLiteConnection) {
+        byKeyID = connection.statement("SELECT \(ContentKeyRow.columns) FROM content_key WHERE kid = ?1")
         // IS also compares NULL, and uses the index.
-        let liveByTrack = try connection.prepare(
+        liveByTrack = connection.statement(
             """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE content_id = ?1 AND track_label IS ?2 AND period_index IS ?3 AND state = 'live'
-            LIMIT 2
+            SELECT \(ContentKeyRow.columns) FROM content_key
+            WHERE content_id = ?1 AND track_label IS ?2 AND period_index IS ?3 AND state = 'live' LIMIT 2
             """)
-        self.byKeyID = byKeyID
-        self.liveByTrack = liveByTrack
     }
 
     /// Returns which of the wished keys exist. Throws `conflict`, and throws `store` if a row cannot be read or opened.

@@ -28,7 +28,7 @@ import Testing
         SQLiteSchema.Migration(number: newest + 1, oldestProgram: oldestProgram, script: script)
     }
 
-    func integer(_ sql: StaticString) throws -> Int64 {
+    func integer(_ sql: SQL) throws -> Int64 {
         var connection = try connect()
         return try connection.readInteger(sql)
     }
@@ -102,7 +102,7 @@ import Testing
     @Test func usesAnIndexForEveryLookUp() throws {
         try migrate()
         var connection = try connect()
-        let plans: [StaticString] = [
+        let plans: [SQL] = [
             "EXPLAIN QUERY PLAN SELECT sealed FROM content_key WHERE kid = ?1",
             "EXPLAIN QUERY PLAN SELECT sealed FROM asset_alias JOIN content_key USING (kid) WHERE alias = ?1",
             "EXPLAIN QUERY PLAN SELECT sealed FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 2",

@@ -18,12 +18,12 @@ import Testing
 
     /// The statements of a program that knows only the first step.
     private enum FirstProgram {
-        static let insert: StaticString = """
+        static let insert: SQL = """
             INSERT INTO content_key
                 (kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (kid) DO NOTHING
             """
-        static let select: StaticString = """
+        static let select: SQL = """
             SELECT kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed
             FROM content_key WHERE kid = ?1
             """

@@ -11,12 +11,12 @@ struct AccountReader: ~Copyable {
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA query_only = ON")
-        let devices = try connection.prepare(
+        devices = connection.statement(
             """
             SELECT device, added_at, seen_at, kept_until FROM device
             WHERE owner = ?1 AND device > ?2 AND kept_until > ?3 ORDER BY device LIMIT ?4
             """)
-        let playbacks = try connection.prepare(
+        playbacks = connection.statement(
             """
             SELECT slot.playback_group, number, slot_group.name, device, playback, content_name.name, is_counted,
                 is_confirmed, slot.held_until
@@ -25,17 +25,12 @@ struct AccountReader: ~Copyable {
             WHERE owner = ?1 AND (slot.playback_group, number) > (?2, ?3) AND slot.held_until > ?4
             ORDER BY slot.playback_group, number LIMIT ?5
             """)
-        let rentals = try connection.prepare(
+        rentals = connection.statement(
             """
             SELECT name, content, opened_at, first_play, kept_until FROM rental
             WHERE owner = ?1 AND name > ?2 AND kept_until > ?3 ORDER BY name LIMIT ?4
             """)
-        let rental = try connection.prepare(
-            "SELECT opened_at, first_play FROM rental WHERE name = ?1 AND kept_until > ?2")
-        self.devices = devices
-        self.playbacks = playbacks
-        self.rentals = rentals
-        self.rental = rental
+        rental = connection.statement("SELECT opened_at, first_play FROM rental WHERE name = ?1 AND kept_until > ?2")
         self.connection = connection
     }
 

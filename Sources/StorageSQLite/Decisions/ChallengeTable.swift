@@ -7,21 +7,15 @@ struct ChallengeTable: ~Copyable {
     private var insert: SQLiteStatement
     private var delete: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let count = try connection.prepare(
-            """
-            SELECT count(*), coalesce(max(challenge = ?2), 0) FROM challenge WHERE holder = ?1 AND expires_at > ?3
-            """)
-        let insert = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        count = connection.statement(
+            "SELECT count(*), coalesce(max(challenge = ?2), 0) FROM challenge WHERE holder = ?1 AND expires_at > ?3")
+        insert = connection.statement(
             """
             INSERT INTO challenge (holder, challenge, expires_at) VALUES (?1, ?2, ?3)
             ON CONFLICT (holder, challenge) DO UPDATE SET expires_at = ?3
             """)
-        let delete = try connection.prepare(
-            "DELETE FROM challenge WHERE holder = ?1 AND challenge = ?2 RETURNING expires_at")
-        self.count = count
-        self.insert = insert
-        self.delete = delete
+        delete = connection.statement("DELETE FROM challenge WHERE holder = ?1 AND challenge = ?2 RETURNING expires_at")
     }
 
     mutating func open(_ request: ChallengeRequest, expiresAt: Int64, limit: Int) throws(StoreError) -> Bool {

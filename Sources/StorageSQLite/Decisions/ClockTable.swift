@@ -6,24 +6,22 @@ struct ClockTable: ~Copyable {
     private var keep: SQLiteStatement
     private var accept: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
+    init(_ connection: inout SQLiteConnection) {
         // The operator may have accepted a time that the writer has not read yet. The writer's older record must not
         // undo it.
-        let keep = try connection.prepare(
+        keep = connection.statement(
             """
             INSERT INTO clock (id, settled, reference, standing, acceptance, accepted_offset) VALUES (1, ?1, ?2, ?3, ?4, ?5)
             ON CONFLICT (id) DO UPDATE SET settled = max(settled, ?1), reference = ?2, standing = ?3
                 WHERE acceptance = ?4
             """)
-        let accept = try connection.prepare(
+        accept = connection.statement(
             """
             INSERT INTO clock (id, settled, reference, standing, acceptance, accepted_offset)
             VALUES (1, ?1, ?1, 'accepted', 1, ?2)
             ON CONFLICT (id) DO UPDATE SET settled = max(settled, ?1), reference = ?1, standing = 'accepted',
                 acceptance = acceptance + 1, accepted_offset = ?2
             """)
-        self.keep = keep
-        self.accept = accept
     }
 
     mutating func keep(_ record: ClockRecord) throws(StoreError) {
@@ -49,11 +47,9 @@ struct ClockReader: ~Copyable {
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA query_only = ON")
-        let select = try connection.prepare(
+        select = connection.statement(
             "SELECT settled, reference, standing, acceptance, accepted_offset FROM clock WHERE id = 1")
-        let newestBatch = try connection.prepare("SELECT at FROM ledger_batch ORDER BY first_sequence DESC LIMIT 1")
-        self.select = select
-        self.newestBatch = newestBatch
+        newestBatch = connection.statement("SELECT at FROM ledger_batch ORDER BY first_sequence DESC LIMIT 1")
         self.connection = connection
     }
 

@@ -9,10 +9,10 @@ struct DeviceTable: ~Copyable {
     private var removeOldest: SQLiteStatement
     private var remove: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let find = try connection.prepare("SELECT 1 FROM device WHERE owner = ?1 AND device = ?2 AND kept_until > ?3")
-        let count = try connection.prepare("SELECT count(*) FROM device WHERE owner = ?1 AND kept_until > ?2")
-        let keep = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        find = connection.statement("SELECT 1 FROM device WHERE owner = ?1 AND device = ?2 AND kept_until > ?3")
+        count = connection.statement("SELECT count(*) FROM device WHERE owner = ?1 AND kept_until > ?2")
+        keep = connection.statement(
             """
             INSERT INTO device (owner, device, kept_until, added_at, seen_at) VALUES (?1, ?2, ?4, ?5, ?5)
             ON CONFLICT (owner, device) DO UPDATE SET
@@ -20,19 +20,13 @@ struct DeviceTable: ~Copyable {
                 kept_until = CASE WHEN kept_until > ?3 THEN max(kept_until, ?4) ELSE ?4 END
             """)
         // A device without a time is older than all others.
-        let removeOldest = try connection.prepare(
+        removeOldest = connection.statement(
             """
             DELETE FROM device WHERE owner = ?1 AND device = (
                 SELECT device FROM device WHERE owner = ?1 AND kept_until > ?2
                 ORDER BY added_at, kept_until, device LIMIT 1)
             """)
-        let remove = try connection.prepare(
-            "DELETE FROM device WHERE owner = ?1 AND device = ?2 RETURNING 1")
-        self.find = find
-        self.count = count
-        self.keep = keep
-        self.removeOldest = removeOldest
-        self.remove = remove
+        remove = connection.statement("DELETE FROM device WHERE owner = ?1 AND device = ?2 RETURNING 1")
     }
 
     /// Returns the first denial among places that are taken together; nil if all are granted.

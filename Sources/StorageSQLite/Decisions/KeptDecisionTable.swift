@@ -8,20 +8,16 @@ struct KeptDecisionTable: ~Copyable {
     private var forget: SQLiteStatement
     private var tryWrite: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let insert = try connection.prepare("INSERT INTO kept_decision (mark, body, additions) VALUES (?1, ?2, ?3)")
-        let note = try connection.prepare("UPDATE kept_decision SET mark = ?1 WHERE number = ?2")
-        let forget = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        insert = connection.statement("INSERT INTO kept_decision (mark, body, additions) VALUES (?1, ?2, ?3)")
+        note = connection.statement("UPDATE kept_decision SET mark = ?1 WHERE number = ?2")
+        forget = connection.statement(
             """
             DELETE FROM kept_decision WHERE number IN
                 (SELECT number FROM kept_decision WHERE mark < ?1 ORDER BY mark LIMIT 1024)
             """)
-        let tryWrite = try connection.prepare(
+        tryWrite = connection.statement(
             "INSERT INTO write_try (number, count) VALUES (1, 1) ON CONFLICT (number) DO UPDATE SET count = count + 1")
-        self.insert = insert
-        self.note = note
-        self.forget = forget
-        self.tryWrite = tryWrite
     }
 
     mutating func keep(_ body: [UInt8], _ additions: [UInt8]?, mark: Int64?) throws(StoreError) {
@@ -56,15 +52,12 @@ struct KeptDecisionReader: ~Copyable {
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA query_only = ON")
-        let owed = try connection.prepare(
+        owed = connection.statement(
             "SELECT number, body, additions FROM kept_decision WHERE mark IS NULL ORDER BY number LIMIT ?1")
-        let marked = try connection.prepare(
+        marked = connection.statement(
             "SELECT number, body, additions FROM kept_decision WHERE number > ?2 AND mark >= ?1 ORDER BY number LIMIT ?3"
         )
-        let latest = try connection.prepare("SELECT coalesce(max(mark), 0) FROM kept_decision")
-        self.owed = owed
-        self.marked = marked
-        self.latest = latest
+        latest = connection.statement("SELECT coalesce(max(mark), 0) FROM kept_decision")
         self.connection = connection
     }
 

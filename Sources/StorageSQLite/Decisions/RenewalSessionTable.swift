@@ -6,18 +6,15 @@ struct RenewalSessionTable: ~Copyable {
     private var find: SQLiteStatement
     private var keep: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let find = try connection.prepare(
-            "SELECT generation FROM renewal_session WHERE session = ?1 AND kept_until > ?2")
-        let keep = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        find = connection.statement("SELECT generation FROM renewal_session WHERE session = ?1 AND kept_until > ?2")
+        keep = connection.statement(
             """
             INSERT INTO renewal_session (session, generation, kept_until) VALUES (?1, ?3, ?4)
             ON CONFLICT (session) DO UPDATE SET
                 generation = CASE WHEN kept_until > ?2 THEN max(generation, ?3) ELSE ?3 END,
                 kept_until = max(kept_until, ?4)
             """)
-        self.find = find
-        self.keep = keep
     }
 
     mutating func denial(of use: SessionTokenUse, at now: Int64) throws(StoreError) -> DecisionDenial? {

@@ -7,20 +7,16 @@ struct RentalTable: ~Copyable {
     private var keep: SQLiteStatement
     private var forget: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let find = try connection.prepare(
-            "SELECT opened_at, first_play FROM rental WHERE name = ?1 AND kept_until > ?2")
-        let keep = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        find = connection.statement("SELECT opened_at, first_play FROM rental WHERE name = ?1 AND kept_until > ?2")
+        keep = connection.statement(
             """
             INSERT INTO rental (name, owner, content, opened_at, first_play, kept_until) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             ON CONFLICT (name) DO UPDATE SET
                 opened_at = ?4, first_play = ?5,
                 kept_until = CASE WHEN kept_until > ?7 THEN max(kept_until, ?6) ELSE ?6 END
             """)
-        let forget = try connection.prepare("DELETE FROM rental WHERE owner = ?1 AND name = ?2 RETURNING 1")
-        self.find = find
-        self.keep = keep
-        self.forget = forget
+        forget = connection.statement("DELETE FROM rental WHERE owner = ?1 AND name = ?2 RETURNING 1")
     }
 
     /// Returns a denial if the stored rental differs from what the claim expects. Rentals have ended by `now`.

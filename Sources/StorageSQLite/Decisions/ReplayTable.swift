@@ -6,16 +6,13 @@ struct ReplayTable: ~Copyable {
     private var find: SQLiteStatement
     private var keep: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let find = try connection.prepare(
-            "SELECT retry_until, kept_until, answer FROM replay WHERE request = ?1")
-        let keep = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        find = connection.statement("SELECT retry_until, kept_until, answer FROM replay WHERE request = ?1")
+        keep = connection.statement(
             """
             INSERT INTO replay (request, token, retry_until, kept_until, answer) VALUES (?1, ?1, ?2, ?3, ?4)
             ON CONFLICT (request) DO UPDATE SET retry_until = ?2, kept_until = ?3, answer = ?4
             """)
-        self.find = find
-        self.keep = keep
     }
 
     /// Returns the outcome of a request that was decided before. Returns nil for a new request, and for one whose

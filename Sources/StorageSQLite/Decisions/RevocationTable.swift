@@ -9,32 +9,25 @@ struct RevocationTable: ~Copyable {
     private var deletePending: SQLiteStatement
     private var deleteSamePending: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let insert = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        insert = connection.statement(
             """
-            INSERT INTO revoked (kind, issuer, value, until, revoked_at, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO revoked (\(Revocation.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             ON CONFLICT (kind, issuer, value) DO UPDATE SET until = ?4, revoked_at = ?5, reason = ?6
             """)
-        let delete = try connection.prepare(
-            "DELETE FROM revoked WHERE kind = ?1 AND issuer = ?2 AND value = ?3 RETURNING 1")
-        let insertPending = try connection.prepare(
+        delete = connection.statement("DELETE FROM revoked WHERE kind = ?1 AND issuer = ?2 AND value = ?3 RETURNING 1")
+        insertPending = connection.statement(
             """
-            INSERT INTO pending_revocation (kind, issuer, value, until, revoked_at, reason)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO pending_revocation (\(Revocation.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             ON CONFLICT (kind, issuer, value) DO UPDATE SET until = ?4, revoked_at = ?5, reason = ?6
             """)
-        let deletePending = try connection.prepare(
+        deletePending = connection.statement(
             "DELETE FROM pending_revocation WHERE kind = ?1 AND issuer = ?2 AND value = ?3 RETURNING 1")
-        let deleteSamePending = try connection.prepare(
+        deleteSamePending = connection.statement(
             """
             DELETE FROM pending_revocation WHERE kind = ?1 AND issuer = ?2 AND value = ?3
                 AND until = ?4 AND revoked_at = ?5 AND reason = ?6
             """)
-        self.insert = insert
-        self.delete = delete
-        self.insertPending = insertPending
-        self.deletePending = deletePending
-        self.deleteSamePending = deleteSamePending
     }
 
     mutating func insert(_ revocation: Revocation) throws(StoreError) {
@@ -72,39 +65,27 @@ struct RevocationReader: ~Copyable {
 
     init(_ connection: consuming SQLiteConnection) throws(StoreError) {
         try connection.execute("PRAGMA query_only = ON")
-        let one = try connection.prepare(
+        one = connection.statement(
+            "SELECT \(Revocation.columns) FROM revoked WHERE kind = ?1 AND issuer = ?2 AND value = ?3")
+        page = connection.statement(
             """
-            SELECT kind, issuer, value, until, revoked_at, reason FROM revoked
-            WHERE kind = ?1 AND issuer = ?2 AND value = ?3
-            """)
-        let page = try connection.prepare(
-            """
-            SELECT kind, issuer, value, until, revoked_at, reason FROM revoked
+            SELECT \(Revocation.columns) FROM revoked
             WHERE (kind, issuer, value) > (?1, ?2, ?3) ORDER BY kind, issuer, value LIMIT ?4
             """)
-        let newest = try connection.prepare(
+        newest = connection.statement(
+            "SELECT \(Revocation.columns) FROM revoked WHERE revoked_at >= ?1 ORDER BY revoked_at DESC LIMIT ?2")
+        pending = connection.statement(
             """
-            SELECT kind, issuer, value, until, revoked_at, reason FROM revoked
-            WHERE revoked_at >= ?1 ORDER BY revoked_at DESC LIMIT ?2
-            """)
-        let pending = try connection.prepare(
-            """
-            SELECT kind, issuer, value, until, revoked_at, reason FROM pending_revocation
+            SELECT \(Revocation.columns) FROM pending_revocation
             WHERE (kind, issuer, value) > ('', '', '') ORDER BY kind, issuer, value LIMIT 10000
             """)
-        let position = try connection.prepare(
+        position = connection.statement(
             "SELECT number, mark FROM revocation_change WHERE number > ?1 ORDER BY number DESC LIMIT 1")
-        let changes = try connection.prepare(
+        changes = connection.statement(
             """
-            SELECT kind, issuer, value, until, revoked_at, reason, number, mark, is_lifted FROM revocation_change
+            SELECT \(Revocation.columns), number, mark, is_lifted FROM revocation_change
             WHERE number >= ?1 ORDER BY number LIMIT ?2
             """)
-        self.one = one
-        self.page = page
-        self.newest = newest
-        self.pending = pending
-        self.position = position
-        self.changes = changes
         self.connection = connection
     }
 
@@ -160,6 +141,10 @@ struct RevocationReader: ~Copyable {
         }
         return reading.news
     }
+}
+
+extension Revocation {
+    fileprivate static let columns: SQL = "kind, issuer, value, until, revoked_at, reason"
 }
 
 extension SQLiteStatement {

@@ -11,42 +11,35 @@ struct SlotTable: ~Copyable {
     private var insertEvicted: SQLiteStatement
     private var deletePlayback: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let ofGroup = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        ofGroup = connection.statement(
             """
             SELECT number, device, playback, content, is_counted, is_confirmed, held_until
             FROM slot WHERE playback_group = ?1 ORDER BY number
             """)
-        let findEvicted = try connection.prepare(
+        findEvicted = connection.statement(
             """
             SELECT 1 FROM evicted_slot
             WHERE playback_group = ?1 AND device = ?2 AND playback = ?3 AND held_until > ?4
             """)
-        let insert = try connection.prepare(
+        insert = connection.statement(
             """
             INSERT INTO slot (playback_group, number, device, playback, content, is_counted, is_confirmed, held_until)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
             """)
-        let update = try connection.prepare(
+        update = connection.statement(
             """
             UPDATE slot SET device = ?3, playback = ?4, content = ?5, is_counted = ?6, is_confirmed = ?7, held_until = ?8
             WHERE playback_group = ?1 AND number = ?2
             """)
-        let delete = try connection.prepare("DELETE FROM slot WHERE playback_group = ?1 AND number = ?2")
-        let insertEvicted = try connection.prepare(
+        delete = connection.statement("DELETE FROM slot WHERE playback_group = ?1 AND number = ?2")
+        insertEvicted = connection.statement(
             """
             INSERT INTO evicted_slot (playback_group, device, playback, held_until) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (playback_group, device, playback) DO UPDATE SET held_until = ?4
             """)
-        let deletePlayback = try connection.prepare(
+        deletePlayback = connection.statement(
             "DELETE FROM slot WHERE playback_group = ?1 AND device = ?2 AND playback = ?3")
-        self.ofGroup = ofGroup
-        self.findEvicted = findEvicted
-        self.insert = insert
-        self.update = update
-        self.delete = delete
-        self.insertEvicted = insertEvicted
-        self.deletePlayback = deletePlayback
     }
 
     /// Tries claims one after the other. Returns the changes that grant all of them, or the first denial. Stores
@@ -183,16 +176,14 @@ struct SlotNameTable: ~Copyable {
     private var keepGroup: SQLiteStatement
     private var keepContent: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let keepGroup = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        keepGroup = connection.statement(
             """
             INSERT INTO slot_group (playback_group, owner, name, held_until) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (playback_group) DO UPDATE SET held_until = max(held_until, ?4)
             """)
-        let keepContent = try connection.prepare(
+        keepContent = connection.statement(
             "INSERT INTO content_name (content, name) VALUES (?1, ?2) ON CONFLICT (content) DO NOTHING")
-        self.keepGroup = keepGroup
-        self.keepContent = keepContent
     }
 
     mutating func keep(_ claim: SlotClaim) throws(StoreError) {

@@ -7,18 +7,15 @@ struct TokenUseTable: ~Copyable {
     private var find: SQLiteStatement
     private var keep: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let find = try connection.prepare(
-            "SELECT uses FROM token_use WHERE token = ?1 AND kid = ?2 AND kept_until > ?3")
-        let keep = try connection.prepare(
+    init(_ connection: inout SQLiteConnection) {
+        find = connection.statement("SELECT uses FROM token_use WHERE token = ?1 AND kid = ?2 AND kept_until > ?3")
+        keep = connection.statement(
             """
             INSERT INTO token_use (token, kid, uses, kept_until) VALUES (?1, ?2, 1, ?4)
             ON CONFLICT (token, kid) DO UPDATE SET
                 uses = CASE WHEN kept_until > ?3 THEN uses + 1 ELSE 1 END,
                 kept_until = CASE WHEN kept_until > ?3 THEN max(kept_until, ?4) ELSE ?4 END
             """)
-        self.find = find
-        self.keep = keep
     }
 
     mutating func denial(of use: TokenUse, at now: Int64) throws(StoreError) -> DecisionDenial? {

@@ -26,17 +26,11 @@ struct BatchWriter: ~Copyable {
         _ connection: consuming SQLiteConnection, _ chain: LedgerChain,
         settledTime: @escaping @Sendable () -> SettledTime
     ) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
         try connection.configureWriter()
-        let tables = try DecisionTables(&connection)
-        let ledger = try LedgerWriter(chain, &connection)
-        let expired = try ExpiredRows(&connection)
-        let dataVersion = try connection.prepare("PRAGMA data_version")
-        self.tables = tables
-        self.ledger = ledger
-        self.expired = expired
-        self.dataVersion = dataVersion
+        tables = DecisionTables(&connection)
+        ledger = LedgerWriter(chain, &connection)
+        expired = ExpiredRows(&connection)
+        dataVersion = connection.statement("PRAGMA data_version")
         self.settledTime = settledTime
         self.connection = connection
     }

@@ -15,31 +15,18 @@ struct DecisionTables: ~Copyable {
     private var rentals: RentalTable
     private var slotNames: SlotNameTable
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
-        let replay = try ReplayTable(&connection)
-        let sessions = try RenewalSessionTable(&connection)
-        let uses = try TokenUseTable(&connection)
-        let devices = try DeviceTable(&connection)
-        let slots = try SlotTable(&connection)
-        let challenges = try ChallengeTable(&connection)
-        let revocations = try RevocationTable(&connection)
-        let kept = try KeptDecisionTable(&connection)
-        let clock = try ClockTable(&connection)
-        let rentals = try RentalTable(&connection)
-        let slotNames = try SlotNameTable(&connection)
-        self.replay = replay
-        self.sessions = sessions
-        self.uses = uses
-        self.devices = devices
-        self.slots = slots
-        self.challenges = challenges
-        self.revocations = revocations
-        self.kept = kept
-        self.clock = clock
-        self.rentals = rentals
-        self.slotNames = slotNames
+    init(_ connection: inout SQLiteConnection) {
+        replay = ReplayTable(&connection)
+        sessions = RenewalSessionTable(&connection)
+        uses = TokenUseTable(&connection)
+        devices = DeviceTable(&connection)
+        slots = SlotTable(&connection)
+        challenges = ChallengeTable(&connection)
+        revocations = RevocationTable(&connection)
+        kept = KeptDecisionTable(&connection)
+        clock = ClockTable(&connection)
+        rentals = RentalTable(&connection)
+        slotNames = SlotNameTable(&connection)
     }
 
     /// Runs one request. Records with long terms are judged by `endTime` if it is earlier than the request's time.

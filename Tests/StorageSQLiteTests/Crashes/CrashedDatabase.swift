@@ -76,7 +76,7 @@ struct CrashedDatabase {
 }
 
 extension SQLiteConnection {
-    mutating func readText(_ sql: StaticString) throws(StoreError) -> String {
+    mutating func readText(_ sql: SQL) throws(StoreError) -> String {
         var statement = try prepare(sql)
         guard try statement.step() else { throw .recordMalformed }
         return try statement.text(at: 0)
