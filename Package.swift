@@ -184,8 +184,8 @@ var targets: [Target] = [
     .target(
         name: "TestSupport",
         dependencies: [
-            "ByteCoding", "Telemetry", "KeyCrypto", "FairPlay", "DeviceSimulation", "Entitlements", "ContentKeys",
-            "Records", "Licensing",
+            "ByteCoding", "Telemetry", "KeyCrypto", "EventLoops", "FairPlay", "DeviceSimulation", "Entitlements",
+            "ContentKeys", "Records", "Licensing",
         ],
         path: "Tests/TestSupport",
         swiftSettings: settings),

@@ -51,16 +51,8 @@ package final class EventLoopGroup: Sendable {
         return StopReport(abandonedTaskCount: liveTaskCount)
     }
 
-    /// Makes all loops check their clocks. Tests call it after they have moved a clock.
-    package func wakeAll() {
-        for context in loops { context.loop.wake() }
-    }
-
     /// The number of tasks that were spawned on any loop and have not ended.
     package var liveTaskCount: Int { loops.reduce(0) { $0 + $1.liveTaskCount } }
-
-    /// The number of channels that are registered on any loop.
-    package var registrationCount: Int { loops.reduce(0) { $0 + $1.registrationCount } }
 }
 
 /// The result of stopping a group of loops.

@@ -51,11 +51,11 @@ struct CredentialSubjects {
         for (subject, bytes) in subjects {
             let sha1 = try CertificateHash(.sha1, of: bytes, using: crypto)
             if let (version, privateKey) = classicKey(for: subject) {
-                keys.append(key(version, subject, sha1, sha1, privateKey))
+                keys.append(key(version, subject, hash: sha1, sha1: sha1, privateKey))
             }
             if servesVersion3, let pair2048 {
                 let sha256 = try CertificateHash(.sha256, of: bytes, using: crypto)
-                keys.append(key(.v3, subject, sha256, sha1, pair2048.privateKey))
+                keys.append(key(.v3, subject, hash: sha256, sha1: sha1, pair2048.privateKey))
             }
         }
         return keys
@@ -80,7 +80,7 @@ struct CredentialSubjects {
     }
 
     private func key(
-        _ version: SPCVersion, _ subject: CredentialKey.Subject, _ hash: CertificateHash, _ sha1: CertificateHash,
+        _ version: SPCVersion, _ subject: CredentialKey.Subject, hash: CertificateHash, sha1: CertificateHash,
         _ privateKey: RSAPrivateKey
     ) -> CredentialKey {
         CredentialKey(

@@ -17,7 +17,7 @@ package final class SessionKeys: Sendable {
     private static let r1Range = 36..<80
     private static let integrityOffset = 80
 
-    private let plain: SecretBytes
+    let plain: SecretBytes
 
     init(_ plain: consuming SecretBytes) {
         precondition(plain.count == Self.size, "a plain SK..R1 block has 96 bytes")
@@ -48,11 +48,6 @@ package final class SessionKeys: Sendable {
     package func payloadKey(seed: Bytes16, using crypto: CryptoContext) throws(CryptoError) -> SecretBytes {
         let antiReplayKey = try crypto.sha1Key(of: plain, in: Self.r1Range)
         return try crypto.deriveKey(from: seed, key: antiReplayKey)
-    }
-
-    /// Returns SK. Only tests use it, with the published vectors.
-    package func revealedSessionKey() -> Bytes16 {
-        plain.revealedBytes16()
     }
 }
 

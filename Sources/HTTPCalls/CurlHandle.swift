@@ -148,7 +148,7 @@ private final class Transfer {
 // that performs the call.
 
 private func takeAnswer(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let context = unsafe context else { return 0 }
     // Safe: the context is the handle's transfer, and the bytes exist until this function returns.

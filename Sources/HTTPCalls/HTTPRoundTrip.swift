@@ -241,7 +241,7 @@ private final class RoundTripTransfer {
 // A free function, because a closure could be isolated to an actor. libcurl calls it on the thread that performs the
 // transfer.
 private func takeRoundTrip(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let context = unsafe context else { return 0 }
     // Safe: the context is the running transfer, and the bytes exist until this function returns.

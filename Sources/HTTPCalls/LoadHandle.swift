@@ -102,7 +102,7 @@ private final class LoadBody {
 
 // A free function, because a closure could be isolated to an actor. libcurl calls it on the thread of the load.
 private func takeLoadBody(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+    bytes: UnsafeMutablePointer<CChar>?, size: Int, count: Int, context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let context = unsafe context else { return 0 }
     // Safe: the context is the handle's body, and the bytes exist until this function returns.

@@ -14,12 +14,12 @@ package final class HTTPServer: Sendable {
     private let observer: any HTTPServerObserver
     private let services: LoopLocal<LoopServices>
     private let resources: ServerResources
-    private let listeners = Mutex<[Listener]>([])
+    let listeners = Mutex<[Listener]>([])
 
     /// The time that TCP handshakes get when the server ends: one second, after which a lost SYN-ACK is sent again.
     private static let handshakePatience = Duration.seconds(1)
 
-    private struct Listener: Sendable {
+    struct Listener: Sendable {
         let state: ListenerState
         let parts: [LoopListener]
         /// The TCP port of a socket that ends with this process.
@@ -101,11 +101,6 @@ package final class HTTPServer: Sendable {
 
     /// The number of open connections.
     package var connectionCount: Int { listeners.withLock { $0.reduce(0) { $0 + $1.state.connectionCount } } }
-
-    /// The number of connections that occupy memory: open ones, and closed ones whose request a task still answers.
-    package var connectionObjectCount: Int {
-        listeners.withLock { $0.reduce(0) { $0 + $1.state.connectionObjects.load(ordering: .relaxed) } }
-    }
 
     private func makeParts(
         _ socket: consuming ListeningSocket, _ state: ListenerState

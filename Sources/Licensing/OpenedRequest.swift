@@ -21,8 +21,8 @@ struct OpenedRequest: Sendable {
         let digest: Pseudonym?
 
         init(
-            _ admission: Admission, _ held: HeldClaims, _ spc: SPC, _ key: ContentKeyAttributes,
-            _ revocations: RevocationView, _ digest: Pseudonym?
+            admission: Admission, claims held: HeldClaims, spc: SPC, key: ContentKeyAttributes,
+            revocations: RevocationView, digest: Pseudonym?
         ) {
             self.admission = admission
             self.held = held
@@ -47,7 +47,8 @@ struct OpenedRequest: Sendable {
         admission: Admission, claims: HeldClaims, spc: SPC, key: ContentKeyAttributes, revocations: RevocationView,
         digest: Pseudonym? = nil
     ) {
-        facts = Facts(admission, claims, spc, key, revocations, digest)
+        facts = Facts(
+            admission: admission, claims: claims, spc: spc, key: key, revocations: revocations, digest: digest)
     }
 
     var admission: Admission { facts.admission }

@@ -1,3 +1,4 @@
+import ByteCoding
 package import ContentKeys
 import Synchronization
 package import Telemetry

@@ -23,8 +23,7 @@ final class RecentUnwraps: Sendable {
     }
 
     private struct State {
-        var younger: [Bytes16: Entry] = [:]
-        var older: [Bytes16: Entry] = [:]
+        var opened: RecentEntries<Bytes16, Entry>
         /// The copies that wait for an SPC which is being unwrapped.
         var underWay: [Bytes16: [CheckedContinuation<Start, Never>]] = [:]
         /// Whether a loop is scheduled to sweep.
@@ -44,20 +43,19 @@ final class RecentUnwraps: Sendable {
     /// How long a session key is remembered. With zero none is remembered, but copies still wait for an unwrap that is
     /// under way.
     let life: Duration
-    private let halfCapacity: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let reused = Atomic<UInt64>(0)
 
     init(life: Duration, halfCapacity: Int = RecentUnwraps.halfCapacity) {
         self.life = life
-        self.halfCapacity = halfCapacity
+        state = Mutex(State(opened: RecentEntries(capacity: 2 * halfCapacity)))
     }
 
     /// How many SPCs were opened without an RSA operation of their own.
     var reusedCount: UInt64 { reused.load(ordering: .relaxed) }
 
     /// How many session keys are held.
-    var count: Int { state.withLock { $0.younger.count + $0.older.count } }
+    var count: Int { state.withLock { $0.opened.count } }
 
     /// Looks an SPC up by its digest. Waits while a copy is being unwrapped.
     func begin(_ digest: Pseudonym, at now: MonotonicTime) async -> Start {
@@ -79,11 +77,7 @@ final class RecentUnwraps: Sendable {
         let (waiting, mustSweep) = state.withLock { state in
             var mustSweep = false
             if let job, life > .zero {
-                if state.younger.count >= halfCapacity {
-                    state.older = state.younger
-                    state.younger = [:]
-                }
-                state.younger[key] = Entry(job: job, end: now + life)
+                state.opened.remember(Entry(job: job, end: now + life), for: key)
                 mustSweep = !state.isSwept
                 state.isSwept = true
             }
@@ -97,9 +91,8 @@ final class RecentUnwraps: Sendable {
     /// Forgets session keys whose time is over, also if no request comes. Returns whether it must be called again.
     func sweep(at now: MonotonicTime) -> Bool {
         state.withLock { state in
-            state.younger = state.younger.filter { now < $0.value.end }
-            state.older = state.older.filter { now < $0.value.end }
-            state.isSwept = !(state.younger.isEmpty && state.older.isEmpty)
+            state.opened.forgetAll { now >= $0.end }
+            state.isSwept = state.opened.count > 0
             return state.isSwept
         }
     }
@@ -110,7 +103,7 @@ final class RecentUnwraps: Sendable {
         _ key: Bytes16, at now: MonotonicTime, waiting: CheckedContinuation<Start, Never>? = nil
     ) -> Start? {
         state.withLock { state in
-            if let entry = state.younger[key] ?? state.older[key], now < entry.end { return .known(entry.job) }
+            if let entry = state.opened[key], now < entry.end { return .known(entry.job) }
             guard state.underWay[key] != nil else {
                 state.underWay[key] = []
                 return .isNew

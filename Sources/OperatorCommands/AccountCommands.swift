@@ -36,11 +36,11 @@ extension Command {
                 "A device counts from its first licence under a token with device.max until entitlement.deviceLife after its last one."
             ),
             change(
-                .devices, "remove", "Free the place of a device",
-                """
-                Another device can take the place immediately. A playback on the removed device goes on while session tokens renew it;
-                `account playbacks end` ends it. The device takes a place again when it next asks with a token that allows it.
-                """, selector: AccountArguments.device),
+                .devices, "remove", summary: "Free the place of a device",
+                details: """
+                    Another device can take the place immediately. A playback on the removed device goes on while session tokens renew it;
+                    `account playbacks end` ends it. The device takes a place again when it next asks with a token that allows it.
+                    """, selector: AccountArguments.device),
         ])
 
     private static let playbacks = Command(
@@ -55,11 +55,11 @@ extension Command {
                 .playbacks, "List the playbacks that hold a slot",
                 "Only tokens with session.groups are counted. A slot is held until the end of its lease and grace."),
             change(
-                .playbacks, "end", "Free the slot of a playback",
-                """
-                Another playback can take the slot immediately. The playback that had it gets no renewal (session_killed), and stops when
-                its lease has ended.
-                """, selector: AccountArguments.playback, AccountArguments.device, AccountArguments.content),
+                .playbacks, "end", summary: "Free the slot of a playback",
+                details: """
+                    Another playback can take the slot immediately. The playback that had it gets no renewal (session_killed), and stops when
+                    its lease has ended.
+                    """, selector: AccountArguments.playback, AccountArguments.device, AccountArguments.content),
         ])
 
     private static let rentals = Command(
@@ -74,8 +74,8 @@ extension Command {
                 .rentals, "List the rentals in the store, with their first plays",
                 "A rental is stored until its right's start and play have passed since its first licence."),
             change(
-                .rentals, "forget", "Let a rental begin again with the next licence",
-                "Use it if a viewer has rented the same content again, or to correct a mistake.",
+                .rentals, "forget", summary: "Let a rental begin again with the next licence",
+                details: "Use it if a viewer has rented the same content again, or to correct a mistake.",
                 selector: AccountArguments.content),
         ])
 
@@ -103,12 +103,14 @@ extension Command {
                         try AccountPosition(next, of: kind)
                     }
                 }
-                try report(items, kind, none: "the subject has no \(kind.rawValue)", arguments, context)
+                try report(
+                    items, of: kind, none: "the subject has no \(kind.rawValue)", asJSON: arguments.isSet(.json),
+                    context)
             })
     }
 
     private static func change(
-        _ kind: AccountKind, _ name: String, _ summary: String, _ details: String, selector: CommandOption...
+        _ kind: AccountKind, _ name: String, summary: String, details: String, selector: CommandOption...
     ) -> Command {
         let option = selector[0]
         return Command(
@@ -132,14 +134,16 @@ extension Command {
                 guard !changed.isEmpty || selection == .all else {
                     throw .failed("no item of this name is among the subject's \(kind.rawValue)")
                 }
-                try report(changed, kind, none: "the subject had no \(kind.rawValue)", arguments, context)
+                try report(
+                    changed, of: kind, none: "the subject had no \(kind.rawValue)", asJSON: arguments.isSet(.json),
+                    context)
             })
     }
 
     private static func report(
-        _ items: [AccountItem], _ kind: AccountKind, none: String, _ arguments: Arguments, _ context: CommandContext
+        _ items: [AccountItem], of kind: AccountKind, none: String, asJSON: Bool, _ context: CommandContext
     ) throws(CommandError) {
-        if arguments.isSet(.json) {
+        if asJSON {
             try context.printObject { AccountPage(items: items, next: nil).write(kind, to: &$0) }
         } else if items.isEmpty {
             context.note(none)

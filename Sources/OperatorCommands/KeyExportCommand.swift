@@ -73,7 +73,7 @@ private struct KeyExportArguments {
         let records = try await records(in: store)
         let document = try document(of: records, store)
         if !format.isPublic {
-            try KeyReveal.writeDown(records, "export \(format.rawValue)", store.file, context)
+            try KeyReveal.writeDown(records, detail: "export \(format.rawValue)", store.file, context)
         }
         try context.printPart(document)
     }

@@ -49,7 +49,7 @@ struct KeyReveal {
 
     /// Records that keys are about to be shown.
     static func writeDown(
-        _ records: [ContentKeyRecord], _ detail: String, _ file: ConfigurationFile, _ context: CommandContext
+        _ records: [ContentKeyRecord], detail: String, _ file: ConfigurationFile, _ context: CommandContext
     ) throws(CommandError) {
         let deeds = records.map { record in
             KeyRecords.Deed(
@@ -66,7 +66,7 @@ struct KeyReveal {
         case .none: return []
         case .clear:
             try requirePermission(by: file)
-            try Self.writeDown([record], "reveal", file, context)
+            try Self.writeDown([record], detail: "reveal", file, context)
             return [
                 ("key", Hexadecimal.encode(record.key.bytes.revealed())), ("iv", Hexadecimal.encode(record.iv.bytes)),
             ]
@@ -75,7 +75,7 @@ struct KeyReveal {
             sealed = try wrap(
                 { (error: CryptoError) in CommandError.failed("OpenSSL did not seal the key (\(error))") },
                 try key.encrypt(SecretBytes(joining: record.key.bytes, record.iv), padding: .sha256))
-            try Self.writeDown([record], "recipient", file, context)
+            try Self.writeDown([record], detail: "recipient", file, context)
             return [("sealed", Base64.encode(sealed))]
         }
     }

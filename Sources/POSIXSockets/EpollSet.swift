@@ -18,12 +18,12 @@ package struct EpollSet: ~Copyable {
 
     /// Watches a descriptor. It must be removed or closed before its number is used again.
     package borrowing func add(_ number: Int32, _ interest: EpollInterest, token: UInt64) throws(SocketError) {
-        try control(EPOLL_CTL_ADD, number, interest, token)
+        try control(EPOLL_CTL_ADD, number, interest, token: token)
     }
 
     /// Changes the interest and the token of a descriptor.
     package borrowing func modify(_ number: Int32, _ interest: EpollInterest, token: UInt64) throws(SocketError) {
-        try control(EPOLL_CTL_MOD, number, interest, token)
+        try control(EPOLL_CTL_MOD, number, interest, token: token)
     }
 
     /// Stops watching a descriptor that is still open.
@@ -52,7 +52,7 @@ package struct EpollSet: ~Copyable {
     }
 
     private borrowing func control(
-        _ operation: Int32, _ number: Int32, _ interest: EpollInterest, _ token: UInt64
+        _ operation: Int32, _ number: Int32, _ interest: EpollInterest, token: UInt64
     ) throws(SocketError) {
         let result = latchkey_epoll_control(descriptor.number, operation, number, interest.rawValue, token)
         guard result == 0 else { throw .failed(.epollControl, errno: errno) }

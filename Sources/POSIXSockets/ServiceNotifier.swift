@@ -17,9 +17,6 @@ package struct ServiceNotifier: Sendable {
         self.path = path
     }
 
-    /// Reports that the service is ready, after its start or a reload.
-    package var isHeard: Bool { !path.isEmpty }
-
     /// Says that the service is ready, after start or reload. `status` is the line that `systemctl status` shows, here
     /// and below.
     package func ready(status: String) throws(SocketError) { try send("READY=1\n" + Self.assignment(status)) }

@@ -123,7 +123,7 @@ struct DeviceRequestCommand {
         if let path = arguments.value(Self.saveSessionToken), let token = answer.sessionToken {
             try CommandFile.write(Array((token + "\n").utf8), to: path, isSecret: true)
         }
-        try report(try open(answer, with: request.secrets), answer, request, options)
+        try report(try open(answer, with: request.secrets), in: answer, to: request, options)
     }
 
     private func open(_ answer: ReceivedLicense, with secrets: RequestSecrets) throws(CommandError) -> OpenedLicense {
@@ -139,7 +139,7 @@ struct DeviceRequestCommand {
     }
 
     private func report(
-        _ license: OpenedLicense, _ answer: ReceivedLicense, _ request: DeviceRequest, _ options: DeviceOptions
+        _ license: OpenedLicense, in answer: ReceivedLicense, to request: DeviceRequest, _ options: DeviceOptions
     ) throws(CommandError) {
         let session = options.playbackState.map { hexadecimal($0.sessionID) }
         guard arguments.isSet(.json) else {

@@ -61,12 +61,6 @@ package struct ConfigurationField: Equatable, Sendable {
 }
 
 extension [ConfigurationField] {
-    /// The paths of the fields that need a restart and whose value differs in `others`. A field that only one of the
-    /// two has differs too.
-    package func pathsThatNeedRestart(toBecome others: [ConfigurationField]) -> [String] {
-        filter { $0.effect == .restart }.pathsThatDiffer(from: others.filter { $0.effect == .restart })
-    }
-
     /// The sorted paths of the fields whose value differs in `others`. A field that only one of the two has differs
     /// too.
     func pathsThatDiffer(from others: [ConfigurationField]) -> [String] {

@@ -10,7 +10,7 @@ extension ConfigurationLoader {
         var entries: [ExpressPlayCustomers.Entry] = []
         for (index, customer) in configured.customers.enumerated() {
             let path = "expressPlay.customers[\(index)]"
-            guard let entry = entry(customer, issuers, key, path) else { continue }
+            guard let entry = entry(customer, path, issuers: issuers, key: key) else { continue }
             if let other = entries.firstIndex(where: { $0.authenticator.equals(entry.authenticator) }) {
                 report("\(path).authenticator", .duplicate(of: "expressPlay.customers[\(other)].authenticator"))
             }
@@ -38,7 +38,7 @@ extension ConfigurationLoader {
     }
 
     private mutating func entry(
-        _ configured: Configuration.ExpressPlay.Customer, _ issuers: IssuerSet, _ key: HMACSHA256Key, _ path: String
+        _ configured: Configuration.ExpressPlay.Customer, _ path: String, issuers: IssuerSet, key: HMACSHA256Key
     ) -> ExpressPlayCustomers.Entry? {
         let issuer = configuration.entitlement.issuers.first { $0.issuer == configured.issuer }
         let sealer = issuers.sealer(forIssuer: configured.issuer)

@@ -53,7 +53,7 @@ final class ConfigurationSection {
         let value = written(name, form)
         note(
             name, (form.expected, form.example),
-            value.flatMap { text(of: $0, name, form) }.map { .text($0) } ?? .absent, .file, effect)
+            value.flatMap { text(of: $0, name, form) }.map { .text($0) } ?? .absent, effect: effect)
         return value
     }
 
@@ -76,7 +76,7 @@ final class ConfigurationSection {
             overriding == nil
             ? text(of: value, name, form)
             : form.write.flatMap { $0(value) } ?? variable.flatMap { reading.text(of: $0) }
-        note(name, (form.expected, form.example), text.map { .text($0) } ?? .absent, origin, effect)
+        note(name, (form.expected, form.example), text.map { .text($0) } ?? .absent, origin: origin, effect: effect)
         return value
     }
 
@@ -106,7 +106,7 @@ final class ConfigurationSection {
         var texts: [String] = []
         defer {
             let text = elements == nil ? ConfigurationField.Value.absent : .text("[\(texts.joined(separator: ", "))]")
-            note(name, (listForm.expected, listForm.example), text, .file, nil)
+            note(name, (listForm.expected, listForm.example), text)
         }
         guard let elements else { return nil }
         var places: [Value: String] = [:]
@@ -137,7 +137,7 @@ final class ConfigurationSection {
     func section<Value>(
         _ name: String, effect: ConfigurationEffect? = nil, _ read: (ConfigurationSection) -> Value?
     ) -> Value? {
-        child([.name(name)], node(name), effect, read)
+        child([.name(name)], node(name), effect: effect, read)
     }
 
     /// Reads an optional section. Returns nil if it is absent, or if a fault was reported.
@@ -147,12 +147,12 @@ final class ConfigurationSection {
         _ name: String, effect: ConfigurationEffect? = nil, _ read: (ConfigurationSection) -> Value?
     ) -> Value? {
         notePresence(name, effect: effect ?? self.effect)
-        return node(name).flatMap { child([.name(name)], $0, effect, read) }
+        return node(name).flatMap { child([.name(name)], $0, effect: effect, read) }
     }
 
     /// Notes the presence of a section that `section` reads.
     func notePresence(_ name: String, effect: ConfigurationEffect) {
-        note(name, ("an object", "{ }"), node(name) == nil ? .absent : .section, .file, effect)
+        note(name, ("an object", "{ }"), node(name) == nil ? .absent : .section, effect: effect)
     }
 
     /// Reads a list of sections, at least one unless `allowsEmpty`. Returns nil if it is absent, or if a fault was
@@ -163,10 +163,10 @@ final class ConfigurationSection {
     ) -> [Value]? {
         let form = ConfigurationForm<[JSONNode]>.list(of: "an object", example: example, allowsEmpty: allowsEmpty)
         let elements = written(name, form)
-        note(name, (form.expected, form.example), elements.map { .sections($0.count) } ?? .absent, .file, effect)
+        note(name, (form.expected, form.example), elements.map { .sections($0.count) } ?? .absent, effect: effect)
         guard let elements else { return nil }
         let values = elements.enumerated().map { index, element in
-            child([.name(name), .index(index)], element, effect, read)
+            child([.name(name), .index(index)], element, effect: effect, read)
         }
         return values.contains { $0 == nil } ? nil : values.compactMap(\.self)
     }
@@ -188,7 +188,7 @@ final class ConfigurationSection {
     ) -> [String: Value] {
         guard let node = node(name) else { return [:] }
         var values: [String: Value] = [:]
-        _ = child([.name(name)], node, nil) { section in
+        _ = child([.name(name)], node) { section in
             for member in section.object?.members ?? [] {
                 let isName =
                     (1...64).contains(member.name.utf8.count) && member.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
@@ -198,7 +198,7 @@ final class ConfigurationSection {
                     section.report(member.name, .invalidValue(expected: expected, example: "HD: { }"))
                     continue
                 }
-                section.note(member.name, ("an object", "{ }"), .section, .file, nil)
+                section.note(member.name, ("an object", "{ }"), .section)
                 if let value = section.section(member.name, read) { values[member.name] = value }
             }
             return Optional(())
@@ -306,8 +306,7 @@ final class ConfigurationSection {
 
     private func note(
         _ name: String, _ form: (expected: String, example: String), _ value: ConfigurationField.Value,
-        _ origin: ConfigurationField.Origin,
-        _ effect: ConfigurationEffect?
+        origin: ConfigurationField.Origin = .file, effect: ConfigurationEffect? = nil
     ) {
         reading.note(
             ConfigurationField(
@@ -317,7 +316,7 @@ final class ConfigurationSection {
     }
 
     private func child<Value>(
-        _ steps: [ConfigurationField.Step], _ node: JSONNode?, _ effect: ConfigurationEffect?,
+        _ steps: [ConfigurationField.Step], _ node: JSONNode?, effect: ConfigurationEffect? = nil,
         _ read: (ConfigurationSection) -> Value?
     ) -> Value? {
         let childPath = ConfigurationField.path(place + steps)

@@ -54,13 +54,14 @@ package struct LedgerMaintenance: ~Copyable {
         path: String, chain: LedgerChain, retention: Int64, rollUpAfter: Int64? = nil
     ) throws(StorageOpeningError) -> LedgerMaintenance {
         LedgerMaintenance(
-            chain, retention, rollUpAfter, try LedgerReader.open(path: path), try LedgerIndex.open(for: path),
-            try LedgerPurger.open(path: path, chain: chain), try LedgerRoller.open(path: path, chain: chain))
+            chain, retention: retention, rollUpAfter: rollUpAfter, reader: try LedgerReader.open(path: path),
+            index: try LedgerIndex.open(for: path), purger: try LedgerPurger.open(path: path, chain: chain),
+            roller: try LedgerRoller.open(path: path, chain: chain))
     }
 
     private init(
-        _ chain: LedgerChain, _ retention: Int64, _ rollUpAfter: Int64?, _ reader: consuming LedgerReader,
-        _ index: consuming LedgerIndex, _ purger: consuming LedgerPurger, _ roller: consuming LedgerRoller
+        _ chain: LedgerChain, retention: Int64, rollUpAfter: Int64?, reader: consuming LedgerReader,
+        index: consuming LedgerIndex, purger: consuming LedgerPurger, roller: consuming LedgerRoller
     ) {
         self.chain = chain
         self.retention = retention

@@ -10,7 +10,7 @@ import Glibc
 struct SQLiteConnection: ~Copyable, @unchecked Sendable {
     // Safe to send: only this value has the handle, and every use that changes the connection is `mutating`. SQLite in
     // its multi-thread mode (checked in `open`) lets different threads use a connection one after the other.
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     private var busyTimeoutMilliseconds: Int32 = 0
 
     @unsafe
@@ -93,28 +93,6 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         let end = unsafe sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE, end == SQLITE_OK else {
             throw unsafe .unavailable(StoreOutage(code: code == SQLITE_DONE ? end : code, of: handle))
-        }
-    }
-
-    /// The texts of all statements that are prepared on the connection, for tests of their query plans.
-    var preparedTexts: [String] {
-        var texts: [String] = []
-        // SQLite keeps a statement and its text valid until the statement is released. Each text is copied.
-        var statement = unsafe sqlite3_next_stmt(handle, nil)
-        while let prepared = unsafe statement {
-            if let text = unsafe sqlite3_sql(prepared) { texts.append(unsafe String(cString: text)) }
-            unsafe statement = unsafe sqlite3_next_stmt(handle, prepared)
-        }
-        return texts
-    }
-
-    /// The number of pages that the connection has read since it was opened, from its cache or the file.
-    var readPageCount: Int {
-        [SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS].reduce(0) { sum, counter in
-            var (current, highest): (Int32, Int32) = (0, 0)
-            // Both are local variables.
-            let code = unsafe sqlite3_db_status(handle, counter, &current, &highest, 0)
-            return code == SQLITE_OK ? sum + Int(current) : sum
         }
     }
 

@@ -65,8 +65,8 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     }
 
     private init(
-        _ queue: WriteQueue, _ loops: [LoopContext], _ file: OpenedFile, _ thread: JoinableThread,
-        _ readers: consuming sending Readers, settledTime: @escaping @Sendable () -> SettledTime
+        _ queue: WriteQueue, _ file: OpenedFile, loops: [LoopContext], thread: JoinableThread,
+        readers: consuming sending Readers, settledTime: @escaping @Sendable () -> SettledTime
     ) throws(EventLoopError) {
         self.queue = queue
         self.loops = loops
@@ -103,7 +103,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         try connection.migrate(path: path)
         try DatabaseFile.checkPermissions(path)
         let file = OpenedFile(path: path)
-        let writer = try verified(connection, chain, options, path)
+        let writer = try verified(connection, path: path, chain, options)
         try lock?.mark()
         let readers = try wrap(
             StorageOpeningError.store,
@@ -112,7 +112,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
             lengthMaximum: options.queueLengthMaximum, batchSizeMaximum: options.batchSizeMaximum,
             patience: options.patience)
         let belongings = WriterBelongings(lock, writer)
-        let thread = try startThread(queue, loops, file, belongings) { () throws(StoreError) in
+        let thread = try startThread(queue, file, belongings, loops: loops) { () throws(StoreError) in
             guard file.isInPlace else { throw .unavailable(.replaced) }
             let connection = try SQLiteConnection.open(
                 path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)
@@ -120,7 +120,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         }
         do throws(EventLoopError) {
             return try SQLiteDecisionStore(
-                queue, loops, file, thread, readers, settledTime: options.settledTime)
+                queue, file, loops: loops, thread: thread, readers: readers, settledTime: options.settledTime)
         } catch {
             queue.stop()
             thread.join()
@@ -129,7 +129,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     }
 
     private static func verified(
-        _ connection: consuming SQLiteConnection, _ chain: LedgerChain, _ options: Options, _ path: String
+        _ connection: consuming SQLiteConnection, path: String, _ chain: LedgerChain, _ options: Options
     ) throws(StorageOpeningError) -> BatchWriter {
         do throws(StoreError) {
             var writer = try BatchWriter(connection, chain, settledTime: options.settledTime)
@@ -141,7 +141,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
     }
 
     private static func startThread(
-        _ queue: WriteQueue, _ loops: [LoopContext], _ file: OpenedFile, _ belongings: WriterBelongings,
+        _ queue: WriteQueue, _ file: OpenedFile, _ belongings: WriterBelongings, loops: [LoopContext],
         open: @escaping @Sendable () throws(StoreError) -> BatchWriter
     ) throws(StorageOpeningError) -> JoinableThread {
         do throws(EventLoopError) {

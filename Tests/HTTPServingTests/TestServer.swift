@@ -1,6 +1,7 @@
 import EventLoops
 import HTTPMessages
 import POSIXSockets
+import Synchronization
 import Telemetry
 import TestSupport
 import Testing
@@ -211,5 +212,12 @@ final class Hold: Sendable {
 
     func release() {
         state.update { $0 = .released }
+    }
+}
+
+extension HTTPServer {
+    /// The number of connections that occupy memory: open ones, and closed ones whose request a task still answers.
+    var connectionObjectCount: Int {
+        listeners.withLock { $0.reduce(0) { $0 + $1.state.connectionObjects.load(ordering: .relaxed) } }
     }
 }

@@ -210,3 +210,10 @@ extension ConfigurationField {
 extension String {
     fileprivate var trimmingBrackets: Substring { hasPrefix("[") ? dropFirst().dropLast() : self[...] }
 }
+
+extension [ConfigurationField] {
+    /// The paths of the fields that need a restart and whose value differs in `others`.
+    fileprivate func pathsThatNeedRestart(toBecome others: [ConfigurationField]) -> [String] {
+        filter { $0.effect == .restart }.pathsThatDiffer(from: others.filter { $0.effect == .restart })
+    }
+}

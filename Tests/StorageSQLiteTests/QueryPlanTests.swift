@@ -103,3 +103,27 @@ import Testing
         return lines
     }
 }
+
+extension SQLiteConnection {
+    /// The texts of all statements that are prepared on the connection.
+    fileprivate var preparedTexts: [String] {
+        var texts: [String] = []
+        // SQLite keeps a statement and its text valid until the statement is released. Each text is copied.
+        var statement = unsafe sqlite3_next_stmt(handle, nil)
+        while let prepared = unsafe statement {
+            if let text = unsafe sqlite3_sql(prepared) { texts.append(unsafe String(cString: text)) }
+            unsafe statement = unsafe sqlite3_next_stmt(handle, prepared)
+        }
+        return texts
+    }
+
+    /// The number of pages that the connection has read since it was opened, from its cache or the file.
+    fileprivate var readPageCount: Int {
+        [SQLITE_DBSTATUS_CACHE_HIT, SQLITE_DBSTATUS_CACHE_MISS].reduce(0) { sum, counter in
+            var (current, highest): (Int32, Int32) = (0, 0)
+            // Both are local variables.
+            let code = unsafe sqlite3_db_status(handle, counter, &current, &highest, 0)
+            return code == SQLITE_OK ? sum + Int(current) : sum
+        }
+    }
+}

@@ -32,7 +32,7 @@ package struct PeriodDesk: Sendable {
     ) async throws(KeyProvisionError) -> Made {
         var wishes: [KeyWish] = []
         for track in tracks {
-            let record = try record(period, contentID, track, scheme, now)
+            let record = try record(of: track, period, contentID, scheme: scheme, now: now)
             wishes.append(
                 KeyWish(record: record, identity: .track, material: derivation == nil ? .random : .derived))
         }
@@ -74,7 +74,7 @@ package struct PeriodDesk: Sendable {
     }
 
     private func record(
-        _ period: UInt32, _ contentID: ContentID, _ track: PeriodTrack, _ scheme: EncryptionScheme, _ now: Int64
+        of track: PeriodTrack, _ period: UInt32, _ contentID: ContentID, scheme: EncryptionScheme, now: Int64
     ) throws(KeyProvisionError) -> ContentKeyRecord {
         do {
             var attributes = ContentKeyAttributes(

@@ -34,10 +34,9 @@ final class RecentlyProvidedKeys: Sendable {
         let changeCount: UInt64
     }
 
-    private struct Generations {
-        var younger: [Name: Entry] = [:]
-        var older: [Name: Entry] = [:]
-        /// The number of keys in the younger half.
+    private struct State {
+        var entries: RecentEntries<Name, Entry>
+        /// The number of keys in the younger half, which is never less than the number of its entries.
         var youngerKeyCount = 0
     }
 
@@ -45,15 +44,15 @@ final class RecentlyProvidedKeys: Sendable {
     private let life: Duration
     private let lifeInOutage: Duration
     private let halfCapacity: Int
-    private let generations = Mutex(Generations())
+    private let state: Mutex<State>
     private let changes = Atomic<UInt64>(0)
 
     init(capacity: Int = capacityDefault, life: Duration, lifeInOutage: Duration, clock: any MonotonicClock) {
-        precondition(capacity >= 2, "a cache of two halves holds at least two entries")
         self.clock = clock
         self.life = life
         self.lifeInOutage = max(life, lifeInOutage)
         halfCapacity = capacity / 2
+        state = Mutex(State(entries: RecentEntries(capacity: capacity)))
     }
 
     /// Returns the key of each wish. Returns nil unless each key is remembered and is the wanted one.
@@ -100,7 +99,7 @@ final class RecentlyProvidedKeys: Sendable {
     }
 
     private func entry(_ name: Name, for life: Duration, at now: MonotonicTime) -> Entry? {
-        let entry = generations.withLock { $0.younger[name] ?? $0.older[name] }
+        let entry = state.withLock { $0.entries[name] }
         guard let entry, now < entry.foundAt + life else { return nil }
         return entry
     }
@@ -111,27 +110,23 @@ final class RecentlyProvidedKeys: Sendable {
 
     func remember(_ page: KeyPage, for name: Name) {
         let entry = Entry(page: page, foundAt: clock.monotonicTime)
-        generations.withLock { generations in
-            if generations.youngerKeyCount >= halfCapacity {
-                generations.older = generations.younger
-                generations.younger = [:]
-                generations.youngerKeyCount = 0
+        state.withLock { state in
+            if state.youngerKeyCount >= halfCapacity {
+                state.entries.beginHalf()
+                state.youngerKeyCount = 0
             }
             // An entry that replaces another one is counted again. This only drops entries earlier.
-            generations.youngerKeyCount += max(1, page.keys.count)
-            let isReplaced = generations.younger[name] != nil || generations.older[name] != nil
-            generations.younger[name] = entry
+            state.youngerKeyCount += max(1, page.keys.count)
+            let isReplaced = state.entries[name] != nil
+            state.entries.remember(entry, for: name)
             if isReplaced { changes.add(1, ordering: .releasing) }
         }
     }
 
     /// Forgets keys that the store does not return, so that they do not come back in an outage.
     func forget(_ wishes: [KeyWish]) {
-        generations.withLock { generations in
-            for name in wishes.map(Self.name) {
-                generations.younger[name] = nil
-                generations.older[name] = nil
-            }
+        state.withLock { state in
+            for name in wishes.map(Self.name) { state.entries.forget(name) }
             changes.add(1, ordering: .releasing)
         }
     }

@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// The recent decisions of a service: a bounded number of them, each for a bounded time.
 ///
 /// Instants are seconds on a clock that never runs backwards. When the younger half of a table is full, the older half
@@ -63,14 +65,13 @@ package struct CallbackMemory: Sendable {
     }
 
     private let limits: Limits
-    private var permissions: RecentTable<Subject, Permission>
-    private var denials: RecentTable<Refusal, Denials>
+    private var permissions: RecentEntries<Subject, Permission>
+    private var denials: RecentEntries<Refusal, Denials>
 
     package init(_ limits: Limits = Limits()) {
-        precondition(limits.capacity >= 2, "a table has two halves")
         self.limits = limits
-        permissions = RecentTable(capacity: limits.capacity)
-        denials = RecentTable(capacity: limits.capacity)
+        permissions = RecentEntries(capacity: limits.capacity)
+        denials = RecentEntries(capacity: limits.capacity)
     }
 
     /// Returns the claims of an answer that may still be reused.
@@ -93,11 +94,11 @@ package struct CallbackMemory: Sendable {
 
     /// Notes that a licence was issued by a fresh answer of the service.
     package mutating func noteAnswer(_ claims: Claims, for subject: Subject, lease: Int64?, now: Int64) {
-        denials[subject.refusal] = nil
+        denials.forget(subject.refusal)
         guard subject.device != nil else { return }
         let life = min(limits.allowedSeconds, lease ?? limits.allowedSeconds)
-        permissions[subject] = Permission(
-            claims: claims, believedUntil: now + life, leaseEnd: lease.map { now + $0 })
+        permissions.remember(
+            Permission(claims: claims, believedUntil: now + life, leaseEnd: lease.map { now + $0 }), for: subject)
     }
 
     /// Notes that a licence was issued by a remembered answer.
@@ -106,48 +107,21 @@ package struct CallbackMemory: Sendable {
     package mutating func noteRemembered(_ subject: Subject, lease: Int64?, now: Int64) {
         guard var known = permissions[subject], let lease else { return }
         known.leaseEnd = now + lease
-        permissions[subject] = known
+        permissions.remember(known, for: subject)
     }
 
     // MARK: Refusals
 
     /// Notes that the service has refused a request.
     package mutating func noteDenial(of subject: Subject, now: Int64) {
-        permissions[subject] = nil
+        permissions.forget(subject)
         let known = denials[subject.refusal].flatMap { now < $0.until ? $0.count : nil } ?? 0
-        denials[subject.refusal] = Denials(count: known + 1, until: now + limits.deniedSeconds)
+        denials.remember(Denials(count: known + 1, until: now + limits.deniedSeconds), for: subject.refusal)
     }
 
     /// Whether the service has refused this token, content and track so often that it is not asked again for now.
     package func isDenied(_ subject: Subject, now: Int64) -> Bool {
         guard let known = denials[subject.refusal], now < known.until else { return false }
         return known.count >= limits.denialMaximum
-    }
-}
-
-/// A table that holds at most `capacity` entries, and removes older entries first.
-private struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    private let halfCapacity: Int
-    private var younger: [Key: Value] = [:]
-    private var older: [Key: Value] = [:]
-
-    init(capacity: Int) {
-        halfCapacity = capacity / 2
-    }
-
-    subscript(key: Key) -> Value? {
-        get { younger[key] ?? older[key] }
-        set {
-            older[key] = nil
-            guard let newValue else {
-                younger[key] = nil
-                return
-            }
-            if younger[key] == nil, younger.count >= halfCapacity {
-                older = younger
-                younger = [:]
-            }
-            younger[key] = newValue
-        }
     }
 }

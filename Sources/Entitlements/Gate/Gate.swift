@@ -32,7 +32,7 @@ package struct Authorization: Equatable, Sendable {
     package let rentalEnd: Int64?
 
     fileprivate init(
-        _ request: GateRequest, _ granted: Right, _ right: Right, _ rental: RentalRemainder?, limits: LicenseLimits
+        _ request: GateRequest, granted: Right, tightened right: Right, rental: RentalRemainder?, limits: LicenseLimits
     ) {
         self.right = granted
         tightened = right
@@ -90,7 +90,9 @@ package enum Gate {
         for grant in granting {
             do throws(EntitlementError) {
                 for check in [RightCheck.outputs, .securityLevel] { try check.check(grant.right, request) }
-                return Authorization(request, grant.right, grant.tightened, grant.rental, limits: grant.limits)
+                return Authorization(
+                    request, granted: grant.right, tightened: grant.tightened, rental: grant.rental,
+                    limits: grant.limits)
             } catch {
                 refusal = refusal ?? error
             }

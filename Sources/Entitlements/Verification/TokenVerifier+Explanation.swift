@@ -24,7 +24,7 @@ extension TokenVerifier {
             guard key.isValidSignature(of: token) else { throw .signatureInvalid }
         }
         guard isSigned != nil else { return builder.finish() }
-        return explainPayload(token, issuer, key, now: now, &builder)
+        return explainPayload(of: token, by: issuer, key, now: now, &builder)
     }
 
     /// Explains a session token. Its key determines the issuer and the audience, and this server has chosen its life,
@@ -60,7 +60,7 @@ extension TokenVerifier {
 
     /// Explains a payload whose signature is valid. From here on, each check runs even if an earlier one has failed.
     private func explainPayload(
-        _ token: Token, _ issuer: Issuer, _ key: VerificationKey, now: Int64, _ builder: inout TokenExplanationBuilder
+        of token: Token, by issuer: Issuer, _ key: VerificationKey, now: Int64, _ builder: inout TokenExplanationBuilder
     ) -> TokenExplanation {
         var payload: ClaimObject?
         let times = builder.step(.time) { () throws(EntitlementError) in

@@ -52,7 +52,9 @@ package final class RefusalRecorder: Sendable {
         if case .store = error { return omit(1) }
         guard let rate, hasRoom(), rows.take(0, at: rate) == nil else { return omit(1) }
         let before = omittedSinceLastRow.exchange(0, ordering: .relaxed)
-        guard let entries = entries(for: error, claims, facts, asset, omitted: before, now, request) else {
+        guard
+            let entries = entries(for: error, claims, facts, asset: asset, omitted: before, now: now, request: request)
+        else {
             return omit(before + 1)
         }
         loop.spawn { [self] in
@@ -70,8 +72,8 @@ package final class RefusalRecorder: Sendable {
     }
 
     private func entries(
-        for error: LicenseError, _ claims: Claims, _ facts: RefusalFacts, _ asset: AssetReference?, omitted: UInt64,
-        _ now: Int64, _ request: String?
+        for error: LicenseError, _ claims: Claims, _ facts: RefusalFacts, asset: AssetReference?, omitted: UInt64,
+        now: Int64, request: String?
     ) -> [LedgerEntry]? {
         do throws(CryptoError) {
             var entry = LedgerEntry(

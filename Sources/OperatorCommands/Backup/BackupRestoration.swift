@@ -46,7 +46,7 @@ struct BackupRestoration {
         let hasConfiguration = BackupFolder.exists(configurationPath)
         let file =
             try hasConfiguration ? OpenedLedger.configuration(configurationPath, context) : backedUpConfiguration()
-        let manifest = try BackupVerification(folder, file, sealed, context).verified()
+        let manifest = try BackupVerification(of: folder, for: file, sealed: sealed, context).verified()
         try checkName(manifest, file)
         let secrets = RestoredSecrets(file, sealed, context)
         try refuseOtherFiles(secrets.files)
@@ -62,7 +62,7 @@ struct BackupRestoration {
         if !hasConfiguration { try placeConfiguration(&outcome) }
         try place(secrets.files, &outcome)
         do throws(CommandError) {
-            try await fill(replacement.partPath, manifest, file, secrets, &outcome)
+            try await fill(replacement.partPath, from: manifest, for: file, with: secrets, &outcome)
         } catch {
             replacement.abandon()
             throw error
@@ -202,7 +202,7 @@ struct BackupRestoration {
     // MARK: The database
 
     private func fill(
-        _ part: String, _ manifest: BackupManifest, _ file: ConfigurationFile, _ secrets: RestoredSecrets,
+        _ part: String, from manifest: BackupManifest, for file: ConfigurationFile, with secrets: RestoredSecrets,
         _ outcome: inout Outcome
     ) async throws(CommandError) {
         guard let keys = secrets.ledgerKeys, let checkpoint = manifest.ledger else {
@@ -223,7 +223,7 @@ struct BackupRestoration {
         }
         var entries = [try entry(.storeRestored, "of \(manifest.createdAt), through \(checkpoint.sequence)")]
         if manifest.shared == nil, let ring = secrets.keyRing {
-            try settleKeys(part, ring, file, &outcome)
+            try settleKeys(in: part, for: file, with: ring, &outcome)
             if let detail = outcome.consent?.detail { entries.append(try entry(.keyRestoreAccepted, detail)) }
         }
         do {
@@ -245,7 +245,7 @@ struct BackupRestoration {
     }
 
     private func settleKeys(
-        _ part: String, _ ring: KeyRing, _ file: ConfigurationFile, _ outcome: inout Outcome
+        in part: String, for file: ConfigurationFile, with ring: KeyRing, _ outcome: inout Outcome
     ) throws(CommandError) {
         let store = try Self.opening(part) { () throws(StorageOpeningError) in
             try SQLiteKeyStore.open(

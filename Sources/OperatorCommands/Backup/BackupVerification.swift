@@ -25,11 +25,11 @@ struct BackupVerification {
         let file = try arguments.value(BackupArguments.optionalConfig).map { path throws(CommandError) in
             try OpenedLedger.configuration(path, context)
         }
-        self.init(folder, file, try BackupArguments.sealedFiles(arguments, in: folder), context)
+        self.init(of: folder, for: file, sealed: try BackupArguments.sealedFiles(arguments, in: folder), context)
     }
 
     init(
-        _ folder: BackupFolder, _ file: ConfigurationFile?, _ sealed: SealedFiles?, _ context: CommandContext
+        of folder: BackupFolder, for file: ConfigurationFile?, sealed: SealedFiles?, _ context: CommandContext
     ) {
         self.folder = folder
         self.file = file
@@ -69,7 +69,7 @@ struct BackupVerification {
             return manifest
         }
         guard isWhole, try checkDatabase(manifest), let ledger = manifest.ledger else { return manifest }
-        if let file { try verify(manifest, ledger, text, file) }
+        if let file { try verify(manifest, text: text, ledger, with: file) }
         return manifest
     }
 
@@ -141,7 +141,7 @@ struct BackupVerification {
     // MARK: With the secrets of a configuration
 
     private mutating func verify(
-        _ manifest: BackupManifest, _ checkpoint: LedgerCheckpoint, _ text: [UInt8], _ file: ConfigurationFile
+        _ manifest: BackupManifest, text: [UInt8], _ checkpoint: LedgerCheckpoint, with file: ConfigurationFile
     ) throws(CommandError) {
         let secrets = RestoredSecrets(file, sealed, context)
         guard let keys = secrets.ledgerKeys else {

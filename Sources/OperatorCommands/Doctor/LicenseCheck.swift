@@ -34,14 +34,15 @@ struct LicenseCheck {
             }
             let certificates = [(SPCVersion.v1, credential.certificate1024), (.v2, credential.certificate2048)]
             return certificates.compactMap { version, certificate in
-                certificate.map { ask(version, $0, ladder, credential.name) }
+                certificate.map { ask(version, $0, ladder, credential: credential.name) }
             }
         }
         return found.isEmpty ? [.skipped(Self.check, "there is no credential")] : found
     }
 
     private func ask(
-        _ version: SPCVersion, _ certificate: Certificate, _ ladder: ApplicationSecretKeyLadder, _ name: String
+        _ version: SPCVersion, _ certificate: Certificate, _ ladder: ApplicationSecretKeyLadder,
+        credential name: String
     ) -> DoctorFinding {
         let title = "\(name), SPC version \(version.rawValue)"
         let request: DeviceRequest

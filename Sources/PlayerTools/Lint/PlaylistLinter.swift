@@ -27,7 +27,7 @@ struct PlaylistLinter {
         guard let first = parse(text, place, contentTypes: [], &report) else { return report }
         var members: [LintedPlaylist] = []
         if case .multivariant(let multivariant) = first.playlist.content {
-            let isComplete = readMembers(of: multivariant, place, text.count, &members, &report)
+            let isComplete = readMembers(of: multivariant, at: place, size: text.count, &members, &report)
             report.findings.add(
                 PlaylistSet(
                     source: first.name, multivariant: multivariant, members: members.compactMap(\.member),
@@ -61,7 +61,7 @@ struct PlaylistLinter {
 
     /// Reads the media playlists of a multivariant playlist. Returns whether all could be read.
     private func readMembers(
-        of multivariant: MultivariantPlaylist, _ place: PlaylistPlace, _ size: Int,
+        of multivariant: MultivariantPlaylist, at place: PlaylistPlace, size: Int,
         _ members: inout [LintedPlaylist], _ report: inout LintReport
     ) -> Bool {
         var isComplete = true
@@ -85,7 +85,7 @@ struct PlaylistLinter {
                         "only \(seen.count) playlists are read; \(shown) is the first that is left out")
                     break
                 }
-                guard let (member, size) = read(reference, target, place, &report) else {
+                guard let (member, size) = read(reference, at: target, from: place, &report) else {
                     isComplete = false
                     seen.updateValue(nil, forKey: target)
                     continue
@@ -110,7 +110,7 @@ struct PlaylistLinter {
     }
 
     private func read(
-        _ reference: PlaylistReference, _ target: PlaylistPlace, _ place: PlaylistPlace, _ report: inout LintReport
+        _ reference: PlaylistReference, at target: PlaylistPlace, from place: PlaylistPlace, _ report: inout LintReport
     ) -> (LintedPlaylist, size: Int)? {
         let text: [UInt8]
         do throws(CommandError) {

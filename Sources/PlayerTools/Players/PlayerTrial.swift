@@ -42,13 +42,14 @@ struct PlayerTrial {
         }
         let groups = profile.sendsKeysTogether ? [keys] : keys.map { [$0] }
         for group in groups where outcome.verdict.isGood {
-            ask(profile, group.map(\.0), group.map(\.1), &outcome)
+            ask(profile, for: group.map(\.0), with: group.map(\.1), &outcome)
         }
         return outcome
     }
 
     private func ask(
-        _ profile: PlayerProfile, _ keys: [AskedKey], _ requests: [DeviceRequest], _ outcome: inout PlayerOutcome
+        _ profile: PlayerProfile, for keys: [AskedKey], with requests: [DeviceRequest],
+        _ outcome: inout PlayerOutcome
     ) {
         let target = target(profile, keys)
         let request = HTTPRoundTripRequest(

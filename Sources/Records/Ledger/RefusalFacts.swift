@@ -100,9 +100,6 @@ package struct RefusalFacts: Equatable, Sendable {
 }
 
 extension RefusalFacts {
-    /// The most bytes that the facts of a ledger's row take.
-    static let encodedSizeMaximum = 1 + Name.allCases.reduce(0) { $0 + 2 + $1.sizeMaximum }
-
     /// Without those for which an entry has fields of its own.
     var withoutEntryFields: RefusalFacts {
         var facts = self

@@ -28,22 +28,22 @@ final class PostgreSQLResult: @unchecked Sendable {
     // Each read copies from a buffer that is valid as long as the result.
 
     func bytes(_ row: Int, _ column: Int) throws(StoreError) -> [UInt8] {
-        try unsafe value(row, column, .bytes) { unsafe [UInt8]($0) }
+        try unsafe value(row, column, as: .bytes) { unsafe [UInt8]($0) }
     }
 
     func text(_ row: Int, _ column: Int) throws(StoreError) -> String {
         // The server sends valid UTF-8, because the connection asks for that encoding.
-        try unsafe value(row, column, .text) { unsafe String(decoding: $0, as: UTF8.self) }
+        try unsafe value(row, column, as: .text) { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
     func integer(_ row: Int, _ column: Int) throws(StoreError) -> Int64 {
-        let bytes = try unsafe value(row, column, .integer) { unsafe [UInt8]($0) }
+        let bytes = try unsafe value(row, column, as: .integer) { unsafe [UInt8]($0) }
         guard bytes.count == 8 else { throw .recordMalformed }
         return Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     func boolean(_ row: Int, _ column: Int) throws(StoreError) -> Bool {
-        try unsafe value(row, column, .boolean) { unsafe $0.first == 1 }
+        try unsafe value(row, column, as: .boolean) { unsafe $0.first == 1 }
     }
 
     func optionalText(_ row: Int, _ column: Int) throws(StoreError) -> String? {
@@ -55,7 +55,7 @@ final class PostgreSQLResult: @unchecked Sendable {
     }
 
     private func value<Value>(
-        _ row: Int, _ column: Int, _ type: PostgreSQLType, _ read: (UnsafeRawBufferPointer) -> Value
+        _ row: Int, _ column: Int, as type: PostgreSQLType, _ read: (UnsafeRawBufferPointer) -> Value
     ) throws(StoreError) -> Value {
         let (row, column) = (Int32(row), Int32(column))
         // libpq checks the range: outside of it, it returns type 0 and NULL. The buffer is valid as long as the result.

@@ -212,7 +212,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
         case .noteRecorded: "UPDATE replay SET is_recorded = true WHERE request = $1 AND NOT is_recorded"
         case .revoke:
             """
-            INSERT INTO revoked (kind, issuer, value, ends_at, revoked_at, reason) VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO revoked (\(Self.revocationColumns)) VALUES ($1, $2, $3, $4, $5, $6)
             ON CONFLICT (kind, issuer, value) DO UPDATE
                 SET ends_at = excluded.ends_at, revoked_at = excluded.revoked_at, reason = excluded.reason
             """
@@ -349,8 +349,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             "SELECT \(Self.liveColumns) FROM live_content WHERE content_id > $1 ORDER BY content_id LIMIT $2"
         case .insertLiveContent:
             """
-            INSERT INTO live_content (content_id, window_periods, revision, ended_at, first_index, first_start,
-                period_seconds, periods_ahead, tracks, scheme)
+            INSERT INTO live_content (\(Self.liveColumns))
             VALUES ($1, $2, 1, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (content_id) DO NOTHING RETURNING revision
             """
         case .updateLiveContent:

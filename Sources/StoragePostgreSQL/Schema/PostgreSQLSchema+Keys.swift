@@ -15,6 +15,14 @@ extension PostgreSQLSchema {
             ON content_key (content_id, coalesce(track_label, ''), coalesce(period_index, -1)) WHERE state = 'live';
         """
 
+    /// The statement of both functions that store keys. Its indentation is that of the functions.
+    private static let insertKeys = """
+        INSERT INTO content_key (kid, content_id, track_label, period_index, scheme, state, created_at,
+                    content_type, least_hdcp, least_security_level, key_version, sealed, bound)
+                SELECT * FROM unnest(in_kids, in_contents, in_labels, in_periods, in_schemes, in_states, in_times,
+                    in_types, in_hdcp, in_levels, in_versions, in_seals, in_bound);
+        """
+
     /// Stores all keys or none. Returns false, with nothing stored, if one of them exists by now. `in_by_track` says
     /// for each key whether any live key of the same track counts as this key.
     ///
@@ -41,10 +49,7 @@ extension PostgreSQLSchema {
                         AND coalesce(period_index, -1) = coalesce(period, -1)
                     WHERE by_track AND state = 'live')
             THEN RETURN false; END IF;
-            INSERT INTO content_key (kid, content_id, track_label, period_index, scheme, state, created_at,
-                    content_type, least_hdcp, least_security_level, key_version, sealed, bound)
-                SELECT * FROM unnest(in_kids, in_contents, in_labels, in_periods, in_schemes, in_states, in_times,
-                    in_types, in_hdcp, in_levels, in_versions, in_seals, in_bound);
+            \(insertKeys)
             RETURN true;
         END $$;
         """
@@ -157,10 +162,7 @@ extension PostgreSQLSchema {
                 WHERE NOT EXISTS (SELECT FROM content_key WHERE content_key.content_id = new.content)
                 LIMIT 1;
             IF FOUND THEN RETURN; END IF;
-            INSERT INTO content_key (kid, content_id, track_label, period_index, scheme, state, created_at,
-                    content_type, least_hdcp, least_security_level, key_version, sealed, bound)
-                SELECT * FROM unnest(in_kids, in_contents, in_labels, in_periods, in_schemes, in_states, in_times,
-                    in_types, in_hdcp, in_levels, in_versions, in_seals, in_bound);
+            \(insertKeys)
             INSERT INTO asset_alias (alias, kid) SELECT * FROM unnest(in_aliases, in_alias_kids);
             is_stored := true;
         END $$;

@@ -167,8 +167,7 @@ extension PostgreSQLStore: ContentKeyStore {
 }
 
 extension ContentKeyAttributes {
-    /// Reads kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp and
-    /// least_security_level.
+    /// Reads the first ten of `PreparedStatement.keyColumns`.
     init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
         var columns = ContentKeyColumns(
             keyID: try result.bytes(row, 0), contentID: try result.text(row, 1), scheme: try result.text(row, 4),
@@ -183,7 +182,7 @@ extension ContentKeyAttributes {
 }
 
 extension StoredContentKey {
-    /// Reads the columns of `ContentKeyAttributes.init`, then key_version, sealed and bound.
+    /// Reads `PreparedStatement.keyColumns`.
     init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
         guard let keyVersion = UInt32(exactly: try result.integer(row, 10)) else { throw .recordMalformed }
         self.init(

@@ -45,13 +45,13 @@ package struct SharedStoreSummary: Equatable, Sendable {
                 server: version, schema: 0, oldestProgram: 0, size: 0, keyCount: 0, settled: nil,
                 nodes: [])
         case .migrated(let newest, let oldestProgram):
-            return try SharedStoreSummary(database, version, newest, oldestProgram, settings.url.schema)
+            return try SharedStoreSummary(
+                database, settings.url.schema, server: version, schema: newest, oldestProgram: oldestProgram)
         }
     }
 
     private init(
-        _ database: PostgreSQLSchemaConnection, _ server: Int, _ schema: Int64,
-        _ oldestProgram: Int64, _ name: String
+        _ database: PostgreSQLSchemaConnection, _ name: String, server: Int, schema: Int64, oldestProgram: Int64
     ) throws(PostgreSQLOpeningError) {
         let size = try database.query(
             """

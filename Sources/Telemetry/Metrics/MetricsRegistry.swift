@@ -25,7 +25,7 @@ package final class MetricsRegistry: Sendable {
     /// Registers a counter.
     package func counter(_ name: String, help: String) -> Counter {
         let counter = Counter()
-        register(name, .counter, help, [MetricSeries(labels: [], source: .counter(counter))])
+        register(name, .counter, help: help, [MetricSeries(labels: [], source: .counter(counter))])
         return counter
     }
 
@@ -39,7 +39,7 @@ package final class MetricsRegistry: Sendable {
     /// Registers a gauge.
     package func gauge(_ name: String, help: String) -> Gauge {
         let gauge = Gauge()
-        register(name, .gauge, help, [MetricSeries(labels: [], source: .gauge(gauge))])
+        register(name, .gauge, help: help, [MetricSeries(labels: [], source: .gauge(gauge))])
         return gauge
     }
 
@@ -53,13 +53,13 @@ package final class MetricsRegistry: Sendable {
     package func gauges(_ name: String, help: String, label: String, values: [String]) -> [Gauge] {
         let gauges = values.map { _ in Gauge() }
         let series = zip(values, gauges).map { MetricSeries(labels: [(label, $0)], source: .gauge($1)) }
-        register(name, .gauge, help, series)
+        register(name, .gauge, help: help, series)
         return gauges
     }
 
     /// Registers a constant 1 whose labels carry the information, such as the version.
     package func information(_ name: String, help: String, labels: [(name: String, value: String)]) {
-        register(name, .gauge, help, [MetricSeries(labels: labels, source: .sample { 1 })])
+        register(name, .gauge, help: help, [MetricSeries(labels: labels, source: .sample { 1 })])
     }
 
     // MARK: Histograms
@@ -81,7 +81,7 @@ package final class MetricsRegistry: Sendable {
 
     /// Registers a histogram that is there already.
     package func show(_ histogram: Histogram, _ name: String, help: String) {
-        register(name, .histogram, help, [MetricSeries(labels: [], source: .histogram(histogram))])
+        register(name, .histogram, help: help, [MetricSeries(labels: [], source: .histogram(histogram))])
     }
 
     // MARK: Samples
@@ -90,7 +90,7 @@ package final class MetricsRegistry: Sendable {
     package func sample(
         _ name: String, help: String, isCounter: Bool = false, _ sample: @escaping @Sendable () -> Double?
     ) {
-        register(name, isCounter ? .counter : .gauge, help, [MetricSeries(labels: [], source: .sample(sample))])
+        register(name, isCounter ? .counter : .gauge, help: help, [MetricSeries(labels: [], source: .sample(sample))])
     }
 
     /// Registers numbers that are requested at each scrape, one for each value of a label, whose values come from the
@@ -100,7 +100,7 @@ package final class MetricsRegistry: Sendable {
         _ samples: [(value: String, sample: @Sendable () -> Double?)]
     ) {
         let series = samples.map { MetricSeries(labels: [(label, $0.value)], source: .sample($0.sample)) }
-        register(name, isCounter ? .counter : .gauge, help, series)
+        register(name, isCounter ? .counter : .gauge, help: help, series)
     }
 
     /// Registers numbers with labels whose values come from the configuration, and which a reload may change. Each
@@ -136,11 +136,11 @@ package final class MetricsRegistry: Sendable {
             series.append(MetricSeries(labels: pairs, source: source(metric)))
             return metric
         }
-        register(name, kind, help, series)
+        register(name, kind, help: help, series)
         return family
     }
 
-    private func register(_ name: String, _ kind: MetricKind, _ help: String, _ series: [MetricSeries]) {
+    private func register(_ name: String, _ kind: MetricKind, help: String, _ series: [MetricSeries]) {
         register(MetricEntry(name: name, kind: kind, help: help, series: series))
     }
 

@@ -8,7 +8,7 @@ import Testing
     /// The size of the longest encoding, in bytes.
     private static let encodedSizeMaximum =
         6 + 16 + 10 + 16 + 16 + 201 + 2 * 16 + 5 * 65 + 3 * 5 + 2 * 10 + 25 + 3 * 16
-        + RefusalFacts.encodedSizeMaximum
+        + 1 + RefusalFacts.Name.allCases.reduce(0) { $0 + 2 + $1.sizeMaximum }
 
     @Test func isAsDocumented() throws {
         var entry = LedgerEntry(
