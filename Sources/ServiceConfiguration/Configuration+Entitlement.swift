@@ -22,7 +22,6 @@ extension Configuration.Entitlement {
         let headers = section.set("tokenHeaders", .fieldName, allowsEmpty: true)
         let readsBody = section.value("tokenInBody", .boolean, default: false)
         countryField = section.optional("countryField", .fieldName)
-        dashIFStatus = section.value("dashIFStatus", .boolean, default: false)
         let policy = EntitlementPolicy(reading: section)
         revocationRefresh = section.value(
             "revocationRefresh", .seconds(1...300, example: 5), default: .seconds(5), effect: .restart)

@@ -135,8 +135,6 @@ package struct Configuration: Equatable, Sendable {
         package let finder: TokenFinder
         /// The header field in which trusted proxies name the client's country; nil if no proxy does.
         package let countryField: String?
-        /// Whether a missing or refused token is answered with status 403, as DASH-IF specifies, instead of 401.
-        package let dashIFStatus: Bool
         /// The named profiles, and the least that this server itself demands.
         package let policy: EntitlementPolicy
         /// How often a node asks the store for revocations: whole seconds.

@@ -84,7 +84,6 @@ package struct LiveSettings: Equatable, Sendable {
         package let leeway: Duration
         package let finder: TokenFinder
         package let countryField: String?
-        package let dashIFStatus: Bool
         package let policy: EntitlementPolicy
         package let sessions: Configuration.Sessions?
         package let callback: Configuration.Callback?
@@ -105,8 +104,7 @@ package struct LiveSettings: Equatable, Sendable {
         let entitlement = configuration.entitlement
         self.entitlement = Entitlement(
             issuers: entitlement.issuers, leeway: entitlement.leeway, finder: entitlement.finder,
-            countryField: entitlement.countryField, dashIFStatus: entitlement.dashIFStatus, policy: entitlement.policy,
-            sessions: entitlement.sessions,
+            countryField: entitlement.countryField, policy: entitlement.policy, sessions: entitlement.sessions,
             callback: entitlement.callback)
         expressPlay = configuration.expressPlay
         packagers = configuration.packagers

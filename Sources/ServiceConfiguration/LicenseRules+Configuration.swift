@@ -20,8 +20,7 @@ extension LicenseRules {
                     verifier: TokenVerifier(issuers: loaded.issuers, sessions: loaded.sessions),
                     capacity: live.tokenCacheCapacity, lookups: tokenLookups),
                 finder: live.entitlement.finder, policy: live.entitlement.policy,
-                countryField: live.entitlement.countryField,
-                hidesAuthentication: live.entitlement.dashIFStatus),
+                countryField: live.entitlement.countryField),
             callback: callback, rates: live.rates, overload: live.overload.limits(loopCount: loopCount),
             clientAddress: live.logging.clientAddress)
     }

@@ -611,13 +611,6 @@ def offline_by_right(lab: Lab) -> None:
 
 
 changes(
-    "entitlement.dashIFStatus",
-    lambda lab: lab.post(lab.device().request(lab.options()).message, {}).status,
-    {"entitlement.dashIFStatus": True},
-    401,
-    403,
-)
-changes(
     "entitlement.leeway",
     lambda lab: lab.code(lab.token(exp=int(time.time()) - 20, iat=int(time.time()) - 60, nbf=None)),
     {"entitlement.leeway": "60s"},

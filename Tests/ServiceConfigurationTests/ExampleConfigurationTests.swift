@@ -90,7 +90,7 @@ import Testing
         "entitlement.issuers[0].maximumLife", "entitlement.issuers[0].offlineByRight",
         "entitlement.leeway", "entitlement.deviceLife",
         "entitlement.ignoredSources",
-        "entitlement.tokenHeaders", "entitlement.dashIFStatus", "entitlement.profiles", "entitlement.floor",
+        "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor",
         "expressPlay.customers",
         "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "packagers", "logging.level", "logging.clientAddress",
         "drain.delay",

@@ -46,7 +46,7 @@ final class LiveRules: Sendable {
         self.expressPlay = expressPlay
         self.packagers = packagers
         refusals = RefusalRules(
-            hidesAuthentication: license.entitlement.hidesAuthentication, clientAddress: license.clientAddress,
+            clientAddress: license.clientAddress,
             issuers: names.issuers, credentials: license.fairplay.credentials, packagers: packagers.directory)
     }
 }

@@ -58,14 +58,11 @@ package struct EntitlementRules: Sendable {
     package let policy: EntitlementPolicy
     /// The header field in which trusted proxies name the client's country; nil if no proxy does.
     package let countryField: String?
-    /// Whether a missing or refused token is answered with status 403, as DASH-IF specifies, instead of 401.
-    package let hidesAuthentication: Bool
 
     package init(
         tokens: VerifiedTokenCache, finder: TokenFinder = TokenFinder(),
-        policy: EntitlementPolicy = EntitlementPolicy(), countryField: String? = nil, hidesAuthentication: Bool = false
+        policy: EntitlementPolicy = EntitlementPolicy(), countryField: String? = nil
     ) {
-        self.hidesAuthentication = hidesAuthentication
         self.tokens = tokens
         self.finder = finder
         self.policy = policy

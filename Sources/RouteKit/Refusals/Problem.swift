@@ -57,11 +57,7 @@ package struct Problem: Sendable {
     }
 
     /// The response to the client.
-    ///
-    /// With `hidesAuthentication`, a token that is missing or proves too little gets the status 403 in place of 401, as
-    /// DASH-IF specifies.
-    package func response(requestID: RequestID, time: WallTime, hidesAuthentication: Bool = false) -> HTTPResponse {
-        let status = hidesAuthentication && code.isInsufficientProof ? .forbidden : code.status
+    package func response(requestID: RequestID, time: WallTime) -> HTTPResponse {
         let wait = retryAfterSeconds.map { Self.spread($0, by: requestID) }
         var fields: HTTPFields = [
             "Content-Type": "application/problem+json",
@@ -70,10 +66,10 @@ package struct Problem: Sendable {
             "X-Error-Code": code.rawValue,
             "X-Request-Id": requestID.text,
         ]
-        if status == .unauthorized { fields.append("WWW-Authenticate", "Bearer") }
+        if code.status == .unauthorized { fields.append("WWW-Authenticate", "Bearer") }
         if let wait { fields.append("Retry-After", String(wait)) }
         if let allowedMethods { fields.append("Allow", allowedMethods) }
-        return HTTPResponse(status: status, fields: fields, body: body(status, wait, requestID: requestID, time: time))
+        return HTTPResponse(status: code.status, fields: fields, body: body(wait, requestID: requestID, time: time))
     }
 
     /// Lengthens a wait by up to half, depending on the request id.
@@ -87,11 +83,11 @@ package struct Problem: Sendable {
         return seconds + Int64(bits % UInt64(max(0, seconds) / 2 + 1))
     }
 
-    private func body(_ status: HTTPStatus, _ wait: Int64?, requestID: RequestID, time: WallTime) -> [UInt8] {
+    private func body(_ wait: Int64?, requestID: RequestID, time: WallTime) -> [UInt8] {
         JSONWriter.object { writer in
             writer.member("type", code.type)
             writer.member("title", code.title)
-            writer.member("status", Int(status.code))
+            writer.member("status", Int(code.status.code))
             writer.member("detail", (detail ?? code.title) + ".")
             writer.member("code", code.rawValue)
             writer.member("request_id", requestID.text)

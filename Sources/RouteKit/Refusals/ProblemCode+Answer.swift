@@ -36,17 +36,12 @@ extension ProblemCode {
         }
     }
 
-    /// Whether the token is missing or proves too little, so that the app must fetch another one.
-    var isInsufficientProof: Bool { type == Self.insufficientProof }
-
-    private static let insufficientProof = "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
-
     /// The problem type (RFC 9457): DASH-IF's if it defines one for this refusal, otherwise Latchkey's own.
     package var type: String {
         switch self {
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
             .tokenExpired, .tokenNotYet, .tokenLife, .tokenAudience, .tokenIssuer:
-            Self.insufficientProof
+            "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
         case .entitlementDenied: "https://dashif.org/drm-problems/not-authorized"
         default: "urn:latchkey:error:" + rawValue  // DASH-IF has no type for the other codes.
         }

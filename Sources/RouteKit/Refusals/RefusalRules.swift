@@ -3,10 +3,8 @@ package import Licensing
 package import PackagerAPI
 import Records
 
-/// What the rules in force say about refusals: what they show, and which names their counts may have.
+/// What the rules in force say about refusals: how much of a client they write down, and which names their counts may have.
 package struct RefusalRules: Sendable {
-    /// Whether a token that proves too little gets 403.
-    package let hidesAuthentication: Bool
     package let clientAddress: ClientAddressForm
     /// The names of the issuers whose tokens are accepted.
     package let issuers: Set<String>
@@ -14,10 +12,9 @@ package struct RefusalRules: Sendable {
     package let packagers: PackagerDirectory
 
     package init(
-        hidesAuthentication: Bool, clientAddress: ClientAddressForm, issuers: Set<String>, credentials: CredentialSet,
+        clientAddress: ClientAddressForm, issuers: Set<String>, credentials: CredentialSet,
         packagers: PackagerDirectory
     ) {
-        self.hidesAuthentication = hidesAuthentication
         self.clientAddress = clientAddress
         self.issuers = issuers
         self.credentials = credentials

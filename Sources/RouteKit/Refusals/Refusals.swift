@@ -14,7 +14,7 @@ package struct Refusals: Sendable {
     private let rules: (@Sendable () -> RefusalRules)?
     private let counts: RefusalCounts?
 
-    /// Without `rules`, a token that proves too little gets 401, as in Errors.md.
+    /// `rules` say how much of a client's address is written, and name the credentials that are counted.
     package init(
         logger: Logger, recent: RecentRefusals, clock: any WallClock, rules: (@Sendable () -> RefusalRules)? = nil,
         counts: RefusalCounts? = nil
@@ -36,9 +36,7 @@ package struct Refusals: Sendable {
     ) -> HTTPResponse {
         let time = clock.wallTime
         note(event, problem, because: cause, id: id, facts, spcVersion: spcVersion, shape: shape, at: time)
-        return problem.response(
-            requestID: id, time: time,
-            hidesAuthentication: rules?().hidesAuthentication ?? false)
+        return problem.response(requestID: id, time: time)
     }
 
     /// Notes the cause of a refusal without making a response, for one refused key among several.

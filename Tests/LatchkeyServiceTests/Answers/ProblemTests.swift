@@ -170,18 +170,6 @@ import Testing
         #expect(try JSONReader.parse(body).object?["hint"]?.string?.contains("?offline=1") == true)
     }
 
-    /// DASH-IF demands 403 for a token that proves too little. A right that is refused gets 403 in both cases.
-    @Test(arguments: ProblemCode.allCases)
-    func givesDASHIFsStatusIfItIsTold(code: ProblemCode) throws {
-        let response = Problem(code).response(requestID: Self.id, time: Self.time, hidesAuthentication: true)
-        let type = try JSONReader.parse(response.body).object?["type"]?.string
-        let isProof = type == "https://dashif.org/drm-problems/insufficient-proof-of-authorization"
-        #expect(response.status == (isProof ? .forbidden : code.status))
-        #expect(try JSONReader.parse(response.body).object?["status"]?.number?.text == String(response.status.code))
-        let isOfNoViewer = code == .adminTokenInvalid || code == .packagerInvalid
-        #expect((response.fields["WWW-Authenticate"] != nil) == isOfNoViewer)
-    }
-
     /// `detail` names the received method if it is known, or "another method". It never has the client's text.
     @Test(arguments: HTTPMethod.allCases as [HTTPMethod?] + [nil], ["POST, OPTIONS", "GET, HEAD, OPTIONS"])
     func namesTheMethodThatWasReceived(method: HTTPMethod?, allowed: String) throws {

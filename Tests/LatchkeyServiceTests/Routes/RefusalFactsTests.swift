@@ -148,7 +148,7 @@ import Testing
     private func rules(issuers: Set<String>) throws -> RefusalRules {
         let rules = try RoutesFixture().rules.current.refusals
         return RefusalRules(
-            hidesAuthentication: rules.hidesAuthentication, clientAddress: rules.clientAddress, issuers: issuers,
+            clientAddress: rules.clientAddress, issuers: issuers,
             credentials: rules.credentials, packagers: rules.packagers)
     }
 
