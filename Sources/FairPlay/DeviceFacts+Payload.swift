@@ -5,7 +5,6 @@ extension DeviceFacts {
     init(_ payload: SPCPayload) {
         let bytes = payload.bytes
         let blocks = payload.optional
-        hasCapabilities = blocks.capabilities != nil
         capabilities =
             blocks.capabilities.map { Capabilities(rawValue: bytes.readUInt64(at: $0.lowerBound + 8)) } ?? []
         let report = blocks.readableSecurityLevelReport(in: bytes).map { SecurityLevelReport(bytes, at: $0.lowerBound) }

@@ -5,8 +5,7 @@ import ByteCoding
 /// The payload has no MAC, so the sender of an SPC can change all of it. These facts may lead to a refusal and may be
 /// logged, but never make a check less strict.
 package struct DeviceFacts: Sendable, Equatable {
-    /// Whether the SPC has a block of capabilities. Without the block, `capabilities` is empty.
-    package let hasCapabilities: Bool
+    /// The device's capabilities; empty if the SPC has no block of capabilities.
     package let capabilities: Capabilities
     /// The report of the security level; nil if it is missing, or has a form that this server cannot read.
     package let securityReport: SecurityLevelReport?
@@ -59,10 +58,7 @@ package struct DeviceFacts: Sendable, Equatable {
     }
 
     /// Whether the device can be sent an offline key block.
-    package func supportsOfflineKey(by policy: DevicePolicy) -> Bool {
-        if hasCapabilities { return !capabilities.isDisjoint(with: [.offlineKey, .offlineKeyVersion2]) }
-        return policy.assumesOfflineKeySupport
-    }
+    package var supportsOfflineKey: Bool { !capabilities.isDisjoint(with: [.offlineKey, .offlineKeyVersion2]) }
 }
 
 /// The output to which the content is sent (streaming indicator).

@@ -95,7 +95,7 @@ extension LicenseTerms {
         switch validity {
         case .session: break
         case .duration: if device.playbackState == nil { throw .durationNeedsPlaybackState }
-        case .offlineKey(let key): try Self.check(key.name, for: device, by: policy)
+        case .offlineKey(let key): try Self.check(key.name, for: device)
         }
         if hdcp == .type1, !device.capabilities.contains(.hdcpEnforcement) { throw .hdcpTypeUnsupported }
         if let securityLevel, device.falls(below: securityLevel) {
@@ -104,11 +104,9 @@ extension LicenseTerms {
         try policy.check(device)
     }
 
-    private static func check(
-        _ name: OfflineKey.Name, for device: DeviceFacts, by policy: DevicePolicy
-    ) throws(LicenseTermsError) {
+    private static func check(_ name: OfflineKey.Name, for device: DeviceFacts) throws(LicenseTermsError) {
         switch name {
-        case .version1: if !device.supportsOfflineKey(by: policy) { throw .offlineKeyUnsupported }
+        case .version1: if !device.supportsOfflineKey { throw .offlineKeyUnsupported }
         case .version2: if !device.capabilities.contains(.offlineKeyVersion2) { throw .offlineKeyVersion2Unsupported }
         }
     }
@@ -133,13 +131,9 @@ package enum HDCPLevel: UInt64, Sendable, CaseIterable, Comparable {
     package static func < (one: HDCPLevel, other: HDCPLevel) -> Bool { one.rank < other.rank }
 }
 
-/// The operator's rules for devices: what is assumed about devices that do not state it, and which devices are refused
-/// (protocol, sections 4.3 and 4.6).
+/// The operator's rules for devices: how their offline keys end, and which devices are refused (protocol, sections 4.3
+/// and 4.6).
 package struct DevicePolicy: Sendable, Equatable {
-    /// Whether a device without a capabilities block gets offline keys of version 1.
-    ///
-    /// The first operating systems with offline keys sent no such block.
-    package var assumesOfflineKeySupport = false
     /// Whether a device that supports offline keys gets a hard end as two halves, one until the first play and one
     /// after it. Only such a key can be reported and invalidated.
     package var splitsHardEnds = false

@@ -37,7 +37,7 @@ package struct OfflineTerms: Sendable, Equatable {
     package func validity(
         for device: DeviceFacts, by policy: DevicePolicy
     ) throws(LicenseTermsError) -> LicenseTerms.Validity {
-        guard let name = name(for: device, by: policy) else { return .duration(try persistentKey) }
+        guard let name = name(for: device) else { return .duration(try persistentKey) }
         switch expiry {
         case .never: return .offlineKey(OfflineKey(name, storage: nil, playback: nil))
         case .aroundFirstPlay(let storage, let playback):
@@ -57,11 +57,11 @@ package struct OfflineTerms: Sendable, Equatable {
     }
 
     /// Returns the name of the key in the newest offline key block that the device supports; nil if it supports none.
-    private func name(for device: DeviceFacts, by policy: DevicePolicy) -> OfflineKey.Name? {
+    private func name(for device: DeviceFacts) -> OfflineKey.Name? {
         if device.capabilities.contains(.offlineKeyVersion2) {
             return .version2(streamID: streamID, titleID: titleID)
         }
-        return device.supportsOfflineKey(by: policy) ? .version1(contentID: streamID) : nil
+        return device.supportsOfflineKey ? .version1(contentID: streamID) : nil
     }
 
     /// The terms as a persistent key, for a device without support for offline keys. The key may expire too early, but

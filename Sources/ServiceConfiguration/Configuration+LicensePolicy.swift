@@ -5,7 +5,6 @@ extension LicensePolicy {
     /// Reads the fields of `fairplay` with the demands on devices.
     init(reading section: ConfigurationSection) {
         var device = DevicePolicy()
-        device.assumesOfflineKeySupport = section.value("assumeOfflineKeySupport", .boolean, default: false)
         device.splitsHardEnds =
             section.value("offlineEnd", .choice(OfflineEndWord.allCases, example: .split), default: .hard) == .split
         device.refusesOldDenyLists = section.value("refuseOldDenyLists", .boolean, default: false)

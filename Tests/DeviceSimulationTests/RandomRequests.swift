@@ -180,7 +180,6 @@ extension LicenseSeconds {
 extension DevicePolicy {
     static func random(_ generator: inout SeededGenerator) -> DevicePolicy {
         var policy = DevicePolicy()
-        policy.assumesOfflineKeySupport = .random(using: &generator)
         policy.refusesOldDenyLists = .random(using: &generator)
         policy.refusesVirtualMachines = .random(using: &generator)
         return policy

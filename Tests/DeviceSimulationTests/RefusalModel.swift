@@ -42,8 +42,7 @@ struct RefusalModel {
         case .offlineKey(let key):
             if canKeep(key) { return [] }
             if !key.isVersion1 { return [.offlineKeyVersion2Unsupported] }
-            let isAssumed = options.capabilities == nil && policy.assumesOfflineKeySupport
-            return isAssumed ? [] : [.offlineKeyUnsupported]
+            return [.offlineKeyUnsupported]
         }
     }
 

@@ -140,7 +140,6 @@ struct FactsCheck {
         if let deviceID = options.deviceID, let keys = spc.sessionKeys { #expect(keys.deviceID == deviceID) }
         #expect(facts.protocolVersionUsed == options.protocolVersionUsed)
         #expect(facts.protocolVersionsSupported == options.protocolVersionsSupported)
-        #expect(facts.hasCapabilities == (options.capabilities != nil))
         #expect(facts.capabilities == options.capabilities ?? [])
         #expect(facts.playbackState == options.playbackState)
         #expect(facts.identity == options.deviceIdentity)

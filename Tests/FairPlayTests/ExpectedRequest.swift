@@ -184,7 +184,6 @@ extension ExpectedRequest {
         #expect(device.protocolVersionUsed == protocolVersionUsed)
         #expect(device.protocolVersionsSupported == protocolVersionsSupported)
         #expect(digits(of: TLLVTag.streamingIndicator, in: spc) == streamingIndicator)
-        #expect(device.hasCapabilities == (capabilities != nil))
         #expect(hex(bigEndianBytes(device.capabilities.rawValue)) == capabilities ?? "0000000000000000")
         #expect(device.playbackState.map(PlaybackState.init) == playbackState)
         #expect(device.identity.map(DeviceIdentity.init) == deviceIdentity)

@@ -95,24 +95,18 @@ import Testing
             #expect(terms.isPersistent && terms.lease == nil && terms.rental == nil)
             if isKept {
                 try check(terms, device)
-                try check(terms, device) { $0.assumesOfflineKeySupport = true }
             } else {
                 #expect(throws: error) { try check(terms, device) }
-                // The policy does not override what a device reports.
-                #expect(throws: error) { try check(terms, device) { $0.assumesOfflineKeySupport = true } }
             }
         }
     }
 
-    @Test func aDeviceThatDoesNotSayIsAssumedToKeepVersion1WhereThePolicySaysSo() throws {
+    @Test func aDeviceThatDoesNotSayKeepsNoOfflineKey() throws {
         let silent = try facts()
         let terms = LicenseTerms(validity: .offlineKey(Self.version1))
         #expect(throws: LicenseTermsError.offlineKeyUnsupported) { try check(terms, silent) }
-        try check(terms, silent) { $0.assumesOfflineKeySupport = true }
         let newer = LicenseTerms(validity: .offlineKey(Self.version2))
-        #expect(throws: LicenseTermsError.offlineKeyVersion2Unsupported) {
-            try check(newer, silent) { $0.assumesOfflineKeySupport = true }
-        }
+        #expect(throws: LicenseTermsError.offlineKeyVersion2Unsupported) { try check(newer, silent) }
     }
 
     /// An offline key needs no playback state, because it has another block than durations.

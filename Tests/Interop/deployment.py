@@ -4,7 +4,7 @@
     LATCHKEY_URL                 base address, plain HTTP
     LATCHKEY_SETUP               folder that `latchkey init` made; its credential serves SPC version 3
     LATCHKEY_PID                 process of the daemon on this machine; may be absent
-    LATCHKEY_OTHER_URL, _SETUP   a second daemon, without SPC version 3 and with `assumeOfflineKeySupport`
+    LATCHKEY_OTHER_URL, _SETUP   a second daemon, without SPC version 3
 """
 
 import json

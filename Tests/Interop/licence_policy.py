@@ -94,7 +94,6 @@ class Policy:
     """What the operator has configured for all contents. The keys of `title_ids` are content ids."""
 
     title_id: bytes = bytes(16)
-    assumes_offline_key: bool = False
     splits_hard_ends: bool = False
 
 
@@ -222,7 +221,7 @@ def offline_key_names(spc: OpenedSPC, key: ContentKey, policy: Policy) -> tuple[
     """The ids of the key in the newest offline key block that the device can read; empty if it can read no version."""
     if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY_V2):
         return key.key_id, policy.title_id
-    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY) or (spc.capabilities is None and policy.assumes_offline_key):
+    if _has_capability(spc, tags.CAPABILITY_OFFLINE_KEY):
         return (key.key_id,)
     return ()
 

@@ -324,7 +324,7 @@ def test_random_combinations_agree_on_key_and_terms_and_refusal(
 ) -> None:
     randomness = random.Random(seed)
     devices = random_devices(made_credential, randomness)
-    policy = Policy(title_id=randomness.randbytes(16), assumes_offline_key=randomness.random() < 0.5)
+    policy = Policy(title_id=randomness.randbytes(16))
     kinds: dict[str, int] = {}
     for number in range(COMBINATION_COUNT):
         options = random_options(randomness, ASSET_ID)

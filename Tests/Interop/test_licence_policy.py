@@ -48,9 +48,9 @@ def opened(made_credential: Credential) -> OpenedSPC:
     return key_server_for(made_credential).open(message)
 
 
-def codes_of(spc: OpenedSPC, right: Right, key: ContentKey = KEY, policy: Policy = POLICY, **asked: bool) -> set[str]:
+def codes_of(spc: OpenedSPC, right: Right, key: ContentKey = KEY, **asked: bool) -> set[str]:
     with pytest.raises(Refused) as refused:
-        decide(spc, right, key, policy, **({"offline": False} | asked))
+        decide(spc, right, key, POLICY, **({"offline": False} | asked))
     return refused.value.codes
 
 
@@ -95,14 +95,6 @@ def test_a_device_without_offline_keys_gets_one_limit_or_none(opened: OpenedSPC,
     assert terms_of(device, Right(mode="offline")) == Persistent()
     assert codes_of(device, OFFLINE, offline=True) == {"terms_not_expressible"}
     assert codes_of(replace(device, playback_state=None), Right(mode="both"), offline=True) == {
-        "terms_not_expressible"
-    }
-
-
-def test_support_is_assumed_only_where_the_device_is_silent(opened: OpenedSPC) -> None:
-    assuming = replace(POLICY, assumes_offline_key=True)
-    assert terms_of(opened, OFFLINE, assuming) == OfflineKey(KEY.key_id, 3600, 60)
-    assert codes_of(replace(opened, capabilities=0), OFFLINE, policy=assuming, offline=True) == {
         "terms_not_expressible"
     }
 

@@ -387,14 +387,6 @@ def development_material(lab: Lab) -> None:
     assert accepts(lab, fixed_key_device(lab.made["fixed credential"], lab.made["fixed credential"].application_secret))
 
 
-KEPT = {"mode": "both", "storage": 3600, "playback": 1800}
-changes(
-    "fairplay.assumeOfflineKeySupport",
-    lambda lab: lab.code(lab.token(right=KEPT), query="?offline=1", capabilities=None),
-    {"fairplay.assumeOfflineKeySupport": True},
-    "terms_not_expressible",
-    "good",
-)
 changes(
     "fairplay.offlineEnd",
     lambda lab: lab.opened(

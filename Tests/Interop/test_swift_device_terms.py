@@ -124,7 +124,7 @@ def test_random_combinations_print_what_is_owed(bench: Bench, seed: int) -> None
         key = random_content_key(randomness)
         right = random_right(randomness, key)
         offline = randomness.random() < {"stream": 0.2, "offline": 0.8, "both": 0.5}[right.mode]
-        policy = Policy(randomness.randbytes(16), randomness.random() < 0.5)
+        policy = Policy(title_id=randomness.randbytes(16))
         bundle = randomness.random() < 0.3
         with named_on_failure(f"combination {number}, offline {offline}", statements, key, right, policy):
             outcome = judge(bench, statements, right, key, policy, offline=offline, bundle=bundle)

@@ -71,21 +71,6 @@ import Testing
                 == .terms(.durationNeedsPlaybackState, of: .storage))
     }
 
-    @Test func believesADeviceWithoutCapabilitiesWhereToldTo() async throws {
-        var policy = LicensePolicy()
-        policy.device.assumesOfflineKeySupport = true
-        let dual = Right(.content("movie-1"), mode: .offline, storage: 600, playback: 60)
-        let opened = try await issue(dual, capabilities: nil, policy: policy).get()
-        let name = OfflineKey.Name.version1(contentID: Self.keyID)
-        #expect(
-            opened.terms.validity
-                == .offlineKey(OfflineKey(name, storage: Self.seconds(600), playback: Self.seconds(60))))
-        // The capabilities that a device announces are believed, so this device does not support two expiries.
-        #expect(
-            try await issue(dual, capabilities: [], policy: policy).failure
-                == .terms(.dualExpiryUnsupported, of: .storageAndPlayback))
-    }
-
     private static let ends = [
         Right(.content("movie-1"), end: LicensingFixture.now + 1_001, mode: .offline),
         Right(.content("movie-1"), duration: 1_001, mode: .both),

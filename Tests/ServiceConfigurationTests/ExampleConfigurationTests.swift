@@ -72,7 +72,7 @@ import Testing
         "fairplay.credentials[0].privateKey1024", "fairplay.credentials[0].certificate2048",
         "fairplay.credentials[0].privateKey2048", "fairplay.credentials[0].applicationSecret",
         "fairplay.credentials[0].spcVersion3", "fairplay.spcVersion3", "fairplay.protocolVersions",
-        "fairplay.allowTestCredentials", "fairplay.assumeOfflineKeySupport", "fairplay.offlineEnd",
+        "fairplay.allowTestCredentials", "fairplay.offlineEnd",
         "keys.keyEncryptionKey",
         "keys.keyEncryptionKeyVersion", "keys.olderKeyEncryptionKeys", "keys.material", "keys.masterSecretVersion",
         "keys.allowReveal",

@@ -37,7 +37,7 @@ struct LicenseCheck {
         let tags = spc.blocks.filter { !$0.value.isEmpty }.map(\.tag)
         let abilities = DeviceAbilities(
             hasPlaybackState: device.playbackState != nil,
-            capabilities: device.hasCapabilities ? device.capabilities : nil,
+            capabilities: tags.contains(TLLVTag.capabilities) ? device.capabilities : nil,
             offersVideoSessionKey: tags.contains(TLLVTag.sessionKeyBlockVideo) && tags.contains(TLLVTag.r2Video))
         let secrets = try RequestSecrets(
             wrappedKey: SharedSecret(SecretBytes(count: 16)),

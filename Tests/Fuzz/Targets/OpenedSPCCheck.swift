@@ -51,7 +51,6 @@ struct OpenedSPCCheck {
         try require(served.contains(device.protocolVersionUsed), "a device uses a served version")
         try require((1...99).contains(device.protocolVersionsSupported.count), "a device supports 1 to 99 versions")
         try require((1...64).contains(device.keyFormats.count), "a device supports 1 to 64 key formats")
-        try require(device.hasCapabilities || device.capabilities.isEmpty, "a device that does not say can do nothing")
         if device.hasOldDenyList { try require(device.falls(below: .main), "an old deny list means Baseline") }
         for level in SecurityLevel.allCases {
             let isReached = device.securityLevel.map { $0 >= level } ?? false
@@ -68,7 +67,8 @@ struct OpenedSPCCheck {
         try check(TLLVTag.deviceInfo, says: device.info.map { Array($0.blockValue.prefix(12)) })
         try check(TLLVTag.virtualMachineInfo, says: device.virtualMachine?.blockValue)
         try check(TLLVTag.securityLevelReport, says: device.securityReport?.blockValue)
-        try check(TLLVTag.capabilities, from: 8, says: device.hasCapabilities ? device.capabilities.blockValue : nil)
+        let capabilities = device.capabilities
+        try check(TLLVTag.capabilities, from: 8, says: capabilities.isEmpty ? nil : capabilities.blockValue)
         if let state = device.playbackState {
             try check(TLLVTag.mediaPlaybackState, from: 8, says: state.blockValue)
             // An unknown state is read as ready to start.

@@ -65,7 +65,6 @@ struct PayloadPlan {
 
     var policy: DevicePolicy {
         var policy = DevicePolicy()
-        policy.assumesOfflineKeySupport = bytes[3] & 1 != 0
         policy.refusesOldDenyLists = bytes[3] & 2 != 0
         policy.refusesVirtualMachines = bytes[3] & 4 != 0
         return policy
