@@ -3,7 +3,8 @@ package import Licensing
 package import PackagerAPI
 import Records
 
-/// What the rules in force say about refusals: how much of a client they write down, and which names their counts may have.
+/// What the rules in force say about refusals: how much of a client is written down, and which names their counts may
+/// have.
 package struct RefusalRules: Sendable {
     package let clientAddress: ClientAddressForm
     /// The names of the issuers whose tokens are accepted.
