@@ -212,9 +212,9 @@ TERMINATE = """
 
 
 def ask_again(node: Node, spc: bytes, bearer: str) -> Answer:
-    """Asks until the node has a connection again. On a busy machine that takes longer than a request waits."""
-    end = time.monotonic() + 60
-    while (answer := node.ask(spc, bearer)).code == "storage_unavailable":
+    """Asks until the node can decide: on a busy machine a connection comes late, and others wait in front."""
+    end = time.monotonic() + 300
+    while (answer := node.ask(spc, bearer)).code in {"storage_unavailable", "overloaded"}:
         assert time.monotonic() < end, answer
     return answer
 
@@ -269,11 +269,13 @@ class Ask:
 def asks_of(node: Node, who: str) -> list[Ask]:
     """Forty requests of one account, for three uses, two devices, two playbacks and one rental."""
     devices = [node.device() for _ in range(4)]
-    uses = token(sub=who, limits={"uses": 3})
-    places = token(sub=f"{who}-devices", device={"max": 2})
+    # All of them are used until the end of the long form.
+    end = int(time.time()) + 3600
+    uses = token(sub=who, exp=end, limits={"uses": 3})
+    places = token(sub=f"{who}-devices", exp=end, device={"max": 2})
     group = {"session": {"groups": [{"id": "all", "max": 2}]}}
-    slots = token(sub=f"{who}-slots", rights=rights(lease=300), **group)
-    rental = token(sub=f"{who}-rental", rights=rights(rental={"start": "30d", "play": "48h"}, lease=300))
+    slots = token(sub=f"{who}-slots", exp=end, rights=rights(lease=3600), **group)
+    rental = token(sub=f"{who}-rental", exp=end, rights=rights(rental={"start": "30d", "play": "48h"}, lease=300))
     asks = [Ask((who, "uses"), number, message(devices[0]), uses) for number in range(12)]
     for number, device in enumerate(devices):
         asks += [Ask((who, "devices"), number, message(device), places) for _ in range(3)]
@@ -300,6 +302,7 @@ def test_sixty_four_threads_are_counted_exactly(latchkey_programs: None, tmp_pat
         asks = [ask for number in range(accounts) for ask in asks_of(nodes[0], f"{kind}-{number}")]
         random.Random(len(asks)).shuffle(asks)
         given: dict[tuple[str, str], list[int]] = defaultdict(list)
+        refused: dict[tuple[str, str], list[tuple[int, str | None]]] = defaultdict(list)
         with ThreadPoolExecutor(64) as pool:
             running = {
                 pool.submit(ask_again, nodes[number % len(nodes)], ask.spc, ask.bearer): ask
@@ -309,13 +312,15 @@ def test_sixty_four_threads_are_counted_exactly(latchkey_programs: None, tmp_pat
                 ask = running[answer]
                 if answer.result().status == 200:
                     given[ask.counted].append(ask.asker)
+                else:
+                    refused[ask.counted].append((ask.asker, answer.result().code))
                 if kind != "alone" and number % 40 == 0:
                     server.sql(TERMINATE)
         for (who, limit), askers in given.items():
             counted = len(askers) if limit == "uses" else len(set(askers))
             assert counted == {"uses": 3, "devices": 2, "slots": 2, "rental": 4}[limit], (who, limit, askers)
             if limit == "devices":
-                assert len(askers) == 6, "a device that has a place keeps it"
+                assert len(askers) == 6, ("a device that has a place keeps it", askers, refused[who, limit])
         assert len(given) == 4 * accounts
         for number in range(accounts):
             assert len(AccountDesk(nodes[0]).listed("rentals", f"{kind}-{number}-rental")) == 1
