@@ -68,7 +68,7 @@ package final class AccountEndpoint: Sendable {
     ) async -> HTTPResponse {
         do throws(StoreError) {
             let page = try await desk.page(of: kind, subject, after: after, limit: limit, now: now)
-            return Self.response(id) { page.write(kind, to: &$0) }
+            return .json(id) { page.write(kind, to: &$0) }
         } catch {
             return refuse(Problem(for: .store(error)), "store: \(error)", id)
         }
@@ -84,15 +84,10 @@ package final class AccountEndpoint: Sendable {
             guard !changed.isEmpty || selection == .all else {
                 return refuse(Problem(.notFound), "the subject has none of this name", id)
             }
-            return Self.response(id) { AccountPage(items: changed, next: nil).write(kind, to: &$0) }
+            return .json(id) { AccountPage(items: changed, next: nil).write(kind, to: &$0) }
         } catch {
             return refuse(Problem(for: .store(error)), "store: \(error)", id)
         }
-    }
-
-    private static func response(_ id: RequestID, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
-        let fields = HTTPFields.answer("application/json", id)
-        return HTTPResponse(status: .ok, fields: fields, body: JSONWriter.object(write))
     }
 
     private func refuse(_ problem: Problem, _ cause: String, _ id: RequestID) -> HTTPResponse {

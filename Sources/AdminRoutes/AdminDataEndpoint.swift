@@ -63,7 +63,7 @@ package final class AdminDataEndpoint: Sendable {
             switch data {
             case .status:
                 _ = try query(request, [])
-                return .now(response(id, parts.status.report().write))
+                return .now(.json(id, expectedSize: 1024, parts.status.report().write))
             case .history: return .now(try history(request, id))
             case .events: return try events(request, id, mayRead)
             case .refusals: return .now(try recentRefusals(request, id))
@@ -88,7 +88,7 @@ package final class AdminDataEndpoint: Sendable {
         let since = try wrap(AdminDataFault.query) { () throws(AdminQueryFault) in
             try query.value("since") { text in Double(text).flatMap { $0.isFinite && $0 >= 0 ? $0 : nil } }
         }
-        return response(id, size: 64 * 1024) { [history = parts.history] in history.write(since: since, to: &$0) }
+        return .json(id, expectedSize: 64 * 1024) { [history = parts.history] in history.write(since: since, to: &$0) }
     }
 
     private func events(
@@ -113,7 +113,7 @@ package final class AdminDataEndpoint: Sendable {
             )
         }
         let page = recent.page(limit: limit, before: before, code: code)
-        return response(id, size: 32 * 1024) { writer in
+        return .json(id, expectedSize: 32 * 1024) { writer in
             writer.name("refusals")
             writer.array { writer in
                 for entry in page.entries { writer.object { RefusalReport(entry).write(to: &$0) } }
@@ -141,7 +141,7 @@ package final class AdminDataEndpoint: Sendable {
             do throws(LedgerPageQueue.Failure) {
                 let page = try await parts.pages.page(of: search, before: before, limit: limit, on: loop)
                 let node = parts.pages.node.text
-                return response(id, size: 32 * 1024) { writer in
+                return .json(id, expectedSize: 32 * 1024) { writer in
                     writer.name("entries")
                     writer.array { writer in
                         for find in page.finds { writer.object { find.write(to: &$0, node: node) } }
@@ -170,7 +170,7 @@ package final class AdminDataEndpoint: Sendable {
         return .later { [self] _ in
             await answer(id) { () async throws(StoreError) in
                 let page = try await parts.contents.contents(after: last, prefix: prefix, limit: limit)
-                return response(id, size: 16 * 1024, page.write)
+                return .json(id, expectedSize: 16 * 1024, page.write)
             }
         }
     }
@@ -191,7 +191,7 @@ package final class AdminDataEndpoint: Sendable {
             await answer(id) { () async throws(StoreError) in
                 guard let page = try await parts.contents.keys(of: contentID, after: last, limit: limit, now: now)
                 else { return refuse(.noSuchContent, id) }
-                return response(id, size: 32 * 1024, page.write)
+                return .json(id, expectedSize: 32 * 1024, page.write)
             }
         }
     }
@@ -210,14 +210,6 @@ package final class AdminDataEndpoint: Sendable {
         } catch {
             return refuse(.store(error), id)
         }
-    }
-
-    private func response(
-        _ id: RequestID, size: Int = 1024, _ write: (inout JSONWriter) -> Void
-    ) -> HTTPResponse {
-        HTTPResponse(
-            status: .ok, fields: .answer("application/json", id),
-            body: JSONWriter.object(expectedSize: size, write))
     }
 
     private func refuse(_ fault: AdminDataFault, _ id: RequestID) -> HTTPResponse {

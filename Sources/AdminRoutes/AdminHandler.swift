@@ -201,7 +201,6 @@ package struct RefusalEndpoint: Sendable {
         let name = String(request.path.dropFirst(Self.prefix.count))
         guard let entry = recent.entry(of: name) ?? recent.newestEntry(ofTrace: name) else { return nil }
         let isOurs = ProblemCode(rawValue: entry.code)?.isOurFault == true
-        let body = JSONWriter.object(RefusalReport(entry, degraded: isOurs ? health.degradedText : nil).write)
-        return HTTPResponse(status: .ok, fields: .answer("application/json", id), body: body)
+        return .json(id, RefusalReport(entry, degraded: isOurs ? health.degradedText : nil).write)
     }
 }

@@ -53,8 +53,7 @@ package struct ExplainEndpoint: Sendable {
                 id.logFields + [
                     .string("code", explanation.refusal.map { ExplainedCheck.code(of: $0) } ?? "none")
                 ])
-            let fields = HTTPFields.answer("application/json", id)
-            return HTTPResponse(status: .ok, fields: fields, body: JSONWriter.object(report.write))
+            return .json(id, report.write)
         } catch {
             let cause = RefusalCause("cryptography: \(error)")
             return refusals.response(to: "explain_refused", Problem(.internalError), because: cause, id: id)

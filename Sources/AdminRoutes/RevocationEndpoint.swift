@@ -63,7 +63,7 @@ package final class RevocationEndpoint: Sendable {
             let endTime = min(now, keeper.endTime)
             let holding = newest.filter { revocation in revocation.until.map { endTime < $0 } ?? true }
             let shown = holding.sorted(by: Revocation.isListedBefore).prefix(Self.listLengthMaximum)
-            return Self.response(id) { writer in
+            return .json(id) { writer in
                 writer.name("revocations")
                 writer.array { writer in for revocation in shown { writer.object { revocation.write(to: &$0) } } }
                 writer.member("isComplete", newest.count <= Self.listLengthMaximum)
@@ -81,7 +81,7 @@ package final class RevocationEndpoint: Sendable {
     ) async -> HTTPResponse {
         do throws(StoreError) {
             let added = try await desk.add(order, by: actor, now: now) { await keeper.hold($0) }
-            return Self.response(id) { writer in
+            return .json(id) { writer in
                 added.revocation.write(to: &writer)
                 writer.member("isShared", added.isShared)
             }
@@ -98,15 +98,10 @@ package final class RevocationEndpoint: Sendable {
                 return refuse(Problem(.notFound), "nothing of this kind and value is revoked", id)
             }
             await keeper.release(lifted)
-            return Self.response(id) { lifted.write(to: &$0) }
+            return .json(id) { lifted.write(to: &$0) }
         } catch {
             return refuse(Problem(for: .store(error)), "store: \(error)", id)
         }
-    }
-
-    private static func response(_ id: RequestID, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
-        let fields = HTTPFields.answer("application/json", id)
-        return HTTPResponse(status: .ok, fields: fields, body: JSONWriter.object(write))
     }
 
     private func refuse(_ problem: Problem, _ cause: String, _ id: RequestID) -> HTTPResponse {

@@ -56,12 +56,10 @@ package struct ChallengeEndpoint: Sendable {
     }
 
     private func response(_ challenge: UInt64, _ id: RequestID) -> HTTPResponse {
-        let fields = HTTPFields.answer("application/json", id)
-        let body = JSONWriter.object { writer in
+        .json(id) { writer in
             writer.member("challenge", sixteenDigits(challenge))
             writer.member("expiresIn", ServerChallenges.life)
         }
-        return HTTPResponse(status: .ok, fields: fields, body: body)
     }
 
     private func refuse(

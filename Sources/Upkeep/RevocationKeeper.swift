@@ -205,7 +205,7 @@ package final class RevocationKeeper: RevocationsInForce, Sendable {
         return isNew
     }
 
-    /// Runs on the keeper's thread.
+    /// Runs on the loop's thread.
     private func set(_ found: Known, isNew: Bool) {
         state.withLock { $0.known = found }
         if isNew { publish(found.view) }

@@ -85,14 +85,13 @@ package struct SessionEndpoint: Sendable {
         if case .session(let sessionID, _, let endsAt) = sender.proof {
             session = (try wrap(AdminRefusal.cryptography, try sessionID.formToken()), endsAt)
         }
-        let body = JSONWriter.object { writer in
+        return .json(id) { writer in
             sender.write(to: &writer)
             guard let session else { return }
             writer.member("formToken", session.formToken)
             writer.member("idleSeconds", credentials.sessionIdle.components.seconds)
             writer.member("endsAt", session.endsAt)
         }
-        return HTTPResponse(status: .ok, fields: .answer("application/json", id), body: body)
     }
 
     /// The token in the body of a request. Only JSON is read, because a page of another site can send a form without

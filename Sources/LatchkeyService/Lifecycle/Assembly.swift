@@ -294,7 +294,7 @@ struct Assembly {
         ).register(in: metrics.registry)
         MemoryTrimmer(resources, on: loops.admin).start()
         let server = HTTPServer(group: loops.requests, observer: metrics.http, resources: resources)
-        let adminServer = HTTPServer(group: loops.adminServer, observer: metrics.http, resources: adminResources)
+        let adminServer = HTTPServer(group: loops.adminGroup, observer: metrics.http, resources: adminResources)
         running.add(.adminConnections) { [logger] in
             Self.note(adminServer.drain(within: Self.adminDrainLimit), logger)
         }

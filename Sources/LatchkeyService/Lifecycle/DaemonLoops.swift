@@ -10,8 +10,8 @@ struct DaemonLoops: Sendable {
 
     /// The connections of the public listeners, and their requests.
     let requests: EventLoopGroup
-    /// The admin listeners. They serve no public requests, so they answer while the other loops are busy.
-    private let adminGroup: EventLoopGroup
+    /// The loop of the admin listeners. It serves no public requests, so they answer while the other loops are busy.
+    let adminGroup: EventLoopGroup
     private let upkeepGroup: EventLoopGroup
 
     var admin: LoopContext { adminGroup.loops[0] }
@@ -19,7 +19,6 @@ struct DaemonLoops: Sendable {
     var upkeep: LoopContext { upkeepGroup.loops[0] }
     /// The loops of all listeners.
     var serving: [LoopContext] { requests.loops + adminGroup.loops }
-    var adminServer: EventLoopGroup { adminGroup }
 
     /// Starts the threads. `running` gets what stops them, also if a later one cannot be started.
     init(count: Int, logger: Logger, _ running: inout RunningParts) throws(DaemonError) {

@@ -3,6 +3,7 @@ import FairPlay
 import HTTPMessages
 import HTTPServing
 import Licensing
+import RouteKit
 
 /// The answer to a sync SPC: the device's report as JSON, and no CKC (clients, section 4c).
 ///
@@ -11,12 +12,7 @@ import Licensing
 enum SyncAnswer {
     /// `now` is in seconds since 1970.
     static func response(to accepted: AcceptedSyncReport, now: Int64, id: RequestID) -> HTTPResponse {
-        let fields = HTTPFields.answer("application/json", id)
-        return HTTPResponse(status: .ok, fields: fields, body: body(of: accepted, now: now))
-    }
-
-    private static func body(of accepted: AcceptedSyncReport, now: Int64) -> [UInt8] {
-        JSONWriter.object { writer in write(accepted, now: now, to: &writer) }
+        .json(id) { writer in write(accepted, now: now, to: &writer) }
     }
 
     /// Writes the members of a report into an object that may have other members too. `now` is in seconds since 1970.

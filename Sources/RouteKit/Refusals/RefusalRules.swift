@@ -1,7 +1,6 @@
 package import FairPlay
 package import Licensing
 package import PackagerAPI
-import Records
 
 /// What the rules in force say about refusals: how much of a client is written down, and which names their counts may
 /// have.

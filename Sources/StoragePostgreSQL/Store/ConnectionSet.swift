@@ -57,7 +57,7 @@ final class ConnectionSet: @unchecked Sendable {
 
     var health: PostgreSQLHealth { state.withLock { $0 } }
 
-    /// The number of the newest connection for decisions that is connected; 0 if there is none.
+    /// As `RecountedStore` has it.
     var newestConnection: Int { newest.load(ordering: .acquiring) }
 
     /// Sets the closure that is called on each new connection for decisions, and calls it now.
