@@ -1,7 +1,6 @@
 import AdminRoutes
 import Administration
 import ByteCoding
-import ContentKeys
 import Entitlements
 import EventLoops
 import FairPlay
