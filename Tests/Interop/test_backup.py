@@ -398,7 +398,7 @@ def shared(latchkey_programs: None, tmp_path: Path) -> Iterator[tuple[Data, str]
     data = new_data(tmp_path / "setup", storage)
     shutil.copy(os.environ["LATCHKEY_POSTGRESQL_PASSWORD_FILE"], data.setup / "secrets" / "postgresql-password")
     yield data, name
-    upgrade_data.sql(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    upgrade_data.drop_database(name)
 
 
 def shipped(data: Data, database: str) -> None:
@@ -443,7 +443,7 @@ def test_everything_is_lost_beside_postgresql(shared: tuple[Data, str], tmp_path
     assert info["kind"] == "postgresql" and info["shared"]["keys"] == 1 and "password" not in info["shared"]["address"]
     assert [node["name"] for node in info["shared"]["nodes"]] == [upgrade_data.NODE]
 
-    upgrade_data.sql(f"DROP DATABASE {database} WITH (FORCE)")
+    upgrade_data.drop_database(database)
     shutil.move(data.setup, tmp_path / "gone")
     upgrade_data.sql(f"CREATE DATABASE {database}")
     upgrade_data.postgresql_command("pg_restore", database, f"--dbname={database}", "--exit-on-error", str(tmp_path / "dump"))
