@@ -50,6 +50,8 @@ package struct KeyDerivation: Sendable {
     /// Derives the key id of a key that is ordered without one: a UUID of version 8 (RFC 9562, section 5.8). It is
     /// always the same for the same content, track label and period. It is public, and reveals nothing about the key.
     ///
+    /// A withdrawn key keeps its id, so the result is the first id that is not in `withdrawn`.
+    ///
     ///     size  field
     ///        8  "LKDKID01"
     ///        4  version of the master secret
@@ -59,11 +61,23 @@ package struct KeyDerivation: Sendable {
     ///        M  track label
     ///        1  1 when the key has a period, else 0
     ///        4  period index, 0 without a period
+    ///        4  attempt; missing for the first
     package func deriveKeyID(
-        contentID: ContentID, trackLabel: TrackLabel?, periodIndex: UInt32?
+        contentID: ContentID, trackLabel: TrackLabel?, periodIndex: UInt32?, withdrawn: Set<KeyID> = []
+    ) throws(CryptoError) -> KeyID {
+        var attempt: UInt32 = 0
+        while true {
+            let keyID = try keyID(contentID, trackLabel, periodIndex, attempt)
+            if !withdrawn.contains(keyID) { return keyID }
+            attempt += 1
+        }
+    }
+
+    private func keyID(
+        _ contentID: ContentID, _ trackLabel: TrackLabel?, _ periodIndex: UInt32?, _ attempt: UInt32
     ) throws(CryptoError) -> KeyID {
         let (content, label) = (Array(contentID.text.utf8), Array((trackLabel?.text ?? "").utf8))
-        var writer = ByteWriter(capacity: 19 + content.count + label.count)
+        var writer = ByteWriter(capacity: 23 + content.count + label.count)
         writer.write(Array("LKDKID01".utf8))
         writer.write(version)
         // A content id has at most 200 bytes, and a label 64.
@@ -73,6 +87,7 @@ package struct KeyDerivation: Sendable {
         writer.write(label)
         writer.write(UInt8(periodIndex == nil ? 0 : 1))
         writer.write(periodIndex ?? 0)
+        if attempt > 0 { writer.write(attempt) }
         var bytes = try HKDFSHA256.derive(from: secret.bytes, info: writer.bytes, count: KeyID.size).revealed()
         bytes[6] = 0x80 | bytes[6] & 0x0F
         bytes[8] = 0x80 | bytes[8] & 0x3F

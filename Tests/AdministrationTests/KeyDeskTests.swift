@@ -160,6 +160,32 @@ import Testing
         #expect(first[1].record.key == derived.key && first[1].record.iv == derived.iv)
     }
 
+    /// A withdrawn key keeps its id, so the track gets the next derived key. It is always the same one.
+    @Test func derivesAnotherKeyInPlaceOfAWithdrawnOne() async throws {
+        let desk = desk(derivation: try Self.derivation())
+        let keys = [KeyOrder.Key(track: Track(.hd)), KeyOrder.Key(track: Track(.audio))]
+        var made: [KeyID] = []
+        for _ in 0..<3 {
+            let delivered = try await give(desk, keys)
+            #expect(delivered.map(\.outcome) == [.created, made.isEmpty ? .created : .found])
+            made.append(delivered[0].record.keyID)
+            try store.withdraw(delivered[0].record.keyID)
+            clock.advance(by: .seconds(3))
+        }
+        #expect(Set(made).count == 3)
+        let again = MemoryKeyStore()
+        let other = KeyDesk(store: again, ledger: ledger, derivation: try Self.derivation(), clock: clock)
+        for keyID in made {
+            #expect(try await give(other, keys)[0].record.keyID == keyID)
+            try again.withdraw(keyID)
+            clock.advance(by: .seconds(3))
+        }
+        // A key id that the packager names is never replaced.
+        await #expect(throws: KeyDeskError.conflict(made[0], .withdrawn)) {
+            _ = try await give(desk, [KeyOrder.Key(keyID: made[0], track: Track(.hd))])
+        }
+    }
+
     @Test func makesNothingForAClientThatMayNot() async throws {
         var reader = client
         reader.mayCreate = false

@@ -159,6 +159,17 @@ import Testing
             contentID: ContentID(try #require(shown["content"]?.string)), keyID: KeyID(parsing: kid), periodIndex: 1)
         #expect(shown["key"]?.string == Hexadecimal.encode(expected.key.bytes.revealed()))
         #expect(shown["iv"]?.string == Hexadecimal.encode(expected.iv.bytes))
+
+        // A withdrawn key is replaced by another one. An empty database gets the first one again.
+        #expect(try await run(["delete", "--kid", kid]).status == 0)
+        let next = try await rotate("--track", "SD", "--period", "1")
+        #expect(made(next) == ["1 SD stored"])
+        #expect(next["keys"]?.array?.first?.object?["kid"]?.string != kid)
+        let configuration = String(decoding: try fixture.folder.read("latchkey.json5"), as: UTF8.self)
+        try fixture.folder.write(
+            configuration.replacing("sqlite:latchkey.db", with: "sqlite:empty.db").utf8, to: "latchkey.json5")
+        let again = try await rotate("--track", "SD")
+        #expect(again["keys"]?.array?.first?.object?["kid"]?.string == kid)
     }
 
     static let mistakes: [[String]] = [

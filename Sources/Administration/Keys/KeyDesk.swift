@@ -94,10 +94,7 @@ package final class KeyDesk: Sendable {
         if let found = recent.keys(of: order) {
             delivered = found.records.map { DeliveredKey($0, .found) }
         } else {
-            let wishes = try order.keys.map { (key) throws(KeyDeskError) in
-                try KeyWish(key, of: order.contentID, derivation, now: now)
-            }
-            delivered = try await provided(wishes, of: order, mayCreate: client.mayCreate)
+            delivered = try await provided(order, mayCreate: client.mayCreate, now: now)
         }
         let kinds = delivered.map(kind)
         let name = RepeatedDeliveries.Name(delivered.map(\.record), to: client)
@@ -129,6 +126,22 @@ package final class KeyDesk: Sendable {
     }
 
     // MARK: - Keys
+
+    /// Passes over the derived key ids of withdrawn keys.
+    private func provided(
+        _ order: KeyOrder, mayCreate: Bool, withdrawn: Set<KeyID> = [], now: Int64
+    ) async throws(KeyDeskError) -> [DeliveredKey] {
+        let wishes = try order.keys.map { (key) throws(KeyDeskError) in
+            try KeyWish(key, of: order.contentID, derivation, withdrawn, now: now)
+        }
+        do throws(KeyDeskError) {
+            return try await provided(wishes, of: order, mayCreate: mayCreate)
+        } catch .conflict(let keyID, .withdrawn)
+            where wishes.contains(where: { $0.identity == .track && $0.record.keyID == keyID })
+        {
+            return try await provided(order, mayCreate: mayCreate, withdrawn: withdrawn.union([keyID]), now: now)
+        }
+    }
 
     private func provided(
         _ wishes: [KeyWish], of order: KeyOrder, mayCreate: Bool
@@ -387,12 +400,16 @@ extension KeyWish {
     /// Makes the wish for a key of an order. Bytes that the order does not give are derived, or random if there is no
     /// derivation.
     fileprivate init(
-        _ key: KeyOrder.Key, of contentID: ContentID, _ derivation: KeyDerivation?, now: Int64
+        _ key: KeyOrder.Key, of contentID: ContentID, _ derivation: KeyDerivation?, _ withdrawn: Set<KeyID>, now: Int64
     ) throws(KeyDeskError) {
         let keyID: KeyID
         let made: (key: ContentKey, iv: Bytes16)
         do throws(CryptoError) {
-            if let given = key.keyID { keyID = given } else { keyID = try Self.keyID(of: key, contentID, derivation) }
+            if let given = key.keyID {
+                keyID = given
+            } else {
+                keyID = try Self.keyID(of: key, contentID, derivation, withdrawn)
+            }
             if let derivation {
                 made = try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: key.periodIndex)
             } else {
@@ -422,11 +439,11 @@ extension KeyWish {
 
     /// Derived keys have derived key ids, so that the same order makes the same key again, even in an empty store.
     private static func keyID(
-        of key: KeyOrder.Key, _ contentID: ContentID, _ derivation: KeyDerivation?
+        of key: KeyOrder.Key, _ contentID: ContentID, _ derivation: KeyDerivation?, _ withdrawn: Set<KeyID>
     ) throws(CryptoError) -> KeyID {
         guard let derivation else { return try KeyGeneration.generateKeyID() }
         return try derivation.deriveKeyID(
-            contentID: contentID, trackLabel: key.track.label, periodIndex: key.periodIndex)
+            contentID: contentID, trackLabel: key.track.label, periodIndex: key.periodIndex, withdrawn: withdrawn)
     }
 
     /// Makes the wish for a key of a list. Only the store has its bytes; the placeholder bytes of the wish are never

@@ -27,16 +27,24 @@ package struct PeriodDesk: Sendable {
 
     /// Returns the keys of a period, one for each track, and makes missing ones. All become durable together, or none.
     /// `now` is in seconds since 1970.
+    ///
+    /// Derived keys have derived key ids, so that the same keys are made again in an empty store.
     package func make(
         _ period: UInt32, of contentID: ContentID, for tracks: [PeriodTrack], scheme: EncryptionScheme, now: Int64
     ) async throws(KeyProvisionError) -> Made {
-        var wishes: [KeyWish] = []
-        for track in tracks {
-            let record = try record(of: track, period, contentID, scheme: scheme, now: now)
-            wishes.append(
-                KeyWish(record: record, identity: .track, material: derivation == nil ? .random : .derived))
+        var withdrawn: Set<KeyID> = []
+        while true {
+            let wishes = try tracks.map { (track) throws(KeyProvisionError) in
+                KeyWish(
+                    record: try record(of: track, period, contentID, scheme: scheme, passingOver: withdrawn, now: now), identity: .track,
+                    material: derivation == nil ? .random : .derived)
+            }
+            do throws(KeyProvisionError) {
+                return Made(period: period, keys: try await provider.provide(wishes))
+            } catch .conflict(let keyID, .withdrawn) where withdrawn.insert(keyID).inserted {
+                continue
+            }
         }
-        return Made(period: period, keys: try await provider.provide(wishes))
     }
 
     /// Returns the periods of a content that Latchkey must make and that lack a key, in their order, and the periods
@@ -74,12 +82,17 @@ package struct PeriodDesk: Sendable {
     }
 
     private func record(
-        of track: PeriodTrack, _ period: UInt32, _ contentID: ContentID, scheme: EncryptionScheme, now: Int64
+        of track: PeriodTrack, _ period: UInt32, _ contentID: ContentID, scheme: EncryptionScheme,
+        passingOver withdrawn: Set<KeyID>, now: Int64
     ) throws(KeyProvisionError) -> ContentKeyRecord {
         do {
+            let keyID =
+                try derivation?.deriveKeyID(
+                    contentID: contentID, trackLabel: track.track.label, periodIndex: period, withdrawn: withdrawn)
+                ?? KeyGeneration.generateKeyID()
             var attributes = ContentKeyAttributes(
-                keyID: try KeyGeneration.generateKeyID(), contentID: contentID, track: track.track,
-                periodIndex: period, scheme: scheme, createdAt: now)
+                keyID: keyID, contentID: contentID, track: track.track, periodIndex: period, scheme: scheme,
+                createdAt: now)
             attributes.leastHDCP = track.leastHDCP
             attributes.leastSecurityLevel = track.leastSecurityLevel
             let (key, iv) =
