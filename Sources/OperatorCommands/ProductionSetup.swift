@@ -1,4 +1,5 @@
 import CommandLineKit
+import ContentKeys
 import Entitlements
 import KeyCrypto
 import ServiceConfiguration
@@ -16,6 +17,7 @@ enum ProductionSetup {
     static func make(in directory: String) throws(CryptoError) -> [SetupFile] {
         [
             try .randomDigits("secrets/key-encryption-key", count: AES256GCMKey.keySize),
+            try .randomDigits("secrets/master-secret", count: KeyDerivation.secretSize),
             try .randomDigits("secrets/ledger-key", count: Configuration.Ledger.keySize),
             try .randomDigits("secrets/pseudonym-key", count: Configuration.Ledger.keySize),
             try .randomDigits("secrets/session-key", count: SessionTokens.secretSize),
@@ -130,9 +132,10 @@ enum ProductionSetup {
                 // Seals the content keys in the database. Without it they are lost: keep a copy apart from the database.
                 keyEncryptionKey: "secrets/key-encryption-key",
 
-                // Random keys exist in the database alone. "derived" makes them from a secret (keys.masterSecret), so that they
-                // can be made again; who has that secret has all keys.
-                material: "random",
+                // New keys are derived from this secret, so a key that the database has lost can be made again. A holder of the
+                // secret can make all keys. "random" keys exist in the database alone: those since the last backup can be lost.
+                material: "derived",
+                masterSecret: "secrets/master-secret",
 
                 // A file on another disk than the database, if there is one: it shows that a database was restored from an
                 // older copy, so that no content gets a second key.

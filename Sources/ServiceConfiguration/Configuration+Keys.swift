@@ -16,8 +16,9 @@ extension Configuration {
         package let keyEncryptionKeyVersion: UInt32
         /// Earlier keys, which still open what they have sealed. Their versions are distinct.
         package let olderKeyEncryptionKeys: [OlderKey]
+        /// Without a choice in the configuration, keys are derived if there is a master secret.
         package let material: Material
-        /// The 32 bytes from which keys are derived; nil if keys are random.
+        /// The 32 bytes from which keys are derived; nil if there is no such secret.
         package let masterSecret: SecretSource?
         package let masterSecretVersion: UInt32
         /// The file beside a SQLite database that shows whether random keys were lost; nil for no such file.
@@ -49,8 +50,10 @@ extension Configuration.Keys {
             allowsEmpty: true
         ) { Configuration.OlderKey(reading: $0, versions: Self.versions, example: "secrets/key-encryption-key-1") }
         olderKeyEncryptionKeys = older ?? []
-        material = section.value("material", .choice(Material.allCases, example: .random), default: .random)
         masterSecret = section.optional("masterSecret", .file(in: section.directory, example: "secrets/master-secret"))
+        material = section.value(
+            "material", .choice(Material.allCases, example: .derived),
+            default: masterSecret == nil ? .random : .derived)
         masterSecretVersion = section.value("masterSecretVersion", .integer(Self.versions, example: 1), default: 1)
         generationFile = section.optional(
             "generationFile", .path(in: section.directory, example: "/var/lib/latchkey-keys/last-key"))

@@ -189,7 +189,9 @@ import Testing
             try folder.names() == [
                 "CHECKLIST.txt", "fairplay", "issuers", "latchkey.json5", "latchkey.json5.example", "secrets", "tls",
             ])
-        let secrets = ["admin-token", "key-encryption-key", "ledger-key", "pseudonym-key", "session-key"]
+        let secrets = [
+            "admin-token", "key-encryption-key", "ledger-key", "master-secret", "pseudonym-key", "session-key",
+        ]
         #expect(try folder.names(in: "secrets") == secrets)
         for name in secrets { #expect(try folder.mode("secrets/\(name)") == 0o640, "\(name)") }
         for name in ["fairplay", "issuers", "secrets", "tls"] { #expect(try folder.mode(name) == 0o750, "\(name)") }
@@ -230,6 +232,7 @@ import Testing
         #expect(loaded.configuration.listeners.public.map(\.address.description) == ["systemd:public"])
         #expect(loaded.configuration.storage.databasePath == "/var/lib/latchkey/latchkey.db")
         #expect(loaded.configuration.entitlement.sessions != nil)
+        #expect(loaded.configuration.keys.material == .derived && loaded.keyDerivation != nil)
         #expect(loaded.configuration.drain.delay == .zero)
     }
 

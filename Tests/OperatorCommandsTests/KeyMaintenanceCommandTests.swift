@@ -12,6 +12,7 @@ import Testing
 @Suite(.tags(.startsProcesses)) struct KeyMaintenanceCommandTests {
     private let fixture: DevelopmentFixture
     private static let kid = "2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11"
+    private static let otherKID = "7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e11"
     private static let key = "00112233445566778899aabbccddeeff"
     private static let iv = "0f0e0d0c0b0a09080706050403020100"
 
@@ -191,10 +192,14 @@ import Testing
         #expect(try done.object()["rewrapped"]?.number?.signed == 0)
     }
 
+    /// A master secret is enough. Stored keys stay as they are.
     @Test func derivesTheSameKeyAgain() async throws {
+        try configure("keys: {", "keys: { allowReveal: true,")
+        let random = try await keys("create", "--content", "old", "--kid", Self.otherKID, "--reveal", "--json").object()
         try writeSecret("ef", to: "secrets/master-secret")
-        try configure(
-            "keys: {", #"keys: { allowReveal: true, material: "derived", masterSecret: "secrets/master-secret","#)
+        try configure("keys: {", #"keys: { masterSecret: "secrets/master-secret","#)
+        let kept = try await keys("show", "--kid", Self.otherKID, "--reveal", "--json").object()
+        #expect(kept["key"]?.string?.count == 32 && kept["key"]?.string == random["key"]?.string)
         let made = try await keys("create", "--content", "movie-1", "--kid", Self.kid, "--reveal", "--json").object()
         let again = try await keys("create", "--content", "movie-1", "--kid", Self.kid, "--reveal", "--json").object()
         #expect(made["key"]?.string?.count == 32)

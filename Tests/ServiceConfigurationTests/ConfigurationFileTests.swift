@@ -37,6 +37,16 @@ import Testing
         #expect(file.warnings.isEmpty)
     }
 
+    /// Without a choice, a master secret decides how new keys are made.
+    @Test(
+        arguments: [
+            ("", .random), (#"masterSecret: "s""#, .derived), (#"masterSecret: "s", material: "random""#, .random),
+        ] as [(String, Configuration.Keys.Material)])
+    func derivesKeysIfThereIsAMasterSecret(fields: String, material: Configuration.Keys.Material) throws {
+        let text = ConfigurationText.make(rest: "keys: { \(fields) },")
+        #expect(try ConfigurationText.parse(text).configuration.keys.material == material)
+    }
+
     @Test func readsWhatIsWritten() throws {
         let rest = """
             node: "edge-7", publicURL: "https://keys.example.com/base/",
