@@ -34,8 +34,7 @@ package struct OpenedKeyStore {
             database = .postgreSQL(try Self.open(settings, ring))
         } else {
             let path = file.configuration.storage.databasePath
-            let generationFile = file.configuration.keys.generationFile
-            database = .sqlite(try Self.open(path, ring, generationFile), path: path)
+            database = .sqlite(try Self.open(path, ring), path: path)
         }
     }
 
@@ -80,33 +79,6 @@ package struct OpenedKeyStore {
     package func insert(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
         return try await wrapAsync(
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
-    }
-
-    /// Stores a key that was just made.
-    ///
-    /// Random keys are counted in `keys.generationFile`. A restored database refuses them until an operator accepts it.
-    package func insertNew(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
-        let wish = KeyWish(
-            record: record, identity: .keyID, given: [.key, .iv], material: derivation == nil ? .random : .derived)
-        let provided: ProvidedKey?
-        do throws(KeyProvisionError) {
-            provided = try await store.provide([wish]).first
-        } catch .conflict(let keyID, _) {
-            throw .failed(StoreError.keyIDTaken(keyID).explanation)
-        } catch {
-            throw .failed(error.explanation)
-        }
-        guard let provided, provided.record.isSameKey(as: record) else {
-            throw .failed(StoreError.keyIDTaken(record.keyID).explanation)
-        }
-        return provided.isNew ? .stored : .alreadyPresent
-    }
-
-    /// Accepts a restored database as complete. Nil if `keys.generationFile` is not configured.
-    package func acceptRestore() throws(CommandError) -> KeyRestoreConsent? {
-        guard case .sqlite(let store, _) = database else { return nil }
-        return try wrap(
-            { (error: KeyProvisionError) in CommandError.failed(error.explanation) }, try store.acceptRestore())
     }
 
     /// Stores aliases up to the first one that fails, and returns the new ones and the error.
@@ -207,14 +179,12 @@ package struct OpenedKeyStore {
         return ClosedAfterUse(store: store)
     }
 
-    private static func open(
-        _ path: String, _ ring: KeyRing, _ generationFile: String?
-    ) throws(CommandError) -> SQLiteKeyStore {
+    private static func open(_ path: String, _ ring: KeyRing) throws(CommandError) -> SQLiteKeyStore {
         return try wrap(
             { (error: StorageOpeningError) in
                 CommandError.failed("cannot open the database \(path): \(error.explanation)")
             },
-            try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1, generationFile: generationFile))
+            try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1))
     }
 }
 

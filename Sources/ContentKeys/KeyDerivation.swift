@@ -67,14 +67,14 @@ package struct KeyDerivation: Sendable {
     ) throws(CryptoError) -> KeyID {
         var attempt: UInt32 = 0
         while true {
-            let keyID = try keyID(contentID, trackLabel, periodIndex, attempt)
+            let keyID = try keyID(contentID, trackLabel, periodIndex, attempt: attempt)
             if !withdrawn.contains(keyID) { return keyID }
             attempt += 1
         }
     }
 
     private func keyID(
-        _ contentID: ContentID, _ trackLabel: TrackLabel?, _ periodIndex: UInt32?, _ attempt: UInt32
+        _ contentID: ContentID, _ trackLabel: TrackLabel?, _ periodIndex: UInt32?, attempt: UInt32
     ) throws(CryptoError) -> KeyID {
         let (content, label) = (Array(contentID.text.utf8), Array((trackLabel?.text ?? "").utf8))
         var writer = ByteWriter(capacity: 23 + content.count + label.count)

@@ -27,12 +27,6 @@ package struct KeyProvisioning: Sendable {
 
     package init() {}
 
-    /// The content of the first new random key; nil if there is none. A store that is older than the last key must not
-    /// make it.
-    package var firstRandom: ContentID? { missing.first { $0.material == .random }?.record.contentID }
-    /// The number of new random keys.
-    package var randomCount: Int64 { Int64(missing.count { $0.material == .random }) }
-
     /// Decides on the next wish. Of several wishes for one key, only the first one makes it.
     ///
     /// - Parameters:

@@ -21,23 +21,14 @@ package struct KeyWish: Sendable {
         package static let iv = Given(rawValue: 2)
     }
 
-    /// The source of the bytes of `record`. A store that was restored from an older copy makes no random keys.
-    package enum Material: Hashable, Sendable {
-        case random
-        case derived
-        case imported
-    }
-
     package let record: ContentKeyRecord
     package let identity: Identity
     package let given: Given
-    package let material: Material
 
-    package init(record: ContentKeyRecord, identity: Identity, given: Given = [], material: Material) {
+    package init(record: ContentKeyRecord, identity: Identity, given: Given = []) {
         self.record = record
         self.identity = identity
         self.given = given
-        self.material = material
     }
 
     /// Returns why a stored key is not the wanted one; nil if it is. The time of creation and the floor are not
@@ -96,9 +87,6 @@ package enum KeyConflict: Error, Hashable, Sendable, CaseIterable {
 /// The reason why wished keys are not provided.
 package enum KeyProvisionError: Error, Equatable, Sendable {
     case conflict(KeyID, KeyConflict)
-    /// The database is older than the last key that was made. A key of this content may have existed, so it is not made
-    /// again.
-    case keyLost(ContentID)
     case store(StoreError)
 }
 
@@ -108,8 +96,8 @@ package protocol KeyProvider: Sendable {
     /// none.
     ///
     /// Two simultaneous calls, on any nodes, return the same keys. Throws `conflict` for the first wish whose names
-    /// belong to a stored key that is not the wanted one. Throws `keyLost` if a missing key may have been lost. Throws
-    /// `store` with `keyIDSpellsContent` or `periodTooFar` if a missing key must not be stored.
+    /// belong to a stored key that is not the wanted one. Throws `store` with `keyIDSpellsContent` or `periodTooFar` if
+    /// a missing key must not be stored.
     func provide(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ProvidedKey]
 
     /// Returns existing keys without making any; nil for each missing key. Throws `conflict`.

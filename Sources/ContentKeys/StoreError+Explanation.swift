@@ -48,28 +48,9 @@ extension StoreOutage: CustomStringConvertible {
         case .hanging: "the disk of the database does not answer; check the disk and the system's log"
         case .replaced:
             "the database file was deleted or replaced while it was open; stop the daemon, put the file back, and start it again"
-        case .keyGeneration(let fault):
-            "no random key is made, because the file of keys.generationFile \(fault.explanation)"
         case .clockUntrusted:
             "the clocks of this node and of the database differ too much; check the time service on both machines"
         case .other(let code): "the database reports error \(code)"
-        }
-    }
-}
-
-extension KeyGenerationFault {
-    /// Says what is wrong and what to do about it, as the end of a sentence about the file.
-    package var explanation: String {
-        switch self {
-        case .missing:
-            "is missing: put it back, or if the database is known to be the newest, run latchkey keys accept-restore"
-        case .malformed: "is damaged: put it back, or remove it and run latchkey keys accept-restore"
-        case .otherInstallation:
-            "counts the keys of another installation: name the right file, or one that does not exist yet, "
-                + "and run latchkey keys accept-restore"
-        case .notReadable(let errno): "cannot be read (error \(errno)): check its permissions"
-        case .notWritable(let errno):
-            "cannot be replaced (error \(errno)): check its folder, the folder's permissions and its disk's free space"
         }
     }
 }
@@ -82,9 +63,6 @@ extension KeyProvisionError: CustomStringConvertible {
     package var explanation: String {
         switch self {
         case .conflict(let keyID, let conflict): "the key \(keyID) \(conflict.explanation)"
-        case .keyLost(let contentID):
-            "the database is older than the last key that was made, so a key of \(contentID) may be lost: put the "
-                + "newest database back, import the key, or run latchkey keys accept-restore"
         case .store(let error): error.explanation
         }
     }

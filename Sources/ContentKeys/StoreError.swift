@@ -59,24 +59,8 @@ package enum StoreOutage: Error, Equatable, Sendable {
     case hanging
     /// The opened file was deleted or replaced. Data written to it would be lost.
     case replaced
-    /// The file that shows whether random keys were lost cannot be used, so no random key is made.
-    case keyGeneration(KeyGenerationFault)
     /// The clocks of the node and the database differ so much that nothing is counted.
     case clockUntrusted
     /// Any other error, with the database's own code.
     case other(code: Int32)
-}
-
-/// The fault of the file of `keys.generationFile`, which shows whether random keys were lost.
-package enum KeyGenerationFault: Error, Equatable, Sendable {
-    /// The database was used with a generation file, and that file is missing.
-    case missing
-    /// The file has content that this program never writes.
-    case malformed
-    /// The file counts the keys of another installation.
-    case otherInstallation
-    /// The file cannot be read. `errno` is the system's error number.
-    case notReadable(errno: Int32)
-    /// The file or its lock cannot be written. `errno` is the system's error number.
-    case notWritable(errno: Int32)
 }

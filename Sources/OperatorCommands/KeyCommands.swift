@@ -16,7 +16,6 @@ extension Command {
         ],
         commands: [
             createKey, importKey, listKeys, showKey, exportKeys, aliasKey, deleteKey, rotateKeys, rewrapKeys,
-            acceptRestoredKeys,
         ])
 
     private static let createKey = Command(
@@ -197,8 +196,7 @@ struct KeyArguments {
         } catch {
             throw .failed("the initialization vector equals the key; it is public, and would give the key away")
         }
-        let outcome =
-            kind == .keyCreated ? try await store.insertNew(record) : try await store.insert(record)
+        let outcome = try await store.insert(record)
         if outcome == .stored { try records.write([.init(kind: kind, keyID: keyID, contentID: contentID)]) }
         let named = await store.addAliases(aliases, to: keyID)
         try records.write(named.deeds(on: keyID, contentID))

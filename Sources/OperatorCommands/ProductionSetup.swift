@@ -136,12 +136,6 @@ enum ProductionSetup {
                 // secret can make all keys. "random" keys exist in the database alone: those since the last backup can be lost.
                 material: "derived",
                 masterSecret: "secrets/master-secret",
-
-                // A file on another disk than the database, if there is one: it shows that a database was restored from an
-                // older copy, so that no content gets a second key.
-                // The unit must let the daemon write there: `systemctl edit latchkey.service`, [Service],
-                // StateDirectory=latchkey-keys.
-                // generationFile: "/var/lib/latchkey-keys/last-key",
             },
 
             // One node. Several nodes share a PostgreSQL database: "postgresql://latchkey@db.example.com/latchkey". They have

@@ -51,7 +51,6 @@ private struct StoreInformation {
             throw .failed("cannot open the database \(path): \(error.explanation)")
         }
         let shared = sharedSummary(storage.sharedAddress)
-        let numberInFile = KeyGenerationCount.read(file.configuration.keys.generationFile)
         let disk = DiskUse(of: path)
         if asJSON {
             try context.printObject { writer in
@@ -60,12 +59,12 @@ private struct StoreInformation {
                 writer.member("node", summary.node?.text)
                 writer.member("name", file.configuration.nodeLabel.text)
                 writer.member("program", LatchkeyVersion.current)
-                write(summary, disk, numberInFile, to: &writer)
+                write(summary, disk, to: &writer)
                 writer.name("shared")
                 if let shared { writer.object { shared.write(to: &$0) } } else { writer.null() }
             }
         } else {
-            for (name, value) in lines(summary, disk, numberInFile) + (shared?.lines ?? []) {
+            for (name, value) in lines(summary, disk) + (shared?.lines ?? []) {
                 try context.print(name.padding(toLength: 22, withPad: " ", startingAt: 0) + value)
             }
         }
@@ -88,9 +87,7 @@ private struct StoreInformation {
         }
     }
 
-    private func write(
-        _ summary: StoreSummary, _ disk: DiskUse, _ numberInFile: Int64?, to writer: inout JSONWriter
-    ) {
+    private func write(_ summary: StoreSummary, _ disk: DiskUse, to writer: inout JSONWriter) {
         writer.member("schema", summary.schema)
         writer.member("oldestProgram", summary.oldestProgram)
         writer.member("programSchema", StoreSummary.knownSchema)
@@ -99,8 +96,6 @@ private struct StoreInformation {
         writer.member("logSize", disk.logSize)
         writer.member("freeDisk", optional: disk.free)
         writer.member("keys", summary.keyCount)
-        writer.member("keyNumber", optional: summary.keyNumber)
-        writer.member("keyNumberInFile", optional: numberInFile)
         writer.member("entries", summary.entryCount)
         writer.member("first", optional: summary.firstSequence)
         writer.member("last", summary.link.sequence)
@@ -108,9 +103,7 @@ private struct StoreInformation {
         writer.member("settled", summary.settled.map(Self.time))
     }
 
-    private func lines(
-        _ summary: StoreSummary, _ disk: DiskUse, _ numberInFile: Int64?
-    ) -> [(String, String)] {
+    private func lines(_ summary: StoreSummary, _ disk: DiskUse) -> [(String, String)] {
         var lines = [
             ("database", file.configuration.storage.databasePath),
             ("node", "\(summary.node?.text ?? "not named yet"), called \(file.configuration.nodeLabel)"),
@@ -119,10 +112,6 @@ private struct StoreInformation {
             ("free disk", disk.free.map(Self.mebibytes) ?? "not known"),
             ("keys", "\(summary.keyCount)"),
         ]
-        if let number = summary.keyNumber {
-            lines.append(
-                ("random keys ever made", "\(number)" + (numberInFile.map { "; \($0) in keys.generationFile" } ?? "")))
-        }
         let range = summary.firstSequence.map { ", from sequence \($0) to \(summary.link.sequence)" } ?? ""
         lines.append(("ledger entries", "\(summary.entryCount)\(range)"))
         if let sealedAt = summary.sealedAt { lines.append(("last entry at", Self.time(sealedAt))) }

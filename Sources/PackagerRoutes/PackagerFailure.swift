@@ -145,11 +145,6 @@ struct PackagerFailure: Error, Sendable {
         case .creationNotAllowed:
             self = .forbidden(
                 .create, of: contentID, to: packager, "A key does not exist, and this packager may not create keys")
-        case .keyLost:
-            self.init(
-                .keyLost,
-                "The key store is older than the last key that was made, so this key may be lost; an operator must"
-                    + " restore the newest store, or run latchkey keys accept-restore")
         case .store(.unavailable(let outage)):
             self.init(
                 .storageUnavailable, "The key store cannot be reached", cause: "key store: \(outage)",
@@ -214,7 +209,7 @@ extension KeyDeskError {
     fileprivate var keyID: KeyID? {
         switch self {
         case .conflict(let keyID, _), .ivEqualsKey(let keyID): keyID
-        case .creationNotAllowed, .keyLost, .store, .ledger, .cryptography: nil
+        case .creationNotAllowed, .store, .ledger, .cryptography: nil
         }
     }
 }

@@ -21,8 +21,6 @@ extension Configuration {
         /// The 32 bytes from which keys are derived; nil if there is no such secret.
         package let masterSecret: SecretSource?
         package let masterSecretVersion: UInt32
-        /// The file beside a SQLite database that shows whether random keys were lost; nil for no such file.
-        package let generationFile: String?
         /// Whether operators may see keys in the clear.
         package let allowReveal: Bool
         /// The template of a key's URL in playlists.
@@ -55,8 +53,6 @@ extension Configuration.Keys {
             "material", .choice(Material.allCases, example: .derived),
             default: masterSecret == nil ? .random : .derived)
         masterSecretVersion = section.value("masterSecretVersion", .integer(Self.versions, example: 1), default: 1)
-        generationFile = section.optional(
-            "generationFile", .path(in: section.directory, example: "/var/lib/latchkey-keys/last-key"))
         allowReveal = section.value("allowReveal", .boolean, default: false)
         skdTemplate = section.value("skdTemplate", .skdTemplate, default: .standard)
         section.requireDistinct(

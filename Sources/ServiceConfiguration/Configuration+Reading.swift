@@ -36,9 +36,6 @@ extension Configuration {
         if !expressPlay.customers.isEmpty, expressPlay.redeemURL(under: publicURL) == nil {
             section.report("expressPlay", .incomplete(without: "publicURL"))
         }
-        if case .postgreSQL = storage.url, keys.generationFile != nil {
-            section.report(below: "keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH"))
-        }
         if keys.skdTemplate.needsAuthority, publicURL == nil {
             section.report(below: "keys.skdTemplate", .incomplete(without: "publicURL"))
         }

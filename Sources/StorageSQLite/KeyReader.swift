@@ -11,7 +11,6 @@ struct KeyReader: ~Copyable {
     private var pageOfContent: SQLiteStatement
     private var contents: SQLiteStatement
     private var lookUp: WishLookUp
-    private var number: SQLiteStatement
     var periods: PeriodReader
     let connection: SQLiteConnection
 
@@ -70,7 +69,6 @@ struct KeyReader: ~Copyable {
             SELECT id FROM content WHERE id IS NOT NULL LIMIT ?3
             """)
         let lookUp = try WishLookUp(&connection)
-        let number = try connection.prepare("SELECT number FROM key_generation WHERE id = 1")
         let periods = try PeriodReader(&connection)
         self.periods = periods
         self.byAlias = byAlias
@@ -81,7 +79,6 @@ struct KeyReader: ~Copyable {
         self.pageOfContent = pageOfContent
         self.contents = contents
         self.lookUp = lookUp
-        self.number = number
         self.connection = connection
     }
 
@@ -133,13 +130,6 @@ struct KeyReader: ~Copyable {
         of wishes: [KeyWish], with ring: KeyRing
     ) throws(KeyProvisionError) -> KeyProvisioning {
         try lookUp.provisioning(of: wishes, with: ring)
-    }
-
-    /// Returns the number of random keys that were made.
-    mutating func keyNumber() throws(StoreError) -> Int64 {
-        defer { number.reset() }
-        guard try number.step() else { throw .recordMalformed }
-        return try number.integer(at: 0)
     }
 
     /// Returns the entries that follow `last`, the last entry of the previous page.

@@ -8,10 +8,6 @@ struct KeyWriter: ~Copyable {
     private var insertAlias: SQLiteStatement
     private var keyIDByAlias: SQLiteStatement
     private var lookUp: WishLookUp
-    private var countRandom: SQLiteStatement
-    private var raiseCounter: SQLiteStatement
-    private var counter: SQLiteStatement
-    private var joinFile: SQLiteStatement
     var periods: PeriodWriter
     private var spellings: SpellingTable
     private var newestPeriod: SQLiteStatement
@@ -37,11 +33,6 @@ struct KeyWriter: ~Copyable {
             "INSERT INTO asset_alias (alias, kid) VALUES (?1, ?2)")
         let keyIDByAlias = try connection.prepare("SELECT kid FROM asset_alias WHERE alias = ?1")
         let lookUp = try WishLookUp(&connection)
-        let countRandom = try connection.prepare("UPDATE key_generation SET number = number + ?1 WHERE id = 1")
-        let raiseCounter = try connection.prepare(
-            "UPDATE key_generation SET number = max(number, ?1) WHERE id = 1 RETURNING number")
-        let counter = try connection.prepare("SELECT number, installation FROM key_generation WHERE id = 1")
-        let joinFile = try connection.prepare("UPDATE key_generation SET installation = ?1 WHERE id = 1")
         let periods = try PeriodWriter(&connection)
         let spellings = try SpellingTable(&connection)
         let newestPeriod = try connection.prepare(
@@ -59,10 +50,6 @@ struct KeyWriter: ~Copyable {
         self.insertAlias = insertAlias
         self.keyIDByAlias = keyIDByAlias
         self.lookUp = lookUp
-        self.countRandom = countRandom
-        self.raiseCounter = raiseCounter
-        self.counter = counter
-        self.joinFile = joinFile
         self.connection = connection
     }
 
@@ -153,38 +140,6 @@ struct KeyWriter: ~Copyable {
     /// Throws `keyIDSpellsContent` if a withdrawn key cannot be live again.
     mutating func checkRestored(_ key: ContentKeyAttributes) throws(StoreError) {
         try spellings.checkRestored(key)
-    }
-
-    /// Adds `count` to the number of random keys. Runs within the transaction that stores the keys.
-    mutating func countRandomKeys(_ count: Int64) throws(StoreError) {
-        try countRandom.run([count])
-        guard connection.changedRowCount == 1 else { throw .recordMalformed }
-    }
-
-    /// Returns the number of random keys that were made, and the installation of their file.
-    mutating func keyCounter() throws(StoreError) -> KeyCounter {
-        defer { counter.reset() }
-        guard try counter.step() else { throw .recordMalformed }
-        let number = try counter.integer(at: 0)
-        if counter.isNull(at: 1) { return KeyCounter(number: number) }
-        let installation = try counter.bytes(at: 1)
-        guard installation.count == 16 else { throw .recordMalformed }
-        return KeyCounter(installation: Bytes16(installation, at: 0), number: number)
-    }
-
-    /// Raises the number to at least this one. Returns the resulting number.
-    mutating func raiseKeyCounter(to number: Int64) throws(StoreError) -> Int64 {
-        defer { raiseCounter.reset() }
-        try raiseCounter.bind(number, at: 1)
-        guard try raiseCounter.step() else { throw .recordMalformed }
-        return try raiseCounter.integer(at: 0)
-    }
-
-    /// Links the database to the file of this installation.
-    mutating func join(_ installation: Bytes16) throws(StoreError) {
-        defer { joinFile.reset() }
-        try joinFile.bind(installation.bytes, at: 1)
-        _ = try joinFile.step()
     }
 
     /// Returns the row of a key id, in any state.

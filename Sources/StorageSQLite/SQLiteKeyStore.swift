@@ -13,15 +13,10 @@ package final class SQLiteKeyStore: ContentKeyStore {
     let ring: KeyRing
     let readers: ReaderPool
     private let writer: Mutex<KeyWriter>
-    /// Watches for lost random keys; nil if no file is configured.
-    let generation: KeyLossWatch?
     let writingThread = BlockingThread(name: "key-writer")
 
-    private init(
-        ring: KeyRing, readers: ReaderPool, writer: consuming sending KeyWriter, _ generation: KeyLossWatch?
-    ) {
+    private init(ring: KeyRing, readers: ReaderPool, writer: consuming sending KeyWriter) {
         self.ring = ring
-        self.generation = generation
         self.readers = readers
         self.writer = Mutex(writer)
     }
@@ -31,12 +26,9 @@ package final class SQLiteKeyStore: ContentKeyStore {
     /// - Parameters:
     ///   - maximumReaders: The number of threads that can read at the same time without waiting for one another; at
     ///     least 1.
-    ///   - generationFile: The file outside the database that shows whether random keys were lost; nil if there is
-    ///     none. A fault of the file is reported when a random key is to be made, and affects nothing else.
     ///   - busyTimeoutMilliseconds: How long a write waits for another process's write.
     package static func open(
-        path: String, keyRing ring: KeyRing, maximumReaders: Int, generationFile: String? = nil,
-        busyTimeoutMilliseconds: Int32 = 5000
+        path: String, keyRing ring: KeyRing, maximumReaders: Int, busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> SQLiteKeyStore {
         try DatabaseFile.prepare(path)
         var connection = try wrap(
@@ -51,10 +43,7 @@ package final class SQLiteKeyStore: ContentKeyStore {
             let readers = try ReaderPool(count: maximumReaders) { () throws(StoreError) in
                 try KeyReader(SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
             }
-            var writer = try KeyWriter(connection)
-            let generation = generationFile.map { KeyLossWatch(path: $0) }
-            try generation?.open(on: &writer)
-            return SQLiteKeyStore(ring: ring, readers: readers, writer: writer, generation)
+            return SQLiteKeyStore(ring: ring, readers: readers, writer: try KeyWriter(connection))
         } catch {
             throw .store(error)
         }
@@ -70,16 +59,10 @@ package final class SQLiteKeyStore: ContentKeyStore {
         try readers.withReader { reader throws(StoreError) in try reader.row(for: reference) }
     }
 
-    /// Returns which of the wished keys exist, and the number of random keys that were made; 0 if no file is
-    /// configured. Takes no lock.
-    func lookUp(
-        _ wishes: [KeyWish]
-    ) throws(KeyProvisionError) -> (provisioning: KeyProvisioning, number: Int64) {
+    /// Returns which of the wished keys exist. Takes no lock.
+    func lookUp(_ wishes: [KeyWish]) throws(KeyProvisionError) -> KeyProvisioning {
         try readers.withReader { reader throws(KeyProvisionError) in
-            let provisioning = try reader.provisioning(of: wishes, with: ring)
-            // The number is read last, so that it includes every key that was found.
-            guard generation != nil else { return (provisioning, 0) }
-            return (provisioning, try wrap(KeyProvisionError.store, try reader.keyNumber()))
+            try reader.provisioning(of: wishes, with: ring)
         }
     }
 
@@ -233,16 +216,11 @@ extension SQLiteKeyStore: KeyProvider {
     /// If all keys exist, nothing is written. Otherwise everything happens in one immediate transaction on a thread of
     /// its own.
     package func provide(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ProvidedKey] {
-        let (present, number) = try lookUp(wishes)
-        let isNoted = generation?.isNoted(number) ?? true
-        if present.missing.isEmpty, isNoted { return present.provided }
+        let present = try lookUp(wishes)
+        if present.missing.isEmpty { return present.provided }
         return try await onWritingThread { () throws(KeyProvisionError) in
             try self.withWriter { writer throws(KeyProvisionError) in
-                // The file does not count keys that can be derived again.
-                if let generation = self.generation, present.firstRandom != nil || !isNoted {
-                    return try generation.store(wishes, on: &writer, with: self.ring)
-                }
-                return try writer.transaction(failure: KeyProvisionError.store) { writer throws(KeyProvisionError) in
+                try writer.transaction(failure: KeyProvisionError.store) { writer throws(KeyProvisionError) in
                     let provisioning = try writer.provisioning(of: wishes, with: self.ring)
                     try writer.store(provisioning, with: self.ring)
                     return provisioning.provided
@@ -252,28 +230,13 @@ extension SQLiteKeyStore: KeyProvider {
     }
 
     package func find(_ wishes: [KeyWish]) async throws(KeyProvisionError) -> [ContentKeyRecord?] {
-        try lookUp(wishes).provisioning.provided.map { $0.isNew ? nil : $0.record }
-    }
-
-    /// Returns whether random keys are lost, according to the file of `keys.generationFile`. Blocks.
-    package func keyGenerationStanding() throws(StoreError) -> KeyGenerationStanding {
-        guard let generation else { return .unwatched }
-        return try withWriter { writer throws(StoreError) in generation.standing(of: try writer.keyCounter()) }
-    }
-
-    /// Makes the database count as complete from now on, although keys are lost. Contents without a key get new ones.
-    /// Returns nil if no file is configured. Blocks.
-    package func acceptRestore() throws(KeyProvisionError) -> KeyRestoreConsent? {
-        guard let generation else { return nil }
-        return try withWriter { writer throws(KeyProvisionError) in try generation.acceptRestore(on: &writer) }
+        try lookUp(wishes).provided.map { $0.isNew ? nil : $0.record }
     }
 }
 
 extension KeyWriter {
-    /// Stores the missing keys, and counts the random ones. Runs within a transaction.
-    mutating func store(
-        _ provisioning: KeyProvisioning, with ring: KeyRing
-    ) throws(KeyProvisionError) {
+    /// Stores the missing keys. Runs within a transaction.
+    mutating func store(_ provisioning: KeyProvisioning, with ring: KeyRing) throws(KeyProvisionError) {
         try wrap(
             KeyProvisionError.store, try checkPeriods(of: provisioning.missing.map(\.record.attributes)))
         for wish in provisioning.missing {
@@ -283,7 +246,5 @@ extension KeyWriter {
             // The same transaction has found no such key, and no other connection writes during it.
             guard present == nil else { throw .store(.recordMalformed) }
         }
-        let count = provisioning.randomCount
-        if count > 0 { try wrap(KeyProvisionError.store, try countRandomKeys(count)) }
     }
 }

@@ -179,11 +179,8 @@ extension SQLiteSchema {
 }
 
 extension SQLiteSchema {
-    /// Stores the number of random keys that were made. Adds an index that finds the key of a track.
-    ///
-    /// `number` counts every random key that is stored, and never decreases; it starts with the number of existing
-    /// keys. `installation` is NULL until the database is used with a file of `keys.generationFile`. Programs of older
-    /// versions do not count their keys, so these keys are missing in the database's number and in the file's.
+    /// Adds an index that finds the key of a track, and the table `key_generation`, in which only earlier programs
+    /// count random keys.
     static let keyGeneration = Migration(
         number: 12, oldestProgram: 1,
         script: """

@@ -1,4 +1,4 @@
-package import ByteCoding
+import ByteCoding
 package import ContentKeys
 package import Records
 
@@ -20,10 +20,6 @@ package struct StoreSummary: Equatable, Sendable {
     package var entryCount: Int64
     /// How many content keys there are.
     package var keyCount: Int64
-    /// How many random keys were ever made; nil for a schema before that was counted.
-    package var keyNumber: Int64?
-    /// The installation whose keys are counted in a file; nil if it was used with no such file.
-    package var installation: Bytes16?
     /// The highest time that was trusted, in seconds since 1970; nil if none was kept.
     package var settled: Int64?
 
@@ -65,15 +61,6 @@ package struct StoreSummary: Equatable, Sendable {
             if entryCount > 0 { firstSequence = try connection.readInteger("SELECT min(sequence) FROM ledger_entry") }
         }
         node = try connection.storedNodeID()
-        (keyNumber, installation) = (nil, nil)
-        if try connection.hasTable("key_generation") {
-            var counter = try connection.prepare("SELECT number, installation FROM key_generation WHERE id = 1")
-            if try counter.step() {
-                keyNumber = try counter.integer(at: 0)
-                let bytes = counter.isNull(at: 1) ? [] : try counter.bytes(at: 1)
-                installation = bytes.count == 16 ? Bytes16(bytes, at: 0) : nil
-            }
-        }
         settled = nil
         if try connection.hasTable("clock") {
             var clock = try connection.prepare("SELECT settled FROM clock WHERE id = 1")

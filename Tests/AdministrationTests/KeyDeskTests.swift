@@ -198,16 +198,6 @@ import Testing
         #expect(try await give(desk, [KeyOrder.Key(keyID: Self.keyID)], reader)[0].outcome == .found)
     }
 
-    @Test func tellsThatAKeyMayBeLost() async throws {
-        let desk = desk()
-        _ = try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])
-        store.fallBehind()
-        #expect(try await give(desk, [KeyOrder.Key(keyID: Self.keyID)])[0].outcome == .found)
-        await #expect(throws: KeyDeskError.keyLost(try ContentID("movie-1"))) {
-            _ = try await give(desk, [KeyOrder.Key(keyID: Self.other)])
-        }
-    }
-
     // MARK: - Outages of the store
 
     /// Keys that were delivered recently are delivered again. No key is made.
@@ -266,7 +256,7 @@ import Testing
             let attributes = ContentKeyAttributes(
                 keyID: KeyID(words: Bytes16(high: 0, low: number)), contentID: try ContentID("c"), createdAt: 0)
             let record = try ContentKeyRecord(attributes: attributes, key: made.key, iv: made.iv)
-            wishes.append(KeyWish(record: record, identity: .keyID, material: .random))
+            wishes.append(KeyWish(record: record, identity: .keyID))
             recent.remember(record, for: wishes[wishes.count - 1])
         }
         #expect(wishes.map { recent.keys([$0], inOutage: false) != nil } == [false, false, true, true, true, true])
@@ -448,7 +438,7 @@ import Testing
         let made = try KeyGeneration.generate()
         let attributes = ContentKeyAttributes(keyID: Self.keyID, contentID: try ContentID("movie-1"), createdAt: 0)
         let record = try ContentKeyRecord(attributes: attributes, key: made.key, iv: made.iv)
-        let wish = KeyWish(record: record, identity: .keyID, material: .random)
+        let wish = KeyWish(record: record, identity: .keyID)
         recent.remember(record, for: wish)
         let count = recent.changeCount
         #expect(try #require(recent.keys(of: Self.order([KeyOrder.Key(keyID: Self.keyID)]))).changeCount == count)

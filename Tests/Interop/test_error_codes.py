@@ -34,7 +34,6 @@ NOT_YET: dict[str, str] = {}
 # from a daemon.
 ELSEWHERE = {
     "clock_untrusted": ("Tests/Interop/test_clock.py", "test_an_operator_accepts_the_clock"),
-    "key_lost": ("Tests/LatchkeyServiceTests/Routes/SPEKEEndpointTests.swift", "tellsThatAKeyMayBeLost"),
     "packager_invalid": ("Tests/Interop/test_speke.py", "test_a_credential_is_asked_for_before_the_document_is_read"),
     "admin_role_missing": (
         "Tests/Interop/test_admin_roles.py", "test_a_role_may_do_what_the_table_says_and_no_more"),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
 from deployment import Deployment, assert_problem, deployment_of, run_latchkey
@@ -86,16 +87,25 @@ def serving(setup: Path, log: Path) -> Iterator[OwnDaemon]:
     assert status == 0
 
 
-def watched_setup(folder: Path) -> tuple[Path, Path]:
-    """A set-up that records its last key in a file outside the set-up."""
-    setup = new_setup(folder)
-    last_key = folder / "apart" / "last-key"
-    last_key.parent.mkdir()
+def derive_keys(setup: Path) -> None:
+    """Gives the set-up a master secret, which is all that derived keys need."""
+    secret = setup / "secrets" / "master-secret"
+    secret.write_text("ab" * 32)
+    secret.chmod(0o600)
     configuration = setup / "latchkey.json5"
     text = configuration.read_text()
     assert text.count("keys: {") == 1
-    configuration.write_text(text.replace("keys: {", f'keys: {{ generationFile: "{last_key}",'))
-    return setup, last_key
+    configuration.write_text(text.replace("keys: {", 'keys: { masterSecret: "secrets/master-secret",'))
+
+
+def order(daemon: OwnDaemon, content: str, period: int | None = None) -> tuple[str, ...]:
+    """A packager's order for the key of a track: key id, key and initialization vector."""
+    body = {"contentId": content, "tracks": ["HD"]} | ({} if period is None else {"period": period})
+    credential = ("development", (daemon.setup / "secrets" / "packager").read_text().strip())
+    answer = httpx.post(f"{daemon.url}/v1/keys", auth=credential, json=body)
+    assert answer.status_code == 200, answer.text
+    (key,) = answer.json()["keys"]
+    return key["kid"], key["key"], key["iv"]
 
 
 def database_files(setup: Path) -> list[Path]:
@@ -116,66 +126,34 @@ def put_back(setup: Path, copy: Path) -> None:
         shutil.copy2(file, setup)
 
 
-def test_a_restored_database_makes_no_key_until_that_is_accepted(latchkey_programs: None, tmp_path: Path) -> None:
-    setup, last_key = watched_setup(tmp_path)
-    with serving(setup, tmp_path / "first.log"):
-        create(setup, "movie-1")
+def test_a_restored_database_derives_its_lost_keys_again(latchkey_programs: None, tmp_path: Path) -> None:
+    setup = new_setup(tmp_path)
+    create(setup, "random")
+    derive_keys(setup)
+    with serving(setup, tmp_path / "first.log") as daemon:
+        assert daemon.url
     copy_away(setup, tmp_path / "copy")
+    orders = [("movie-2", None), ("movie-3", None), ("live", 1), ("live", 2)]
     with serving(setup, tmp_path / "second.log") as daemon:
-        lost = [create(setup, content)["kid"] for content in ("movie-2", "movie-3")]
+        made = [order(daemon, *each) for each in orders]
+        assert len({kid for kid, *_ in made}) == len(orders)
         at = deployment_of(daemon.url, setup)
         assert ask(at, "movie-2").status == 200
         at.client.close()
-    assert json.loads(last_key.read_text())["lastKey"] == 3
 
     put_back(setup, tmp_path / "copy")
+    assert contents(setup) == {"random"}
     with serving(setup, tmp_path / "third.log") as daemon:
-        assert contents(setup) == {"movie-1"}
-        # A content with a key is served, and imports still work.
         at = deployment_of(daemon.url, setup)
-        assert ask(at, "movie-1").status == 200
+        # A random key that was stored before there was a master secret is served as it is.
+        assert ask(at, "random").status == 200
         assert_problem(ask(at, "movie-2"), KEY_NOT_FOUND)
-        # A content without a key gets no new key, whether or not it had one before.
-        before = contents(setup)
-        for content in ("movie-2", "movie-4"):
-            refused = latchkey(setup, "keys", "create", "--content", content)
-            assert refused.returncode == 1
-            assert content in refused.stderr and "accept-restore" in refused.stderr
-        assert contents(setup) == before
-        assert json.loads(last_key.read_text())["lastKey"] == 3
-
-        accepted = json.loads(run_latchkey(setup, "keys", "accept-restore", "--json"))
-        assert accepted == {"outcome": "accepted", "missing": 2}
-        assert create(setup, "movie-2")["kid"] not in lost
+        assert [order(daemon, *each) for each in reversed(orders)] == made[::-1]
         assert ask(at, "movie-2").status == 200
-        again = json.loads(run_latchkey(setup, "keys", "accept-restore", "--json"))
-        assert again == {"outcome": "notNeeded"}
         at.client.close()
-    assert json.loads(last_key.read_text())["lastKey"] == 4
-    rows = json.loads(run_latchkey(setup, "ledger", "query", "--json"))["entries"]
-    (row,) = [row for row in rows if row["kind"] == "keyRestoreAccepted"]
-    assert row["actor"] and row["detail"] == "missing numbers: 2"
 
 
-def test_no_random_key_is_made_without_its_file(latchkey_programs: None, tmp_path: Path) -> None:
-    setup, last_key = watched_setup(tmp_path)
-    create(setup, "movie-1")
-    kept = last_key.read_text()
-    for text in (None, "{}", kept.replace('"installation":"', '"installation":"00')):
-        last_key.unlink(missing_ok=True)
-        if text is not None:
-            last_key.write_text(text)
-        refused = latchkey(setup, "keys", "create", "--content", "movie-2")
-        assert refused.returncode == 1 and "keys.generationFile" in refused.stderr, refused.stderr
-        assert contents(setup) == {"movie-1"}
-    last_key.unlink()
-    assert json.loads(run_latchkey(setup, "keys", "accept-restore", "--json")) == {"outcome": "fileMade"}
-    assert last_key.read_text() == kept
-    create(setup, "movie-2")
-    assert contents(setup) == {"movie-1", "movie-2"}
-
-
-def test_the_check_recommends_what_shows_lost_keys(latchkey_programs: None, tmp_path: Path) -> None:
+def test_the_check_recommends_derived_keys(latchkey_programs: None, tmp_path: Path) -> None:
     def check(setup: Path) -> str:
         program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
         words = [program, "--config", setup / "latchkey.json5", "--check"]
@@ -183,16 +161,7 @@ def test_the_check_recommends_what_shows_lost_keys(latchkey_programs: None, tmp_
         assert checked.returncode == 0, checked.stderr
         return checked.stderr
 
-    (tmp_path / "watched").mkdir()
-    setup, _ = watched_setup(tmp_path / "watched")
-    assert "generationFile" not in check(setup)
-    (tmp_path / "plain").mkdir()
-    setup = new_setup(tmp_path / "plain")
-    assert "generationFile" in check(setup) and 'material: "derived"' in check(setup)
-    secret = setup / "secrets" / "master-secret"
-    secret.write_text("ab" * 32)
-    secret.chmod(0o600)
-    configuration = setup / "latchkey.json5"
-    derived = 'keys: { material: "derived", masterSecret: "secrets/master-secret",'
-    configuration.write_text(configuration.read_text().replace("keys: {", derived))
-    assert "generationFile" not in check(setup)
+    setup = new_setup(tmp_path)
+    assert "masterSecret" in check(setup)
+    derive_keys(setup)
+    assert "masterSecret" not in check(setup)

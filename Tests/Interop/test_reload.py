@@ -1488,7 +1488,6 @@ OTHER_VALUES: dict[str, Any] = {
     "material": "random",
     "accelerator": "auto",
     "skdTemplate": "skd://another/{kid}",
-    "generationFile": "another-last-key",
     "storage.url": "sqlite:another.db",
     "storage.password": "secrets/fixed-other",
     "storage.ledger": "another-ledger.db",

@@ -490,45 +490,6 @@ import Testing
         #expect(try elsewhere.read("credentials/ledger-key") == fixture.folder.read("secrets/ledger-key"))
         #expect(try elsewhere.mode("credentials/ledger-key") == 0o600)
     }
-
-    // MARK: Random keys
-
-    private func watchKeys() throws {
-        try configure("keys: {", "keys: { generationFile: \"\(elsewhere.path("last-key"))\",")
-    }
-
-    private func makeKeys(_ contents: String...) async throws {
-        for content in contents { try #require(try await run("keys", "create", "--content", content).status == 0) }
-    }
-
-    @Test func leavesLostKeysToTheOperator() async throws {
-        try watchKeys()
-        try await makeKeys("movie-1")
-        try await create()
-        try await makeKeys("movie-2", "movie-3")
-        try removeDatabase()
-        let restored = try await run("backup", "restore", backup, "--json")
-        #expect(try restored.object()["lostKeys"]?.string == "some", "\(restored.messages)")
-        let refused = try await run("keys", "create", "--content", "movie-2")
-        #expect(refused.status == 1 && refused.messages.contains("accept-restore"), "\(refused.messages)")
-        #expect(try await run("keys", "accept-restore").status == 0)
-        try await makeKeys("movie-2")
-    }
-
-    @Test func takesLostKeysForLostIfAsked() async throws {
-        try watchKeys()
-        try await makeKeys("movie-1")
-        try await create()
-        try await makeKeys("movie-2")
-        try removeDatabase()
-        let restored = try await run("backup", "restore", backup, "--accept-lost-keys", "--json")
-        #expect(try restored.object()["consent"]?.string == "accepted", "\(restored.messages)")
-        #expect(try restored.object()["lostKeys"]?.string == "none")
-        try await makeKeys("movie-2")
-        let query = try await run("ledger", "query", "--json")
-        let kinds = try #require(try query.object()["entries"]?.array).map { $0.object?["kind"]?.string }
-        #expect(kinds == ["keyCreated", "storeRestored", "keyRestoreAccepted", "keyCreated"])
-    }
 }
 
 @Suite(.tags(.startsProcesses)) struct StoreInformationTests {

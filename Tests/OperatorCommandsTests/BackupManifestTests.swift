@@ -21,8 +21,8 @@ import Testing
         manifest = BackupManifest(
             program: "0.1.0", createdAt: RFC3339.format(now), label: "edge-1", shared: nil, schema: 13,
             oldestProgram: 1,
-            keyCount: 3, entryCount: 12, checkpoint: try chain.checkpoint(link, at: now).description, keyNumber: 3,
-            keyNumberInFile: nil, settled: 1_700_000_000,
+            keyCount: 3, entryCount: 12, checkpoint: try chain.checkpoint(link, at: now).description,
+            settled: 1_700_000_000,
             files: [
                 .init(part: .database, size: 4096, digest: String(repeating: "ab", count: 32)),
                 .init(part: .configuration, size: 20, digest: String(repeating: "cd", count: 32)),

@@ -64,32 +64,6 @@ import Testing
         #expect(wrong.status == 2 && wrong.messages.contains("cbcs, sample-aes, cenc, cens, cbc1"))
     }
 
-    @Test func takesARestoredDatabaseForCompleteOnlyWhenTold() async throws {
-        let none = try await keys("accept-restore")
-        #expect(none.status == 1 && none.messages.contains("keys.generationFile is not configured"))
-        try configure("keys: {", "keys: { generationFile: \"last-key\",")
-        let path = fixture.folder.path("latchkey.db")
-        #expect(try await keys("create", "--content", "movie-1").status == 0)
-        let copy = try fixture.folder.read("latchkey.db")
-        #expect(try await keys("create", "--content", "movie-2").status == 0)
-        for end in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
-        try fixture.folder.write(copy, to: "latchkey.db")
-
-        let refused = try await keys("create", "--content", "movie-2")
-        #expect(refused.status == 1 && refused.messages.contains("accept-restore"), "\(refused.messages)")
-        #expect(!refused.output.contains("movie-2"))
-        try await importOne()
-        let accepted = try await keys("accept-restore")
-        #expect(accepted.status == 0 && accepted.output.contains("up to 1 random keys are lost"))
-        #expect(try await keys("create", "--content", "movie-2").status == 0)
-        #expect(try await keys("accept-restore").output.contains("nothing to accept"))
-        let query = try await LatchkeyProcess("ledger", "query", "--config", fixture.configuration, "--json")
-        let entries = try #require(try query.object()["entries"]?.array).compactMap(\.object)
-        let rows = entries.filter { $0["kind"]?.string == "keyRestoreAccepted" }
-        #expect(rows.map { $0["detail"]?.string } == ["missing numbers: 1"])
-        #expect(rows.allSatisfy { $0["actor"]?.string != nil && $0["kid"]?.string == nil })
-    }
-
     @Test func importsCSVAndJSON() async throws {
         let lines = (1...2500).map { number in
             let digits = String(format: "%032x", number)

@@ -16,9 +16,6 @@ NEW, OLD = Path("/test/new.deb"), Path("/test/old.deb")
 HANDOVER = Path("/handover")
 CONFIGURATION = Path("/etc/latchkey/latchkey.json5")
 STATE = Path("/var/lib/latchkey")
-# Stands for another disk: the folder of keys.generationFile.
-KEYS_DISK = Path("/var/lib/latchkey-keys")
-GENERATION_FILE = KEYS_DISK / "last-key"
 PACKAGER_SECRET = CONFIGURATION.parent / "secrets/packager-1"
 # Made by `latchkey init`: the issuer of tokens, the FairPlay files and the TLS certificate of the test.
 DEVELOPMENT = Path("/var/development")
@@ -119,11 +116,6 @@ def trust_the_certificate() -> None:
     run("update-ca-certificates")
 
 
-def let_keys_be_counted() -> None:
-    """The sandbox of the daemon must allow the folder of keys.generationFile."""
-    drop_in("latchkey.service", "keys", f"[Service]\nStateDirectory={KEYS_DISK.name}\n")
-
-
 # --- Licences and keys ------------------------------------------------------------------------------------------------
 
 
@@ -154,10 +146,6 @@ def ask_as_packager(content: str) -> dict[str, object]:
     secret = PACKAGER_SECRET.read_text(encoding="utf-8").strip()
     body = json.dumps({"contentId": content, "tracks": ["HD"]})
     return json.loads(run("curl", "--silent", "--show-error", "--user", f"packager-1:{secret}", "--json", body, f"{URL}/v1/keys"))
-
-
-def counted_keys() -> int:
-    return json.loads(GENERATION_FILE.read_text(encoding="utf-8"))["lastKey"]
 
 
 def ledger_rows() -> list[dict[str, object]]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from host import (
-    CONFIGURATION, CONTENT, DEVELOPMENT, HANDOVER, KEYS_DISK, LOST, NEW, OLD, PACKAGER_SECRET, REVOKED, STATE, WAIT_SECONDS,
-    as_daemon, ask_as_packager, ask_for_a_licence, counted_keys, drop_in, edit, is_active, journal, ledger_rows,
-    let_keys_be_counted, listen_on_loopback, main_process, perform, readiness, run, say, shown, tool,
+    CONFIGURATION, CONTENT, DEVELOPMENT, HANDOVER, LOST, NEW, OLD, PACKAGER_SECRET, REVOKED, STATE, WAIT_SECONDS,
+    as_daemon, ask_as_packager, ask_for_a_licence, drop_in, edit, is_active, journal, ledger_rows,
+    listen_on_loopback, main_process, perform, readiness, run, say, shown, tool,
     trust_the_certificate, wait_for,
 )
 
@@ -258,20 +258,14 @@ def upgrade_older_data() -> None:
     run("systemctl", "start", "latchkey.socket", "latchkey.service")
 
 
-def count_keys_on_another_disk() -> None:
-    """The daemon makes a packager's keys, and counts them in keys.generationFile."""
+def make_keys_for_a_packager() -> None:
+    """The daemon derives them from the master secret that `init --production` made."""
     run("openssl", "rand", "-hex", "-out", PACKAGER_SECRET, "32")
     run("chown", "root:latchkey", PACKAGER_SECRET)
     run("chmod", "0640", PACKAGER_SECRET)
-    edit("// generationFile:", "generationFile:")
     edit("// packagers:", "packagers:")
-    run("install", "--directory", "--owner", "latchkey", "--group", "latchkey", KEYS_DISK)
     run("systemctl", "restart", "latchkey.service")
-    assert ask_as_packager("movie-2")["code"] == "storage_unavailable", "the sandbox forbids the folder"
-    let_keys_be_counted()
-    run("systemctl", "restart", "latchkey.service")
-    before = counted_keys()
-    assert ask_as_packager("movie-2")["keys"] and counted_keys() == before + 1
+    assert ask_as_packager("movie-2")["keys"]
 
 
 def back_up() -> None:
@@ -283,7 +277,7 @@ def back_up() -> None:
     run("chown", "latchkey:latchkey", backups)
     tool("revocations", "add", "--kind", "sub", "--value", REVOKED)
     kept = {
-        "host": socket.gethostname(), "key": ask_for_a_licence(), "rows": ledger_rows(), "countedKeys": counted_keys(),
+        "host": socket.gethostname(), "key": ask_for_a_licence(), "rows": ledger_rows(),
     }
     made = json.loads(tool("backup", "create", "--output", backups, "--recipient", recovery, "--json"))
     backup = Path(made["backup"])
@@ -292,11 +286,11 @@ def back_up() -> None:
     say(tool("backup", "verify", backup))
     say(run("latchkey", "backup", "verify", backup, "--config", CONFIGURATION, "--recipient-key", recovery_key))
     # Lost with this host.
-    assert ask_for_a_licence() == kept["key"] and ask_as_packager(LOST)["keys"]
-    facts = {"node": made["node"], "last": made["last"], "backup": str(backup), **kept}
+    assert ask_for_a_licence() == kept["key"]
+    lost = ask_as_packager(LOST)["keys"]
+    facts = {"lost": lost, "node": made["node"], "last": made["last"], "backup": str(backup), **kept}
     (HANDOVER / "facts.json").write_text(json.dumps(facts), encoding="utf-8")
-    for folder in (KEYS_DISK, DEVELOPMENT):
-        run("cp", "--archive", folder, HANDOVER)
+    run("cp", "--archive", DEVELOPMENT, HANDOVER)
 
 
 def fence() -> None:
@@ -338,7 +332,7 @@ def remove() -> None:
 
 STEPS = [
     install, set_up, start, one_licence, reload, five_kills, a_stuck_process, restarts_under_load, drain, credentials,
-    clean_journal, roll_back_and_upgrade, upgrade_older_data, count_keys_on_another_disk, back_up, fence, remove,
+    clean_journal, roll_back_and_upgrade, upgrade_older_data, make_keys_for_a_packager, back_up, fence, remove,
 ]
 
 if __name__ == "__main__":

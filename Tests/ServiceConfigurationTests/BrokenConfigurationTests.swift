@@ -252,10 +252,6 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"keys: { skdTemplate: "uuids" }"#, "keys.skdTemplate", .invalidValue),
         rest(#"keys: { skdTemplate: "ezdrm" }"#, "keys.skdTemplate", .incomplete(without: "publicURL")),
         rest(#"keys: { skdTemplate: "skd://{kid}\"" }"#, "keys.skdTemplate", .invalidValue),
-        rest(
-            #"keys: { generationFile: "last-key" }, storage: { url: "postgresql://latchkey@db/latchkey" }"#,
-            "keys.generationFile", .incomplete(without: "storage.url: sqlite:PATH")),
-        rest(#"keys: { generationFile: "" }"#, "keys.generationFile", .invalidValue),
         rest(#"storage: { url: "postgres://x" }"#, "storage.url", .invalidValue),
         rest(#"storage: { url: "sqlite:" }"#, "storage.url", .invalidValue),
 

@@ -212,13 +212,12 @@ import Testing
         #expect((summary.firstSequence, summary.link.sequence) == (1, 7))
         #expect(summary.sealedAt == LedgerFixture.start + 7)
         #expect(summary.settled == 1_700_000_123)
-        #expect(summary.installation == nil)
     }
 
     @Test func tellsOfAnEmptyStoreAndRefusesAnotherPrograms() throws {
         let fixture = try LedgerFixture()
         let summary = try StoreSummary.read(path: fixture.path)
-        #expect((summary.keyCount, summary.entryCount, summary.keyNumber) == (0, 0, 0))
+        #expect((summary.keyCount, summary.entryCount) == (0, 0))
         #expect(
             summary.firstSequence == nil && summary.sealedAt == nil && summary.node == nil && summary.settled == nil)
         #expect(summary.link == .start)

@@ -66,10 +66,9 @@ package enum KeyProviderConformance {
     }
 
     package static func wish(
-        _ record: ContentKeyRecord, by identity: KeyWish.Identity = .keyID, given: KeyWish.Given = [],
-        _ material: KeyWish.Material = .random
+        _ record: ContentKeyRecord, by identity: KeyWish.Identity = .keyID, given: KeyWish.Given = []
     ) -> KeyWish {
-        KeyWish(record: record, identity: identity, given: given, material: material)
+        KeyWish(record: record, identity: identity, given: given)
     }
 
     private static func reference(_ record: ContentKeyRecord) throws -> AssetReference {
@@ -98,10 +97,7 @@ package enum KeyProviderConformance {
             SampleKeys.record(2, track: Track(.audio), scheme: .sampleAES),
             SampleKeys.record(3, content: "other", period: .max, scheme: .cenc),
         ]
-        let materials: [KeyWish.Material] = [.random, .derived, .imported]
-        let wishes = zip(records, materials).enumerated().map { index, pair in
-            wish(pair.0, by: index == 1 ? .track : .keyID, pair.1)
-        }
+        let wishes = records.enumerated().map { index, record in wish(record, by: index == 1 ? .track : .keyID) }
         let provided = try await store.provide(wishes)
         #expect(provided.map(\.record) == records)
         #expect(provided.map(\.isNew) == [true, true, true])

@@ -99,7 +99,7 @@ package enum PackagerOrders {
                         periodIndex: periods.randomElement(using: &random) ?? nil, createdAt: 0)
                     let record = try ContentKeyRecord(attributes: attributes, key: source.key, iv: source.iv)
                     do throws(KeyProvisionError) {
-                        let wish = KeyWish(record: record, identity: isNamed ? .keyID : .track, material: .imported)
+                        let wish = KeyWish(record: record, identity: isNamed ? .keyID : .track)
                         for key in try await store.provide([wish]) where key.isNew {
                             holdings[packager].contents.insert(contentID)
                             holdings[packager].keys[key.record.keyID] = contentID

@@ -8,7 +8,6 @@ package final class MemoryKeyStore: KeyProvider, ContentKeyStore, PeriodNotes {
     private struct State {
         var records: [KeyID: ContentKeyRecord] = [:]
         var error: KeyProvisionError?
-        var isBehind = false
         var callCount = 0
         var notes: [[KnownPeriod]] = []
         var provisionCount = 0
@@ -32,9 +31,6 @@ package final class MemoryKeyStore: KeyProvider, ContentKeyStore, PeriodNotes {
 
     /// Makes all later calls fail with this error; with nil they succeed again.
     package func fail(with error: KeyProvisionError?) { state.withLock { $0.error = error } }
-
-    /// Makes the store refuse to make random keys, like a store that is older than its last key.
-    package func fallBehind() { state.withLock { $0.isBehind = true } }
 
     package func put(_ record: ContentKeyRecord) { state.withLock { $0.records[record.keyID] = record } }
 
@@ -65,7 +61,6 @@ package final class MemoryKeyStore: KeyProvider, ContentKeyStore, PeriodNotes {
                     provided.append(ProvidedKey(record: record, isNew: false))
                     continue
                 }
-                if state.isBehind, wish.material == .random { throw .keyLost(wish.record.contentID) }
                 records[wish.record.keyID] = wish.record
                 provided.append(ProvidedKey(record: wish.record, isNew: true))
             }

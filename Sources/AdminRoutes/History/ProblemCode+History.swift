@@ -16,7 +16,7 @@ extension ProblemCode {
             .concurrencyLimit, .sessionExpired, .sessionKilled, .entitlementDenied, .termsNotExpressible,
             .securityLevel:
             .refusalsRights
-        case .keyNotFound, .keyConflict, .keyLost: .refusalsKey
+        case .keyNotFound, .keyConflict: .refusalsKey
         case .rateLimited, .overloaded: .refusalsOverload
         default: isOurFault ? .refusalsFault : .refusalsOther  // The status decides for every other code.
         }

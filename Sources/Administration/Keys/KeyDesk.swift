@@ -132,7 +132,7 @@ package final class KeyDesk: Sendable {
         _ order: KeyOrder, mayCreate: Bool, withdrawn: Set<KeyID> = [], now: Int64
     ) async throws(KeyDeskError) -> [DeliveredKey] {
         let wishes = try order.keys.map { (key) throws(KeyDeskError) in
-            try KeyWish(key, of: order.contentID, derivation, withdrawn, now: now)
+            try KeyWish(key, of: order.contentID, derivation, passingOver: withdrawn, now: now)
         }
         do throws(KeyDeskError) {
             return try await provided(wishes, of: order, mayCreate: mayCreate)
@@ -171,11 +171,7 @@ package final class KeyDesk: Sendable {
         let provided = try await attempt { () async throws(KeyProvisionError) in try await self.store.provide(wishes) }
         return zip(provided, wishes).map { key, wish in
             let outcome: DeliveredKey.Outcome =
-                switch (key.isNew, wish.material) {
-                case (false, _): .found
-                case (true, .imported): .imported
-                case (true, .random), (true, .derived): .created
-                }
+                !key.isNew ? .found : wish.given.contains(.key) ? .imported : .created
             return DeliveredKey(key.record, outcome)
         }
     }
@@ -371,8 +367,6 @@ package enum KeyDeskError: Error, Equatable, Sendable {
     case ivEqualsKey(KeyID)
     /// A key is missing, and the client may not have it made.
     case creationNotAllowed
-    /// The store is older than the last key that was made. A key of this content may have existed.
-    case keyLost(ContentID)
     case store(StoreError)
     /// The keys exist, but the ledger could not record their delivery. Therefore no client gets them.
     case ledger(StoreError)
@@ -382,7 +376,6 @@ package enum KeyDeskError: Error, Equatable, Sendable {
         self =
             switch error {
             case .conflict(let keyID, let conflict): .conflict(keyID, conflict)
-            case .keyLost(let contentID): .keyLost(contentID)
             case .store(let error): .store(error)
             }
     }
@@ -400,7 +393,8 @@ extension KeyWish {
     /// Makes the wish for a key of an order. Bytes that the order does not give are derived, or random if there is no
     /// derivation.
     fileprivate init(
-        _ key: KeyOrder.Key, of contentID: ContentID, _ derivation: KeyDerivation?, _ withdrawn: Set<KeyID>, now: Int64
+        _ key: KeyOrder.Key, of contentID: ContentID, _ derivation: KeyDerivation?, passingOver withdrawn: Set<KeyID>,
+        now: Int64
     ) throws(KeyDeskError) {
         let keyID: KeyID
         let made: (key: ContentKey, iv: Bytes16)
@@ -408,7 +402,7 @@ extension KeyWish {
             if let given = key.keyID {
                 keyID = given
             } else {
-                keyID = try Self.keyID(of: key, contentID, derivation, withdrawn)
+                keyID = try Self.keyID(of: key, contentID, derivation, passingOver: withdrawn)
             }
             if let derivation {
                 made = try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: key.periodIndex)
@@ -432,14 +426,12 @@ extension KeyWish {
         var given: KeyWish.Given = []
         if key.key != nil { given.insert(.key) }
         if key.iv != nil { given.insert(.iv) }
-        self.init(
-            record: record, identity: key.keyID == nil ? .track : .keyID, given: given,
-            material: key.key != nil ? .imported : derivation == nil ? .random : .derived)
+        self.init(record: record, identity: key.keyID == nil ? .track : .keyID, given: given)
     }
 
     /// Derived keys have derived key ids, so that the same order makes the same key again, even in an empty store.
     private static func keyID(
-        of key: KeyOrder.Key, _ contentID: ContentID, _ derivation: KeyDerivation?, _ withdrawn: Set<KeyID>
+        of key: KeyOrder.Key, _ contentID: ContentID, _ derivation: KeyDerivation?, passingOver withdrawn: Set<KeyID>
     ) throws(CryptoError) -> KeyID {
         guard let derivation else { return try KeyGeneration.generateKeyID() }
         return try derivation.deriveKeyID(
@@ -457,7 +449,7 @@ extension KeyWish {
             } catch {
                 preconditionFailure("a generated key is not its vector")
             }
-            self.init(record: record, identity: .keyID, material: .random)
+            self.init(record: record, identity: .keyID)
         } catch {
             throw .cryptography(error)
         }

@@ -36,8 +36,9 @@ package struct PeriodDesk: Sendable {
         while true {
             let wishes = try tracks.map { (track) throws(KeyProvisionError) in
                 KeyWish(
-                    record: try record(of: track, period, contentID, scheme: scheme, passingOver: withdrawn, now: now), identity: .track,
-                    material: derivation == nil ? .random : .derived)
+                    record: try record(
+                        of: track, period, contentID, scheme: scheme, passingOver: withdrawn, now: now),
+                    identity: .track)
             }
             do throws(KeyProvisionError) {
                 return Made(period: period, keys: try await provider.provide(wishes))

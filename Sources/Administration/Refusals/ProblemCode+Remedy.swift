@@ -71,7 +71,6 @@ extension ProblemCode {
         case .cpixRejected, .mediaTypeUnsupported:
             "Correct the packager's document; the article PackagerRoutes says what is read."
         case .keyConflict: "Have the packager ask for the key as it is stored, or under another key id."
-        case .keyLost: "Look for a newer copy of the key store, or run latchkey keys accept-restore."
         case .rateLimited:
             "Find out why this client or subject asks so often. The rate is in the configuration, under limits.rates unless another is named."
         case .overloaded:

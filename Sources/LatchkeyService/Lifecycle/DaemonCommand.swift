@@ -76,7 +76,7 @@ package enum DaemonCommand {
                 context.note("warning: \(warning)")
             }
             if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
-            if let warning = KeyLossWarning(file.configuration) { context.note("warning: \(warning)") }
+            if let warning = RandomKeysWarning(file.configuration) { context.note("warning: \(warning)") }
             for (name, warning) in credentialWarnings(loaded, context) { context.note("warning: \(name): \(warning)") }
             for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
             for finding in file.configuration.entitlement.findings {
@@ -251,20 +251,18 @@ package enum DaemonCommand {
     }
 }
 
-/// A warning: random keys are in a SQLite database, and nothing would show that a restore has lost some of them.
+/// A warning: new keys are random, so only the database has them.
 ///
 /// A database that is restored from an older copy lacks the newest keys. A packager that asks for one of them again
-/// would get another key, and content that was packaged before would never play again.
-struct KeyLossWarning: Equatable, Sendable, CustomStringConvertible {
-    /// Nil if keys are derived, if `generationFile` is configured, or if the database is PostgreSQL.
+/// gets another key, and content that was packaged before never plays again.
+struct RandomKeysWarning: Equatable, Sendable, CustomStringConvertible {
+    /// Nil if keys are derived.
     init?(_ configuration: Configuration) {
-        guard case .sqlite = configuration.storage.url, configuration.keys.material == .random,
-            configuration.keys.generationFile == nil
-        else { return nil }
+        guard configuration.keys.material == .random else { return nil }
     }
 
     var description: String {
-        "keys: nothing would show that a restored database lacks random keys; name a file outside the database in"
-            + " generationFile, or derive keys with material: \"derived\""
+        "keys: random keys that are newer than the last backup are lost if the database is lost; name a masterSecret to"
+            + " derive them"
     }
 }

@@ -35,8 +35,7 @@ enum OpenedStorage {
             { (error: StorageOpeningError) in DaemonError.store(path: loaded.databasePath, error) },
             try SQLiteKeyStore.open(
                 path: loaded.databasePath, keyRing: loaded.keyRing,
-                maximumReaders: loaded.configuration.limits.loopCount,
-                generationFile: loaded.configuration.keys.generationFile))
+                maximumReaders: loaded.configuration.limits.loopCount))
     }
 
     /// The content keys, of which recent ones are kept in memory. Requests wait for PostgreSQL on these loops.
@@ -45,21 +44,6 @@ enum OpenedStorage {
         case .sqlite(let store): RecentContentKeys(source: store)
         case .postgreSQL(let store):
             RecentContentKeys(source: store, lifeInOutage: Self.keyLifeInOutage, patience: Patience(on: loops))
-        }
-    }
-
-    /// The warning that the file of `keys.generationFile` gives about the database; nil if all is well.
-    var keyLoss: (event: String, cause: String)? {
-        guard case .sqlite(let store) = self else { return nil }
-        switch try? store.keyGenerationStanding() {
-        case nil, .unwatched, .complete: return nil
-        case .restored(let missing):
-            return (
-                "keys_restored",
-                "the database is older than the last key: up to \(missing) random keys are lost, and no key is made"
-                    + " until an operator runs latchkey keys accept-restore"
-            )
-        case .unknown(let fault): return ("key_generation_unusable", StoreOutage.keyGeneration(fault).explanation)
         }
     }
 

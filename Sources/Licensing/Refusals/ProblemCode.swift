@@ -50,7 +50,6 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case cpixRejected = "cpix_rejected"
     case mediaTypeUnsupported = "media_type_unsupported"
     case keyConflict = "key_conflict"
-    case keyLost = "key_lost"
     case rateLimited = "rate_limited"
     case overloaded
     case entitlementDenied = "entitlement_denied"

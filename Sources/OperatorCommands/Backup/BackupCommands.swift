@@ -75,9 +75,8 @@ extension Command {
             database is in its place, no daemon starts with it.
 
             The restore is recorded in the ledger. What happened after the backup is lost: licences given, uses spent, revocations, keys.
-            If keys.generationFile shows that random keys were made since then, none is made until that is accepted, here with
-            --accept-lost-keys or later by latchkey keys accept-restore. Beside PostgreSQL, latchkey ledger rejoin takes what the copy of
-            the ledger has.
+            Derived keys are made again when they are asked for; random keys are lost for good. Beside PostgreSQL, latchkey ledger
+            rejoin takes what the copy of the ledger has.
 
             Never let the old node run again: both would give licences under one id.
             """,
@@ -89,7 +88,7 @@ extension Command {
         operands: [BackupArguments.backup],
         options: [
             BackupArguments.config, BackupArguments.recipientKey, BackupArguments.passphrase, BackupArguments.replaces,
-            BackupArguments.acceptLostKeys, BackupArguments.allowFolder, .json,
+            BackupArguments.allowFolder, .json,
         ],
         run: { arguments, context throws(CommandError) in
             try await BackupRestoration(arguments, context).run(asJSON: arguments.isSet(.json))
@@ -115,10 +114,6 @@ enum BackupArguments {
     static let replaces = CommandOption(
         "--replaces", .value("NAME"),
         help: "the name of the node whose backup it is, if the configuration has another one; that node is gone")
-    static let acceptLostKeys = CommandOption(
-        "--accept-lost-keys", .flag,
-        help: "random keys that were made after the backup are lost for good; contents without a key get new ones")
-
     static let allowFolder = CommandOption(
         "--allow-folder", .value("FOLDER"),
         help: "a folder outside that of the configuration in which files of a backup's configuration may be written",

@@ -80,8 +80,6 @@ struct BackupCreation {
             try FileReading.read(
                 configurationPath, sizeMaximum: ConfigurationFile.sizeMaximum, permissions: .any
             ).revealed())
-        // Before the copy: a key is counted in the database first, and then in the file.
-        let keyNumberInFile = KeyGenerationCount.read(file.configuration.keys.generationFile)
         let (summary, chain) = try copyDatabase(to: folder)
         let configured = ConfiguredFiles(file, nil, context)
         try write(configuration, .configuration, folder)
@@ -108,7 +106,7 @@ struct BackupCreation {
             checkpoint: try Self.sealing { () throws(CryptoError) in
                 try chain.checkpoint(summary.link, at: now).description
             },
-            keyNumber: summary.keyNumber, keyNumberInFile: keyNumberInFile, settled: summary.settled, files: files,
+            settled: summary.settled, files: files,
             fingerprints: try configured.fingerprints(chain))
         let text = try Self.sealing { () throws(CryptoError) in try manifest.text(sealedBy: chain) }
         try write(text, to: folder.path(of: BackupManifest.fileName))

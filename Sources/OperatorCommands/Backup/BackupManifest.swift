@@ -48,10 +48,6 @@ struct BackupManifest: Equatable {
     var entryCount: Int64
     /// How far the ledger had come, proved under the ledger key.
     var checkpoint: String
-    /// How many random keys were ever made, as the database counts them; nil for an older schema.
-    var keyNumber: Int64?
-    /// The same number in the file of `keys.generationFile`; nil if there is none.
-    var keyNumberInFile: Int64?
     /// The highest time that was trusted, in seconds since 1970.
     var settled: Int64?
     var files: [File]
@@ -84,8 +80,6 @@ extension BackupManifest {
         writer.member("keys", keyCount)
         writer.member("entries", entryCount)
         writer.member("checkpoint", checkpoint)
-        writer.member("keyNumber", optional: keyNumber)
-        writer.member("keyNumberInFile", optional: keyNumberInFile)
         writer.member("settled", optional: settled)
         writer.name("files")
         writer.array { writer in
@@ -126,8 +120,7 @@ extension BackupManifest {
         self.init(
             program: program, createdAt: createdAt, label: label, shared: object["shared"]?.string, schema: schema,
             oldestProgram: oldestProgram, keyCount: keyCount, entryCount: entryCount, checkpoint: checkpoint,
-            keyNumber: object["keyNumber"]?.number?.signed,
-            keyNumberInFile: object["keyNumberInFile"]?.number?.signed, settled: object["settled"]?.number?.signed,
+            settled: object["settled"]?.number?.signed,
             files: files.compactMap { $0.object.flatMap(File.init(reading:)) },
             fingerprints: secrets.compactMap { $0.object.flatMap(SecretFingerprint.init(reading:)) })
         guard self.files.count == files.count, fingerprints.count == secrets.count,

@@ -2,7 +2,6 @@ import Administration
 import ByteCoding
 import CommandLineKit
 import CommandSupport
-import ContentKeys
 import Foundation
 import KeyCrypto
 import POSIXSockets
@@ -19,15 +18,12 @@ struct BackupRestoration {
         var last: Int64 = 0
         /// The files that were put in their places.
         var placed: [String] = []
-        var standing = KeyGenerationStanding.unwatched
-        var consent: KeyRestoreConsent?
     }
 
     private let folder: BackupFolder
     private let configurationPath: String
     private let sealed: SealedFiles?
     private let replaces: String?
-    private let acceptsLostKeys: Bool
     /// Folders beside that of the configuration in which files may be written.
     private let allowedFolders: [String]
     private let context: CommandContext
@@ -37,7 +33,6 @@ struct BackupRestoration {
         configurationPath = try arguments.required(BackupArguments.config)
         sealed = try BackupArguments.sealedFiles(arguments, in: folder)
         replaces = arguments.value(BackupArguments.replaces)
-        acceptsLostKeys = arguments.isSet(BackupArguments.acceptLostKeys)
         allowedFolders = arguments.values(BackupArguments.allowFolder)
         self.context = context
     }
@@ -127,10 +122,6 @@ struct BackupRestoration {
         }
         let storage = file.configuration.storage
         plan.add(storage.sharedAddress == nil ? "storage.url" : "storage.ledger", storage.databasePath)
-        // The key store makes this file and its lock file, and raises its number.
-        if storage.sharedAddress == nil, let path = file.configuration.keys.generationFile {
-            plan.add("keys.generationFile", path)
-        }
         return plan
     }
 
@@ -221,19 +212,21 @@ struct BackupRestoration {
         let chain = try Self.opening(part) { () throws(StorageOpeningError) in
             try ledger.prepare(Self.proved(file, sealed, context))
         }
-        var entries = [try entry(.storeRestored, "of \(manifest.createdAt), through \(checkpoint.sequence)")]
         if manifest.shared == nil, let ring = secrets.keyRing {
-            try settleKeys(in: part, for: file, with: ring, &outcome)
-            if let detail = outcome.consent?.detail { entries.append(try entry(.keyRestoreAccepted, detail)) }
+            // This compares the key-encryption keys with their proofs.
+            _ = try Self.opening(part) { () throws(StorageOpeningError) in
+                try SQLiteKeyStore.open(path: part, keyRing: ring, maximumReaders: 1)
+            }
         }
+        let entry = try entry(.storeRestored, "of \(manifest.createdAt), through \(checkpoint.sequence)")
         do {
             var appender = try LedgerAppender.open(path: part, chain: chain)
-            try appender.append(entries, at: context.now)
+            try appender.append([entry], at: context.now)
         } catch {
             throw OpenedLedger.explain(error, part)
         }
         outcome.node = chain.node.text
-        outcome.last = checkpoint.sequence + Int64(entries.count)
+        outcome.last = checkpoint.sequence + 1
     }
 
     private static func proved(
@@ -242,22 +235,6 @@ struct BackupRestoration {
         var loader = ConfigurationLoader(
             file, environment: context.environment, substitutes: sealed?.substitutes ?? [:])
         return loader.sharedSecrets() ?? .none
-    }
-
-    private func settleKeys(
-        in part: String, for file: ConfigurationFile, with ring: KeyRing, _ outcome: inout Outcome
-    ) throws(CommandError) {
-        let store = try Self.opening(part) { () throws(StorageOpeningError) in
-            try SQLiteKeyStore.open(
-                path: part, keyRing: ring, maximumReaders: 1,
-                generationFile: file.configuration.keys.generationFile)
-        }
-        if acceptsLostKeys {
-            outcome.consent = try wrap(
-                { (error: KeyProvisionError) in CommandError.failed(error.explanation) }, try store.acceptRestore())
-        }
-        outcome.standing = try wrap(
-            { (error: StoreError) in CommandError.failed(error.explanation) }, try store.keyGenerationStanding())
     }
 
     private func entry(_ kind: LedgerEntry.Kind, _ detail: String) throws(CommandError) -> LedgerEntry {
@@ -289,8 +266,6 @@ struct BackupRestoration {
                 writer.member("last", outcome.last)
                 writer.name("placed")
                 writer.array { writer in for path in outcome.placed { writer.string(path) } }
-                writer.member("lostKeys", outcome.standing.word)
-                writer.member("consent", outcome.consent?.name)
                 writer.member("shared", manifest.shared)
             }
         }
@@ -298,37 +273,9 @@ struct BackupRestoration {
         try context.print(
             "restored: \(manifest.keyCount) keys, and the ledger of node \(outcome.node) as of \(manifest.createdAt); "
                 + "its row \(outcome.last) says so")
-        if let consent = outcome.consent { try context.print(consent.sentence) }
-        if let note = outcome.standing.note { context.note(note) }
         if manifest.shared != nil {
             context.note(
                 "the copy in PostgreSQL may have newer entries: run latchkey ledger rejoin before the daemon starts")
-        }
-    }
-}
-
-extension KeyGenerationStanding {
-    fileprivate var word: String {
-        switch self {
-        case .unwatched: "unwatched"
-        case .complete: "none"
-        case .restored: "some"
-        case .unknown: "unknown"
-        }
-    }
-
-    /// What an operator has to know; nil if nothing is to be done.
-    fileprivate var note: String? {
-        switch self {
-        case .complete: nil
-        case .unwatched:
-            "keys.generationFile is not configured: nothing shows whether random keys were made after the backup"
-        case .restored(let missing):
-            "up to \(missing) random keys were made after the backup, and are lost; no random key is made until "
-                + "latchkey keys accept-restore says that nothing better will come"
-        case .unknown:
-            "the file of keys.generationFile does not say whether random keys are lost; none is made until latchkey keys "
-                + "accept-restore"
         }
     }
 }

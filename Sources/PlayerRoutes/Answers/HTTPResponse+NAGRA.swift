@@ -75,7 +75,7 @@ extension ProblemCode {
             (4017, ["device_revoked"]),
             (4008, ["security_level"]),
             (1007, ["concurrency_limit"]),
-            (4011, ["key_not_found", "key_store_timeout", "key_lost"]),
+            (4011, ["key_not_found", "key_store_timeout"]),
             (4021, ["entitlement_denied"]),
             (4020, ["subject_disabled"]),
         ]

@@ -101,7 +101,7 @@ extension ProblemCode {
             (.outputFlagsInvalid, ["security_level"]),
             (.rentalDurationInvalid, ["offline_not_allowed", "terms_not_expressible"]),
             (.addressDenied, ["ip_denied", "geo_denied"]),
-            (.keyNotFound, ["key_not_found", "key_store_timeout", "key_lost"]),
+            (.keyNotFound, ["key_not_found", "key_store_timeout"]),
             (
                 .serviceUnavailable,
                 [

@@ -8,7 +8,7 @@ extension ProblemCode {
         case .bodyEmpty, .bodyUnrecognised, .spcIsCertificate, .spcDoubleBase64, .spcVersionUnsupported, .spcMalformed,
             .tokenAmbiguous, .tokenSchema, .badRequest:
             .badRequest
-        case .spcReplayed, .keyConflict, .keyLost: .conflict
+        case .spcReplayed, .keyConflict: .conflict
         case .rateLimited, .overloaded: .tooManyRequests
         case .spcCertificateUnknown, .spcRejected, .cpixRejected: .unprocessableContent
         case .tokenMissing, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked, .tokenSignature,
@@ -66,7 +66,6 @@ extension ProblemCode {
         case .cpixRejected: "The CPIX document is not supported"
         case .mediaTypeUnsupported: "The body has another media type than is read here"
         case .keyConflict: "Another key is already stored under this name"
-        case .keyLost: "A key of this content may be lost"
         case .rateLimited: "There were too many requests"
         case .overloaded: "The server is overloaded"
         case .tokenMissing: "A token is required"
@@ -145,8 +144,6 @@ extension ProblemCode {
         case .cpixRejected: "Compare the document with the SPEKE version that the request names."
         case .mediaTypeUnsupported: "Send the document as application/xml in UTF-8."
         case .keyConflict: "Ask for the key as it is stored, or for a new one under another key id."
-        case .keyLost:
-            "Have the operator look for a newer copy of the key store, or run latchkey keys accept-restore."
         case .rateLimited, .overloaded: "Try again after the number of seconds in retry_after."
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
         case .tokenAmbiguous: "Send one token, once."
@@ -207,7 +204,7 @@ extension ProblemCode {
         switch self {
         case .spcIsCertificate, .spcVersionUnsupported: -42580
         case .spcMalformed: -42581
-        case .keyNotFound, .keyLost: -42584
+        case .keyNotFound: -42584
         case .methodNotAllowed, .bodyTooLarge, .bodyEmpty, .bodyUnrecognised, .spcDoubleBase64: -42585
         case .keyStoreTimeout, .entitlementUnavailable, .rateLimited, .overloaded, .internalError, .storageUnavailable,
             .clockUntrusted, .moduleUnavailable:

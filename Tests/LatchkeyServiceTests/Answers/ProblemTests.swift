@@ -73,7 +73,7 @@ import Testing
         "method_not_allowed": 405, "bad_request": 400, "request_timeout": 408,
         "body_too_large": 413, "uri_too_long": 414, "head_too_large": 431, "expectation_failed": 417,
         "packager_invalid": 401, "packager_forbidden": 403, "cpix_rejected": 422, "media_type_unsupported": 415,
-        "key_conflict": 409, "key_lost": 409,
+        "key_conflict": 409,
         "admin_token_invalid": 401, "admin_role_missing": 403, "admin_origin_refused": 403, "not_implemented": 501,
         "version_not_supported": 505, "internal": 500,
     ]

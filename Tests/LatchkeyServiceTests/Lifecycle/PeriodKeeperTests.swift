@@ -137,17 +137,18 @@ import Testing
         #expect(keeper.contentsWithoutNextPeriodCount() == 0 && keeper.degradations == [])
     }
 
-    /// A content whose keys are lost does not block other contents.
+    /// A content whose keys cannot be made does not block other contents.
     @Test func goesOnWithOtherContents() throws {
         try schedule("a")
         try schedule("b")
-        store.failWrites(with: .keyLost(try ContentID("a")), of: try ContentID("a"))
+        store.failWrites(
+            with: .store(.periodTooFar(try ContentID("a"), period: 300, newest: 1)), of: try ContentID("a"))
         let keeper = try keeper()
         defer { keeper.stop() }
         store.waitForPasses(3)
         #expect(Set(store.keys.map(\.contentID.text)) == ["b"])
         #expect(keeper.liveContentCount() == 2 && keeper.contentsWithoutNextPeriodCount() == 1)
-        #expect(keeper.degradations.first?.cause.contains("accept-restore") == true)
+        #expect(keeper.degradations.first?.cause.contains("newest period 1") == true)
     }
 
     /// While the store does not answer, the keeper continues to count missing periods from the known contents and the

@@ -289,14 +289,6 @@ import Testing
         #expect(withdrawn.status == .unprocessableContent && withdrawn.text == "KID \(kid) was withdrawn")
     }
 
-    @Test func tellsThatAKeyMayBeLost() async throws {
-        let fixture = try Fixture()
-        fixture.store.fallBehind()
-        let response = try await fixture.post("v2_vod_fairplay_video_audio")
-        #expect(response.status == .conflict && response.fields["X-Error-Code"] == "key_lost")
-        #expect(response.text.contains("accept-restore"))
-    }
-
     /// While the store is unavailable, known keys are delivered, but no key is made.
     @Test func servesWhatItKnowsWhileTheStoreIsAway() async throws {
         let fixture = try Fixture()

@@ -90,12 +90,11 @@ import Testing
 
     /// A process that makes keys for packagers, two in each call, is killed or loses its power.
     ///
-    /// Both keys of a call are stored, or none of them, and no delivered key is lost. The number in the file is never
-    /// larger than the database's, because the database would then count as restored.
+    /// Both keys of a call are stored, or none of them, and no delivered key is lost.
     @Test func losesNoKeyThatWasGivenOut() async throws {
         var random = SeededGenerator.announced("a provider of keys loses nothing when its process dies")
-        let (folder, outside) = (try TemporaryFolder(), try TemporaryFolder())
-        let (path, file): (String, String) = (folder.database, outside.database)
+        let folder = try TemporaryFolder()
+        let path: String = folder.database
         var acknowledged: Set<UInt64> = []
         for round in 0..<Self.rounds {
             let first = UInt64(round) * 10_000
@@ -105,12 +104,10 @@ import Testing
                 processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]
             ) {
                 [
-                    path = path as String, file = file as String, first = first as UInt64, last = last as Int,
-                    place = place as UInt64
+                    path = path as String, first = first as UInt64, last = last as Int, place = place as UInt64
                 ] in
                 guard latchkey_test_vfs_install() == 0 else { return }
-                let store = try SQLiteKeyStore.open(
-                    path: path, keyRing: SampleKeys.keyRing(), maximumReaders: 4, generationFile: file)
+                let store = try SQLiteKeyStore.open(path: path, keyRing: SampleKeys.keyRing(), maximumReaders: 4)
                 if place > 0 { latchkey_test_vfs_arm(LATCHKEY_FAULT_POWER, place, 1, place) }
                 let count = Atomic<Int>(0)
                 try await CrashLoad.provide(first..<first + 400, on: store) { _ in
@@ -120,8 +117,7 @@ import Testing
             }
             acknowledged.formUnion(CrashReport(result?.standardOutputContent ?? []).acknowledged)
             CrashedDatabase(path: path).forgetSharedMemory()
-            try await CrashedDatabase(path: path).checkKeys(
-                acknowledged: acknowledged, generationFile: file, "round \(round)")
+            try await CrashedDatabase(path: path).checkKeys(acknowledged: acknowledged, "round \(round)")
         }
         #expect(!acknowledged.isEmpty)
     }
