@@ -48,6 +48,9 @@ extension SecretProof.Name {
         case .ledgerKey:
             "\(rawValue) is not the key that it was used with under this version; give a new key a higher ledger.keyVersion, and name the "
                 + "key before it in ledger.olderKeys"
+        case .masterSecret:
+            "\(rawValue) is not the secret that it was used with under this version; with another one, other keys would be made for "
+                + "the same names; configure the secret that all nodes have, or give a new one a higher keys.masterSecretVersion"
         }
     }
 }

@@ -31,10 +31,10 @@ package struct OpenedKeyStore {
         let secrets = try Self.read(path, context)
         (file, ring, derivation) = (secrets.file, secrets.ring, secrets.derivation)
         if let settings = secrets.postgreSQL {
-            database = .postgreSQL(try Self.open(settings, ring))
+            database = .postgreSQL(try Self.open(settings, ring, secrets.proved))
         } else {
             let path = file.configuration.storage.databasePath
-            database = .sqlite(try Self.open(path, ring), path: path)
+            database = .sqlite(try Self.open(path, ring, secrets.proved), path: path)
         }
     }
 
@@ -149,6 +149,8 @@ package struct OpenedKeyStore {
         let file: ConfigurationFile
         let ring: KeyRing
         let derivation: KeyDerivation?
+        /// The master secret, which the store compares with its proof.
+        let proved: SharedSecrets
         let postgreSQL: PostgreSQLSettings?
     }
 
@@ -159,9 +161,11 @@ package struct OpenedKeyStore {
             let key = loader.keyEncryptionKey()
             let ring = key.flatMap { loader.keyRing($0) }
             let derivation = loader.keyDerivation()
+            let proved = loader.masterSecret()
             let postgreSQL = loader.postgreSQL()
-            if let ring, loader.error == nil {
-                return Secrets(file: file, ring: ring, derivation: derivation, postgreSQL: postgreSQL)
+            if let ring, let proved, loader.error == nil {
+                return Secrets(
+                    file: file, ring: ring, derivation: derivation, proved: proved, postgreSQL: postgreSQL)
             }
             throw loader.error ?? .invalid(path: path, [])
         } catch {
@@ -170,21 +174,23 @@ package struct OpenedKeyStore {
     }
 
     private static func open(
-        _ settings: PostgreSQLSettings, _ ring: KeyRing
+        _ settings: PostgreSQLSettings, _ ring: KeyRing, _ secrets: SharedSecrets
     ) throws(CommandError) -> ClosedAfterUse {
         let store = try wrap(
             { (error: PostgreSQLOpeningError) in
                 CommandError.failed("cannot use the database of storage.url: \(error.explanation)")
-            }, try PostgreSQLStore.open(settings, keyRing: ring))
+            }, try PostgreSQLStore.open(settings, keyRing: ring, secrets: secrets))
         return ClosedAfterUse(store: store)
     }
 
-    private static func open(_ path: String, _ ring: KeyRing) throws(CommandError) -> SQLiteKeyStore {
+    private static func open(
+        _ path: String, _ ring: KeyRing, _ secrets: SharedSecrets
+    ) throws(CommandError) -> SQLiteKeyStore {
         return try wrap(
             { (error: StorageOpeningError) in
                 CommandError.failed("cannot open the database \(path): \(error.explanation)")
             },
-            try SQLiteKeyStore.open(path: path, keyRing: ring, maximumReaders: 1))
+            try SQLiteKeyStore.open(path: path, keyRing: ring, secrets: secrets, maximumReaders: 1))
     }
 }
 

@@ -26,8 +26,9 @@ extension ConfigurationLoader {
     /// Loads the secrets that must be the same on all nodes, so that the store can check them. Returns nil if a problem
     /// was reported.
     package mutating func sharedSecrets() -> SharedSecrets? {
-        var secrets = SharedSecrets()
-        guard let pseudonymKey = hmacKey(configuration.ledger.pseudonymKey, "ledger.pseudonymKey") else { return nil }
+        guard var secrets = masterSecret(),
+            let pseudonymKey = hmacKey(configuration.ledger.pseudonymKey, "ledger.pseudonymKey")
+        else { return nil }
         do throws(CryptoError) {
             try secrets.add(.pseudonymKey, current: pseudonymKey)
             guard let sessions = configuration.entitlement.sessions else { return secrets }
@@ -39,6 +40,22 @@ extension ConfigurationLoader {
             return secrets
         } catch {
             report("ledger.pseudonymKey", .cryptography(error))
+            return nil
+        }
+    }
+
+    /// Loads the master secret alone, on which new keys depend. Returns no secrets if keys are random, and nil if a
+    /// problem was reported.
+    package mutating func masterSecret() -> SharedSecrets? {
+        let keys = configuration.keys
+        guard keys.material == .derived, let source = keys.masterSecret else { return SharedSecrets.none }
+        guard let key = hmacKey(source, "keys.masterSecret") else { return nil }
+        var secrets = SharedSecrets()
+        do throws(CryptoError) {
+            try secrets.add(.masterSecret, current: key, version: keys.masterSecretVersion)
+            return secrets
+        } catch {
+            report("keys.masterSecret", .cryptography(error))
             return nil
         }
     }

@@ -43,6 +43,9 @@ extension PostgreSQLOpeningError {
         case .keyEncryptionKeyMissing(let version):
             "some of its keys are sealed under version \(version) of the key-encryption key; name that key in "
                 + "keys.olderKeyEncryptionKeys until latchkey keys rewrap has run"
+        case .secretDiffers(.masterSecret):
+            "keys.masterSecret is not the secret that its nodes use under this version; configure theirs, because with another one this "
+                + "node would make other keys for the same names, or give a new one a higher keys.masterSecretVersion"
         case .secretDiffers(let name):
             "\(name.rawValue) is not the key that its nodes use; configure their key, because with another one revocations, "
                 + "uses and session tokens of the other nodes would not hold here"

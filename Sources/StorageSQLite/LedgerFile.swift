@@ -185,7 +185,7 @@ extension SQLiteConnection {
 }
 
 extension StorageOpeningError {
-    fileprivate init(_ error: SecretProofError<StoreError>) {
+    init(_ error: SecretProofError<StoreError>) {
         switch error {
         case .differs(let name): self = .secretDiffers(name)
         case .database(let error): self = .store(error)

@@ -1,5 +1,6 @@
 package import ByteCoding
 package import ContentKeys
+package import Records
 import Synchronization
 
 /// Stores the content keys of one node in a SQLite file.
@@ -28,7 +29,8 @@ package final class SQLiteKeyStore: ContentKeyStore {
     ///     least 1.
     ///   - busyTimeoutMilliseconds: How long a write waits for another process's write.
     package static func open(
-        path: String, keyRing ring: KeyRing, maximumReaders: Int, busyTimeoutMilliseconds: Int32 = 5000
+        path: String, keyRing ring: KeyRing, secrets: SharedSecrets = .none, maximumReaders: Int,
+        busyTimeoutMilliseconds: Int32 = 5000
     ) throws(StorageOpeningError) -> SQLiteKeyStore {
         try DatabaseFile.prepare(path)
         var connection = try wrap(
@@ -36,6 +38,11 @@ package final class SQLiteKeyStore: ContentKeyStore {
             try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
         try connection.migrate(path: path)
         try connection.establishProof(of: ring)
+        do throws(SecretProofError<StoreError>) {
+            try secrets.establish(in: &connection)
+        } catch {
+            throw StorageOpeningError(error)
+        }
         // SQLite gives the log and its index the mode of the database file. This also checks a log and an index that
         // existed before.
         try DatabaseFile.checkPermissions(path)

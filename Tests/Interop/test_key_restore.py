@@ -153,11 +153,35 @@ def test_a_restored_database_derives_its_lost_keys_again(latchkey_programs: None
         at.client.close()
 
 
+def latchkeyd(setup: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a command that ends by itself."""
+    program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
+    words = [program, "--config", setup / "latchkey.json5", *arguments]
+    return subprocess.run(words, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+
+
+def test_nothing_derives_keys_from_another_secret_under_the_same_version(latchkey_programs: None, tmp_path: Path) -> None:
+    setup = new_setup(tmp_path)
+    derive_keys(setup)
+    create(setup, "movie-1")
+    (setup / "secrets" / "master-secret").write_text("cd" * 32)
+    makes_a_key = latchkey(setup, "keys", "create", "--content", "movie-2")
+    for refused in [latchkeyd(setup), latchkeyd(setup, "--check=full"), makes_a_key]:
+        assert refused.returncode != 0 and "keys.masterSecret is not the secret" in refused.stderr, refused.stderr
+    assert "keys.masterSecretVersion" in makes_a_key.stderr
+
+    configuration = setup / "latchkey.json5"
+    configuration.write_text(configuration.read_text().replace("keys: {", "keys: { masterSecretVersion: 2,"))
+    create(setup, "movie-2")
+    with serving(setup, tmp_path / "new.log") as daemon:
+        at = deployment_of(daemon.url, setup)
+        assert [ask(at, content).status for content in ("movie-1", "movie-2")] == [200, 200]
+        at.client.close()
+
+
 def test_the_check_recommends_derived_keys(latchkey_programs: None, tmp_path: Path) -> None:
     def check(setup: Path) -> str:
-        program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
-        words = [program, "--config", setup / "latchkey.json5", "--check"]
-        checked = subprocess.run(words, capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+        checked = latchkeyd(setup, "--check")
         assert checked.returncode == 0, checked.stderr
         return checked.stderr
 

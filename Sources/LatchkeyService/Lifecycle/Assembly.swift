@@ -128,7 +128,6 @@ struct Assembly {
         _ loaded: LoadedConfiguration, _ clock: TrustedClock, logger: Logger, _ running: inout RunningParts
     ) throws(DaemonError) -> OpenedStorage {
         let storage = try OpenedStorage.open(loaded, clock)
-        if let warning = storage.keyLoss { logger.error(warning.event, [.string("cause", warning.cause)]) }
         guard let shared = storage.shared else { return storage }
         running.add(.storage) { shared.close() }
         if let away = shared.initialAbsence {

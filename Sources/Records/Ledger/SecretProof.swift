@@ -12,11 +12,12 @@ package struct SecretProof: Equatable, Sendable {
         case pseudonymKey = "ledger.pseudonymKey"
         case sessionKey = "entitlement.sessions.key"
         case ledgerKey = "ledger.key"
+        case masterSecret = "keys.masterSecret"
     }
 
     package let name: Name
-    /// The version of a ledger key. For another secret, its number in the order in which the installation began to use
-    /// them, from 1.
+    /// The version of a ledger key or master secret. For another secret, its number in the order in which the
+    /// installation began to use them, from 1.
     package let number: Int64
     /// HMAC-SHA-256 under the secret, 32 bytes.
     package let bytes: [UInt8]
@@ -43,11 +44,18 @@ package struct SecretProof: Equatable, Sendable {
 
 /// The secrets that all nodes of an installation share, in the configuration of one node.
 package struct SharedSecrets: Equatable, Sendable {
-    /// One secret: the proof of the current key, and the proofs of retired keys.
+    /// One secret: the proof of the current key, and what else may be in a database beside it.
     struct Secret: Equatable, Sendable {
+        enum Others: Equatable, Sendable {
+            /// The proofs of retired keys.
+            case retired([[UInt8]])
+            /// The proof of each other version. This is the version of the current key.
+            case versions(besides: Int64)
+        }
+
         let name: SecretProof.Name
         let current: [UInt8]
-        let retired: [[UInt8]]
+        let others: Others
     }
 
     private(set) var secrets: [Secret] = []
@@ -71,7 +79,19 @@ package struct SharedSecrets: Equatable, Sendable {
         for key in retired { retiredProofs.append(try SecretProof(of: name, number: 1, key: key).bytes) }
         secrets.append(
             Secret(
-                name: name, current: try SecretProof(of: name, number: 1, key: current).bytes, retired: retiredProofs))
+                name: name, current: try SecretProof(of: name, number: 1, key: current).bytes,
+                others: .retired(retiredProofs)))
+    }
+
+    /// Adds a secret that has a version. It is compared with secrets of the same version alone.
+    package mutating func add(
+        _ name: SecretProof.Name, current: HMACSHA256Key, version: UInt32
+    ) throws(CryptoError) {
+        let number = Int64(version)
+        secrets.append(
+            Secret(
+                name: name, current: try SecretProof(of: name, number: number, key: current).bytes,
+                others: .versions(besides: number)))
     }
 }
 
@@ -110,10 +130,9 @@ extension SharedSecrets {
     package func replace<Table: SecretProofTable & ~Copyable>(in table: inout Table) throws(Table.Failure) {
         let proofs = try table.secretProofs()
         for secret in secrets {
-            let known = proofs.filter { $0.name == secret.name }
+            let known = proofs.filter(secret.isComparable)
             guard !known.contains(where: { $0.bytes == secret.current }) else { continue }
-            let number = (known.map(\.number).max() ?? 0) + 1
-            try table.add(SecretProof(name: secret.name, number: number, bytes: secret.current))
+            try table.add(secret.proof(after: known))
         }
     }
 
@@ -130,20 +149,19 @@ extension SharedSecrets {
         try check(in: &table)
         let proofs = try wrap(SecretProofError<Table.Failure>.database, try table.secretProofs())
         for secret in secrets {
-            let known = proofs.filter { $0.name == secret.name }
+            let known = proofs.filter(secret.isComparable)
             if let own = known.first(where: { $0.bytes == secret.current }) {
-                for old in known where old.number < own.number && !secret.retired.contains(old.bytes) {
+                for old in known where old.number < own.number && !secret.hasRetired(old) {
                     try wrap(SecretProofError<Table.Failure>.database, try table.remove(old))
                 }
             } else {
-                let number = (known.map(\.number).max() ?? 0) + 1
-                let proof = SecretProof(name: secret.name, number: number, bytes: secret.current)
-                try wrap(SecretProofError<Table.Failure>.database, try table.add(proof))
+                try wrap(SecretProofError<Table.Failure>.database, try table.add(secret.proof(after: known)))
             }
         }
         // Another program may have added another proof of the same number first.
         let added = try wrap(SecretProofError<Table.Failure>.database, try table.secretProofs())
-        for secret in secrets where !added.contains(where: { $0.name == secret.name && $0.bytes == secret.current }) {
+        for secret in secrets
+        where !added.contains(where: { secret.isComparable(with: $0) && $0.bytes == secret.current }) {
             throw .differs(secret.name)
         }
     }
@@ -152,8 +170,31 @@ extension SharedSecrets {
 extension SharedSecrets.Secret {
     /// Whether the secret may be used with a database that has these proofs.
     fileprivate func isKnown(among proofs: [SecretProof]) -> Bool {
-        let known = proofs.filter { $0.name == name }.map(\.bytes)
-        return known.isEmpty || known.contains(current) || retired.contains(where: known.contains)
+        let known = proofs.filter(isComparable)
+        return known.isEmpty || known.contains { $0.bytes == current || hasRetired($0) }
+    }
+
+    /// Whether only the current key or a retired one may have the proof.
+    fileprivate func isComparable(with proof: SecretProof) -> Bool {
+        switch others {
+        case .retired: proof.name == name
+        case .versions(besides: let version): proof.name == name && proof.number == version
+        }
+    }
+
+    fileprivate func hasRetired(_ proof: SecretProof) -> Bool {
+        switch others {
+        case .retired(let retired): retired.contains(proof.bytes)
+        case .versions: false
+        }
+    }
+
+    /// The proof to add to a database that has these comparable ones.
+    fileprivate func proof(after known: [SecretProof]) -> SecretProof {
+        switch others {
+        case .retired: SecretProof(name: name, number: (known.map(\.number).max() ?? 0) + 1, bytes: current)
+        case .versions(besides: let version): SecretProof(name: name, number: version, bytes: current)
+        }
     }
 }
 

@@ -90,6 +90,24 @@ import Testing
         #expect(throws: Refusal.differs(.pseudonymKey)) { try Self.secrets(pseudonym: 9, session: 3).check(in: &table) }
     }
 
+    /// Two nodes with different secrets of one version would make different keys for the same names.
+    @Test func comparesASecretThatHasAVersionWithThatVersionAlone() throws {
+        func master(_ byte: UInt8, version: UInt32) throws -> SharedSecrets {
+            var secrets = SharedSecrets()
+            try secrets.add(.masterSecret, current: Self.key(byte), version: version)
+            return secrets
+        }
+        var table = Table()
+        try master(1, version: 1).establish(in: &table)
+        #expect(throws: Refusal.differs(.masterSecret)) { try master(2, version: 1).establish(in: &table) }
+        try master(2, version: 2).establish(in: &table)
+        // A node that does not have the new secret yet is accepted, and no proof is removed.
+        try master(1, version: 1).establish(in: &table)
+        #expect(table.proofs.map(\.number) == [1, 2])
+        #expect(throws: Refusal.differs(.masterSecret)) { try master(1, version: 2).check(in: &table) }
+        #expect(throws: Refusal.differs(.masterSecret)) { try master(2, version: 1).check(in: &table) }
+    }
+
     @Test func readsNoProofOfASecretThatItDoesNotKnow() {
         #expect(SecretProof(storedName: "keys.nextVersion", number: 1, bytes: []) == nil)
         #expect(SecretProof(storedName: "ledger.key", number: 4, bytes: [1])?.name == .ledgerKey)
