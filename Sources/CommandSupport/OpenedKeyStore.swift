@@ -6,7 +6,7 @@ import KeyCrypto
 import Records
 package import ServiceConfiguration
 import StoragePostgreSQL
-package import StorageSQLite
+import StorageSQLite
 
 /// The store of content keys that a configuration names. A daemon may use it at the same time.
 ///
