@@ -143,6 +143,41 @@ import Testing
         #expect(store.counts.admitted == 1 && store.counts.overLimit == 2)
     }
 
+    /// The database has settled a request, and its answer was lost. The device repeats the request later, and the use
+    /// must not be given to another request meanwhile.
+    @Test(arguments: [false, true])
+    func admitsNothingThatTheDatabaseMayHaveGiven(isRecounted: Bool) async throws {
+        let store = SharedDecisionStore(shared: shared, ledger: ledger, onStoreOutage: .admit, clock: clock)
+        var lost = try decision(spends: true)
+        lost.tokenUse?.limit = 1
+        lost.replay = try replay(1)
+        shared.answer(with: .failure(.recordMalformed))
+        await #expect(throws: StoreError.recordMalformed) { try await store.commit(lost) }
+        if isRecounted { store.forgetEndedAdmissions() }
+        shared.answer(with: .failure(.unavailable(.unreachable)))
+        var other = lost
+        other.replay = try replay(2)
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(other) }
+        // After the window the database gives the request no licence any more.
+        clock.advance(by: .seconds(11))
+        #expect(try await store.commit(other) == .recorded)
+    }
+
+    /// The use of a repeated request is known, although its first answer was lost.
+    @Test func knowsTheUseOfARepeatedRequest() async throws {
+        let store = store(.admit)
+        var repeated = try decision(spends: true)
+        repeated.tokenUse?.limit = 1
+        repeated.replay = try replay(1)
+        let answer = try #require(repeated.replay?.answer)
+        shared.answer(with: .success(.repeated(answer: answer)))
+        #expect(try await store.commit(repeated) == .repeated(answer: answer, isRecorded: true))
+        shared.answer(with: .failure(.unavailable(.unreachable)))
+        var other = repeated
+        other.replay = try replay(2)
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(other) }
+    }
+
     /// A place in a group, and what was played of a rental.
     @Test func admitsNoPlaybackAndNoRentalAgain() async throws {
         let store = store(.admit)

@@ -19,8 +19,8 @@ package struct AdmissionLimits: Equatable, Sendable {
 
 /// Decides what a node admits in an outage of the nodes' database.
 ///
-/// It knows what the node itself has decided in the last minutes: a use or a place that this node has given is not
-/// given again. What other nodes have given is not known, so the licences for each token and subject are limited too.
+/// It knows what the node itself has decided in the last minutes: a use or a place that this node has given, or that the
+/// database may have given to one of its requests, is not given again. What other nodes have given is not known, so the licences for each token and subject are limited too.
 /// The limits last until ten minutes have passed without such a licence. When `capacity` tokens, subjects or requests
 /// are remembered, nothing more is admitted.
 final class OutageAdmissions: Sendable {
@@ -90,6 +90,37 @@ final class OutageAdmissions: Sendable {
         }
     }
 
+    /// Decisions that ended without an outcome that this node knows: the database may have settled them, and gives them
+    /// out when their requests are repeated. They are in doubt for as long as that can happen.
+    private struct Doubts {
+        private var ends: [Pseudonym: (decision: LicenseDecision, end: MonotonicTime)] = [:]
+        private var inOrder: [Pseudonym] = []
+        private(set) var held = UnderWay()
+
+        var isFull: Bool { inOrder.count >= OutageAdmissions.capacity }
+
+        mutating func add(_ decision: LicenseDecision, at now: MonotonicTime) {
+            guard let replay = decision.replay, ends[replay.request] == nil else { return }
+            ends[replay.request] = (decision, now + .seconds(replay.retryWindow))
+            inOrder.append(replay.request)
+            held.add(decision)
+        }
+
+        /// Ends the doubt about a decision, which is under way again.
+        mutating func remove(_ decision: LicenseDecision) {
+            guard let replay = decision.replay, let doubt = ends.removeValue(forKey: replay.request) else { return }
+            held.remove(doubt.decision)
+        }
+
+        mutating func removeEnded(at now: MonotonicTime) {
+            let ended = inOrder.prefix { name in ends[name].map { $0.end <= now } ?? true }
+            for name in ended {
+                if let doubt = ends.removeValue(forKey: name) { held.remove(doubt.decision) }
+            }
+            inOrder.removeFirst(ended.count)
+        }
+    }
+
     private struct State {
         /// How many licences were admitted for each token and subject.
         var counts: [CountedName: Int] = [:]
@@ -140,29 +171,33 @@ final class OutageAdmissions: Sendable {
 
         /// Whether the uses and places that this node has given, or may have given, leave room for the decision. It is
         /// one of those under way.
-        func leavesRoom(for decision: LicenseDecision, beside underWay: UnderWay) -> Bool {
+        func leavesRoom(for decision: LicenseDecision, beside underWay: UnderWay, _ doubts: UnderWay) -> Bool {
             if let use = decision.tokenUse {
                 let key = KeyUse(use)
-                if uses[key, default: 0] + underWay.uses[key, default: 0] > use.limit { return false }
+                let others = underWay.uses[key, default: 0] + doubts.uses[key, default: 0]
+                if uses[key, default: 0] + others > use.limit { return false }
+            }
+            func devicesUnderWay(_ owner: Pseudonym) -> Set<Pseudonym> {
+                (underWay.devices[owner] ?? []).union(doubts.devices[owner] ?? [])
             }
             let hasRoom = decision.slotClaims.allSatisfy { claim in
                 let live = (playbacks[claim.group] ?? [:]).filter { $0.value > decision.now }.keys
                 let device = claim.playback.device
                 if live.contains(device) || claim.whenFull == .evictOldest { return true }
-                return Set(live).union(underWay.devices[claim.group] ?? []).count <= Int(claim.limit)
+                return Set(live).union(devicesUnderWay(claim.group)).count <= Int(claim.limit)
             }
             return hasRoom
                 && decision.devicePlaces.allSatisfy { place in
                     let known = devices[place.owner] ?? []
                     if known.contains(place.device) || place.kind == .replacing { return true }
-                    return known.union(underWay.devices[place.owner] ?? []).count <= Int(place.limit)
+                    return known.union(devicesUnderWay(place.owner)).count <= Int(place.limit)
                 }
         }
     }
 
     private let limits: AdmissionLimits
     private let clock: any MonotonicClock
-    private let state = Mutex((known: State(), underWay: UnderWay(), forgottenCount: 0))
+    private let state = Mutex((known: State(), underWay: UnderWay(), doubts: Doubts(), forgottenCount: 0))
 
     init(_ limits: AdmissionLimits, clock: any MonotonicClock) {
         self.limits = limits
@@ -173,21 +208,36 @@ final class OutageAdmissions: Sendable {
     func watching(
         _ decision: LicenseDecision, _ body: () async throws(StoreError) -> DecisionOutcome
     ) async throws(StoreError) -> DecisionOutcome {
-        state.withLock { $0.underWay.add(decision) }
+        state.withLock { state in
+            state.doubts.remove(decision)
+            state.underWay.add(decision)
+        }
         do throws(StoreError) {
             let outcome = try await body()
-            end(decision, isRecorded: outcome == .recorded)
+            end(decision, with: outcome)
             return outcome
         } catch {
-            end(decision, isRecorded: false)
+            end(decision, with: nil)
             throw error
         }
     }
 
-    private func end(_ decision: LicenseDecision, isRecorded: Bool) {
-        state.withLock { state in
+    /// `outcome` is nil if this node does not know it.
+    private func end(_ decision: LicenseDecision, with outcome: DecisionOutcome?) {
+        state.withLock { [now = clock.monotonicTime] state in
             state.underWay.remove(decision)
-            if isRecorded { state.known.noteOwn(decision) }
+            switch outcome {
+            case .recorded: state.known.noteOwn(decision)
+            case .repeated(let answer, _):
+                // The answer to the first request may have been lost, and then this node did not know of its use.
+                var first = decision
+                first.replay?.answer = answer
+                state.known.noteOwn(first)
+            case .denied: break
+            case nil:
+                state.doubts.removeEnded(at: now)
+                state.doubts.add(decision, at: now)
+            }
         }
     }
 
@@ -230,6 +280,7 @@ final class OutageAdmissions: Sendable {
         let subject = decision.entry.subject.map { CountedName.pseudonym($0) }
         return state.withLock { [now = clock.monotonicTime] state in
             guard state.forgottenCount == learned else { return nil }
+            state.doubts.removeEnded(at: now)
             if let replay = decision.replay, let known = state.known.answers[replay.request] {
                 return .repeated(answer: known)
             }
@@ -238,7 +289,7 @@ final class OutageAdmissions: Sendable {
             }
             guard state.known.counts.count < Self.capacity, state.known.admittedCount < Self.capacity,
                 state.known.ownCount < Self.ownCapacity,
-                state.known.leavesRoom(for: decision, beside: state.underWay)
+                !state.doubts.isFull, state.known.leavesRoom(for: decision, beside: state.underWay, state.doubts.held)
             else { return .refused }
             let token = decision.countedToken
             let isAllowed =
