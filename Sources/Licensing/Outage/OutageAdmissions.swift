@@ -19,10 +19,10 @@ package struct AdmissionLimits: Equatable, Sendable {
 
 /// Decides what a node admits in an outage of the nodes' database.
 ///
-/// It knows what the node itself has decided in the last minutes: a use or a place that this node has given, or that the
-/// database may have given to one of its requests, is not given again. What other nodes have given is not known, so the licences for each token and subject are limited too.
-/// The limits last until ten minutes have passed without such a licence. When `capacity` tokens, subjects or requests
-/// are remembered, nothing more is admitted.
+/// It knows what the node itself has decided in the last minutes: a use or a place that this node has given, or that
+/// the database may have given to one of its requests, is not given again. What other nodes have given is not known, so
+/// the licences for each token and subject are limited too. The limits last until ten minutes have passed without such
+/// a licence. When `capacity` tokens, subjects or requests are remembered, nothing more is admitted.
 final class OutageAdmissions: Sendable {
     private static let capacity = 65_536
     /// How many of the node's own decisions are remembered: a thousand a second for almost nine minutes.
