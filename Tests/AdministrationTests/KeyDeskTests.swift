@@ -186,6 +186,29 @@ import Testing
         }
     }
 
+    /// An imported key is lost with the store. Its key id must then name no other key.
+    @Test func importsKeysUnderKeyIDsThatAreNeverDerived() async throws {
+        let key = try ContentKey(SecretBytes(copying: [UInt8](repeating: 5, count: 16)))
+        let order = [KeyOrder.Key(track: Track(.hd), iv: Bytes16(high: 1, low: 2), key: key)]
+        let desk = desk(derivation: try Self.derivation())
+        let imported = try await give(desk, order)
+        #expect(imported.map(\.outcome) == [.imported] && imported[0].record.key == key)
+        clock.advance(by: .seconds(3))
+        let again = try await give(desk, order)
+        #expect(again.map(\.outcome) == [.found] && again.map(\.record) == imported.map(\.record))
+        clock.advance(by: .seconds(3))
+        #expect(try await give(desk, [KeyOrder.Key(track: Track(.hd))]).map(\.record) == imported.map(\.record))
+
+        let empty = MemoryKeyStore()
+        let other = KeyDesk(store: empty, ledger: ledger, derivation: try Self.derivation(), clock: clock)
+        let derived = try await give(other, [KeyOrder.Key(track: Track(.hd))])[0].record
+        #expect(derived.keyID != imported[0].record.keyID && derived.key != key)
+        // As soon as that key is withdrawn, the key can be imported again.
+        try empty.withdraw(derived.keyID)
+        clock.advance(by: .seconds(3))
+        #expect(try await give(other, order)[0].record.key == key)
+    }
+
     @Test func makesNothingForAClientThatMayNot() async throws {
         var reader = client
         reader.mayCreate = false

@@ -433,7 +433,7 @@ extension KeyWish {
     private static func keyID(
         of key: KeyOrder.Key, _ contentID: ContentID, _ derivation: KeyDerivation?, passingOver withdrawn: Set<KeyID>
     ) throws(CryptoError) -> KeyID {
-        guard let derivation else { return try KeyGeneration.generateKeyID() }
+        guard let derivation, key.key == nil else { return try KeyGeneration.generateKeyID() }
         return try derivation.deriveKeyID(
             contentID: contentID, trackLabel: key.track.label, periodIndex: key.periodIndex, withdrawn: withdrawn)
     }
@@ -443,6 +443,9 @@ extension KeyWish {
     fileprivate init(finding attributes: ContentKeyAttributes) throws(KeyDeskError) {
         do throws(CryptoError) {
             let placeholder = try KeyGeneration.generate()
+    ///
+    /// A key with given bytes has a random key id. If the store lost such a key, a later order without bytes must not
+    /// make another key under the id that players know.
             let record: ContentKeyRecord
             do throws(ContentKeyError) {
                 record = try ContentKeyRecord(attributes: attributes, key: placeholder.key, iv: placeholder.iv)
