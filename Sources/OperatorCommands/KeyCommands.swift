@@ -44,7 +44,7 @@ extension Command {
         run: { arguments, context throws(CommandError) in
             let reveal = try KeyReveal(arguments)
             let given = try KeyArguments(arguments)
-            let store = try given.open(context)
+            let store = try given.open(context, derivesKeys: true)
             try reveal.requirePermission(by: store.file)
             let stored = try await given.storeNew(arguments, in: store, context)
             try stored.report(arguments, context, secrets: reveal.secrets(of: stored.record, in: store.file, context))
@@ -162,8 +162,8 @@ struct KeyArguments {
         return alias
     }
 
-    func open(_ context: CommandContext) throws(CommandError) -> OpenedKeyStore {
-        try OpenedKeyStore(configuration: configuration, context)
+    func open(_ context: CommandContext, derivesKeys: Bool = false) throws(CommandError) -> OpenedKeyStore {
+        try OpenedKeyStore(configuration: configuration, context, derivesKeys: derivesKeys)
     }
 
     /// Makes a key as the configuration says, and stores it with its aliases.

@@ -59,6 +59,16 @@ package struct SharedSecrets: Equatable, Sendable {
     }
 
     private(set) var secrets: [Secret] = []
+    /// Whether `establish` stores the proofs of new secrets.
+    private var addsProofs = true
+
+    /// The same secrets for a program that makes nothing with them: no proof is stored, because the file of a new
+    /// secret may be wrong.
+    package var onlyCompared: SharedSecrets {
+        var compared = self
+        compared.addsProofs = false
+        return compared
+    }
 
     /// Returns the same secrets, except for `name`, which is taken from `other`.
     package func taking(_ name: SecretProof.Name, from other: SharedSecrets) -> SharedSecrets {
@@ -137,7 +147,7 @@ extension SharedSecrets {
     }
 
     /// Compares the secrets with the proofs in a database, and adds the proofs of new secrets. Removes the proofs of
-    /// older secrets that are no longer configured as retired.
+    /// older secrets that are no longer configured as retired. If the secrets are `onlyCompared`, nothing is written.
     ///
     /// A new secret is accepted only if the older one is configured as retired. A node that still uses the older secret
     /// is not refused, and removes nothing, because nodes change their secrets one after the other.
@@ -156,6 +166,7 @@ extension SharedSecrets {
                 }
             } else {
                 try wrap(SecretProofError<Table.Failure>.database, try table.add(secret.proof(after: known)))
+        guard addsProofs else { return }
             }
         }
         // Another program may have added another proof of the same number first.
