@@ -200,11 +200,9 @@ struct KeyArguments {
         if outcome == .stored { try records.write([.init(kind: kind, keyID: keyID, contentID: contentID)]) }
         let named = await store.addAliases(aliases, to: keyID)
         try records.write(named.deeds(on: keyID, contentID))
-        var live = 0
-        try await store.forEachPage(of: contentID) { page in live += page.count { $0.state == .live } }
         return StoredKey(
-            record: record, outcome: outcome, url: store.assetURL(of: record), liveKeyCount: live,
-            aliasError: named.error)
+            record: record, outcome: outcome, url: store.assetURL(of: record),
+            liveKeys: try await LiveKeys(beside: record.attributes, in: store), aliasError: named.error)
     }
 
     /// Throws if the content has another live key. With a second key, the content's name would find no key any more.
@@ -268,8 +266,8 @@ struct StoredKey {
     let outcome: StoreOutcome
     /// The key's URL; nil if the template gives no URL for it.
     let url: String?
-    /// The number of live keys that its content has now.
-    let liveKeyCount: Int
+    /// The live keys that its content has now.
+    let liveKeys: LiveKeys
     /// Why not all aliases were stored; nil if all were.
     let aliasError: CommandError?
 
@@ -289,11 +287,7 @@ struct StoredKey {
             try context.print(KeyText.lines(lines + KeyText.policy(of: record.attributes) + secrets))
             if outcome == .alreadyPresent { context.note("this key was stored already, and has not changed") }
         }
-        if liveKeyCount > 1 {
-            context.note(
-                "note: \(record.contentID) has \(liveKeyCount) keys now, so the content's name as an asset id no longer finds "
-                    + "a key; use the kid or an alias")
-        }
+        for note in liveKeys.notes { context.note(note) }
         if let aliasError { throw aliasError }
     }
 
@@ -302,5 +296,41 @@ struct StoredKey {
         case .stored: "stored"
         case .alreadyPresent: "alreadyPresent"
         }
+    }
+}
+
+/// The live keys of a content to which a key was added.
+struct LiveKeys {
+    private let added: ContentKeyAttributes
+    private let count: Int
+    /// The number of those with the same track and period as the added one.
+    private let countOfTrack: Int
+
+    init(beside added: ContentKeyAttributes, in store: OpenedKeyStore) async throws(CommandError) {
+        self.added = added
+        let name = KeyProvisioning.TrackName(added)
+        var (count, countOfTrack) = (0, 0)
+        try await store.forEachPage(of: added.contentID) { page in
+            let live = page.filter { $0.state == .live }
+            count += live.count
+            countOfTrack += live.count { KeyProvisioning.TrackName($0) == name }
+        }
+        (self.count, self.countOfTrack) = (count, countOfTrack)
+    }
+
+    /// Which names find no key any more.
+    var notes: [String] {
+        var notes: [String] = []
+        if count > 1 {
+            notes.append(
+                "note: \(added.contentID) has \(count) keys now, so the content's name as an asset id no longer finds "
+                    + "a key; use the kid or an alias")
+        }
+        if countOfTrack > 1 {
+            notes.append(
+                "note: \(countOfTrack) live keys of \(added.contentID) have the same track and period, so a packager's "
+                    + "order that names no kid is refused; withdraw all but one of them")
+        }
+        return notes
     }
 }
