@@ -86,6 +86,16 @@ package struct OpenedKeyStore {
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
     }
 
+    /// Stores a new key. Returns false if its key id is taken, so that another one is needed.
+    package func insertUnlessTaken(_ record: ContentKeyRecord) async throws(CommandError) -> Bool {
+        do throws(StoreError) {
+            return try await store.insert(record) == .stored
+        } catch {
+            guard error.takenKeyID == record.keyID else { throw .failed(error.explanation) }
+            return false
+        }
+    }
+
     /// Stores aliases up to the first one that fails, and returns the new ones and the error.
     ///
     /// It does not throw, because the key itself is already stored.

@@ -137,6 +137,11 @@ def test_a_restored_database_derives_its_lost_keys_again(latchkey_programs: None
     with serving(setup, tmp_path / "second.log") as daemon:
         made = [order(daemon, *each) for each in orders]
         assert len({kid for kid, *_ in made}) == len(orders)
+        # The command and an order of the same names mean one key.
+        created = create(setup, "movie-4", "--track", "HD")
+        made.append(order(daemon, "movie-4"))
+        orders.append(("movie-4", None))
+        assert made[-1][0] == created["kid"]
         at = deployment_of(daemon.url, setup)
         assert ask(at, "movie-2").status == 200
         at.client.close()
