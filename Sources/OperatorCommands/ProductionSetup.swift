@@ -133,8 +133,8 @@ enum ProductionSetup {
                 keyEncryptionKey: "secrets/key-encryption-key",
 
                 // New keys are derived from this secret, so a key that the database has lost can be made again. A holder of the
-                // secret can make all keys. "random" keys exist in the database alone: those since the last backup can be lost.
-                material: "derived",
+                // secret can make all keys. Without it, keys are random and exist in the database alone: those that are newer
+                // than the last backup can be lost. Keep a copy apart from the database.
                 masterSecret: "secrets/master-secret",
             },
 

@@ -232,7 +232,7 @@ import Testing
         #expect(loaded.configuration.listeners.public.map(\.address.description) == ["systemd:public"])
         #expect(loaded.configuration.storage.databasePath == "/var/lib/latchkey/latchkey.db")
         #expect(loaded.configuration.entitlement.sessions != nil)
-        #expect(loaded.configuration.keys.material == .derived && loaded.keyDerivation != nil)
+        #expect(loaded.keyDerivation != nil)
         #expect(loaded.configuration.drain.delay == .zero)
     }
 

@@ -147,7 +147,7 @@ import Testing
         try fixture.folder.write(
             text.replacing(
                 "keys: {",
-                with: "keys: { allowReveal: true, material: \"derived\", masterSecret: \"secrets/master-secret\","
+                with: "keys: { allowReveal: true, masterSecret: \"secrets/master-secret\","
             ).utf8, to: "latchkey.json5")
         let key = try #require(try await rotate("--track", "SD")["keys"]?.array?.first?.object)
         let kid = try #require(key["kid"]?.string)

@@ -250,19 +250,3 @@ package enum DaemonCommand {
         }
     }
 }
-
-/// A warning: new keys are random, so only the database has them.
-///
-/// A database that is restored from an older copy lacks the newest keys. A packager that asks for one of them again
-/// gets another key, and content that was packaged before never plays again.
-struct RandomKeysWarning: Equatable, Sendable, CustomStringConvertible {
-    /// Nil if keys are derived.
-    init?(_ configuration: Configuration) {
-        guard configuration.keys.material == .random else { return nil }
-    }
-
-    var description: String {
-        "keys: random keys that are newer than the last backup are lost if the database is lost; name a masterSecret to"
-            + " derive them"
-    }
-}
