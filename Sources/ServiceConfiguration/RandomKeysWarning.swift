@@ -4,6 +4,8 @@
 /// gets another key, and content that was packaged before never plays again.
 package enum RandomKeysWarning: Equatable, Sendable, CustomStringConvertible {
     case randomKeys
+    /// The database was used with a master secret, by other nodes or by this one.
+    case besideDerivedKeys
 
     /// Nil if keys are derived.
     package init?(_ configuration: Configuration) {
@@ -12,7 +14,14 @@ package enum RandomKeysWarning: Equatable, Sendable, CustomStringConvertible {
     }
 
     package var description: String {
-        "keys: random keys that are newer than the last backup are lost if the database is lost; name a masterSecret to"
-            + " derive them"
+        switch self {
+        case .randomKeys:
+            "keys: random keys that are newer than the last backup are lost if the database is lost; name a masterSecret to"
+                + " derive them"
+        case .besideDerivedKeys:
+            "keys: masterSecret is missing, but the database was used with one. This node makes random keys beside"
+                + " derived ones, and random keys that are lost cannot be made again; configure the secret that the other"
+                + " nodes have"
+        }
     }
 }

@@ -184,13 +184,42 @@ def test_nothing_derives_keys_from_another_secret_under_the_same_version(latchke
         at.client.close()
 
 
-def test_the_check_recommends_derived_keys(latchkey_programs: None, tmp_path: Path) -> None:
-    def check(setup: Path) -> str:
-        checked = latchkeyd(setup, "--check")
+def test_a_node_without_a_master_secret_says_so(latchkey_programs: None, tmp_path: Path) -> None:
+    random, mixed = "random keys that are newer", "the database was used with one"
+
+    def check(setup: Path, depth: str = "--check") -> str:
+        checked = latchkeyd(setup, depth)
         assert checked.returncode == 0, checked.stderr
         return checked.stderr
 
     setup = new_setup(tmp_path)
-    assert "masterSecret" in check(setup)
     derive_keys(setup)
-    assert "masterSecret" not in check(setup)
+    def log(setup: Path, name: str) -> str:
+        with serving(setup, tmp_path / name) as daemon:
+            return daemon.log.read_text()
+
+    setup = new_setup(tmp_path)
+    configuration = setup / "latchkey.json5"
+    text = configuration.read_text()
+    for said in (check(setup, "--check=full"), log(setup, "random.log")):
+        assert random in said and mixed not in said
+    derive_keys(setup)
+    for said in (check(setup, "--check=full"), log(setup, "derived.log")):
+        assert random not in said and mixed not in said
+
+    configuration.write_text(text)
+    assert random in check(setup) and mixed not in check(setup)
+    for said in (check(setup, "--check=full"), log(setup, "mixed.log")):
+        assert random in said and mixed in said
+    assert mixed in latchkey(setup, "doctor", "--no-daemon").stdout
+
+
+def test_a_wrong_file_in_a_command_that_makes_no_key_does_no_harm(latchkey_programs: None, tmp_path: Path) -> None:
+    secret = setup / "secrets" / "master-secret"
+    right = secret.read_text()
+    secret.write_text("cd" * 32)
+    assert contents(setup) == set()
+    assert latchkey(setup, "store", "check").returncode == 0
+    secret.write_text(right)
+    with serving(setup, tmp_path / "daemon.log") as daemon:
+        assert order(daemon, "movie-1")

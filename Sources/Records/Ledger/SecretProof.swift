@@ -135,6 +135,15 @@ extension SharedSecrets {
         for secret in secrets where !secret.isKnown(among: proofs) { throw .differs(secret.name) }
     }
 
+    /// Returns the optional secret that a database was used with, if the configuration has none: the master secret.
+    /// Then this node makes random keys, although keys were derived.
+    package func unconfigured<Table: SecretProofTable & ~Copyable>(
+        in table: inout Table
+    ) throws(Table.Failure) -> SecretProof.Name? {
+        guard !secrets.contains(where: { $0.name == .masterSecret }) else { return nil }
+        return try table.secretProofs().contains { $0.name == .masterSecret } ? .masterSecret : nil
+    }
+
     /// Adds the proofs of secrets that are new in a database. Compares nothing, because an operator has replaced the
     /// secrets on purpose.
     package func replace<Table: SecretProofTable & ~Copyable>(in table: inout Table) throws(Table.Failure) {
@@ -157,6 +166,7 @@ extension SharedSecrets {
         // Nothing is written for a secret that does not belong here, because its proof would make all other nodes
         // refuse the database.
         try check(in: &table)
+        guard addsProofs else { return }
         let proofs = try wrap(SecretProofError<Table.Failure>.database, try table.secretProofs())
         for secret in secrets {
             let known = proofs.filter(secret.isComparable)
@@ -166,7 +176,6 @@ extension SharedSecrets {
                 }
             } else {
                 try wrap(SecretProofError<Table.Failure>.database, try table.add(secret.proof(after: known)))
-        guard addsProofs else { return }
             }
         }
         // Another program may have added another proof of the same number first.
