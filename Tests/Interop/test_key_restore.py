@@ -173,7 +173,10 @@ def test_nothing_derives_keys_from_another_secret_under_the_same_version(latchke
     makes_a_key = latchkey(setup, "keys", "create", "--content", "movie-2")
     for refused in [latchkeyd(setup), latchkeyd(setup, "--check=full"), makes_a_key]:
         assert refused.returncode != 0 and "keys.masterSecret is not the secret" in refused.stderr, refused.stderr
+        assert "restore the right file" in refused.stderr
     assert "keys.masterSecretVersion" in makes_a_key.stderr
+    examined = latchkey(setup, "doctor", "--no-daemon")
+    assert "keys.masterSecret is not the secret" in examined.stdout
 
     configuration = setup / "latchkey.json5"
     configuration.write_text(configuration.read_text().replace("keys: {", "keys: { masterSecretVersion: 2,"))
@@ -192,8 +195,6 @@ def test_a_node_without_a_master_secret_says_so(latchkey_programs: None, tmp_pat
         assert checked.returncode == 0, checked.stderr
         return checked.stderr
 
-    setup = new_setup(tmp_path)
-    derive_keys(setup)
     def log(setup: Path, name: str) -> str:
         with serving(setup, tmp_path / name) as daemon:
             return daemon.log.read_text()
@@ -215,6 +216,8 @@ def test_a_node_without_a_master_secret_says_so(latchkey_programs: None, tmp_pat
 
 
 def test_a_wrong_file_in_a_command_that_makes_no_key_does_no_harm(latchkey_programs: None, tmp_path: Path) -> None:
+    setup = new_setup(tmp_path)
+    derive_keys(setup)
     secret = setup / "secrets" / "master-secret"
     right = secret.read_text()
     secret.write_text("cd" * 32)

@@ -98,7 +98,7 @@ struct InstallationChecks {
         } catch {
             found.append(
                 .bad(
-                    "store.postgresql", "\(error)",
+                    "store.postgresql", error.explanation,
                     remedy: "if a proof does not hold, this node has another secret than the others"))
         }
         return found
