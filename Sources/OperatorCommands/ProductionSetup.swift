@@ -59,7 +59,8 @@ enum ProductionSetup {
             Then:
               [ ] read \(file): each choice is explained there
               [ ] keep a copy of \(folder)/secrets in a safe place, apart from the copies of the database. Without
-                  secrets/key-encryption-key all content keys are lost
+                  secrets/key-encryption-key all content keys are lost. Without secrets/master-secret no key that is newer
+                  than the last backup can be made again
               [ ] sudo -u latchkey latchkeyd --config \(file) --check
               [ ] sudo -u latchkey latchkey credentials check --config \(file)
               [ ] systemctl enable --now latchkey.socket latchkey.service
