@@ -49,8 +49,9 @@ extension SecretProof.Name {
             "\(rawValue) is not the key that it was used with under this version; give a new key a higher ledger.keyVersion, and name the "
                 + "key before it in ledger.olderKeys"
         case .masterSecret:
-            "\(rawValue) is not the secret that it was used with under this version; with another one, other keys would be made for "
-                + "the same names; configure the secret that all nodes have, or give a new one a higher keys.masterSecretVersion"
+            "\(rawValue) is not the secret that it was used with under this version; restore the right file, because with another one "
+                + "other keys would be made for the same names. A secret that replaces it on purpose has a higher "
+                + "keys.masterSecretVersion, and makes other keys for those that are lost"
         }
     }
 }

@@ -27,8 +27,13 @@ package struct OpenedKeyStore {
     /// Derives new keys; nil if they are random.
     package let derivation: KeyDerivation?
 
-    package init(configuration path: String, _ context: CommandContext) throws(CommandError) {
-        let secrets = try Self.read(path, context)
+    /// - Parameter derivesKeys: Whether the command derives new keys. Only then the proof of a new master secret is
+    ///   stored. With a wrong file, any other command would otherwise make the nodes refuse the right one.
+    package init(
+        configuration path: String, _ context: CommandContext, derivesKeys: Bool = false
+    ) throws(CommandError) {
+        var secrets = try Self.read(path, context)
+        if !derivesKeys { secrets.proved = secrets.proved.onlyCompared }
         (file, ring, derivation) = (secrets.file, secrets.ring, secrets.derivation)
         if let settings = secrets.postgreSQL {
             database = .postgreSQL(try Self.open(settings, ring, secrets.proved))
@@ -79,6 +84,16 @@ package struct OpenedKeyStore {
     package func insert(_ record: ContentKeyRecord) async throws(CommandError) -> StoreOutcome {
         return try await wrapAsync(
             { (error: StoreError) in CommandError.failed(error.explanation) }, try await store.insert(record))
+    }
+
+    /// Stores a new key. Returns false if its key id is taken, so that another one is needed.
+    package func insertUnlessTaken(_ record: ContentKeyRecord) async throws(CommandError) -> Bool {
+        do throws(StoreError) {
+            return try await store.insert(record) == .stored
+        } catch {
+            guard error.takenKeyID == record.keyID else { throw .failed(error.explanation) }
+            return false
+        }
     }
 
     /// Stores aliases up to the first one that fails, and returns the new ones and the error.
@@ -150,7 +165,7 @@ package struct OpenedKeyStore {
         let ring: KeyRing
         let derivation: KeyDerivation?
         /// The master secret, which the store compares with its proof.
-        let proved: SharedSecrets
+        var proved: SharedSecrets
         let postgreSQL: PostgreSQLSettings?
     }
 

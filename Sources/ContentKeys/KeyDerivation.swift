@@ -19,6 +19,8 @@ package import KeyCrypto
 package struct KeyDerivation: Sendable {
     /// The size of a master secret in bytes.
     package static let secretSize = 32
+    /// The largest number of taken key ids to pass over for one key. Each costs a question to the store.
+    package static let takenKeyIDsMaximum = 64
 
     package let version: UInt32
     private let secret: SharedSecret
@@ -50,7 +52,7 @@ package struct KeyDerivation: Sendable {
     /// Derives the key id of a key that is ordered without one: a UUID of version 8 (RFC 9562, section 5.8). It is
     /// always the same for the same content, track label and period. It is public, and reveals nothing about the key.
     ///
-    /// A withdrawn key keeps its id, so the result is the first id that is not in `withdrawn`.
+    /// A stored key keeps its id, also if it was withdrawn. So the result is the first id that is not in `taken`.
     ///
     ///     size  field
     ///        8  "LKDKID01"
@@ -63,12 +65,12 @@ package struct KeyDerivation: Sendable {
     ///        4  period index, 0 without a period
     ///        4  attempt; missing for the first
     package func deriveKeyID(
-        contentID: ContentID, trackLabel: TrackLabel?, periodIndex: UInt32?, withdrawn: Set<KeyID> = []
+        contentID: ContentID, trackLabel: TrackLabel?, periodIndex: UInt32?, taken: Set<KeyID> = []
     ) throws(CryptoError) -> KeyID {
         var attempt: UInt32 = 0
         while true {
             let keyID = try keyID(contentID, trackLabel, periodIndex, attempt: attempt)
-            if !withdrawn.contains(keyID) { return keyID }
+            if !taken.contains(keyID) { return keyID }
             attempt += 1
         }
     }

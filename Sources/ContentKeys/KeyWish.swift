@@ -90,6 +90,33 @@ package enum KeyProvisionError: Error, Equatable, Sendable {
     case store(StoreError)
 }
 
+extension KeyProvisionError {
+    /// The key id of a wish that the store refuses because of the id alone; nil for any other error.
+    ///
+    /// If the wish names only a track, another key id can be taken in its place. The live key of a track has the wish's
+    /// content, track and period, so these conflicts are not about it.
+    package var takenKeyID: KeyID? {
+        switch self {
+        case .conflict(let keyID, .withdrawn), .conflict(let keyID, .otherContent), .conflict(let keyID, .otherTrack),
+            .conflict(let keyID, .otherPeriod):
+            keyID
+        case .store(let error): error.takenKeyID
+        case .conflict(_, .otherScheme), .conflict(_, .otherIV), .conflict(_, .otherKey), .conflict(_, .severalKeys):
+            nil
+        }
+    }
+}
+
+extension StoreError {
+    /// The key id that a new key cannot have, although another one could be stored; nil for any other error.
+    package var takenKeyID: KeyID? {
+        switch self {
+        case .keyIDTaken(let keyID), .keyIDSpellsContent(let keyID, _): keyID
+        default: nil  // Every other error is not about a key id, or about one that an operator has named.
+        }
+    }
+}
+
 /// Provides packagers' keys: existing ones and new ones.
 package protocol KeyProvider: Sendable {
     /// Returns the keys of the wishes in their order. Missing keys are stored; all of them become durable together, or

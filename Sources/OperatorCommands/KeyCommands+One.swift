@@ -58,7 +58,7 @@ extension Command {
             let aliases = try arguments.values(OneKey.alias).map(KeyArguments.alias)
             let given = try OneKey(arguments, context)
             let records = try KeyRecords(given.store.file, context)
-            let contentID = try await given.contentID()
+            let contentID = try await given.attributes()?.contentID
             let named = await given.store.addAliases(aliases, to: given.keyID)
             try records.write(named.deeds(on: given.keyID, contentID))
             if let error = named.error { throw error }
@@ -68,8 +68,9 @@ extension Command {
         "delete",
         summary: "Withdraw a key from use, or delete it for good",
         details: """
-            A withdrawn key is in no licence any more, but stays in the list; --restore makes it live again. With --for-good the key is
-            deleted with its aliases, and content that was encrypted with it can never be played again unless the key is kept elsewhere.
+            A withdrawn key is in no licence any more, but stays in the list. --restore makes it live again; if another key of its track
+            is live, orders that name no key id are then refused. With --for-good the key is deleted with its aliases, and content that
+            was encrypted with it can never be played again unless the key is kept elsewhere.
             A node keeps a key in memory for two seconds, and for an hour if PostgreSQL does not answer meanwhile. For that long after
             the change it may still issue licences. The ledger records each change with the user who made it.
             """,
@@ -84,7 +85,7 @@ extension Command {
             let given = try OneKey(arguments, context)
             let maintenance = try given.store.maintenance()
             let records = try KeyRecords(given.store.file, context)
-            let contentID = try await given.contentID()
+            let attributes = try await given.attributes()
             try await OpenedKeyStore.attempt { () async throws(StoreError) in
                 if isForGood {
                     try await maintenance.delete(given.keyID)
@@ -93,7 +94,10 @@ extension Command {
                 }
             }
             let kind: LedgerEntry.Kind = isForGood ? .keyDeleted : isRestored ? .keyRestored : .keyWithdrawn
-            try records.write([.init(kind: kind, keyID: given.keyID, contentID: contentID)])
+            try records.write([.init(kind: kind, keyID: given.keyID, contentID: attributes?.contentID)])
+            if isRestored, let attributes {
+                for note in try await LiveKeys(beside: attributes, in: given.store).notes { context.note(note) }
+            }
         })
 
     static let rewrapKeys = Command(
@@ -133,11 +137,11 @@ private struct OneKey {
         store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
     }
 
-    /// The content of the key, for the ledger; nil if the key's record cannot be read.
-    func contentID() async throws(CommandError) -> ContentID? {
+    /// The attributes of the key, for the ledger; nil if the key's record cannot be read.
+    func attributes() async throws(CommandError) -> ContentKeyAttributes? {
         let maintenance = try store.maintenance()
         do throws(StoreError) {
-            return try await maintenance.key(keyID)?.record.contentID
+            return try await maintenance.key(keyID)?.record.attributes
         } catch {
             // A key whose seal is broken can still be deleted.
             return nil

@@ -22,9 +22,12 @@ extension Command {
         "create",
         summary: "Store a new content key and initialization vector",
         details: """
-            They are random, or derived from the master secret if the configuration says so (keys.material). Prints the key id and the
-            URL. Like `keys show` it also prints key and vector for the packager: in clear with --reveal, if the configuration allows it
-            (keys.allowReveal), or sealed with --recipient. The ledger records either.
+            They are derived if the configuration has a master secret (keys.masterSecret), and random if it has none. A derived key has
+            a derived key id unless --kid names one: that of an order for the same content, track and period. If it is taken, the key
+            has the next one.
+
+            Prints the key id and the URL. Like `keys show` it also prints key and vector for the packager: in clear with --reveal, if
+            the configuration allows it (keys.allowReveal), or sealed with --recipient. The ledger records either.
 
             A content that has a live key gets a further one only with --another: with several keys the name of
             the content alone finds no key, so every key URI must name one.
@@ -44,7 +47,7 @@ extension Command {
         run: { arguments, context throws(CommandError) in
             let reveal = try KeyReveal(arguments)
             let given = try KeyArguments(arguments)
-            let store = try given.open(context)
+            let store = try given.open(context, derivesKeys: true)
             try reveal.requirePermission(by: store.file)
             let stored = try await given.storeNew(arguments, in: store, context)
             try stored.report(arguments, context, secrets: reveal.secrets(of: stored.record, in: store.file, context))
@@ -117,7 +120,7 @@ struct KeyArguments {
         "--another", .flag, help: "store a further key of a content that has a live key already")
     static let key = CommandOption("--key", .secret("HEX"), help: "the content key, 16 bytes")
     static let iv = CommandOption("--iv", .secret("HEX"), help: "the packager's initialization vector, 16 bytes")
-    static let keyID = CommandOption("--kid", .value("UUID"), help: "the key id; random unless given")
+    static let keyID = CommandOption("--kid", .value("UUID"), help: "the key id; made unless given")
     static let alias = CommandOption(
         "--alias", .value("TEXT"), help: "a further asset id that names this key: text, or \"hex:\" and its bytes",
         repeats: true)
@@ -130,12 +133,12 @@ struct KeyArguments {
 
     private let configuration: String
     private let contentID: ContentID
-    private let keyID: KeyID
+    /// Nil unless `--kid` names one.
+    private let keyID: KeyID?
     private let aliases: [AssetID]
     private let policy: KeyPolicyArguments
     private let periodIndex: UInt32?
     private let isAnother: Bool
-    private let namesKeyID: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
         configuration = try arguments.required(Self.config)
@@ -143,14 +146,11 @@ struct KeyArguments {
         policy = try KeyPolicyArguments(arguments)
         periodIndex = try Self.period(arguments)
         isAnother = arguments.isSet(Self.another)
-        namesKeyID = arguments.isSet(Self.keyID)
-        if let text = arguments.value(Self.keyID) {
+        keyID = try arguments.value(Self.keyID).map { text throws(CommandError) in
             guard let keyID = try? KeyID(parsing: text) else {
                 throw .usage("--kid takes a UUID or 32 hexadecimal digits")
             }
-            self.keyID = keyID
-        } else {
-            keyID = try wrap(CommandError.noRandomBytes, try KeyGeneration.generateKeyID())
+            return keyID
         }
         aliases = try arguments.values(Self.alias).map(Self.alias)
     }
@@ -162,19 +162,62 @@ struct KeyArguments {
         return alias
     }
 
-    func open(_ context: CommandContext) throws(CommandError) -> OpenedKeyStore {
-        try OpenedKeyStore(configuration: configuration, context)
+    func open(_ context: CommandContext, derivesKeys: Bool = false) throws(CommandError) -> OpenedKeyStore {
+        try OpenedKeyStore(configuration: configuration, context, derivesKeys: derivesKeys)
     }
 
     /// Makes a key as the configuration says, and stores it with its aliases.
     func storeNew(
         _ arguments: Arguments, in store: OpenedKeyStore, _ context: CommandContext
     ) async throws(CommandError) -> StoredKey {
-        let (key, iv) = try wrap(CommandError.noRandomBytes) { () throws(CryptoError) in
-            guard let derivation = store.derivation else { return try KeyGeneration.generate() }
-            return try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: periodIndex)
+        let iv = try Self.newIV(arguments)
+        guard let derivation = store.derivation else {
+            let made = try wrap(CommandError.noRandomBytes, try KeyGeneration.generate())
+            return try await self.store(made.key, iv ?? made.iv, in: store, as: .keyCreated, context)
         }
-        return try await self.store(key, try Self.newIV(arguments) ?? iv, in: store, as: .keyCreated, context)
+        if let keyID {
+            let made = try derived(keyID, derivation)
+            return try await self.store(made.key, iv ?? made.iv, in: store, as: .keyCreated, context)
+        }
+        return try await storeNext(iv, derivation, in: store, context)
+    }
+
+    /// Stores a derived key under the first derived key id that is free.
+    ///
+    /// A packager that orders the track gets the same key, also if the database is lost in between.
+    private func storeNext(
+        _ iv: Bytes16?, _ derivation: KeyDerivation, in store: OpenedKeyStore, _ context: CommandContext
+    ) async throws(CommandError) -> StoredKey {
+        let records = try KeyRecords(store.file, context)
+        var taken: Set<KeyID> = []
+        while taken.count < KeyDerivation.takenKeyIDsMaximum {
+            // Repeated, because an order may have made the key in the meantime.
+            if !isAnother { try await requireFirst(in: store) }
+            let known = taken
+            let keyID = try wrap(Self.cannotDerive) { () throws(CryptoError) in
+                try derivation.deriveKeyID(
+                    contentID: contentID, trackLabel: policy.track.label, periodIndex: periodIndex, taken: known)
+            }
+            let made = try derived(keyID, derivation)
+            let record = try record(keyID, made.key, iv ?? made.iv, context)
+            if try await store.insertUnlessTaken(record) {
+                return try await complete(record, .stored, as: .keyCreated, records, in: store)
+            }
+            taken.insert(keyID)
+        }
+        throw .failed("\(taken.count) derived key ids of \(contentID) are taken; name another one by --kid")
+    }
+
+    private func derived(
+        _ keyID: KeyID, _ derivation: KeyDerivation
+    ) throws(CommandError) -> (key: ContentKey, iv: Bytes16) {
+        try wrap(
+            Self.cannotDerive,
+            try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: periodIndex))
+    }
+
+    private static func cannotDerive(_ error: CryptoError) -> CommandError {
+        .failed("cannot derive a key: a cryptographic operation failed")
     }
 
     /// Stores the key and its aliases, and records in the ledger what was stored.
@@ -183,28 +226,40 @@ struct KeyArguments {
         _ context: CommandContext
     ) async throws(CommandError) -> StoredKey {
         // An import that names its key id says which key it means.
-        if !isAnother, kind == .keyCreated || !namesKeyID { try await requireFirst(in: store) }
+        if !isAnother, kind == .keyCreated || keyID == nil { try await requireFirst(in: store) }
         let records = try KeyRecords(store.file, context)
+        let made = try wrap(CommandError.noRandomBytes, try KeyGeneration.generateKeyID())
+        let record = try record(keyID ?? made, key, iv, context)
+        return try await complete(record, store.insert(record), as: kind, records, in: store)
+    }
+
+    private func record(
+        _ keyID: KeyID, _ key: ContentKey, _ iv: Bytes16, _ context: CommandContext
+    ) throws(CommandError) -> ContentKeyRecord {
         var attributes = ContentKeyAttributes(
             keyID: keyID, contentID: contentID, track: policy.track, periodIndex: periodIndex,
             scheme: policy.scheme, createdAt: context.now)
         attributes.leastHDCP = policy.leastHDCP
         attributes.leastSecurityLevel = policy.leastSecurityLevel
-        let record: ContentKeyRecord
         do throws(ContentKeyError) {
-            record = try ContentKeyRecord(attributes: attributes, key: key, iv: iv)
+            return try ContentKeyRecord(attributes: attributes, key: key, iv: iv)
         } catch {
             throw .failed("the initialization vector equals the key; it is public, and would give the key away")
         }
-        let outcome = try await store.insert(record)
+    }
+
+    /// Records a stored key in the ledger, and stores its aliases.
+    private func complete(
+        _ record: ContentKeyRecord, _ outcome: StoreOutcome, as kind: LedgerEntry.Kind, _ records: KeyRecords,
+        in store: OpenedKeyStore
+    ) async throws(CommandError) -> StoredKey {
+        let keyID = record.keyID
         if outcome == .stored { try records.write([.init(kind: kind, keyID: keyID, contentID: contentID)]) }
         let named = await store.addAliases(aliases, to: keyID)
         try records.write(named.deeds(on: keyID, contentID))
-        var live = 0
-        try await store.forEachPage(of: contentID) { page in live += page.count { $0.state == .live } }
         return StoredKey(
-            record: record, outcome: outcome, url: store.assetURL(of: record), liveKeyCount: live,
-            aliasError: named.error)
+            record: record, outcome: outcome, url: store.assetURL(of: record),
+            liveKeys: try await LiveKeys(beside: record.attributes, in: store), aliasError: named.error)
     }
 
     /// Throws if the content has another live key. With a second key, the content's name would find no key any more.
@@ -268,8 +323,8 @@ struct StoredKey {
     let outcome: StoreOutcome
     /// The key's URL; nil if the template gives no URL for it.
     let url: String?
-    /// The number of live keys that its content has now.
-    let liveKeyCount: Int
+    /// The live keys that its content has now.
+    let liveKeys: LiveKeys
     /// Why not all aliases were stored; nil if all were.
     let aliasError: CommandError?
 
@@ -289,11 +344,7 @@ struct StoredKey {
             try context.print(KeyText.lines(lines + KeyText.policy(of: record.attributes) + secrets))
             if outcome == .alreadyPresent { context.note("this key was stored already, and has not changed") }
         }
-        if liveKeyCount > 1 {
-            context.note(
-                "note: \(record.contentID) has \(liveKeyCount) keys now, so the content's name as an asset id no longer finds "
-                    + "a key; use the kid or an alias")
-        }
+        for note in liveKeys.notes { context.note(note) }
         if let aliasError { throw aliasError }
     }
 
@@ -302,5 +353,41 @@ struct StoredKey {
         case .stored: "stored"
         case .alreadyPresent: "alreadyPresent"
         }
+    }
+}
+
+/// The live keys of a content to which a key was added.
+struct LiveKeys {
+    private let added: ContentKeyAttributes
+    private let count: Int
+    /// The number of those with the same track and period as the added one.
+    private let countOfTrack: Int
+
+    init(beside added: ContentKeyAttributes, in store: OpenedKeyStore) async throws(CommandError) {
+        self.added = added
+        let name = KeyProvisioning.TrackName(added)
+        var (count, countOfTrack) = (0, 0)
+        try await store.forEachPage(of: added.contentID) { page in
+            let live = page.filter { $0.state == .live }
+            count += live.count
+            countOfTrack += live.count { KeyProvisioning.TrackName($0) == name }
+        }
+        (self.count, self.countOfTrack) = (count, countOfTrack)
+    }
+
+    /// Which names find no key any more.
+    var notes: [String] {
+        var notes: [String] = []
+        if count > 1 {
+            notes.append(
+                "note: \(added.contentID) has \(count) keys now, so the content's name as an asset id no longer finds "
+                    + "a key; use the kid or an alias")
+        }
+        if countOfTrack > 1 {
+            notes.append(
+                "note: \(countOfTrack) live keys of \(added.contentID) have the same track and period, so a packager's "
+                    + "order that names no kid is refused; withdraw all but one of them")
+        }
+        return notes
     }
 }

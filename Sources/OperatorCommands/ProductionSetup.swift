@@ -59,7 +59,8 @@ enum ProductionSetup {
             Then:
               [ ] read \(file): each choice is explained there
               [ ] keep a copy of \(folder)/secrets in a safe place, apart from the copies of the database. Without
-                  secrets/key-encryption-key all content keys are lost
+                  secrets/key-encryption-key all content keys are lost. Without secrets/master-secret no key that is newer
+                  than the last backup can be made again
               [ ] sudo -u latchkey latchkeyd --config \(file) --check
               [ ] sudo -u latchkey latchkey credentials check --config \(file)
               [ ] systemctl enable --now latchkey.socket latchkey.service
@@ -133,8 +134,8 @@ enum ProductionSetup {
                 keyEncryptionKey: "secrets/key-encryption-key",
 
                 // New keys are derived from this secret, so a key that the database has lost can be made again. A holder of the
-                // secret can make all keys. "random" keys exist in the database alone: those since the last backup can be lost.
-                material: "derived",
+                // secret can make all keys. Without it, keys are random and exist in the database alone: those that are newer
+                // than the last backup can be lost. Keep a copy apart from the database.
                 masterSecret: "secrets/master-secret",
             },
 

@@ -33,7 +33,7 @@ extension Command {
         options: RotateArguments.options,
         run: { arguments, context throws(CommandError) in
             let given = try RotateArguments(arguments, now: context.now)
-            let store = try OpenedKeyStore(configuration: given.configuration, context)
+            let store = try OpenedKeyStore(configuration: given.configuration, context, derivesKeys: true)
             try await KeyRotation(given, store, context).run(printsJSON: arguments.isSet(.json))
         })
 }

@@ -3,22 +3,13 @@ package import ContentKeys
 extension Configuration {
     /// How content keys are made and stored.
     package struct Keys: Equatable, Sendable {
-        /// Where the bytes of new keys come from.
-        package enum Material: String, Sendable, CaseIterable {
-            case random
-            /// They are derived from the master secret and the key's names.
-            case derived
-        }
-
         /// The 32 bytes that seal content keys in the store.
         package let keyEncryptionKey: SecretSource
         /// The number of that key; a new key gets a higher one.
         package let keyEncryptionKeyVersion: UInt32
         /// Earlier keys, which still open what they have sealed. Their versions are distinct.
         package let olderKeyEncryptionKeys: [OlderKey]
-        /// Without a choice in the configuration, keys are derived if there is a master secret.
-        package let material: Material
-        /// The 32 bytes from which keys are derived; nil if there is no such secret.
+        /// The 32 bytes from which new keys are derived; nil if they are random.
         package let masterSecret: SecretSource?
         package let masterSecretVersion: UInt32
         /// Whether operators may see keys in the clear.
@@ -37,7 +28,7 @@ extension Configuration {
 extension Configuration.Keys {
     private static let versions: ClosedRange<UInt32> = 1...UInt32.max
 
-    init?(reading section: ConfigurationSection) {
+    init(reading section: ConfigurationSection) {
         keyEncryptionKey = section.value(
             "keyEncryptionKey", .file(in: section.directory, example: "secrets/key-encryption-key"),
             default: .file(path: FilePath.resolve("secrets/key-encryption-key", relativeTo: section.directory)))
@@ -49,9 +40,6 @@ extension Configuration.Keys {
         ) { Configuration.OlderKey(reading: $0, versions: Self.versions, example: "secrets/key-encryption-key-1") }
         olderKeyEncryptionKeys = older ?? []
         masterSecret = section.optional("masterSecret", .file(in: section.directory, example: "secrets/master-secret"))
-        material = section.value(
-            "material", .choice(Material.allCases, example: .derived),
-            default: masterSecret == nil ? .random : .derived)
         masterSecretVersion = section.value("masterSecretVersion", .integer(Self.versions, example: 1), default: 1)
         allowReveal = section.value("allowReveal", .boolean, default: false)
         skdTemplate = section.value("skdTemplate", .skdTemplate, default: .standard)
@@ -59,18 +47,6 @@ extension Configuration.Keys {
             (olderKeyEncryptionKeys.map(\.version) + [keyEncryptionKeyVersion]).map { String($0) }
         ) { [count = olderKeyEncryptionKeys.count] index in
             index < count ? "olderKeyEncryptionKeys[\(index)].version" : "keyEncryptionKeyVersion"
-        }
-        switch material {
-        case .random: break
-        case .derived:
-            guard masterSecret != nil || section.contains("masterSecret") else {
-                section.report(
-                    "masterSecret",
-                    .missing(
-                        expected: "the file of the secret that keys are derived from",
-                        example: "\"secrets/master-secret\""))
-                return nil
-            }
         }
     }
 }

@@ -48,7 +48,7 @@ extension ConfigurationLoader {
     /// problem was reported.
     package mutating func masterSecret() -> SharedSecrets? {
         let keys = configuration.keys
-        guard keys.material == .derived, let source = keys.masterSecret else { return SharedSecrets.none }
+        guard let source = keys.masterSecret else { return SharedSecrets.none }
         guard let key = hmacKey(source, "keys.masterSecret") else { return nil }
         var secrets = SharedSecrets()
         do throws(CryptoError) {

@@ -250,7 +250,7 @@ extension ConfigurationLoader {
     /// Loads the secret from which keys are derived. Returns nil if keys are random, or if a problem was reported.
     package mutating func keyDerivation() -> KeyDerivation? {
         let keys = configuration.keys
-        guard keys.material == .derived, let source = keys.masterSecret,
+        guard let source = keys.masterSecret,
             let secret = secret(source, size: KeyDerivation.secretSize, "keys.masterSecret")
         else { return nil }
         do throws(CryptoError) {

@@ -44,8 +44,9 @@ extension PostgreSQLOpeningError {
             "some of its keys are sealed under version \(version) of the key-encryption key; name that key in "
                 + "keys.olderKeyEncryptionKeys until latchkey keys rewrap has run"
         case .secretDiffers(.masterSecret):
-            "keys.masterSecret is not the secret that its nodes use under this version; configure theirs, because with another one this "
-                + "node would make other keys for the same names, or give a new one a higher keys.masterSecretVersion"
+            "keys.masterSecret is not the secret that its nodes use under this version; restore the right file, because with another one "
+                + "this node would make other keys for the same names. A secret that replaces it on purpose has a higher "
+                + "keys.masterSecretVersion, and makes other keys for those that are lost"
         case .secretDiffers(let name):
             "\(name.rawValue) is not the key that its nodes use; configure their key, because with another one revocations, "
                 + "uses and session tokens of the other nodes would not hold here"

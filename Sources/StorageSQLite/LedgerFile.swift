@@ -76,6 +76,16 @@ package struct LedgerFile {
         }
     }
 
+    /// Returns the secret that an existing file was used with and that is not configured; nil if there is none.
+    package func unconfigured(_ secrets: SharedSecrets) throws(StorageOpeningError) -> SecretProof.Name? {
+        guard try DatabaseFile.exists(path) else { return nil }
+        var connection = try connect()
+        return try wrap(StorageOpeningError.store) { () throws(StoreError) in
+            guard try connection.hasTable("secret_proof") else { return nil }
+            return try secrets.unconfigured(in: &connection)
+        }
+    }
+
     /// Compares the configuration with all proofs in an existing file and with the ledger's last batch. Changes
     /// nothing. A file that does not exist yet is accepted.
     package func check(_ secrets: SharedSecrets, _ ring: KeyRing?) throws(StorageOpeningError) {

@@ -98,3 +98,19 @@ package enum SealedKeyCheck {
         }
     }
 }
+
+/// Compares secrets with the proofs in a copy, and changes nothing in it.
+package enum SecretProofCheck {
+    /// Throws `secretDiffers` if the copy was made with another secret.
+    package static func run(path: String, secrets: SharedSecrets) throws(StorageOpeningError) {
+        var connection = try wrap(
+            StorageOpeningError.store, try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000))
+        try wrap(StorageOpeningError.store, try connection.execute("PRAGMA query_only = ON"))
+        guard try wrap(StorageOpeningError.store, try connection.hasTable("secret_proof")) else { return }
+        do throws(SecretProofError<StoreError>) {
+            try secrets.check(in: &connection)
+        } catch {
+            throw StorageOpeningError(error)
+        }
+    }
+}

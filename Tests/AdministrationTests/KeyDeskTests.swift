@@ -186,6 +186,66 @@ import Testing
         }
     }
 
+    /// Another content can have the derived key id: a packager took it from a playlist after the key was lost.
+    @Test(arguments: [("movie-2", nil), ("movie-1", Track(.audio))] as [(String, Track?)])
+    func derivesAnotherKeyInPlaceOfATakenKeyID(content: String, track: Track?) async throws {
+        let hd = [KeyOrder.Key(track: Track(.hd))]
+        let lost = try await KeyDesk(
+            store: MemoryKeyStore(), ledger: ledger, derivation: try Self.derivation(), clock: clock
+        ).provide(try Self.order(hd), to: client, now: Self.now)[0].record.keyID
+        let desk = desk(derivation: try Self.derivation())
+        let taken = KeyOrder.Key(keyID: lost, track: track ?? Track(.hd))
+        _ = try await desk.provide(try Self.order([taken], content: content), to: client, now: Self.now)
+        let made = try await give(desk, hd + [KeyOrder.Key(track: Track(.uhd))])
+        #expect(made.map(\.outcome) == [.created, .created])
+        #expect(!made.map(\.record.keyID).contains(lost))
+        clock.advance(by: .seconds(3))
+        #expect(try await give(desk, hd).map(\.record.keyID) == [made[0].record.keyID])
+        var reader = client
+        reader.mayCreate = false
+        #expect(try await give(desk, hd, reader).map(\.outcome) == [.found])
+    }
+
+    /// A packager cannot make an order ask the store without end.
+    @Test func passesOverABoundedNumberOfKeyIDs() async throws {
+        let derivation = try Self.derivation()
+        var taken: Set<KeyID> = []
+        while taken.count <= KeyDerivation.takenKeyIDsMaximum {
+            taken.insert(
+                try derivation.deriveKeyID(
+                    contentID: ContentID("movie-1"), trackLabel: Track(.hd).label, periodIndex: nil, taken: taken))
+        }
+        let desk = desk(derivation: derivation)
+        let other = try Self.order(taken.map { KeyOrder.Key(keyID: $0) }, content: "movie-2")
+        _ = try await desk.provide(other, to: client, now: Self.now)
+        let before = store.callCount
+        await #expect(throws: KeyDeskError.self) { _ = try await give(desk, [KeyOrder.Key(track: Track(.hd))]) }
+        #expect(store.callCount - before <= KeyDerivation.takenKeyIDsMaximum + 1)
+    }
+
+    /// An imported key is lost with the store. Its key id must then name no other key.
+    @Test func importsKeysUnderKeyIDsThatAreNeverDerived() async throws {
+        let key = try ContentKey(SecretBytes(copying: [UInt8](repeating: 5, count: 16)))
+        let order = [KeyOrder.Key(track: Track(.hd), iv: Bytes16(high: 1, low: 2), key: key)]
+        let desk = desk(derivation: try Self.derivation())
+        let imported = try await give(desk, order)
+        #expect(imported.map(\.outcome) == [.imported] && imported[0].record.key == key)
+        clock.advance(by: .seconds(3))
+        let again = try await give(desk, order)
+        #expect(again.map(\.outcome) == [.found] && again.map(\.record) == imported.map(\.record))
+        clock.advance(by: .seconds(3))
+        #expect(try await give(desk, [KeyOrder.Key(track: Track(.hd))]).map(\.record) == imported.map(\.record))
+
+        let empty = MemoryKeyStore()
+        let other = KeyDesk(store: empty, ledger: ledger, derivation: try Self.derivation(), clock: clock)
+        let derived = try await give(other, [KeyOrder.Key(track: Track(.hd))])[0].record
+        #expect(derived.keyID != imported[0].record.keyID && derived.key != key)
+        // As soon as that key is withdrawn, the key can be imported again.
+        try empty.withdraw(derived.keyID)
+        clock.advance(by: .seconds(3))
+        #expect(try await give(other, order)[0].record.key == key)
+    }
+
     @Test func makesNothingForAClientThatMayNot() async throws {
         var reader = client
         reader.mayCreate = false

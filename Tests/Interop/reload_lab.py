@@ -242,7 +242,6 @@ def rich_configuration(setup: Path, service_url: str) -> tuple[dict[str, Any], d
             "keyEncryptionKey": "secrets/key-encryption-key",
             "keyEncryptionKeyVersion": 5,
             "olderKeyEncryptionKeys": [{"version": 1, "key": materials.secret("older-key", secrets.token_hex(32))}],
-            "material": "derived",
             "masterSecret": materials.secret("master-secret", secrets.token_hex(32)),
         },
         "storage": {"url": "sqlite:latchkey.db"},

@@ -137,6 +137,11 @@ def test_a_restored_database_derives_its_lost_keys_again(latchkey_programs: None
     with serving(setup, tmp_path / "second.log") as daemon:
         made = [order(daemon, *each) for each in orders]
         assert len({kid for kid, *_ in made}) == len(orders)
+        # The command and an order of the same names mean one key.
+        created = create(setup, "movie-4", "--track", "HD")
+        made.append(order(daemon, "movie-4"))
+        orders.append(("movie-4", None))
+        assert made[-1][0] == created["kid"]
         at = deployment_of(daemon.url, setup)
         assert ask(at, "movie-2").status == 200
         at.client.close()
@@ -168,7 +173,10 @@ def test_nothing_derives_keys_from_another_secret_under_the_same_version(latchke
     makes_a_key = latchkey(setup, "keys", "create", "--content", "movie-2")
     for refused in [latchkeyd(setup), latchkeyd(setup, "--check=full"), makes_a_key]:
         assert refused.returncode != 0 and "keys.masterSecret is not the secret" in refused.stderr, refused.stderr
+        assert "restore the right file" in refused.stderr
     assert "keys.masterSecretVersion" in makes_a_key.stderr
+    examined = latchkey(setup, "doctor", "--no-daemon")
+    assert "keys.masterSecret is not the secret" in examined.stdout
 
     configuration = setup / "latchkey.json5"
     configuration.write_text(configuration.read_text().replace("keys: {", "keys: { masterSecretVersion: 2,"))
@@ -179,13 +187,42 @@ def test_nothing_derives_keys_from_another_secret_under_the_same_version(latchke
         at.client.close()
 
 
-def test_the_check_recommends_derived_keys(latchkey_programs: None, tmp_path: Path) -> None:
-    def check(setup: Path) -> str:
-        checked = latchkeyd(setup, "--check")
+def test_a_node_without_a_master_secret_says_so(latchkey_programs: None, tmp_path: Path) -> None:
+    random, mixed = "random keys that are newer", "the database was used with one"
+
+    def check(setup: Path, depth: str = "--check") -> str:
+        checked = latchkeyd(setup, depth)
         assert checked.returncode == 0, checked.stderr
         return checked.stderr
 
+    def log(setup: Path, name: str) -> str:
+        with serving(setup, tmp_path / name) as daemon:
+            return daemon.log.read_text()
+
     setup = new_setup(tmp_path)
-    assert "masterSecret" in check(setup)
+    configuration = setup / "latchkey.json5"
+    text = configuration.read_text()
+    for said in (check(setup, "--check=full"), log(setup, "random.log")):
+        assert random in said and mixed not in said
     derive_keys(setup)
-    assert "masterSecret" not in check(setup)
+    for said in (check(setup, "--check=full"), log(setup, "derived.log")):
+        assert random not in said and mixed not in said
+
+    configuration.write_text(text)
+    assert random in check(setup) and mixed not in check(setup)
+    for said in (check(setup, "--check=full"), log(setup, "mixed.log")):
+        assert random in said and mixed in said
+    assert mixed in latchkey(setup, "doctor", "--no-daemon").stdout
+
+
+def test_a_wrong_file_in_a_command_that_makes_no_key_does_no_harm(latchkey_programs: None, tmp_path: Path) -> None:
+    setup = new_setup(tmp_path)
+    derive_keys(setup)
+    secret = setup / "secrets" / "master-secret"
+    right = secret.read_text()
+    secret.write_text("cd" * 32)
+    assert contents(setup) == set()
+    assert latchkey(setup, "store", "check").returncode == 0
+    secret.write_text(right)
+    with serving(setup, tmp_path / "daemon.log") as daemon:
+        assert order(daemon, "movie-1")

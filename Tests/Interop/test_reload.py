@@ -1485,7 +1485,6 @@ OTHER_VALUES: dict[str, Any] = {
     "trustedProxies": ["192.0.2.0/24"],
     "hosts": ["another.internal"],
     "tls": {"certificate": "tls/certificate.pem", "privateKey": "tls/private-key.pem"},
-    "material": "random",
     "accelerator": "auto",
     "skdTemplate": "skd://another/{kid}",
     "storage.url": "sqlite:another.db",

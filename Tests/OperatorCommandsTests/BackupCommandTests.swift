@@ -179,6 +179,28 @@ import Testing
         #expect(try elsewhere.names() == [])
     }
 
+    /// A backup with a wrong master secret would be put back on a host whose daemon then does not start.
+    @Test func failsWithAnotherMasterSecret() async throws {
+        try await fill()
+        try configure("keys: {", #"keys: { masterSecret: "secrets/master-secret","#)
+        try replaceSecret("master-secret", "ab")
+        #expect(try await run("keys", "create", "--content", "derived").status == 0)
+        try await create()
+        #expect(try findings(of: await verify("--config", fixture.configuration)) == [])
+
+        try replaceSecret("master-secret", "cd")
+        let made = try await run("backup", "create", "--output", elsewhere.path("other"))
+        #expect(made.status == 1 && made.messages.contains("keys.masterSecret is not the secret"), "\(made.messages)")
+        #expect(!FileManager.default.fileExists(atPath: elsewhere.path("other")))
+        let verified = try await verify("--config", fixture.configuration)
+        #expect(verified.status == 1)
+        #expect(try findings(of: verified) == ["secretDiffers keys.masterSecret"])
+        // The proof alone says so if the manifest has the fingerprint of the wrong secret.
+        try reseal { manifest in manifest.fingerprints.removeAll { $0.name == "keys.masterSecret" } }
+        #expect(
+            try findings(of: await verify("--config", fixture.configuration)) == ["secretDiffers keys.masterSecret"])
+    }
+
     @Test func failsWithAnotherKeyEncryptionKey() async throws {
         try await fill()
         try replaceSecret("key-encryption-key", "ab")

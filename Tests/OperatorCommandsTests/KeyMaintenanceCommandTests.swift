@@ -181,6 +181,110 @@ import Testing
         #expect(again["key"]?.string == made["key"]?.string)
     }
 
+    private func deriveKeys(_ digits: String = "ef") throws {
+        try writeSecret(digits, to: "secrets/master-secret")
+        try configure("keys: {", #"keys: { allowReveal: true, masterSecret: "secrets/master-secret","#)
+    }
+
+    private func create(_ words: String...) async throws -> (kid: String, key: String) {
+        let run = try await LatchkeyProcess(
+            arguments: ["keys", "create", "--config", fixture.configuration, "--reveal", "--json"] + words)
+        try #require(run.status == 0, "\(run.messages)")
+        let made = try run.object()
+        return (try #require(made["kid"]?.string), try #require(made["key"]?.string))
+    }
+
+    /// The key id of an order for the same names. So the order finds the key, or makes it again in an empty store.
+    private func derivedKeyID(
+        of content: String, _ label: TrackLabel?, period: UInt32? = nil, taken: Set<KeyID> = []
+    ) throws -> KeyID {
+        let secret = SharedSecret(SecretBytes(copying: [UInt8](repeating: 0xEF, count: 32)))
+        return try KeyDerivation(masterSecret: secret, version: 1).deriveKeyID(
+            contentID: ContentID(content), trackLabel: label, periodIndex: period, taken: taken)
+    }
+
+    @Test func createsKeysUnderTheKeyIDsOfOrders() async throws {
+        try deriveKeys()
+        let hd = try TrackLabel("HD")
+        let plain = try await create("--content", "movie-1")
+        #expect(try plain.kid == derivedKeyID(of: "movie-1", nil).description)
+        let first = try await create("--content", "movie-2", "--track", "HD", "--period", "3")
+        let derived = try derivedKeyID(of: "movie-2", hd, period: 3)
+        #expect(first.kid == derived.description)
+        // Without --another there is never a second key.
+        #expect(try await keys("create", "--content", "movie-2", "--track", "HD", "--period", "3").status == 1)
+        let second = try await create("--content", "movie-2", "--track", "HD", "--period", "3", "--another")
+        #expect(try second.kid == derivedKeyID(of: "movie-2", hd, period: 3, taken: [derived]).description)
+        #expect(Set([plain.key, first.key, second.key]).count == 3)
+
+        try configure("sqlite:latchkey.db", "sqlite:empty.db")
+        let again = try await create("--content", "movie-2", "--track", "HD", "--period", "3")
+        #expect(again == first)
+    }
+
+    @Test func passesOverKeyIDsThatAreTaken() async throws {
+        try deriveKeys()
+        let withdrawn = try await create("--content", "movie-1")
+        #expect(try await keys("delete", "--kid", withdrawn.kid).status == 0)
+        let next = try derivedKeyID(of: "movie-1", nil, taken: [KeyID(parsing: withdrawn.kid)])
+        #expect(try await create("--content", "movie-1").kid == next.description)
+
+        // The id of another key, and of another content.
+        let ofKey = try derivedKeyID(of: "movie-2", nil)
+        let ofContent = try derivedKeyID(of: "movie-2", nil, taken: [ofKey])
+        let imports: [[String]] = [
+            ["--content", "other", "--kid", "\(ofKey)"], ["--content", "\(ofContent)", "--kid", Self.kid],
+        ]
+        for words in imports {
+            let run = try await LatchkeyProcess(
+                arguments: ["keys", "import", "--config", fixture.configuration, "--key", Self.key, "--iv", Self.iv]
+                    + words)
+            try #require(run.status == 0, "\(run.messages)")
+        }
+        let third = try derivedKeyID(of: "movie-2", nil, taken: [ofKey, ofContent])
+        #expect(try await create("--content", "movie-2").kid == third.description)
+    }
+
+    /// With a wrong file, a command that derives nothing must not keep the daemon from using the right one.
+    @Test func commandsThatDeriveNothingStoreNoProof() async throws {
+        try await importOne()
+        try deriveKeys("01")
+        let commands = [
+            ["keys", "list"], ["keys", "show", "--kid", Self.kid],
+            ["keys", "alias", "--kid", Self.kid, "--alias", "another"],
+            ["keys", "export", "--content", "movie-1", "--format", "json", "--reveal"], ["store", "check"],
+            ["keys", "import", "--content", "movie-2", "--key", Self.key, "--iv", Self.iv], ["keys", "rewrap"],
+        ]
+        for command in commands {
+            let run = try await LatchkeyProcess(arguments: command + ["--config", fixture.configuration])
+            #expect(run.status == 0, "\(command): \(run.messages)")
+        }
+        try writeSecret("ef", to: "secrets/master-secret")
+        _ = try await create("--content", "movie-3")
+        try writeSecret("01", to: "secrets/master-secret")
+        for command in commands {
+            let run = try await LatchkeyProcess(arguments: command + ["--config", fixture.configuration])
+            #expect(run.status == 1, "\(command)")
+            #expect(run.messages.contains("restore the right file"), "\(run.messages)")
+        }
+    }
+
+    /// Two live keys of a track: orders by track are refused, so the operator is told.
+    @Test func tellsThatATrackHasTwoKeys() async throws {
+        let first = try await keys("create", "--content", "movie-1", "--track", "HD", "--kid", Self.kid)
+        #expect(first.status == 0 && !first.messages.contains("note"), "\(first.messages)")
+        #expect(try await keys("delete", "--kid", Self.kid).status == 0)
+        let second = try await keys("create", "--content", "movie-1", "--track", "HD", "--kid", Self.otherKID)
+        #expect(second.status == 0 && !second.messages.contains("note"), "\(second.messages)")
+        let restored = try await keys("delete", "--kid", Self.kid, "--restore")
+        #expect(restored.status == 0 && restored.messages.contains("order that names no kid is refused"))
+        let other = try await keys("create", "--content", "movie-1", "--another", "--track", "SD")
+        #expect(other.status == 0 && other.messages.contains("3 keys now"), "\(other.messages)")
+        #expect(!other.messages.contains("is refused"))
+        let another = try await keys("create", "--content", "movie-1", "--another", "--track", "HD")
+        #expect(another.status == 0 && another.messages.contains("3 live keys"), "\(another.messages)")
+    }
+
     @Test func aliasesWithdrawsAndDeletes() async throws {
         try await importOne()
         #expect(try await keys("alias", "--kid", Self.kid, "--alias", "hex:00ff").status == 0)

@@ -147,7 +147,7 @@ import Testing
         try fixture.folder.write(
             text.replacing(
                 "keys: {",
-                with: "keys: { allowReveal: true, material: \"derived\", masterSecret: \"secrets/master-secret\","
+                with: "keys: { allowReveal: true, masterSecret: \"secrets/master-secret\","
             ).utf8, to: "latchkey.json5")
         let key = try #require(try await rotate("--track", "SD")["keys"]?.array?.first?.object)
         let kid = try #require(key["kid"]?.string)
@@ -159,6 +159,16 @@ import Testing
             contentID: ContentID(try #require(shown["content"]?.string)), keyID: KeyID(parsing: kid), periodIndex: 1)
         #expect(shown["key"]?.string == Hexadecimal.encode(expected.key.bytes.revealed()))
         #expect(shown["iv"]?.string == Hexadecimal.encode(expected.iv.bytes))
+
+        // The id of a content is no key id any more. The period gets the next one.
+        let spelled = try derivation.deriveKeyID(
+            contentID: ContentID("news"), trackLabel: TrackLabel("SD"), periodIndex: 2)
+        #expect(try await run(["create", "--content", "\(spelled)"]).status == 0)
+        let second = try await rotate("--track", "SD")
+        #expect(made(second) == ["2 SD stored"])
+        let passed = try derivation.deriveKeyID(
+            contentID: ContentID("news"), trackLabel: TrackLabel("SD"), periodIndex: 2, taken: [spelled])
+        #expect(second["keys"]?.array?.first?.object?["kid"]?.string == passed.description)
 
         // A withdrawn key is replaced by another one. An empty database gets the first one again.
         #expect(try await run(["delete", "--kid", kid]).status == 0)

@@ -35,7 +35,7 @@ import Testing
           },
           keys: {
             keyEncryptionKeyVersion: 2, olderKeyEncryptionKeys: [{ version: 1, key: "secrets/older" }],
-            material: "derived", masterSecret: "secrets/master",
+            masterSecret: "secrets/master",
           },
           ledger: { keyVersion: 3, olderKeys: [{ version: 1, key: "secrets/older-ledger" }] },
           storage: { url: "postgresql://latchkey@localhost/latchkey", password: "secrets/password" },

@@ -37,14 +37,16 @@ import Testing
         #expect(file.warnings.isEmpty)
     }
 
-    /// Without a choice, a master secret decides how new keys are made.
-    @Test(
-        arguments: [
-            ("", .random), (#"masterSecret: "s""#, .derived), (#"masterSecret: "s", material: "random""#, .random),
-        ] as [(String, Configuration.Keys.Material)])
-    func derivesKeysIfThereIsAMasterSecret(fields: String, material: Configuration.Keys.Material) throws {
-        let text = ConfigurationText.make(rest: "keys: { \(fields) },")
-        #expect(try ConfigurationText.parse(text).configuration.keys.material == material)
+    /// A master secret alone decides how new keys are made. The field that decided it before is refused.
+    @Test func derivesKeysIfThereIsAMasterSecret() throws {
+        func warning(_ fields: String) throws -> RandomKeysWarning? {
+            let text = ConfigurationText.make(rest: "keys: { \(fields) },")
+            return RandomKeysWarning(try ConfigurationText.parse(text).configuration)
+        }
+        #expect(try warning("") == .randomKeys)
+        #expect(try warning("masterSecretVersion: 2") == .randomKeys)
+        #expect(try warning(#"masterSecret: "s""#) == nil)
+        #expect(throws: ConfigurationError.self) { try warning(#"masterSecret: "s", material: "derived""#) }
     }
 
     @Test func readsWhatIsWritten() throws {

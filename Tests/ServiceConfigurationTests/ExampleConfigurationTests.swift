@@ -74,7 +74,7 @@ import Testing
         "fairplay.credentials[0].spcVersion3", "fairplay.spcVersion3", "fairplay.protocolVersions",
         "fairplay.allowTestCredentials", "fairplay.offlineEnd",
         "keys.keyEncryptionKey",
-        "keys.keyEncryptionKeyVersion", "keys.olderKeyEncryptionKeys", "keys.material", "keys.masterSecretVersion",
+        "keys.keyEncryptionKeyVersion", "keys.olderKeyEncryptionKeys", "keys.masterSecretVersion",
         "keys.allowReveal",
         "keys.skdTemplate",
         "storage.url", "ledger.mode", "ledger.key", "ledger.pseudonymKey", "ledger.retention", "ledger.checkpointEvery",

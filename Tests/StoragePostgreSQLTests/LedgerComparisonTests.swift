@@ -3,6 +3,7 @@ import ContentKeys
 import DatabaseSupport
 import KeyCrypto
 import Records
+import Synchronization
 import TestSupport
 import Testing
 
@@ -136,6 +137,32 @@ import Testing
         try PostgreSQLStore.check(database.settings(), keyRing: SampleKeys.keyRing(), secrets: Self.secrets(1))
         try open(1).close()
         #expect(try database.integer("SELECT count(*) FROM secret_proof") == 1)
+    }
+
+    /// A node without a master secret makes random keys beside the derived ones of other nodes.
+    @Test func tellsOnceThatTheMasterSecretIsNotConfigured() throws {
+        let told = Mutex(0)
+        func open(_ secrets: SharedSecrets) throws {
+            try PostgreSQLStore.open(
+                database.settings(), keyRing: SampleKeys.keyRing(), secrets: secrets,
+                noteUnconfigured: { _ in told.withLock { $0 += 1 } }
+            ).close()
+        }
+        func check(_ secrets: SharedSecrets) throws -> SecretProof.Name? {
+            try PostgreSQLStore.check(database.settings(), keyRing: SampleKeys.keyRing(), secrets: secrets)
+        }
+        let secrets = try Self.secrets(1)
+        var deriving = secrets
+        let key = try HMACSHA256Key(SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+        try deriving.add(.masterSecret, current: key, version: 1)
+        try open(secrets)
+        try open(deriving.onlyCompared)
+        #expect(try database.integer("SELECT count(*) FROM secret_proof") == 1)
+        try open(deriving)
+        #expect(try check(deriving) == nil && told.withLock { $0 } == 0)
+        #expect(try check(secrets) == .masterSecret)
+        try open(secrets)
+        #expect(told.withLock { $0 } == 1)
     }
 
     @Test func aCheckMakesNoSchema() throws {

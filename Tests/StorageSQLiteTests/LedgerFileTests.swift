@@ -85,6 +85,23 @@ import Testing
         _ = try file().prepare(Self.secrets(1))
     }
 
+    @Test func namesAMasterSecretThatIsNotConfigured() throws {
+        #expect(try file().unconfigured(.none) == nil, "there is no file yet")
+        _ = try file().prepare(Self.secrets(1))
+        #expect(try file().unconfigured(Self.secrets(1)) == nil)
+        var deriving = try Self.secrets(1)
+        try deriving.add(.masterSecret, current: Self.key(7), version: 1)
+        _ = try file().prepare(deriving)
+        #expect(try file().unconfigured(Self.secrets(1)) == .masterSecret)
+        #expect(try file().unconfigured(deriving) == nil)
+        var other = try Self.secrets(1)
+        try other.add(.masterSecret, current: Self.key(8), version: 1)
+        try SecretProofCheck.run(path: folder.database, secrets: deriving)
+        #expect(throws: StorageOpeningError.secretDiffers(.masterSecret)) {
+            try SecretProofCheck.run(path: folder.database, secrets: other)
+        }
+    }
+
     @Test func aCheckFindsAnotherKeyEncryptionKey() throws {
         _ = try SQLiteKeyStore.open(path: folder.database, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
         try file().check(.none, SampleKeys.keyRing())

@@ -127,19 +127,23 @@ package final class KeyDesk: Sendable {
 
     // MARK: - Keys
 
-    /// Passes over the derived key ids of withdrawn keys.
+    /// Passes over derived key ids that withdrawn keys and other contents have.
     private func provided(
-        _ order: KeyOrder, mayCreate: Bool, withdrawn: Set<KeyID> = [], now: Int64
+        _ order: KeyOrder, mayCreate: Bool, now: Int64
     ) async throws(KeyDeskError) -> [DeliveredKey] {
-        let wishes = try order.keys.map { (key) throws(KeyDeskError) in
-            try KeyWish(key, of: order.contentID, derivation, passingOver: withdrawn, now: now)
-        }
-        do throws(KeyDeskError) {
-            return try await provided(wishes, of: order, mayCreate: mayCreate)
-        } catch .conflict(let keyID, .withdrawn)
-            where wishes.contains(where: { $0.identity == .track && $0.record.keyID == keyID })
-        {
-            return try await provided(order, mayCreate: mayCreate, withdrawn: withdrawn.union([keyID]), now: now)
+        var taken: Set<KeyID> = []
+        while true {
+            let wishes = try order.keys.map { (key) throws(KeyDeskError) in
+                try KeyWish(key, of: order.contentID, derivation, passingOver: taken, now: now)
+            }
+            do throws(KeyDeskError) {
+                return try await provided(wishes, of: order, mayCreate: mayCreate)
+            } catch {
+                guard let keyID = error.takenKeyID,
+                    wishes.contains(where: { $0.identity == .track && $0.record.keyID == keyID }),
+                    taken.count < KeyDerivation.takenKeyIDsMaximum * wishes.count, taken.insert(keyID).inserted
+                else { throw error }
+            }
         }
     }
 
@@ -380,6 +384,15 @@ package enum KeyDeskError: Error, Equatable, Sendable {
             }
     }
 
+    /// As `KeyProvisionError.takenKeyID`.
+    fileprivate var takenKeyID: KeyID? {
+        switch self {
+        case .conflict(let keyID, let conflict): KeyProvisionError.conflict(keyID, conflict).takenKeyID
+        case .store(let error): error.takenKeyID
+        case .ivEqualsKey, .creationNotAllowed, .ledger, .cryptography: nil
+        }
+    }
+
     /// Whether the store cannot be asked now, so that remembered keys may be delivered.
     fileprivate var isOutageOfStore: Bool {
         switch self {
@@ -393,7 +406,7 @@ extension KeyWish {
     /// Makes the wish for a key of an order. Bytes that the order does not give are derived, or random if there is no
     /// derivation.
     fileprivate init(
-        _ key: KeyOrder.Key, of contentID: ContentID, _ derivation: KeyDerivation?, passingOver withdrawn: Set<KeyID>,
+        _ key: KeyOrder.Key, of contentID: ContentID, _ derivation: KeyDerivation?, passingOver taken: Set<KeyID>,
         now: Int64
     ) throws(KeyDeskError) {
         let keyID: KeyID
@@ -402,7 +415,7 @@ extension KeyWish {
             if let given = key.keyID {
                 keyID = given
             } else {
-                keyID = try Self.keyID(of: key, contentID, derivation, passingOver: withdrawn)
+                keyID = try Self.keyID(of: key, contentID, derivation, passingOver: taken)
             }
             if let derivation {
                 made = try derivation.derive(contentID: contentID, keyID: keyID, periodIndex: key.periodIndex)
@@ -430,12 +443,15 @@ extension KeyWish {
     }
 
     /// Derived keys have derived key ids, so that the same order makes the same key again, even in an empty store.
+    ///
+    /// A key with given bytes has a random key id. If the store lost such a key, a later order without bytes must not
+    /// make another key under the id that players know.
     private static func keyID(
-        of key: KeyOrder.Key, _ contentID: ContentID, _ derivation: KeyDerivation?, passingOver withdrawn: Set<KeyID>
+        of key: KeyOrder.Key, _ contentID: ContentID, _ derivation: KeyDerivation?, passingOver taken: Set<KeyID>
     ) throws(CryptoError) -> KeyID {
-        guard let derivation else { return try KeyGeneration.generateKeyID() }
+        guard let derivation, key.key == nil else { return try KeyGeneration.generateKeyID() }
         return try derivation.deriveKeyID(
-            contentID: contentID, trackLabel: key.track.label, periodIndex: key.periodIndex, withdrawn: withdrawn)
+            contentID: contentID, trackLabel: key.track.label, periodIndex: key.periodIndex, taken: taken)
     }
 
     /// Makes the wish for a key of a list. Only the store has its bytes; the placeholder bytes of the wish are never

@@ -28,22 +28,24 @@ package struct PeriodDesk: Sendable {
     /// Returns the keys of a period, one for each track, and makes missing ones. All become durable together, or none.
     /// `now` is in seconds since 1970.
     ///
-    /// Derived keys have derived key ids, so that the same keys are made again in an empty store.
+    /// Derived keys have derived key ids, so that the same keys are made again in an empty store. Ids that withdrawn
+    /// keys and other contents have are passed over.
     package func make(
         _ period: UInt32, of contentID: ContentID, for tracks: [PeriodTrack], scheme: EncryptionScheme, now: Int64
     ) async throws(KeyProvisionError) -> Made {
-        var withdrawn: Set<KeyID> = []
+        var taken: Set<KeyID> = []
         while true {
             let wishes = try tracks.map { (track) throws(KeyProvisionError) in
                 KeyWish(
-                    record: try record(
-                        of: track, period, contentID, scheme: scheme, passingOver: withdrawn, now: now),
+                    record: try record(of: track, period, contentID, scheme: scheme, passingOver: taken, now: now),
                     identity: .track)
             }
             do throws(KeyProvisionError) {
                 return Made(period: period, keys: try await provider.provide(wishes))
-            } catch .conflict(let keyID, .withdrawn) where withdrawn.insert(keyID).inserted {
-                continue
+            } catch {
+                guard let keyID = error.takenKeyID, taken.count < KeyDerivation.takenKeyIDsMaximum * tracks.count,
+                    wishes.contains(where: { $0.record.keyID == keyID }), taken.insert(keyID).inserted
+                else { throw error }
             }
         }
     }
@@ -84,12 +86,12 @@ package struct PeriodDesk: Sendable {
 
     private func record(
         of track: PeriodTrack, _ period: UInt32, _ contentID: ContentID, scheme: EncryptionScheme,
-        passingOver withdrawn: Set<KeyID>, now: Int64
+        passingOver taken: Set<KeyID>, now: Int64
     ) throws(KeyProvisionError) -> ContentKeyRecord {
         do {
             let keyID =
                 try derivation?.deriveKeyID(
-                    contentID: contentID, trackLabel: track.track.label, periodIndex: period, withdrawn: withdrawn)
+                    contentID: contentID, trackLabel: track.track.label, periodIndex: period, taken: taken)
                 ?? KeyGeneration.generateKeyID()
             var attributes = ContentKeyAttributes(
                 keyID: keyID, contentID: contentID, track: track.track, periodIndex: period, scheme: scheme,

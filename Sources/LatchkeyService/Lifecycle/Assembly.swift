@@ -127,7 +127,7 @@ struct Assembly {
     private static func openStorage(
         _ loaded: LoadedConfiguration, _ clock: TrustedClock, logger: Logger, _ running: inout RunningParts
     ) throws(DaemonError) -> OpenedStorage {
-        let storage = try OpenedStorage.open(loaded, clock)
+        let storage = try OpenedStorage.open(loaded, clock, logger)
         guard let shared = storage.shared else { return storage }
         running.add(.storage) { shared.close() }
         if let away = shared.initialAbsence {

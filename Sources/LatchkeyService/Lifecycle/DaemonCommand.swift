@@ -7,6 +7,7 @@ import Glibc
 import HTTPMessages
 import KeyCrypto
 import POSIXSockets
+import Records
 import ServiceConfiguration
 import StoragePostgreSQL
 import StorageSQLite
@@ -85,7 +86,9 @@ package enum DaemonCommand {
             for source in loaded.keySources {
                 context.note("note: entitlement.issuers[\(source.index)].keysURL: \(source); it is not fetched now")
             }
-            if arguments.value(check) == "full" { try checkStores(loaded) }
+            if arguments.value(check) == "full", try checkStores(loaded) != nil {
+                context.note("warning: \(RandomKeysWarning.besideDerivedKeys)")
+            }
             try context.print("\(path): good")
         } else {
             do throws(CommandError) {
@@ -146,18 +149,20 @@ package enum DaemonCommand {
 
     /// Checks that the stores open and belong to the configured secrets, and changes nothing.
     ///
-    /// A store that does not exist yet is good.
-    private static func checkStores(_ loaded: LoadedConfiguration) throws(CommandError) {
+    /// A store that does not exist yet is good. Returns the secret that a store was used with and that is not
+    /// configured; nil if there is none.
+    private static func checkStores(_ loaded: LoadedConfiguration) throws(CommandError) -> SecretProof.Name? {
         let file = LedgerFile(
             path: loaded.databasePath, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
+        let failure = { (error: StorageOpeningError) in DaemonError.store(path: loaded.databasePath, error) }
         do throws(DaemonError) {
-            try wrap(
-                { (error: StorageOpeningError) in DaemonError.store(path: loaded.databasePath, error) },
-                try file.check(loaded.sharedSecrets, loaded.postgreSQL == nil ? loaded.keyRing : nil))
-            guard let settings = loaded.postgreSQL else { return }
-            try wrap(
+            try wrap(failure, try file.check(loaded.sharedSecrets, loaded.postgreSQL == nil ? loaded.keyRing : nil))
+            let unconfigured = try wrap(failure, try file.unconfigured(loaded.sharedSecrets))
+            guard let settings = loaded.postgreSQL else { return unconfigured }
+            let sharedUnconfigured = try wrap(
                 DaemonError.postgreSQL,
                 try PostgreSQLStore.check(settings, keyRing: loaded.keyRing, secrets: loaded.sharedSecrets))
+            return sharedUnconfigured ?? unconfigured
         } catch {
             throw .failed(error.description)
         }
@@ -179,6 +184,9 @@ package enum DaemonCommand {
             logger.warning("configuration", [.string("warning", "\(warning)")])
         }
         if let warning = KeyURIWarning(file.configuration) {
+            logger.warning("configuration", [.string("warning", "\(warning)")])
+        }
+        if let warning = RandomKeysWarning(file.configuration) {
             logger.warning("configuration", [.string("warning", "\(warning)")])
         }
         for (name, warning) in credentialWarnings(loaded, context) {
@@ -248,21 +256,5 @@ package enum DaemonCommand {
         } catch {
             return error
         }
-    }
-}
-
-/// A warning: new keys are random, so only the database has them.
-///
-/// A database that is restored from an older copy lacks the newest keys. A packager that asks for one of them again
-/// gets another key, and content that was packaged before never plays again.
-struct RandomKeysWarning: Equatable, Sendable, CustomStringConvertible {
-    /// Nil if keys are derived.
-    init?(_ configuration: Configuration) {
-        guard configuration.keys.material == .random else { return nil }
-    }
-
-    var description: String {
-        "keys: random keys that are newer than the last backup are lost if the database is lost; name a masterSecret to"
-            + " derive them"
     }
 }

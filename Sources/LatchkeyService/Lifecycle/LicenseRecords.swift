@@ -71,6 +71,9 @@ final class LicenseRecords: Sendable {
         let acceptance: ClockAcceptance
         do throws(StorageOpeningError) {
             chain = try file.prepare(loaded.sharedSecrets)
+            if try file.unconfigured(loaded.sharedSecrets) != nil {
+                logger.warning("configuration", [.string("warning", "\(RandomKeysWarning.besideDerivedKeys)")])
+            }
             (store, acceptance) = try Self.open(loaded, chain, clock, on: loops.requests.loops)
         } catch {
             throw .store(path: path, error)

@@ -20,14 +20,20 @@ enum OpenedStorage {
     /// PostgreSQL may be unreachable when the daemon starts, and later.
     case postgreSQL(PostgreSQLStore)
 
-    static func open(_ loaded: LoadedConfiguration, _ clock: TrustedClock) throws(DaemonError) -> OpenedStorage {
+    static func open(
+        _ loaded: LoadedConfiguration, _ clock: TrustedClock, _ logger: Logger
+    ) throws(DaemonError) -> OpenedStorage {
         guard let settings = loaded.postgreSQL else { return .sqlite(try openFile(loaded)) }
         return .postgreSQL(
             try wrap(
                 DaemonError.postgreSQL,
                 try PostgreSQLStore.open(
-                    settings, keyRing: loaded.keyRing, secrets: loaded.sharedSecrets, mayBeAway: true
-                ) { clock.note($0) }))
+                    settings, keyRing: loaded.keyRing, secrets: loaded.sharedSecrets, mayBeAway: true,
+                    noteTime: { clock.note($0) },
+                    noteUnconfigured: { _ in
+                        logger.warning(
+                            "configuration", [.string("warning", "\(RandomKeysWarning.besideDerivedKeys)")])
+                    })))
     }
 
     private static func openFile(_ loaded: LoadedConfiguration) throws(DaemonError) -> SQLiteKeyStore {

@@ -74,8 +74,9 @@ extension Command {
             configuration comes from the backup, files outside of its folder need --allow-folder. Run it as the daemon's user, while the daemon is stopped; until the
             database is in its place, no daemon starts with it.
 
-            The restore is recorded in the ledger. What happened after the backup is lost: licences given, uses spent, revocations, keys.
-            Derived keys are made again when they are asked for; random keys are lost for good. Beside PostgreSQL, latchkey ledger
+            The restore is recorded in the ledger. What happened after the backup is lost: licences given, uses spent, revocations, keys,
+            withdrawals of keys, windows, schedules and aliases. Derived keys are made again when they are asked for; random keys are lost
+            for good. A withdrawn key is in use again, so repeat withdrawals before packagers ask. Beside PostgreSQL, latchkey ledger
             rejoin takes what the copy of the ledger has.
 
             Never let the old node run again: both would give licences under one id.

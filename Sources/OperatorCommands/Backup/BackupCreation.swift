@@ -119,12 +119,12 @@ struct BackupCreation {
             try body())
     }
 
-    /// The copy is verified as far as the daemon does it when it starts: schema, key-encryption keys, ledger key, and
-    /// the ledger's end.
+    /// The copy is verified as far as the daemon does it when it starts: schema, key-encryption keys, master secret,
+    /// ledger key, and the ledger's end. With another master secret, a restored node would not start.
     private func copyDatabase(to folder: BackupFolder) throws(CommandError) -> (StoreSummary, LedgerChain) {
         let path = file.configuration.storage.databasePath
         let copy = folder.path(of: .database)
-        let ring = RestoredSecrets(file, nil, context).keyRing
+        let secrets = RestoredSecrets(file, nil, context)
         var progress = CommandProgress(context, unit: "pages")
         defer { progress.clear() }
         do throws(StorageOpeningError) {
@@ -132,7 +132,7 @@ struct BackupCreation {
                 progress.show(done, share: Double(done) / Double(max(total, 1)))
             }
             let ledger = LedgerFile(path: copy, keys: keys, label: file.configuration.nodeLabel)
-            try ledger.check(.none, ring)
+            try ledger.check(secrets.masterSecret, secrets.keyRing)
             return (try StoreSummary.read(path: copy), try ledger.chain())
         } catch .fileNotUsable(let failed, let error) where failed != path {
             throw .failed("cannot write the backup: \(failed): \(SystemText.description(of: error))")

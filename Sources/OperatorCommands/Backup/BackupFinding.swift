@@ -51,7 +51,8 @@ enum BackupFinding {
         case .otherNode(let node, let here):
             "the backup is of node \(node), and the database of this configuration is of node \(here)"
         case .secretMissing(let name): "\(name) is missing: no such file can be read"
-        case .secretDiffers(let name): "\(name) differs: it is not the one of the time of the backup"
+        case .secretDiffers(let name):
+            "\(name) differs: it is not the one of the time of the backup, or not the one that its database was used with"
         case .sealedFileDiffers(let name):
             "\(BackupManifest.Part.secrets.rawValue): \(name) is not what the manifest says"
         case .key(let finding): finding.text

@@ -161,6 +161,7 @@ struct BackupVerification {
         guard isSealed else { return }
         try verifyLedger(chain, checkpoint)
         if manifest.shared == nil { try checkKeys(secrets) }
+        try checkMasterSecret(secrets)
     }
 
     private mutating func note(_ comparison: SecretComparison) {
@@ -244,6 +245,21 @@ struct BackupVerification {
             throw .failed("cannot read \(path): \(error.explanation)")
         }
         findings += found.map(BackupFinding.key)
+    }
+
+    /// The fingerprints only say that the configuration still has the master secret of the time of the backup. The
+    /// proof says whether keys were derived from it.
+    private mutating func checkMasterSecret(_ secrets: RestoredSecrets) throws(CommandError) {
+        let path = folder.path(of: .database)
+        do throws(StorageOpeningError) {
+            try SecretProofCheck.run(path: path, secrets: secrets.masterSecret)
+        } catch .secretDiffers(let name) {
+            if !findings.contains(where: { $0.isAbout(name.rawValue) }) {
+                findings.append(.secretDiffers(name.rawValue))
+            }
+        } catch {
+            throw .failed("cannot read \(path): \(error.explanation)")
+        }
     }
 
     private static func attempt<Value>(_ body: () throws(CryptoError) -> Value) throws(CommandError) -> Value {

@@ -57,6 +57,8 @@ struct RestoredSecrets {
     /// Nil if the configuration's files do not give them.
     let ledgerKeys: LedgerKeys?
     let keyRing: KeyRing?
+    /// The master secret; empty without one, or if its file cannot be read.
+    let masterSecret: SharedSecrets
 
     init(_ file: ConfigurationFile, _ sealed: SealedFiles?, _ context: CommandContext) {
         files = ConfiguredFiles(file, sealed, context)
@@ -64,5 +66,6 @@ struct RestoredSecrets {
             file, environment: context.environment, substitutes: sealed?.substitutes ?? [:])
         ledgerKeys = loader.ledgerKeys()
         keyRing = loader.keyEncryptionKey().flatMap { loader.keyRing($0) }
+        masterSecret = loader.masterSecret() ?? .none
     }
 }

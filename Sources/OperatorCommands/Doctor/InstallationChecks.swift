@@ -82,6 +82,7 @@ struct InstallationChecks {
         do throws(StorageOpeningError) {
             try file.check(loaded.sharedSecrets, loaded.postgreSQL == nil ? loaded.keyRing : nil)
             found.append(.good("store.sqlite", "\(loaded.databasePath) opens, and its proofs hold"))
+            if try file.unconfigured(loaded.sharedSecrets) != nil { found.append(Self.missingMasterSecret) }
         } catch {
             found.append(
                 .bad(
@@ -90,16 +91,22 @@ struct InstallationChecks {
         }
         guard let settings = loaded.postgreSQL else { return found }
         do throws(PostgreSQLOpeningError) {
-            try PostgreSQLStore.check(settings, keyRing: loaded.keyRing, secrets: loaded.sharedSecrets)
+            let unconfigured = try PostgreSQLStore.check(
+                settings, keyRing: loaded.keyRing, secrets: loaded.sharedSecrets)
             found.append(.good("store.postgresql", "PostgreSQL answers, and its proofs hold"))
+            if unconfigured != nil { found.append(Self.missingMasterSecret) }
         } catch {
             found.append(
                 .bad(
-                    "store.postgresql", "\(error)",
+                    "store.postgresql", error.explanation,
                     remedy: "if a proof does not hold, this node has another secret than the others"))
         }
         return found
     }
+
+    private static let missingMasterSecret = DoctorFinding.warning(
+        "store.masterSecret", "\(RandomKeysWarning.besideDerivedKeys)",
+        remedy: "copy the file of the secret from another node, and name it in keys.masterSecret")
 
     private var disk: DoctorFinding {
         guard let space = try? DiskSpace.measure(loaded.databasePath) else {

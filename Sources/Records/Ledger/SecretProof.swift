@@ -59,6 +59,16 @@ package struct SharedSecrets: Equatable, Sendable {
     }
 
     private(set) var secrets: [Secret] = []
+    /// Whether `establish` stores the proofs of new secrets.
+    private var addsProofs = true
+
+    /// The same secrets for a program that makes nothing with them: no proof is stored, because the file of a new
+    /// secret may be wrong.
+    package var onlyCompared: SharedSecrets {
+        var compared = self
+        compared.addsProofs = false
+        return compared
+    }
 
     /// Returns the same secrets, except for `name`, which is taken from `other`.
     package func taking(_ name: SecretProof.Name, from other: SharedSecrets) -> SharedSecrets {
@@ -125,6 +135,15 @@ extension SharedSecrets {
         for secret in secrets where !secret.isKnown(among: proofs) { throw .differs(secret.name) }
     }
 
+    /// Returns the optional secret that a database was used with, if the configuration has none: the master secret.
+    /// Then this node makes random keys, although keys were derived.
+    package func unconfigured<Table: SecretProofTable & ~Copyable>(
+        in table: inout Table
+    ) throws(Table.Failure) -> SecretProof.Name? {
+        guard !secrets.contains(where: { $0.name == .masterSecret }) else { return nil }
+        return try table.secretProofs().contains { $0.name == .masterSecret } ? .masterSecret : nil
+    }
+
     /// Adds the proofs of secrets that are new in a database. Compares nothing, because an operator has replaced the
     /// secrets on purpose.
     package func replace<Table: SecretProofTable & ~Copyable>(in table: inout Table) throws(Table.Failure) {
@@ -137,7 +156,7 @@ extension SharedSecrets {
     }
 
     /// Compares the secrets with the proofs in a database, and adds the proofs of new secrets. Removes the proofs of
-    /// older secrets that are no longer configured as retired.
+    /// older secrets that are no longer configured as retired. If the secrets are `onlyCompared`, nothing is written.
     ///
     /// A new secret is accepted only if the older one is configured as retired. A node that still uses the older secret
     /// is not refused, and removes nothing, because nodes change their secrets one after the other.
@@ -147,6 +166,7 @@ extension SharedSecrets {
         // Nothing is written for a secret that does not belong here, because its proof would make all other nodes
         // refuse the database.
         try check(in: &table)
+        guard addsProofs else { return }
         let proofs = try wrap(SecretProofError<Table.Failure>.database, try table.secretProofs())
         for secret in secrets {
             let known = proofs.filter(secret.isComparable)

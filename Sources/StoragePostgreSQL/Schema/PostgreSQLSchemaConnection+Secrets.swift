@@ -13,6 +13,12 @@ extension PostgreSQLSchemaConnection {
         }
     }
 
+    /// Returns the secret that the database was used with and that is not configured; nil if there is none.
+    func unconfigured(_ secrets: SharedSecrets) throws(PostgreSQLOpeningError) -> SecretProof.Name? {
+        var database = self
+        return try secrets.unconfigured(in: &database)
+    }
+
     /// Stores the proofs of the new secrets of a reload.
     func replaceSecrets(_ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
         var database = self
@@ -20,11 +26,11 @@ extension PostgreSQLSchemaConnection {
     }
 
     /// Compares the configuration with all proofs in the database. Changes nothing. A schema that does not exist yet is
-    /// accepted.
-    func check(_ ring: KeyRing, _ secrets: SharedSecrets) throws(PostgreSQLOpeningError) {
+    /// accepted. Returns the secret that the database was used with and that is not configured.
+    func check(_ ring: KeyRing, _ secrets: SharedSecrets) throws(PostgreSQLOpeningError) -> SecretProof.Name? {
         var database = self
         switch try schemaState() {
-        case .empty: return
+        case .empty: return nil
         case .foreign: throw .foreignSchema(schema)
         case .migrated(let newest, let oldestProgram):
             let supported = Int64(PostgreSQLSchema.migrations.count)
@@ -35,12 +41,13 @@ extension PostgreSQLSchemaConnection {
         } catch {
             throw PostgreSQLOpeningError(error)
         }
-        guard try hasSecretProofs() else { return }
+        guard try hasSecretProofs() else { return nil }
         do throws(SecretProofError<PostgreSQLOpeningError>) {
             try secrets.check(in: &database)
         } catch {
             throw PostgreSQLOpeningError(error)
         }
+        return try unconfigured(secrets)
     }
 
     /// Whether the schema has the table of proofs, which older versions lack.

@@ -32,12 +32,15 @@ package final class PostgreSQLStore: Sendable {
     ///   - secrets: The secrets that each connection compares with the database's proofs, besides the key-encryption
     ///     keys.
     ///   - noteTime: Called with the database's time for each connection, before the connection is used.
+    ///   - noteUnconfigured: Called once, on any thread, if the database was used with a secret that `secrets` lacks.
     package static func open(
         _ settings: PostgreSQLSettings, keyRing: KeyRing, secrets: SharedSecrets = .none, mayBeAway: Bool = false,
-        noteTime: @escaping @Sendable (DatabaseTimeReading) -> Void = { _ in }
+        noteTime: @escaping @Sendable (DatabaseTimeReading) -> Void = { _ in },
+        noteUnconfigured: @escaping @Sendable (SecretProof.Name) -> Void = { _ in }
     ) throws(PostgreSQLOpeningError) -> PostgreSQLStore {
         let opener = SessionOpener(
-            settings: settings, ring: keyRing, secrets: ProvedSecrets(secrets), noteTime: noteTime)
+            settings: settings, ring: keyRing, secrets: ProvedSecrets(secrets, noteUnconfigured: noteUnconfigured),
+            noteTime: noteTime)
         let first: PostgreSQLConnection?
         var absence: PostgreSQLOpeningError?
         do throws(PostgreSQLOpeningError) {
@@ -80,9 +83,12 @@ package final class PostgreSQLStore: Sendable {
     }
 
     /// Compares all proofs in the database with the secrets of this node. Changes nothing. Blocks.
+    ///
+    /// Returns the secret that the database was used with and that is not configured; nil if there is none.
+    @discardableResult
     package static func check(
         _ settings: PostgreSQLSettings, keyRing: KeyRing, secrets: SharedSecrets
-    ) throws(PostgreSQLOpeningError) {
+    ) throws(PostgreSQLOpeningError) -> SecretProof.Name? {
         try SessionOpener(settings: settings, ring: keyRing, secrets: ProvedSecrets(secrets)).check()
     }
 

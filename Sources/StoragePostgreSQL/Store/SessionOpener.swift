@@ -76,11 +76,11 @@ struct SessionOpener: Sendable {
     }
 
     /// Compares all proofs on a connection of its own. Changes nothing. Blocks.
-    func check() throws(PostgreSQLOpeningError) {
+    func check() throws(PostgreSQLOpeningError) -> SecretProof.Name? {
         let connection = try wrap(PostgreSQLOpeningError.failed, try PostgreSQLConnection.connect(settings))
         guard connection.serverVersion >= Self.oldestServer else { throw .serverTooOld(connection.serverVersion) }
         let deadline = SystemMonotonicClock().monotonicTime + settings.limits.connect
-        try schema(on: connection, until: deadline).check(ring, secrets.current)
+        return try schema(on: connection, until: deadline).check(ring, secrets.current)
     }
 
     private func schema(on connection: PostgreSQLConnection, until deadline: MonotonicTime)
@@ -93,9 +93,14 @@ struct SessionOpener: Sendable {
 /// The secrets that each new connection compares with the database's proofs. A reload may replace them.
 final class ProvedSecrets: Sendable {
     private let state: Mutex<(secrets: SharedSecrets, isReplaced: Bool)>
+    private let noteUnconfigured: @Sendable (SecretProof.Name) -> Void
+    private let isNoted = Atomic<Bool>(false)
 
-    init(_ secrets: SharedSecrets) {
+    init(
+        _ secrets: SharedSecrets, noteUnconfigured: @escaping @Sendable (SecretProof.Name) -> Void = { _ in }
+    ) {
         state = Mutex((secrets, false))
+        self.noteUnconfigured = noteUnconfigured
     }
 
     var current: SharedSecrets { state.withLock { $0.secrets } }
@@ -112,5 +117,7 @@ final class ProvedSecrets: Sendable {
             state.withLock { if $0.secrets == secrets { $0.isReplaced = false } }
         }
         try database.establish(secrets)
+        guard !isNoted.load(ordering: .relaxed), let name = try database.unconfigured(secrets) else { return }
+        if !isNoted.exchange(true, ordering: .relaxed) { noteUnconfigured(name) }
     }
 }

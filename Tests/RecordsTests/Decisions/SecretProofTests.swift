@@ -61,6 +61,33 @@ import Testing
         #expect(Set(proofs).count == SecretProof.Name.allCases.count)
     }
 
+    private static func masterSecret(_ byte: UInt8, version: UInt32 = 1) throws -> SharedSecrets {
+        var secrets = SharedSecrets()
+        try secrets.add(.masterSecret, current: key(byte), version: version)
+        return secrets
+    }
+
+    /// With the proof of a wrong file, all nodes would refuse the right one.
+    @Test func storesNoProofOfSecretsThatAreOnlyCompared() throws {
+        var table = Table()
+        try Self.masterSecret(9).onlyCompared.establish(in: &table)
+        #expect(table.proofs == [])
+        try Self.masterSecret(2).establish(in: &table)
+        #expect(throws: Refusal.differs(.masterSecret)) { try Self.masterSecret(9).onlyCompared.establish(in: &table) }
+        try Self.masterSecret(9, version: 2).onlyCompared.establish(in: &table)
+        try Self.masterSecret(2).onlyCompared.establish(in: &table)
+        #expect(table.proofs.map(\.number) == [1])
+    }
+
+    @Test func namesAMasterSecretThatIsNotConfigured() throws {
+        var table = Table()
+        try Self.secrets(session: 2).establish(in: &table)
+        #expect(try Self.secrets(session: 2).unconfigured(in: &table) == nil)
+        try Self.masterSecret(3).establish(in: &table)
+        #expect(try Self.secrets(session: 2).unconfigured(in: &table) == .masterSecret)
+        #expect(try Self.masterSecret(4, version: 2).unconfigured(in: &table) == nil)
+    }
+
     @Test func followsARetiredKeyAndForgetsIt() throws {
         var table = Table()
         try Self.secrets(session: 2).establish(in: &table)
