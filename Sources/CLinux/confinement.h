@@ -30,6 +30,15 @@ extern int setgroups(size_t count, const gid_t *groups);
 extern int setresgid(gid_t real, gid_t effective, gid_t saved);
 extern int setresuid(uid_t real, uid_t effective, uid_t saved);
 
+// Leaves the process an empty environment. `clearenv` leaves none at all, and the Swift runtime of a library that is
+// loaded later reads it without a check.
+static inline void latchkey_clear_environment(void) {
+    extern char **environ;
+    static char *empty[1];
+    (void)clearenv();
+    environ = empty;
+}
+
 // A descriptor that becomes readable when a child of this process has ended. It is always close-on-exec.
 static inline int latchkey_process_descriptor(pid_t process) {
     return (int)syscall(SYS_pidfd_open, process, 0);

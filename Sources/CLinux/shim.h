@@ -3,6 +3,7 @@
 #define LATCHKEY_CLINUX_SHIM_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <pthread.h>
 #include <signal.h>
@@ -85,6 +86,18 @@ static inline int latchkey_eventfd(void) {
 // Creates shared memory that has no name in any folder, as a close-on-exec descriptor.
 static inline int latchkey_shared_memory(void) {
     return (int)syscall(SYS_memfd_create, "latchkey", 1u);
+}
+
+// A new anonymous file in memory that can be sealed; -1 with errno on failure.
+static inline int latchkey_sealable_memory(void) {
+    return (int)syscall(SYS_memfd_create, "latchkey", 3u);  // MFD_CLOEXEC | MFD_ALLOW_SEALING
+}
+
+// Makes such a file unchangeable; 0, or -1 with errno.
+static inline int latchkey_seal_memory(int descriptor) {
+    // F_ADD_SEALS with F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE, which glibc declares only under
+    // _GNU_SOURCE.
+    return fcntl(descriptor, 1033, 15);
 }
 
 // Atomic access to a word that another process may read or write at the same time.

@@ -37,7 +37,7 @@ package struct ProcessConfinement: Equatable, Sendable {
     package func apply(library: String) throws(SocketError) {
         // The threads are counted first, because the confined process cannot see other processes.
         let taskMaximum = UserTasks.count(of: user?.userID ?? getuid()) + Self.threadsMaximum
-        _ = clearenv()
+        latchkey_clear_environment()
         // Safe: the path is a literal.
         try unsafe check(.changeFolder, chdir("/"))
         if let user { try check(.becomeUser, latchkey_become_user(user.userID, user.groupID)) }
