@@ -97,7 +97,7 @@ var targets: [Target] = [
         [
             "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
             "HTTPMessages", "PlayerMessages", "Entitlements", "ContentKeys", "Records", "Licensing", "PackagerAPI",
-            "HTTPServing", "HTTPCalls", "StoragePostgreSQL",
+            "HTTPServing", "HTTPCalls", "StoragePostgreSQL", "LadderWorkers",
         ]),
     module(
         "Administration",
@@ -153,9 +153,9 @@ var targets: [Target] = [
     module(
         "OperatorCommands",
         [
-            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "CommandLineKit", "FairPlay", "Entitlements",
-            "ContentKeys",
-            "Records", "Licensing", "PackagerAPI", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL",
+            "ByteCoding", "Telemetry", "KeyCrypto", "POSIXSockets", "EventLoops", "CommandLineKit", "FairPlay",
+            "Entitlements", "ContentKeys",
+            "Records", "Licensing", "PackagerAPI", "HTTPCalls", "StorageSQLite", "StoragePostgreSQL", "LadderWorkers",
             "ServiceConfiguration", "DeviceSimulation", "HTTPMessages", "HTTPServing", "Administration",
             "CommandSupport",
         ]),

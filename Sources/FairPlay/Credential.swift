@@ -90,7 +90,7 @@ package final class Credential: Sendable {
     private var hasFixedDASk: Bool {
         switch ladder {
         case .applicationSecret(let ladder): ladder.kind == .fixedDASk
-        case .module: false
+        case .module, .library: false
         }
     }
 }
@@ -107,11 +107,12 @@ package enum CredentialError: Error, Equatable, Sendable {
     case duplicateHash(first: String, second: String)
 }
 
-/// The means to open the SK..R1 blocks of a credential: a secret in this process, or a module outside it (protocol,
-/// sections 3.1 and 3.5).
+/// The means to open the SK..R1 blocks of a credential: a secret in this process, a module outside it (protocol,
+/// sections 3.1 and 3.5), or a library outside it that writes the whole CKC.
 package enum SessionKeyLadder: Sendable {
     case applicationSecret(ApplicationSecretKeyLadder)
     case module(any LadderModule)
+    case library(any LicenseLibrary)
 }
 
 /// All active credentials; an SPC's version and certificate hash select one.
@@ -162,11 +163,9 @@ package struct CredentialSet: Sendable {
         credentials.flatMap(\.keys).filter { $0.version == version }.map(\.hash)
     }
 
-    /// Returns the same set, in which the credentials with these names use these modules as their ladders.
-    package func connecting(_ modules: [String: any LadderModule]) -> CredentialSet {
-        replacing { credential in
-            modules[credential.name].map { credential.climbing(.module($0)) } ?? credential
-        }
+    /// Returns the same set, in which the credentials with these names have these ladders.
+    package func connecting(_ ladders: [String: SessionKeyLadder]) -> CredentialSet {
+        replacing { credential in ladders[credential.name].map(credential.climbing) ?? credential }
     }
 
     /// The same set, but each credential counts on where the one of its name in the older set has stopped.

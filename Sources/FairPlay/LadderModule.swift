@@ -11,13 +11,15 @@ package protocol LadderModule: Sendable {
     func answer(_ call: LadderCall) async throws(LadderModuleError) -> LadderAnswer
 }
 
-/// Why a module gave no answer.
+/// Why a module or a library gave no answer.
 package enum LadderModuleError: Error, Equatable, Sendable {
     /// The module refuses the SK..R1 block: its integrity is wrong, or it is for another credential. `status` is the
     /// module's own number, for the log.
     case refused(status: Int32)
     /// The module cannot do the call, for any device. `status` is the module's own number, for the log.
     case failed(status: Int32)
+    /// The library refuses the device, by the rules of Apple's SDK or those that the licensee has put there.
+    case deviceRefused(status: Int32)
     /// The data from the module is not a valid answer.
     case answerMalformed
     /// The worker with this call died, or was ended because the call exceeded its deadline.
@@ -34,6 +36,7 @@ extension LadderModuleError: CustomStringConvertible {
         switch self {
         case .refused(let status): "it refuses the SK..R1 block (status \(status))"
         case .failed(let status): "it cannot do what is asked for (status \(status))"
+        case .deviceRefused(let status): "it refuses the security of the device (status \(status))"
         case .answerMalformed: "what it answered is no answer"
         case .workerLost: "the worker with this call died, or ran past its deadline"
         case .unavailable: "none of its workers is alive"

@@ -68,6 +68,8 @@ package enum LicenseTermsError: Error, Equatable, Sendable {
     case virtualMachine
     /// The device's statement about virtual machines cannot be read, and the policy refuses them.
     case virtualMachineUnknown
+    /// The library of the credential cannot be told a term.
+    case library(LibraryTermError)
 }
 
 extension LicenseTermsError: CustomStringConvertible {
@@ -84,6 +86,7 @@ extension LicenseTermsError: CustomStringConvertible {
         case .denyListOutdated(let version): "the device's deny list has version \(version)"
         case .virtualMachine: "the device is a virtual machine"
         case .virtualMachineUnknown: "the virtual machine info of the device has an unknown form"
+        case .library(let error): "the library of the credential cannot be told \(error)"
         }
     }
 }

@@ -3,8 +3,8 @@ import KeyCrypto
 
 /// An opened Server Playback Context.
 ///
-/// With an application secret, the integrity of SK..R1 has been checked. With an external module, the module checks it
-/// when the content key is wrapped (`wrap`) or the SPC is verified (`verify`). The check only proves that the sender
+/// With an application secret, the integrity of SK..R1 has been checked. An external module or a library checks it when
+/// a licence is prepared (`prepare`) or the SPC is verified (`verify`). The check only proves that the sender
 /// had a valid SK..R1 block. The payload of versions 1 and 2 has no MAC, so the sender can change everything except HU.
 package final class SPC: Sendable {
     package let version: SPCVersion
@@ -18,6 +18,8 @@ package final class SPC: Sendable {
         /// The SK..R1 block is not open yet: the module will open it. The hash is the SHA-1 of the certificate or
         /// bundle that the SPC names.
         case atModule(any LadderModule, certificateHash: [UInt8])
+        /// The library opens the whole SPC again.
+        case atLibrary(LibraryOfSPC)
     }
 
     init(
@@ -29,11 +31,22 @@ package final class SPC: Sendable {
         self.sessionLadder = sessionLadder
     }
 
-    /// The opened SK..R1 block; nil with an external module.
+    /// The opened SK..R1 block; nil with an external module or a library.
     package var sessionKeys: SessionKeys? {
         switch sessionLadder {
         case .opened(let keys): keys
-        case .atModule: nil
+        case .atModule, .atLibrary: nil
+        }
+    }
+
+    /// Whether a library writes the CKC for the SPC.
+    package var isForLibrary: Bool { library != nil }
+
+    /// The library that answers the SPC, if its credential has one.
+    var library: LibraryOfSPC? {
+        switch sessionLadder {
+        case .opened, .atModule: nil
+        case .atLibrary(let library): library
         }
     }
 

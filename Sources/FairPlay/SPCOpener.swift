@@ -31,7 +31,7 @@ package final class SPCOpener {
                 range: envelope.wrappedKey, decoy: try crypto.randomSecret(count: RSAUnwrapJob.sessionKeySize)))
     }
 
-    /// Opens the payload with the key of `job`. With an external module, the SK..R1 block is not opened here.
+    /// Opens the payload with the key of `job`. With an external module or a library, the SK..R1 block stays closed.
     ///
     /// `servedVersions` are the protocol versions in the playlists' `KEYFORMATVERSIONS`. Throws `rejected` or
     /// `internalFailure`.
@@ -49,6 +49,8 @@ package final class SPCOpener {
                 sessionLadder = .opened(try openSessionKeys(of: payload, with: ladder, rejection: &rejection))
             case .module(let module):
                 sessionLadder = .atModule(module, certificateHash: key.sha1.bytes)
+            case .library(let library):
+                sessionLadder = .atLibrary(LibraryOfSPC(library: library, message: envelope.message))
             }
         } catch {
             throw .internalFailure(error)
@@ -105,7 +107,7 @@ package final class SPCOpener {
 }
 
 /// Makes the payload that is used in place of an unreadable one: well formed, of a usual size, with random contents.
-private enum DecoyPayload {
+enum DecoyPayload {
     /// Together with the nine required blocks, there are 18 blocks, as devices send.
     private static let unknownBlockCount = 9
 

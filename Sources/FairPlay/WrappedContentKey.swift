@@ -51,30 +51,39 @@ package enum WrappedContentKey: Sendable {
 /// The facts about a content key that a ladder needs in addition to the key.
 package struct ContentKeyUse: Sendable, Equatable {
     package let kind: LadderCall.ContentKind
+    /// The type that decides the key's policy. A key of unknown kind has one too.
+    package let contentType: LibraryTerms.ContentType
+    package let scheme: LibraryTerms.Scheme
+
     /// Whether the key may be wrapped with the device's video session key. Only video keys with the scheme `cbcs` may
     /// (protocol, section 3.5).
-    package let allowsVideoSessionKey: Bool
+    var allowsVideoSessionKey: Bool { kind == .video && scheme == .cbcs }
 
-    package init(kind: LadderCall.ContentKind, allowsVideoSessionKey: Bool) {
+    package init(
+        kind: LadderCall.ContentKind, contentType: LibraryTerms.ContentType, scheme: LibraryTerms.Scheme
+    ) {
         self.kind = kind
-        self.allowsVideoSessionKey = allowsVideoSessionKey
+        self.contentType = contentType
+        self.scheme = scheme
     }
 
     /// The use for an SPC that is only verified and gets no key.
-    static let none = ContentKeyUse(kind: .unknown, allowsVideoSessionKey: false)
+    static let none = ContentKeyUse(kind: .unknown, contentType: .sd, scheme: .cbcs)
 }
 
-/// Why a content key was not wrapped for a device.
+/// Why a licence was not prepared for a device.
 package enum LadderError: Error, Equatable, Sendable {
+    /// An external module or a library has given no answer.
     case module(LadderModuleError)
+    /// The library cannot be told a term.
+    case inexpressible(LibraryTermError)
     case cryptography(CryptoError)
 }
 
 extension SPC {
     /// Wraps a content key (16 bytes) with its initialization vector for the device.
     ///
-    /// With an external module, this call waits for the module. The module can still refuse the SPC, because only the
-    /// module checks its integrity.
+    /// With an external module, this call waits for the module. The SPC must not be one for a library.
     package func wrap(
         _ contentKey: borrowing SecretBytes, iv: Bytes16, for use: ContentKeyUse, using crypto: CryptoContext
     ) async throws(LadderError) -> WrappedContentKey {
@@ -93,6 +102,7 @@ extension SPC {
             } catch {
                 throw .module(error)
             }
+        case .atLibrary: preconditionFailure("a library wraps no keys")
         }
     }
 
@@ -105,9 +115,10 @@ extension SPC {
 
     /// Checks that the SK..R1 block is genuine, for an SPC that gets no key, and returns the device's ID.
     ///
-    /// With an external module, this costs a call, because only the module checks the integrity.
+    /// With an external module or a library, this costs a call, because only that checks the integrity.
     package func verify(using crypto: CryptoContext) async throws(LadderError) -> DeviceID {
         if case .opened(let keys) = sessionLadder { return keys.deviceID }
+        if let library { return try await ask(library, for: nil).deviceID }
         let key: SharedSecret
         let iv: Bytes16
         do throws(CryptoError) {

@@ -13,6 +13,16 @@ extension DecisionRecorder {
         try wrap(LicenseError.internalFailure, try makeDecision(on: license, of: request, deviceID, using: crypto))
     }
 
+    /// What this node remembers of the same request; nil for a new one, and for one that is being decided.
+    func remembered(
+        _ license: GrantedLicense, of request: OpenedRequest, using crypto: CryptoContext
+    ) throws(LicenseError) -> RecordedAnswer? {
+        // The name of a request does not depend on the device, which is not known yet.
+        let device = DeviceID([UInt8](repeating: 0, count: DeviceID.size))
+        let decision = try decision(on: license, of: request, device, using: crypto)
+        return (decision.localReplay ?? decision.replay).flatMap { answer(to: $0, at: decision.now) }
+    }
+
     private func makeDecision(
         on license: GrantedLicense, of request: OpenedRequest, _ deviceID: DeviceID, using crypto: CryptoContext
     ) throws(CryptoError) -> LicenseDecision {

@@ -87,6 +87,9 @@ package final class DecisionRecorder: Sendable {
         return .denied(.replayed)
     }
 
+    /// What this node remembers of a request that was decided before.
+    func answer(to replay: ReplayRecord, at now: Int64) -> RecordedAnswer? { recent.answer(to: replay, at: now) }
+
     private func name(_ number: UInt8, of request: Pseudonym) throws(StoreError) -> Pseudonym {
         do throws(CryptoError) {
             return try pseudonyms.later(number, of: request)

@@ -172,9 +172,12 @@ package struct LicenseExplainer: Sendable {
         guard case .success(let authorization) = gate.decision else { return }
         let titleID = try request.key.titleID(using: crypto)
         explanation.terms = Result { () throws(LicenseTermsError) in
-            try LicenseTerms(
+            let terms = try LicenseTerms(
                 authorization, key: request.key, titleID: titleID, device: request.device,
                 policy: rules.fairplay.policy)
+            try wrap(
+                LicenseTermsError.library, try request.spc.checkExpressible(terms, for: ContentKeyUse(request.key)))
+            return terms
         }
     }
 }

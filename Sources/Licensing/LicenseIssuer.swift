@@ -25,8 +25,8 @@ final class LicenseIssuer {
 
     /// Decides about the request, records the decision and writes the licence.
     ///
-    /// The key is wrapped before the decision is recorded. A module may fail to wrap it, and then nothing may have been
-    /// spent.
+    /// The key is wrapped, or the CKC of a library written, before the decision is recorded. A module or a library may
+    /// fail, and then nothing may have been spent. Nothing is released before it is recorded.
     func issue(
         _ record: ContentKeyRecord, to request: OpenedRequest, now: Int64
     ) async throws(LicenseError) -> LicenseOutcome {
@@ -35,15 +35,16 @@ final class LicenseIssuer {
         let rentalOutage = await remember(&request, now: now)
         var granted = try grant(request, at: now, as: id)
         if request.endsPlayback(granted) { return .playbackEnded(try await end(granted, of: request, at: now)) }
-        let contentKey = try await wrappedKey(of: record, for: request.spc)
-        let deviceID = contentKey.deviceID
+        let prepared = try await prepare(record, termsToPrepare(granted, of: request), for: request.spc)
+        let deviceID = prepared.deviceID
         if request.dependsOnDevice { granted = try grant(request, to: deviceID, at: now, as: id) }
         try request.checkSession(deviceID)
         let recorded = try await self.record(&granted, of: &request, deviceID, rentalOutage)
+        let ckc = try await ckc(of: prepared, record, recorded.terms, for: request.spc)
         return .license(
             IssuedLicense(
-                ckc: try write(contentKey, recorded.terms, for: request.spc), granted: recorded, request: request,
-                deviceID: deviceID, sessionToken: try request.sessionToken(for: recorded, deviceID, using: crypto),
+                ckc: ckc, granted: recorded, request: request, deviceID: deviceID,
+                sessionToken: try request.sessionToken(for: recorded, deviceID, using: crypto),
                 isRepeated: recorded.id != granted.id))
     }
 
@@ -85,6 +86,10 @@ final class LicenseIssuer {
             try LicenseTerms(
                 authorization, key: request.key, titleID: titleID, device: request.device,
                 policy: request.admission.rules.fairplay.policy))
+        // A library is asked before a licence is recorded, and perhaps once more after it: it must know all terms.
+        try wrap(
+            { LicenseError.terms(.library($0)) },
+            try request.spc.checkExpressible(terms, for: ContentKeyUse(request.key)))
         return GrantedLicense(id: id, authorization: authorization, terms: terms, issuedAt: now)
     }
 
@@ -102,22 +107,39 @@ final class LicenseIssuer {
         return try wrap(LicenseError.internalFailure, try key.titleID(using: crypto))
     }
 
-    /// Waits if an external module wraps the key.
-    private func wrappedKey(of record: ContentKeyRecord, for spc: SPC) async throws(LicenseError) -> WrappedContentKey {
+    /// The terms with which a licence will probably be recorded. For a copy of a request that this node remembers, they
+    /// are what remains of the first licence, so that a library writes its CKC once.
+    private func termsToPrepare(_ license: GrantedLicense, of request: OpenedRequest) -> LicenseTerms {
+        guard request.spc.isForLibrary, let recorder,
+            let answer = try? recorder.remembered(license, of: request, using: crypto),
+            let repetition = try? repetition(of: answer, license, request, nil)
+        else { return license.terms }
+        return repetition.terms
+    }
+
+    /// Waits if an external module wraps the key, or a library writes the CKC.
+    private func prepare(
+        _ record: ContentKeyRecord, _ terms: LicenseTerms, for spc: SPC
+    ) async throws(LicenseError) -> PreparedLicense {
         do throws(LadderError) {
-            return try await spc.wrap(
-                record.key.bytes, iv: record.iv, for: ContentKeyUse(record.attributes), using: crypto)
+            return try await spc.prepare(
+                record.key.bytes, iv: record.iv, for: ContentKeyUse(record.attributes), under: terms, using: crypto)
         } catch {
             throw LicenseError(error)
         }
     }
 
-    private func write(
-        _ contentKey: WrappedContentKey, _ terms: LicenseTerms, for spc: SPC
-    ) throws(LicenseError) -> [UInt8] {
-        try wrap(
-            LicenseError.internalFailure,
-            try CKCWriter.write(for: spc, contentKey: contentKey, terms: terms, using: crypto))
+    /// Waits if a library must write the CKC once more, because other terms were recorded.
+    private func ckc(
+        of prepared: PreparedLicense, _ record: ContentKeyRecord, _ terms: LicenseTerms, for spc: SPC
+    ) async throws(LicenseError) -> [UInt8] {
+        do throws(LadderError) {
+            return try await spc.ckc(
+                of: prepared, with: record.key.bytes, iv: record.iv, for: ContentKeyUse(record.attributes),
+                under: terms, using: crypto)
+        } catch {
+            throw LicenseError(error)
+        }
     }
 
     // MARK: Recording
@@ -190,7 +212,7 @@ final class LicenseIssuer {
     /// The licence of a repeated request: the first licence, with what remains of it. The device counts its times from
     /// the moment of the answer, so they are computed for now.
     private func repetition(
-        of answer: RecordedAnswer, _ license: GrantedLicense, _ request: OpenedRequest, _ deviceID: DeviceID
+        of answer: RecordedAnswer, _ license: GrantedLicense, _ request: OpenedRequest, _ deviceID: DeviceID?
     ) throws(LicenseError) -> GrantedLicense {
         // Only the operator's service knows what remains of what it has allowed, and it was just asked.
         guard !request.isDecidedByService else { return license.renamed(answer.license) }
@@ -280,15 +302,17 @@ package final class IssuedLicense: Sendable {
 }
 
 extension ContentKeyUse {
-    /// What an external module is told about a key: its use, as far as its track says it (protocol, section 3.5).
+    /// What a ladder is told about a key: its use, as far as its track says it (protocol, section 3.5).
     init(_ key: ContentKeyAttributes) {
-        guard key.trackLabel != nil else {
-            self.init(kind: .unknown, allowsVideoSessionKey: false)
-            return
-        }
-        switch key.contentType {
-        case .audio: self.init(kind: .audio, allowsVideoSessionKey: false)
-        case .sd, .hd, .uhd: self.init(kind: .video, allowsVideoSessionKey: key.scheme == .cbcs)
-        }
+        let (kind, type): (LadderCall.ContentKind, LibraryTerms.ContentType) =
+            switch key.contentType {
+            case .audio: (.audio, .audio)
+            case .sd: (.video, .sd)
+            case .hd: (.video, .hd)
+            case .uhd: (.video, .uhd)
+            }
+        self.init(
+            kind: key.trackLabel == nil ? .unknown : kind, contentType: type,
+            scheme: key.scheme == .cbcs ? .cbcs : .transportStream)
     }
 }

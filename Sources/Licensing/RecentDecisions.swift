@@ -25,6 +25,13 @@ final class RecentDecisions: Sendable {
         /// The callers that wait for the outcome of a request that is being decided.
         var underWay: [Bytes16: [CheckedContinuation<Void, Never>]] = [:]
 
+        mutating func answer(for key: Bytes16, at now: Int64, within window: Int64) -> RecordedAnswer? {
+            guard let answer = decided[key]?.answer,
+                now < RecentDecisions.end(of: window, from: answer.license.seconds)
+            else { return nil }
+            return answer
+        }
+
         /// Remembers a licence for `window` seconds. If a half has lasted for that time, all of the half before it is
         /// over.
         mutating func remember(_ answer: RecordedAnswer, for key: Bytes16, at now: Int64, window: Int64) {
@@ -70,6 +77,11 @@ final class RecentDecisions: Sendable {
         }
     }
 
+    /// The answer that was given to the same request before; nil for a new request, and for one that is being decided.
+    func answer(to replay: ReplayRecord, at now: Int64) -> RecordedAnswer? {
+        state.withLock { $0.answer(for: replay.request.firstHalf, at: now, within: replay.retryWindow) }
+    }
+
     /// Notes the outcome of a request for which `begin` returned nil. `outcome` is nil if the request could not be
     /// decided. Only a recorded licence is remembered.
     func end(_ replay: ReplayRecord, at now: Int64, with outcome: DecisionOutcome?) {
@@ -87,9 +99,7 @@ final class RecentDecisions: Sendable {
     /// request counts as a new one again.
     private func find(_ key: Bytes16, at now: Int64, within window: Int64) -> Finding {
         state.withLock { state in
-            if let answer = state.decided[key]?.answer, now < Self.end(of: window, from: answer.license.seconds) {
-                return .known(answer)
-            }
+            if let answer = state.answer(for: key, at: now, within: window) { return .known(answer) }
             if state.underWay[key] != nil { return .isUnderWay }
             state.underWay[key] = []
             return .isNew

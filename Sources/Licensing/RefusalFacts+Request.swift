@@ -120,6 +120,7 @@ extension CheckedValues {
             self.init(found: device.map { "\($0)" } ?? "less than audio", expected: "at least \(required)")
         case .denyListOutdated(let version): self.init(found: "deny list of version \(version)")
         case .virtualMachine: self.init(found: "a virtual machine")
+        case .library(let error): self.init(found: "\(error)", expected: "a term that the library can be told")
         case .virtualMachineUnknown: self.init(found: "a statement about virtual machines that cannot be read")
         }
     }

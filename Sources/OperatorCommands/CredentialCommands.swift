@@ -11,8 +11,9 @@ extension Command {
         examples: [
             "latchkey credentials list --config latchkey.json5",
             "latchkey credentials check --config latchkey.json5",
+            "latchkey credentials prove --config latchkey.json5",
         ],
-        commands: [listCredentials, checkCredentials])
+        commands: [listCredentials, checkCredentials, proveCredentials])
 
     private static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration", isRequired: true)
@@ -58,6 +59,9 @@ extension Command {
             keys open with their passphrase and belong to their certificates, that a bundle has its two halves in order, and
             that no two credentials have the same certificate hash. Ends with status 1 and a line for each problem; warnings
             leave the status at 0.
+
+            For an SDK, this includes its certificates.json and the files that it names. Each of its entries is a credential.
+            The SDK's library is not loaded: latchkey credentials prove loads it.
             """,
         examples: [
             "latchkey credentials check --config latchkey.json5",

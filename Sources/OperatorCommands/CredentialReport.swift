@@ -121,12 +121,14 @@ struct CredentialReport {
         case applicationSecret
         case fixedDASk
         case module
+        case sdk
 
         var words: String {
             switch self {
             case .applicationSecret: "application secret"
             case .fixedDASk: "fixed DASk, for test vectors"
             case .module: "external module"
+            case .sdk: "SDK library"
             }
         }
     }
@@ -139,12 +141,14 @@ struct CredentialReport {
             case .fixedDASk: .fixedDASk
             }
         case .module: .module
+        case .library: .sdk
         }
     }
 }
 
 extension CredentialKey.Subject {
-    fileprivate var words: String {
+    /// The certificate or the bundle, for people.
+    var words: String {
         switch self {
         case .certificate1024: "1024-bit certificate"
         case .certificate2048: "2048-bit certificate"

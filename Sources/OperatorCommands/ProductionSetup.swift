@@ -44,7 +44,7 @@ enum ProductionSetup {
               [ ] fairplay/certificate-2048.der        the certificate for SPC version 2, as Apple issued it
               [ ] fairplay/certificate-1024.der        the same for version 1; or both in one file: see "certificateBundle"
               [ ] fairplay/application-secret.hex      secret: the application secret key (ASk), 32 hexadecimal digits. Apple
-                                                       shows it once. Newer deployments have none: see "module"
+                                                       shows it once. Newer deployments have none: see "sdk"
             Your own, made before you asked Apple for the certificates:
               [ ] fairplay/private-key-2048.pem        secret: the key of the signing request for 2048 bits
               [ ] fairplay/private-key-1024.pem        secret: the key of the signing request for 1024 bits
@@ -122,8 +122,9 @@ enum ProductionSetup {
                         privateKey2048: "fairplay/private-key-2048.pem",
                         // privateKeyPassphrase: "secrets/fairplay-passphrase", // if the keys are encrypted
 
-                        // The application secret key (ASk). A deployment without one needs a library over Apple's own:
-                        // module: { library: "/usr/lib/latchkey/ladder.so", data: "secrets/module-data" }.
+                        // The application secret key (ASk). A deployment of SDK 26 has none. It needs the SDK's library: this
+                        // line takes the place of all certificates, private keys and the application secret:
+                        // sdk: { library: "/opt/fps/libfpssdk.so", certificates: "/opt/fps/certificates.json" },
                         applicationSecret: "fairplay/application-secret.hex",
                     },
                 ],

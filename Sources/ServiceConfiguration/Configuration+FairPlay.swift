@@ -33,10 +33,12 @@ extension Configuration {
     package struct Credential: Equatable, Sendable {
         package let name: String
         package var stage: CredentialStage
-        package let certificates: CertificateFiles
+        /// Nil if `ladder` is an SDK, whose own file names them.
+        package let certificates: CertificateFiles?
         /// The passphrase of the private keys, if they are encrypted.
         package let privateKeyPassphrase: SecretSource?
-        /// Whether SPCs of version 3 are answered. This needs a 2048-bit key.
+        /// Whether SPCs of version 3 are answered. This needs a 2048-bit key. Of an SDK, it concerns the certificates
+        /// with such a key.
         package let spcVersion3: Bool
         package let ladder: Ladder
     }
@@ -58,22 +60,25 @@ extension Configuration {
 extension Configuration.Credential {
     /// Reads a credential. `spcVersion3` is the default if the credential does not set this field.
     init?(reading section: ConfigurationSection, spcVersion3: Bool) {
-        // An external module runs as long as the daemon, and its credential with it.
+        let isSDK = section.contains("sdk")
+        // An external module runs as long as the daemon, and its credential with it. A reload replaces the library of
+        // an SDK.
         if section.contains("module") { section.effect = .restart }
         let name = section.required("name", .name)
         // It concerns certificates alone, so a module runs on.
         let stage = section.value(
             "stage", .choice(CredentialStage.allCases, example: .serving), default: .serving, effect: .reload)
-        let certificates = Configuration.CertificateFiles(reading: section)
+        let certificates = isSDK ? nil : Configuration.CertificateFiles(reading: section)
+        if isSDK { Configuration.CertificateFiles.reportConflicts(in: section, with: "sdk") }
         let passphrase = section.optional(
             "privateKeyPassphrase", .file(in: section.directory, example: "credential:fairplay-passphrase"))
         // The default for all credentials does not apply to a credential without a 2048-bit key.
-        let has2048 = section.contains("certificate2048") || section.contains("certificateBundle")
+        let has2048 = isSDK || section.contains("certificate2048") || section.contains("certificateBundle")
         let ownVersion3 = section.value("spcVersion3", .boolean, default: spcVersion3 && has2048)
         let ladder = Configuration.Ladder(reading: section)
 
         if ownVersion3, !has2048 { section.report("spcVersion3", .incomplete(without: "certificate2048")) }
-        guard let name, let certificates, let ladder else { return nil }
+        guard let name, let ladder, isSDK || certificates != nil else { return nil }
         self.name = name
         self.stage = stage
         self.certificates = certificates
@@ -84,7 +89,7 @@ extension Configuration.Credential {
 
     /// Every file that the credential names.
     var sources: [SecretSource] {
-        certificates.sources + [privateKeyPassphrase, ladder.source].compactMap(\.self)
+        (certificates?.sources ?? []) + [privateKeyPassphrase, ladder.source].compactMap(\.self)
     }
 }
 
@@ -94,6 +99,13 @@ extension Configuration.CertificateFiles {
         (certificate: "certificate1024", privateKey: "privateKey1024"),
         (certificate: "certificate2048", privateKey: "privateKey2048"),
     ]
+
+    /// Reports each field of a certificate or a private key that is set beside another field that excludes it.
+    fileprivate static func reportConflicts(in section: ConfigurationSection, with other: String) {
+        for name in [bundleName] + names.flatMap({ [$0.certificate, $0.privateKey] }) where section.contains(name) {
+            section.report(name, .conflict(with: other))
+        }
+    }
 
     /// Reads one bundle or up to two certificates, and their keys; nil if something was reported.
     fileprivate init?(reading section: ConfigurationSection) {

@@ -6,6 +6,7 @@ extension Configuration {
         /// A fixed DASk: 16 bytes, for the published test vectors only.
         case fixedDASk(SecretSource)
         case module(Module)
+        case sdk(SDK)
     }
 
     /// A ladder module, which runs in processes of its own.
@@ -14,7 +15,23 @@ extension Configuration {
         package let library: String
         /// The data with which the library is opened.
         package let data: SecretSource
-        package let workers: Int
+        package let workers: Workers
+    }
+
+    /// The library that a licensee has built from Apple's SDK 26. It runs in processes of its own.
+    package struct SDK: Equatable, Sendable {
+        /// The path of the shared library.
+        package let library: String
+        /// The file certificates.json of the SDK. It names certificates, private keys and provisioning data, so the
+        /// credential has no such fields.
+        package let certificates: SecretSource
+        package let workers: Workers
+    }
+
+    /// The processes that run the library of a module or of an SDK.
+    package struct Workers: Equatable, Sendable {
+        /// How many processes there are, each with one call at a time.
+        package let count: Int
         package let callDeadline: Duration
         /// The processor time that one worker may use in addition to that of its answered calls.
         package let processorTime: Duration
@@ -26,17 +43,20 @@ extension Configuration {
 }
 
 extension Configuration.Ladder {
-    private static let names = (applicationSecret: "applicationSecret", module: "module", fixedDASk: "fixedDASk")
+    private static let names = (
+        applicationSecret: "applicationSecret", module: "module", sdk: "sdk", fixedDASk: "fixedDASk"
+    )
 
-    /// Reads the three fields, of which exactly one must be set. Returns nil if a fault was reported.
+    /// Reads the four fields, of which exactly one must be set. Returns nil if a fault was reported.
     init?(reading section: ConfigurationSection) {
         let names = Self.names
         let applicationSecret = section.optional(
             names.applicationSecret, .file(in: section.directory, example: "fairplay/application-secret.hex"))
         let fixedDASk = section.optional(names.fixedDASk, .file(in: section.directory, example: "fairplay/dask.hex"))
         let module = section.optionalSection(names.module, Configuration.Module.init(reading:))
+        let sdk = section.optionalSection(names.sdk, Configuration.SDK.init(reading:))
 
-        let all = [names.applicationSecret, names.module, names.fixedDASk]
+        let all = [names.applicationSecret, names.module, names.sdk, names.fixedDASk]
         let present = all.filter(section.contains)
         for name in present.dropFirst() { section.report(name, .conflict(with: present[0])) }
         if present.isEmpty { section.report(nil, .noneOf(all)) }
@@ -44,6 +64,8 @@ extension Configuration.Ladder {
             self = .applicationSecret(applicationSecret)
         } else if let module {
             self = .module(module)
+        } else if let sdk {
+            self = .sdk(sdk)
         } else if let fixedDASk {
             self = .fixedDASk(fixedDASk)
         } else {
@@ -56,39 +78,53 @@ extension Configuration.Ladder {
         switch self {
         case .applicationSecret(let source), .fixedDASk(let source): source
         case .module(let module): module.data
+        case .sdk(let sdk): sdk.certificates
         }
     }
 }
 
 extension Configuration.Module {
-    private static let workerCounts = 1...256
+    fileprivate init?(reading section: ConfigurationSection) {
+        let library = section.required("library", .path(in: section.directory, example: "/usr/lib/latchkey/ladder.so"))
+        let data = section.required("data", .file(in: section.directory, example: "fairplay/module-data.bin"))
+        let workers = Configuration.Workers(reading: section)
+
+        guard let library, let data else { return nil }
+        self.init(library: library, data: data, workers: workers)
+    }
+}
+
+extension Configuration.SDK {
+    fileprivate init?(reading section: ConfigurationSection) {
+        let library = section.required("library", .path(in: section.directory, example: "/opt/fps/libfpssdk.so"))
+        let certificates = section.required(
+            "certificates", .file(in: section.directory, example: "/opt/fps/certificates.json"))
+        let workers = Configuration.Workers(reading: section)
+
+        guard let library, let certificates else { return nil }
+        self.init(library: library, certificates: certificates, workers: workers)
+    }
+}
+
+extension Configuration.Workers {
+    private static let counts = 1...256
     private static let callDeadlineDefault: Duration = .seconds(1)
     private static let processorTimeDefault: Duration = .seconds(2)
     private static let memoryLimitDefault: UInt64 = 512 << 20
 
-    fileprivate init?(reading section: ConfigurationSection) {
-        let library = section.required("library", .path(in: section.directory, example: "/usr/lib/latchkey/ladder.so"))
-        let data = section.required("data", .file(in: section.directory, example: "fairplay/module-data.bin"))
-        let workers = section.value(
-            "workers", .integer(Self.workerCounts, example: 4), default: Configuration.Limits.processorCount)
-        let callDeadline = section.value(
+    /// Reads the fields in the section of a library. Each has a default.
+    fileprivate init(reading section: ConfigurationSection) {
+        count = section.value(
+            "workers", .integer(Self.counts, example: 4), default: Configuration.Limits.processorCount)
+        callDeadline = section.value(
             "callDeadline", .duration(.milliseconds(10)...(.seconds(60)), example: Self.callDeadlineDefault),
             default: Self.callDeadlineDefault)
-        let processorTime = section.value(
+        processorTime = section.value(
             "processorTime", .duration(.milliseconds(10)...(.seconds(600)), example: Self.processorTimeDefault),
             default: Self.processorTimeDefault)
-        let memoryLimit = section.value(
+        memoryLimit = section.value(
             "memoryLimit", .integer(64 << 20...1 << 40, example: Self.memoryLimitDefault),
             default: Self.memoryLimitDefault)
-        let user = section.optional("user", .userName)
-
-        guard let library, let data else { return nil }
-        self.library = library
-        self.data = data
-        self.workers = workers
-        self.callDeadline = callDeadline
-        self.processorTime = processorTime
-        self.memoryLimit = memoryLimit
-        self.user = user
+        user = section.optional("user", .userName)
     }
 }

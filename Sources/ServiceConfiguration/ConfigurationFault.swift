@@ -1,3 +1,4 @@
+package import ByteCoding
 package import Entitlements
 package import FairPlay
 package import HTTPServing
@@ -43,6 +44,9 @@ package enum ConfigurationFault: Equatable, Sendable {
     /// The file has several certificates, but a recipient has one.
     case severalRecipients(count: Int)
     case notACertificateBundle(CertificateBundleError)
+    /// The certificate file of an SDK's entry has this number of certificates, which is not the one for the entry.
+    case wrongCertificateCount(Int)
+    case notJSON(JSONError)
     case notAPrivateKey
     /// The private key is encrypted, and the credential names no passphrase.
     case passphraseMissing

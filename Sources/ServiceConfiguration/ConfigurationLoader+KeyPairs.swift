@@ -7,51 +7,54 @@ extension ConfigurationLoader {
 
     /// Loads both pairs. A pair is nil if it is not configured. Returns nil if a problem was reported.
     mutating func pairs(
-        of configured: Configuration.Credential, _ path: String
+        of configured: Configuration.Credential, _ certificates: Configuration.CertificateFiles, _ path: String
     ) -> (small: Credential.KeyPair?, large: Credential.KeyPair?)? {
-        var reader = PrivateKeys(path: path)
-        if let source = configured.privateKeyPassphrase {
-            guard let passphrase = passphrase(source, "\(path).privateKeyPassphrase") else { return nil }
-            reader.passphrase = passphrase
-        }
+        guard var keys = privateKeys(of: configured, path) else { return nil }
         let problemCount = problems.count
         let pairs =
-            switch configured.certificates {
+            switch certificates {
             case .pairs(let small, let large):
                 (
-                    small: small.flatMap { pair($0, bits: 1024, &reader) },
-                    large: large.flatMap { pair($0, bits: 2048, &reader) }
+                    small: small.flatMap { pair($0, bits: 1024, &keys) },
+                    large: large.flatMap { pair($0, bits: 2048, &keys) }
                 )
             case .bundle(let bundle, let privateKey1024, let privateKey2048):
-                bundledPairs(bundle, [(1024, privateKey1024), (2048, privateKey2048)], &reader)
+                bundledPairs(bundle, [(1024, privateKey1024), (2048, privateKey2048)], &keys)
             }
-        guard problems.count == problemCount else { return nil }
-        if reader.passphrase != nil, !reader.foundEncryptedKey {
-            report("\(path).privateKeyPassphrase", .passphraseUnneeded)
-            return nil
-        }
+        guard problems.count == problemCount, isPassphraseNeeded(by: keys) else { return nil }
         return pairs
     }
 
     /// The private keys of one credential while they are read.
-    private struct PrivateKeys {
+    struct PrivateKeys {
+        /// The path of the credential.
         let path: String
-        var passphrase: SharedSecret?
-        var foundEncryptedKey = false
+        fileprivate var passphrase: SharedSecret?
+        fileprivate var foundEncryptedKey = false
+    }
 
-        init(path: String) {
-            self.path = path
-        }
+    /// Loads the passphrase of the private keys, if the credential names one.
+    mutating func privateKeys(of configured: Configuration.Credential, _ path: String) -> PrivateKeys? {
+        guard let source = configured.privateKeyPassphrase else { return PrivateKeys(path: path) }
+        return passphrase(source, "\(path).privateKeyPassphrase").map { PrivateKeys(path: path, passphrase: $0) }
+    }
+
+    /// Reports a passphrase that has opened no private key. To be called after all keys have been read.
+    mutating func isPassphraseNeeded(by keys: PrivateKeys) -> Bool {
+        guard keys.passphrase != nil, !keys.foundEncryptedKey else { return true }
+        report("\(keys.path).privateKeyPassphrase", .passphraseUnneeded)
+        return false
     }
 
     private mutating func pair(
         _ files: Configuration.KeyPair, bits: Int, _ keys: inout PrivateKeys
     ) -> Credential.KeyPair? {
         let name = "certificate\(bits)"
+        let keyPath = "\(keys.path).privateKey\(bits)"
         let certificate = certificate(files.certificate, bits: bits, "\(keys.path).\(name)")
-        let privateKey = privateKey(files.privateKey, bits: bits, &keys)
+        let privateKey = privateKey(files.privateKey, bits: bits, &keys, keyPath)
         guard let certificate, let privateKey else { return nil }
-        return pair(certificate, privateKey, named: name, keys.path)
+        return pair(certificate, privateKey, named: name, keyPath)
     }
 
     private mutating func bundledPairs(
@@ -59,46 +62,54 @@ extension ConfigurationLoader {
     ) -> (small: Credential.KeyPair?, large: Credential.KeyPair?) {
         let bundle = bundle(source, "\(keys.path).certificateBundle")
         var privateKeys: [RSAPrivateKey?] = []
-        for file in keyFiles { privateKeys.append(privateKey(file.source, bits: file.bits, &keys)) }
+        for file in keyFiles {
+            privateKeys.append(
+                privateKey(file.source, bits: file.bits, &keys, "\(keys.path).privateKey\(file.bits)"))
+        }
         let certificates = [bundle?.certificate1024, bundle?.certificate2048]
         var pairs: [Credential.KeyPair?] = []
         for (certificate, privateKey) in zip(certificates, privateKeys) {
             guard let certificate, let privateKey else { continue }
-            pairs.append(pair(certificate, privateKey, named: "certificateBundle", keys.path))
+            let keyPath = "\(keys.path).privateKey\(certificate.keyBits)"
+            pairs.append(pair(certificate, privateKey, named: "certificateBundle", keyPath))
         }
         return pairs.count == 2 ? (pairs[0], pairs[1]) : (nil, nil)
     }
 
-    /// Combines a certificate and its private key. `named` is the field of the certificate.
-    private mutating func pair(
+    /// Combines a certificate and its private key. `named` is the field of the certificate, and `path` that of the key.
+    mutating func pair(
         _ certificate: Certificate, _ privateKey: RSAPrivateKey, named name: String, _ path: String
     ) -> Credential.KeyPair? {
         do throws(CredentialError) {
             return try Credential.KeyPair(certificate: certificate, privateKey: privateKey)
         } catch {
-            report("\(path).privateKey\(certificate.keyBits)", .keyMismatch(certificate: name))
+            report(path, .keyMismatch(certificate: name))
             return nil
         }
     }
 
     private mutating func certificate(_ source: SecretSource, bits: Int, _ path: String) -> Certificate? {
-        guard let contents = publicFile(source, path) else { return nil }
-        do throws(CryptoError) {
-            let certificates = try contents.withWipedArray { bytes throws(CryptoError) in
-                try Certificate.parseAll(bytes)
-            }
-            let certificate = certificates[0]
-            if certificates.count > 1 {
-                report(path, .severalCertificates(count: certificates.count))
-            } else if certificate.keyBits != bits {
-                report(path, .wrongKeySize(expected: bits, actual: certificate.keyBits))
-            } else {
-                return certificate
-            }
-        } catch {
-            report(path, .notACertificate)
+        guard let certificates = certificates(source, path) else { return nil }
+        let certificate = certificates[0]
+        if certificates.count > 1 {
+            report(path, .severalCertificates(count: certificates.count))
+        } else if certificate.keyBits != bits {
+            report(path, .wrongKeySize(expected: bits, actual: certificate.keyBits))
+        } else {
+            return certificate
         }
         return nil
+    }
+
+    /// Reads all certificates of a file, at least one.
+    mutating func certificates(_ source: SecretSource, _ path: String) -> [Certificate]? {
+        guard let contents = publicFile(source, path) else { return nil }
+        do throws(CryptoError) {
+            return try contents.withWipedArray { bytes throws(CryptoError) in try Certificate.parseAll(bytes) }
+        } catch {
+            report(path, .notACertificate)
+            return nil
+        }
     }
 
     private mutating func bundle(_ source: SecretSource, _ path: String) -> CertificateBundle? {
@@ -113,8 +124,10 @@ extension ConfigurationLoader {
         }
     }
 
-    private mutating func privateKey(_ source: SecretSource, bits: Int, _ keys: inout PrivateKeys) -> RSAPrivateKey? {
-        let path = "\(keys.path).privateKey\(bits)"
+    /// Reads a private key, with the passphrase of the credential if the key is encrypted.
+    mutating func privateKey(
+        _ source: SecretSource, bits: Int, _ keys: inout PrivateKeys, _ path: String
+    ) -> RSAPrivateKey? {
         guard let contents = secret(source, path) else { return nil }
         do throws(CryptoError) {
             let passphrase = keys.passphrase

@@ -8,7 +8,7 @@ extension ConfigurationLoader {
         var modules: [String: ExternalModuleSettings] = [:]
         for (index, credential) in configuration.fairplay.credentials.enumerated() {
             switch credential.ladder {
-            case .applicationSecret, .fixedDASk: break
+            case .applicationSecret, .fixedDASk, .sdk: break
             case .module(let module):
                 modules[credential.name] = settings(module, "fairplay.credentials[\(index)].module")
             }
@@ -19,20 +19,27 @@ extension ConfigurationLoader {
     private mutating func settings(_ module: Configuration.Module, _ path: String) -> ExternalModuleSettings? {
         let library = library(module.library, "\(path).library")
         let data = secret(module.data, sizeMaximum: ExternalModuleSettings.dataSizeMaximum, "\(path).data")
-        // The user is looked up here, so that it cannot be missing later: then workers would run as the daemon's own
-        // user.
-        let user = module.user.flatMap { SystemUser(named: $0) }
-        let hasUser = module.user == nil || user != nil
-        if !hasUser { report("\(path).user", .unknownUser) }
+        let user = user(of: module.workers, path)
 
-        guard let library, let data, hasUser else { return nil }
+        guard let library, let data, let user else { return nil }
         return ExternalModuleSettings(
-            library: library, data: SharedSecret(data), workers: module.workers, callDeadline: module.callDeadline,
-            processorTime: module.processorTime, memoryLimit: module.memoryLimit, user: user)
+            library: library, data: SharedSecret(data), workers: module.workers.count,
+            callDeadline: module.workers.callDeadline, processorTime: module.workers.processorTime,
+            memoryLimit: module.workers.memoryLimit, user: user)
+    }
+
+    /// Looks up the user that workers become; `.some(nil)` for the daemon's own user.
+    ///
+    /// The user is looked up here, so that it cannot be missing later: then workers would run as the daemon's own user.
+    mutating func user(of workers: Configuration.Workers, _ path: String) -> SystemUser?? {
+        guard let name = workers.user else { return .some(nil) }
+        if let user = SystemUser(named: name) { return user }
+        report("\(path).user", .unknownUser)
+        return .none
     }
 
     /// Checks that a file can be a shared library, and returns its absolute path.
-    private mutating func library(_ path: String, _ name: String) -> String? {
+    mutating func library(_ path: String, _ name: String) -> String? {
         do throws(FileError) {
             if try SharedLibraryFile.isLibrary(path) {
                 if let digest = FileDigest(ofFileAt: path) { note(digest, name) }

@@ -38,8 +38,19 @@ package struct ConfigurationLoader {
         problems.isEmpty ? nil : .invalid(path: file.path, problems.inOrderOfFile)
     }
 
+    /// Separates the path of a field from a place within the file that the field names:
+    /// `fairplay.credentials[0].sdk.certificates: certificates[1].ask`.
+    static let pathIntoFile = ": "
+
     mutating func report(_ path: String, _ fault: ConfigurationFault) {
-        problems.append(ConfigurationProblem(path: path, position: file.positions[path], fault: fault))
+        problems.append(ConfigurationProblem(path: path, position: position(of: path), fault: fault))
+    }
+
+    /// The position of the field, for a place within its file too.
+    private func position(of path: String) -> TextPosition? {
+        if let position = file.positions[path] { return position }
+        guard let end = path.firstRange(of: Self.pathIntoFile)?.lowerBound else { return nil }
+        return file.positions[String(path[..<end])]
     }
 
     package mutating func keyEncryptionKey() -> AES256GCMKey? {

@@ -125,7 +125,7 @@ extension Configuration.Ladder {
     package var isModule: Bool {
         switch self {
         case .module: true
-        case .applicationSecret, .fixedDASk: false
+        case .applicationSecret, .fixedDASk, .sdk: false
         }
     }
 }

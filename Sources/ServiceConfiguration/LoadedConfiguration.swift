@@ -17,10 +17,13 @@ package struct LoadedConfiguration: Sendable {
     private let fields: [ConfigurationField]
     /// Digests of the files' contents, by the fields that name the files.
     private let digests: [String: FileDigest]
-    /// The credentials. Instead of each module they have a placeholder, until `CredentialSet.connecting` replaces it.
+    /// The credentials. Instead of each module and each SDK library they have a placeholder, until
+    /// `CredentialSet.connecting` replaces it.
     package let credentials: CredentialSet
     /// The settings for starting the modules, by the name of the credential.
     package let modules: [String: ExternalModuleSettings]
+    /// The settings for starting the SDK libraries, in the order of the configuration.
+    package let libraries: [LicenseLibrarySettings]
     /// The absolute path of the library that accelerates RSA; nil if it is off. With "auto" there may be no such file.
     package let acceleratorPath: String?
     /// The key that seals content keys in the store.
@@ -104,7 +107,7 @@ package struct LoadedConfiguration: Sendable {
         let pseudonymizer = loader.pseudonymizer()
         let postgreSQL = loader.postgreSQL()
         let packagers = loader.packagers()
-        if let credentials { loader.checkListeners(with: credentials) }
+        if let credentials { loader.checkListeners(with: credentials.set) }
 
         if let error = loader.error { throw error }
         guard let credentials, let keyEncryptionKey, let keyRing, let issuers, let expressPlay, let packagers,
@@ -113,8 +116,9 @@ package struct LoadedConfiguration: Sendable {
             preconditionFailure("the loader reports what it does not load")
         }
         return LoadedConfiguration(
-            configuration: file.configuration, fields: file.fields, digests: loader.digests, credentials: credentials,
-            modules: modules, acceleratorPath: acceleratorPath,
+            configuration: file.configuration, fields: file.fields, digests: loader.digests,
+            credentials: credentials.set, modules: modules, libraries: credentials.libraries,
+            acceleratorPath: acceleratorPath,
             keyEncryptionKey: keyEncryptionKey, keyRing: keyRing, keyDerivation: keyDerivation,
             issuers: issuers, keySources: keySources, expressPlay: expressPlay, packagers: packagers,
             sessions: sessions, callback: callback, ledgerKeys: ledgerKeys, sharedSecrets: sharedSecrets,
@@ -148,22 +152,46 @@ package struct LoadedConfiguration: Sendable {
         let (own, others) = (fields.filter(isMeant), other.fields.filter(isMeant))
         // If only one configuration reads a file, another field differs, and that field is named.
         let files = Set((own + others).map(\.path)).filter { path in
-            guard let before = digests[path], let after = other.digests[path] else { return false }
-            return before != after
+            let (before, after) = (fileDigests(of: path), other.fileDigests(of: path))
+            return !before.isEmpty && !after.isEmpty && before != after
         }
         return files.union(own.pathsThatDiffer(from: others)).sorted()
     }
 
-    /// Reads only the files of the credentials and their modules. Returns the good credentials, and an error with the
-    /// problems of the others.
+    /// The digests of the file that a field names, and of the files that this file names.
+    private func fileDigests(of field: String) -> [String: FileDigest] {
+        digests.filter { path, _ in path == field || path.hasPrefix(field + ConfigurationLoader.pathIntoFile) }
+    }
+
+    /// Reads only the files of the credentials and their SDK libraries.
+    package static func loadLibraries(
+        _ file: ConfigurationFile, environment: [String: String]
+    ) throws(ConfigurationError) -> LoadedLibraries {
+        var loader = ConfigurationLoader(file, environment: environment)
+        let loaded = loader.credentials()
+        if let error = loader.error { throw error }
+        guard let loaded else { preconditionFailure("the loader reports what it does not load") }
+        return LoadedLibraries(credentials: loaded.set, libraries: loaded.libraries)
+    }
+
+    /// Reads only the files of the credentials, their modules and SDK libraries. Returns the good credentials, and an
+    /// error with the problems of the others.
     package static func loadCredentials(
         _ file: ConfigurationFile, environment: [String: String]
     ) -> (credentials: [Credential], error: ConfigurationError?) {
         var loader = ConfigurationLoader(file, environment: environment)
         let loaded = loader.eachCredential()
-        let credentials = loaded.compactMap(\.self)
-        if credentials.count == loaded.count { _ = loader.credentialSet(credentials) }
+        let entries = loaded.flatMap(\.entries)
+        if loaded.isComplete { _ = loader.credentialSet(entries) }
         _ = loader.modules()
-        return (credentials, loader.error)
+        return (entries.compactMap(\.credential), loader.error)
     }
+}
+
+/// The credentials of a configuration with the settings of their SDK libraries.
+package struct LoadedLibraries: Sendable {
+    /// They have a placeholder instead of each library, until `CredentialSet.connecting` replaces it.
+    package let credentials: CredentialSet
+    /// In the order of the configuration.
+    package var libraries: [LicenseLibrarySettings]
 }

@@ -2,7 +2,8 @@ package import KeyCrypto
 
 /// A file that a field of the configuration names.
 package struct NamedFile: Equatable, Sendable {
-    /// The way to the field, `fairplay.credentials[0].applicationSecret`.
+    /// The path of the field, such as `fairplay.credentials[0].applicationSecret`. If another file names this one, its
+    /// place there follows: `fairplay.credentials[0].sdk.certificates: certificates[1].provisioning-data`.
     package let field: String
     /// Which file of the field it is, from 0 on: a field may have a list of them.
     package let ordinal: Int

@@ -25,11 +25,29 @@ package enum SecretSource: Hashable, Sendable {
             guard Self.isVariableName(variable) else { return nil }
             self = .environment(variable: variable)
         } else {
-            guard (1...Self.pathSizeMaximum).contains(text.utf8.count), !text.utf8.contains(0),
-                !Self.looksLikeASecret(text)
-            else { return nil }
+            guard Self.isPath(text) else { return nil }
             self = .file(path: FilePath.resolve(text, relativeTo: directory))
         }
+    }
+
+    /// The source of a file that the file of this source names. A relative path is relative to the folder of that file.
+    ///
+    /// The folder of systemd credentials has only files with the names of credentials. Otherwise this returns nil for
+    /// the same texts as `init`.
+    func neighbor(_ text: String, environment: [String: String]) -> SecretSource? {
+        guard Self.isPath(text) else { return nil }
+        if text.hasPrefix("/") { return .file(path: text) }
+        switch self {
+        case .file(let path): return .file(path: FilePath.resolve(text, relativeTo: FilePath.directory(of: path)))
+        case .credential: return Self.isCredentialName(text) ? .credential(name: text) : nil
+        case .environment(let variable):
+            let folder = FilePath.directory(of: environment[variable] ?? "")
+            return .file(path: FilePath.resolve(text, relativeTo: folder))
+        }
+    }
+
+    private static func isPath(_ text: String) -> Bool {
+        (1...pathSizeMaximum).contains(text.utf8.count) && !text.utf8.contains(0) && !looksLikeASecret(text)
     }
 
     /// Whether systemd allows the name: a plain file name, so that it cannot lead out of the folder.

@@ -109,7 +109,8 @@ private final class LadderBench: Sendable {
         var options = StandInOptions(.applicationSecret(LadderBenchCall.applicationSecret))
         options.busyMicroseconds = busy
         options.sleepMicroseconds = sleep
-        var configuration = LadderModuleConfiguration(libraryPath: try StandInModule.build(), data: options.data)
+        var configuration = LadderModuleConfiguration(
+            libraryPath: try StandInModule.build(), kind: .module(data: options.data))
         configuration.workerCount = workers
         configuration.programPath = try BuiltProgram.path("latchkeyd")
         // One loop for the workers and one that serves requests.

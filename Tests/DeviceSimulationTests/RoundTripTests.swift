@@ -86,7 +86,7 @@ import Testing
             let uses = (SessionKeyVersion.random(&generator), SessionKeyVersion.random(&generator))
             let module = try InProcessLadderModule(
                 applicationSecret: fixture.applicationSecret, whenVideoIsWanted: uses)
-            let server = try TestServer(server.credentials.connecting(["test": module]))
+            let server = try TestServer(server.credentials.connecting(["test": .module(module)]))
             var options = DeviceOptions.random(version, &generator)
             options.video = .random(using: &generator) ? .sealed : nil
             let request = try device.makeRequest(options)
@@ -96,7 +96,8 @@ import Testing
             let allowsVideo = Bool.random(using: &generator)
             let wrapped = try await spc.wrap(
                 SecretBytes(copying: key), iv: .zero,
-                for: ContentKeyUse(kind: .video, allowsVideoSessionKey: allowsVideo), using: server.crypto)
+                for: ContentKeyUse(kind: .video, contentType: .sd, scheme: allowsVideo ? .cbcs : .transportStream),
+                using: server.crypto)
             let message = try CKCWriter.write(
                 for: spc, contentKey: wrapped, terms: LicenseTerms(), using: server.crypto)
             let license = try CKCOpener(secrets: request.secrets, using: crypto).open(message)

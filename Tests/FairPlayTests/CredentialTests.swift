@@ -140,7 +140,9 @@ import Testing
         let one = try Credential(
             name: "one", pair1024: nil, pair2048: pair2048, ladder: ladder, servesVersion3: true)
         let two = try Credential(name: "two", pair1024: pair1024, pair2048: nil, ladder: ladder)
-        let set = try CredentialSet([one, two]).connecting(["one": RefusingModule(), "three": RefusingModule()])
+        let set = try CredentialSet([one, two]).connecting([
+            "one": .module(RefusingModule()), "three": .module(RefusingModule()),
+        ])
         #expect(set.credentials.map(\.name) == ["one", "two"])
         #expect(set.servedVersions == [.v1, .v2, .v3])
         for credential in set.credentials {
@@ -158,6 +160,7 @@ import Testing
         switch ladder {
         case .applicationSecret: false
         case .module: true
+        case .library: false
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
 @Suite struct WrappedContentKeyTests {
     private static let key = [UInt8](0x20...0x2F)
     private static let iv = Bytes16([UInt8](0x40...0x4F), at: 0)
-    private static let video = ContentKeyUse(kind: .video, allowsVideoSessionKey: true)
+    private static let video = ContentKeyUse(kind: .video, contentType: .hd, scheme: .cbcs)
     private static let sessionKeyVersionUsed: UInt64 = 0x42ca_089e_8e9f_a924
 
     private let fixture: TestCredential
@@ -30,7 +30,7 @@ import Testing
     }
 
     private func open(_ request: DeviceRequest, _ module: InProcessLadderModule) throws -> SPC {
-        try TestServer(bench.server.credentials.connecting(["test": module])).open(request.message)
+        try TestServer(bench.server.credentials.connecting(["test": .module(module)])).open(request.message)
     }
 
     private func wrap(
@@ -88,7 +88,7 @@ import Testing
         let blocks = LadderCall.VideoBlocks(sessionKeyBlock: zeros(112), r2: zeros(21))
         let cases: [(change: (inout DeviceOptions) -> Void, use: ContentKeyUse, wanted: SessionKeyVersion)] = [
             ({ $0.video = .opaque(blocks) }, Self.video, .video),
-            ({ $0.video = .opaque(blocks) }, .init(kind: .audio, allowsVideoSessionKey: false), .generic),
+            ({ $0.video = .opaque(blocks) }, .init(kind: .audio, contentType: .audio, scheme: .cbcs), .generic),
             ({ _ in }, Self.video, .generic),
             ({ $0.video = .opaque(.init(sessionKeyBlock: [], r2: zeros(21))) }, Self.video, .generic),
             ({ $0.video = .opaque(.init(sessionKeyBlock: zeros(112), r2: [])) }, Self.video, .generic),
@@ -104,7 +104,7 @@ import Testing
         for (index, one) in cases.enumerated() {
             let module = try module(whenVideoIsWanted: (.generic, .generic))
             let server = try TestServer(
-                bench.server.credentials.connecting(["test": module]), servedVersions: [1, 2])
+                bench.server.credentials.connecting(["test": .module(module)]), servedVersions: [1, 2])
             _ = try await wrap(for: server.open(bench.request(one.change).message), one.use)
             #expect(module.calls.first?.wanted == one.wanted, "case \(index)")
         }
@@ -174,14 +174,14 @@ import Testing
     @Test(arguments: TLLVTag.carriedByCKC.filter { $0 != TLLVTag.contentKey } + [TLLVTag.assetID])
     func takesNoAnswerWithATagThatTheCKCHasAlready(tag: UInt64) async throws {
         let module = RenamingModule(module: try module(), tag: tag)
-        let server = try TestServer(bench.server.credentials.connecting(["test": module]))
+        let server = try TestServer(bench.server.credentials.connecting(["test": .module(module)]))
         let spc = try server.open(bench.request { _ in }.message)
         await #expect(throws: LadderError.module(.answerMalformed)) { try await wrap(for: spc) }
     }
 
     @Test func takesAnAnswerInAnotherKeyFormat() async throws {
         let module = RenamingModule(module: try module(), tag: 7)
-        let server = try TestServer(bench.server.credentials.connecting(["test": module]))
+        let server = try TestServer(bench.server.credentials.connecting(["test": .module(module)]))
         let request = try bench.request { $0.keyFormats = [7] }
         let spc = try server.open(request.message)
         let ckc = try await CKCWriter.write(

@@ -42,6 +42,8 @@ ELSEWHERE = {
     "cpix_rejected": ("Tests/Interop/test_speke.py", "test_a_bad_document_is_refused_with_its_text"),
     "media_type_unsupported": ("Tests/Interop/test_speke.py", "test_nothing_else_is_read"),
     "key_conflict": ("Tests/Interop/test_key_api.py", "test_a_key_is_imported_and_played"),
+    "sdk_terms": ("Tests/Interop/test_sdk.py", "test_a_term_that_the_library_has_no_words_for_is_named"),
+    "sdk_device": ("Tests/Interop/test_sdk.py", "test_a_device_that_the_library_refuses_is_told_so"),
     "module_unavailable": (
         "Tests/LatchkeyServiceTests/Integration/ModuleDaemonTests.swift", "aHangCostsItsRequestAlone"),
 }

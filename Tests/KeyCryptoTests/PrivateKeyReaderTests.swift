@@ -26,6 +26,20 @@ import Testing
         }
     }
 
+    @Test(arguments: plainForms)
+    func writesKeysAsOpenSSLDoes(pem: String) throws {
+        let key = try RSAPrivateKey(parsing: Array(pem.utf8))
+        #expect(try key.privateDER().revealed() == KeySamples.der(of: KeySamples.traditional))
+    }
+
+    @Test(arguments: [512, 1024, 1536, 2048])
+    func readsWhatItHasWritten(bits: Int) throws {
+        let key = try RSAPrivateKey.generate(bits: bits)
+        let again = try RSAPrivateKey(parsing: key.privateDER().revealed())
+        #expect(key.publicKey.matches(again) && !again.wasEncrypted)
+        #expect(try again.privatePEM().revealed() == key.privatePEM().revealed())
+    }
+
     /// One passphrase is used for all keys of a credential, even for keys that need none.
     @Test(arguments: plainForms)
     func doesNotMindAPassphraseThatIsNotNeeded(pem: String) throws {

@@ -130,9 +130,10 @@ extension LadderWorkerTests {
             path: String? = nil, arguments: [String] = WorkerHandle.usualArguments
         ) throws -> WorkerHandle {
             let options = StandInOptions(.applicationSecret(TestCall.applicationSecret))
-            let configuration = LadderModuleConfiguration(libraryPath: try StandInModule.build(), data: options.data)
+            let configuration = LadderModuleConfiguration(
+                libraryPath: try StandInModule.build(), kind: .module(data: options.data))
             let worker = try WorkerHandle(path: path ?? BuiltProgram.path("latchkeyd"), arguments: arguments)
-            try worker.send(configuration.start.message())
+            try worker.send(configuration.startMessage())
             return worker
         }
 

@@ -58,7 +58,7 @@ extension LadderWorkerTests {
 
         @Test func namesDataThatTheModuleRefuses() async throws {
             let data = SharedData.secret("nonsense")
-            #expect(try await failure { $0.data = data } == .module(.notOpened(status: -7)))
+            #expect(try await failure { $0.kind = .module(data: data) } == .module(.notOpened(status: -7)))
         }
 
         @Test func namesHowAModuleEndedItsWorker() async throws {

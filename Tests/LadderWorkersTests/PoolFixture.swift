@@ -22,7 +22,8 @@ final class PoolFixture: Sendable {
         clock: any MonotonicClock = SystemMonotonicClock(),
         configure: (inout LadderModuleConfiguration) -> Void = { _ in }
     ) throws {
-        var configuration = LadderModuleConfiguration(libraryPath: try StandInModule.build(), data: options.data)
+        var configuration = LadderModuleConfiguration(
+            libraryPath: try StandInModule.build(), kind: .module(data: options.data))
         configuration.workerCount = workers
         configuration.callDeadline = .seconds(60)
         configuration.processorTimeMaximum = .seconds(60)

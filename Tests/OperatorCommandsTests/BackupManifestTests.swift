@@ -1,6 +1,7 @@
 import ByteCoding
 import KeyCrypto
 import Records
+import ServiceConfiguration
 import TestSupport
 import Testing
 
@@ -28,6 +29,22 @@ import Testing
                 .init(part: .configuration, size: 20, digest: String(repeating: "cd", count: 32)),
             ], fingerprints: [])
         text = try manifest.text(sealedBy: chain)
+    }
+
+    /// A key that is behind the file of an SDK is named like one that the configuration names itself.
+    @Test func namesAKeyOfAnSDKByItsPlace() throws {
+        let credential = #"name: "apple-26", sdk: { library: "/l.so", certificates: "/c.json" }"#
+        let configuration = try ConfigurationFile(
+            parsing: Array(ConfigurationText.make(credential: credential).utf8), path: "/latchkey.json5",
+            environment: [:]
+        ).configuration
+        let place = "sdk.certificates: certificates[1].2048-private-key"
+        let named = NamedFile(
+            field: "fairplay.credentials[0].\(place)", ordinal: 0, source: .file(path: "/k"), isSecret: true)
+        let key = SharedSecret(SecretBytes(copying: [1, 2, 3]))
+        let print = try SecretFingerprint(named, in: configuration, nil, key)
+        #expect(print.name == "fairplay.credentials.apple-26.\(place)")
+        #expect(print.need == .devices && print.isOfKey && print.isThere && print.value != nil)
     }
 
     @Test func readsBackAsItWasWritten() throws {

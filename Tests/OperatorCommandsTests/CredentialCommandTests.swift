@@ -137,6 +137,48 @@ import Testing
         #expect(warnings == ["development_material"])
     }
 
+    private func makeSDK(_ entries: String) throws {
+        try folder.write("libfpssdk.so", [0x7F, 0x45, 0x4C, 0x46], mode: 0o755)
+        try folder.write("data.bin", [1])
+        try folder.write("certificates.json", #"{ "certificates": [\#(entries)] }"#)
+        try configure(#"name: "apple-26", sdk: { library: "libfpssdk.so", certificates: "certificates.json" }"#)
+    }
+
+    private static let entry = """
+        { "certificate": "bundle.bin", "1024-private-key": "small.key", "2048-private-key": "large.key", \
+        "provisioning-data": "data.bin" }
+        """
+
+    @Test func listsEachEntryOfAnSDK() async throws {
+        let key = try RSAPrivateKey.generate(bits: 1024)
+        try folder.write("old.der", CertificateSamples.make(for: key).der)
+        try folder.write("old.key", key.privatePEM().revealed())
+        let old = """
+            { "certificate": "old.der", "1024-private-key": "old.key", "ask": "101112131415161718191a1b1c1d1e1f" }
+            """
+        try makeSDK("\(Self.entry), \(old)")
+        let run = try await run("list", "--json")
+        #expect(run.status == 0, "\(run.messages)")
+        let credentials = try #require(try run.object()["credentials"]?.array).compactMap(\.object)
+        #expect(credentials.map { $0["name"]?.string } == ["apple-26/1", "apple-26/2"])
+        #expect(credentials.map { $0["kind"]?.string } == ["sdk", "applicationSecret"])
+        #expect(credentials.map { $0["hashes"]?.array?.count } == [3, 1])
+        let text = try await self.run("list")
+        #expect(text.output.contains("apple-26/1: SDK library\n"))
+        let check = try await self.run("check")
+        #expect(check.status == 0)
+        #expect(check.output.hasSuffix(": 2 credentials, good: apple-26/1, apple-26/2\n"))
+    }
+
+    @Test func namesTheFaultyEntryOfAnSDK() async throws {
+        try makeSDK("\(Self.entry), { \"certificate\": \"bundle.bin\", \"1024-private-key\": \"small.key\" }")
+        let run = try await run("check", "--json")
+        let problem = try #require(try run.object()["problems"]?.array?.first?.object)
+        #expect(run.status == 1 && problem["line"]?.number != nil)
+        #expect(problem["path"]?.string == "fairplay.credentials[0].sdk.certificates: certificates[1]")
+        #expect(problem["message"]?.string == #"needs "provisioning-data" or "ask""#)
+    }
+
     /// Valid credentials are listed beside the faults of others, and the exit status is a failure.
     @Test func listsTheGoodOnesAndNamesTheOthers() async throws {
         let other = ConfigurationText.credential.replacingOccurrences(of: "main", with: "other")

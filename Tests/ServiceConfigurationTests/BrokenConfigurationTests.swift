@@ -64,6 +64,10 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
             "fairplay.credentials[0].module\(path)", kind)
     }
 
+    private static func sdk(_ fields: String, _ path: String, _ kind: Kind) -> BrokenConfiguration {
+        credential((ConfigurationText.credential, #"name: "a", \#(fields)"#), "fairplay.credentials[0]\(path)", kind)
+    }
+
     static let table: [BrokenConfiguration] = [
         // The configuration as a whole.
         BrokenConfiguration("\n[]", "configuration", line: 2, .wrongType(.array)),
@@ -165,7 +169,7 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
             .conflict(with: "applicationSecret")),
         credential(
             (#", applicationSecret: "fairplay/application-secret.hex""#, ""), "fairplay.credentials[0]",
-            .noneOf(["applicationSecret", "module", "fixedDASk"])),
+            .noneOf(["applicationSecret", "module", "sdk", "fixedDASk"])),
         credential(
             ("fairplay/application-secret.hex", "credential:../x"), "fairplay.credentials[0].applicationSecret",
             .invalidValue),
@@ -241,6 +245,32 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
             (#"applicationSecret: "fairplay/application-secret.hex""#, "module: true"),
             "fairplay.credentials[0].module",
             .wrongType(.boolean)),
+
+        // SDK libraries.
+        sdk(#"sdk: { certificates: "c" }"#, ".sdk.library", .missing),
+        sdk(#"sdk: { library: "l" }"#, ".sdk.certificates", .missing),
+        sdk(#"sdk: { library: "l", certificates: "" }"#, ".sdk.certificates", .invalidValue),
+        sdk(#"sdk: { library: 1, certificates: "c" }"#, ".sdk.library", .wrongType(.number)),
+        sdk(#"sdk: { library: "l", certificates: "c", workers: 0 }"#, ".sdk.workers", .invalidValue),
+        sdk(#"sdk: { library: "l", certificates: "c", user: "two words" }"#, ".sdk.user", .invalidValue),
+        sdk(
+            #"sdk: { library: "l", certificates: "c", data: "d" }"#, ".sdk.data", .unknownKey(nearest: nil)),
+        sdk("sdk: []", ".sdk", .wrongType(.array)),
+        sdk(
+            #"applicationSecret: "s", sdk: { library: "l", certificates: "c" }"#, ".sdk",
+            .conflict(with: "applicationSecret")),
+        sdk(
+            #"sdk: { library: "l", certificates: "c" }, module: { library: "l", data: "d" }"#, ".sdk",
+            .conflict(with: "module")),
+        sdk(
+            #"certificateBundle: "b", sdk: { library: "l", certificates: "c" }"#, ".certificateBundle",
+            .conflict(with: "sdk")),
+        sdk(
+            #"certificate1024: "b", sdk: { library: "l", certificates: "c" }"#, ".certificate1024",
+            .conflict(with: "sdk")),
+        sdk(
+            #"privateKey2048: "b", sdk: { library: "l", certificates: "c" }"#, ".privateKey2048",
+            .conflict(with: "sdk")),
 
         // Keys and storage.
         rest(#"keys: { keyEncryptionKey: ["x"] }"#, "keys.keyEncryptionKey", .wrongType(.array)),
@@ -458,7 +488,7 @@ extension BrokenConfiguration.Kind {
             .sameCertificate, .testCredentialForbidden, .notALibrary, .unknownUser, .notAVerificationKey, .issuer,
             .notAnAdminToken, .sealingKeyMissing, .notADatabasePassword, .cryptography, .tls, .plaintextBeyondLoopback,
             .developmentMaterialBeyondLoopback, .adminTokenMissing, .severalRecipients, .keySizeOutOfRange,
-            .secretIsAToken:
+            .secretIsAToken, .wrongCertificateCount, .notJSON:
             return nil
         }
     }

@@ -31,6 +31,8 @@ import Testing
               { name: "bundle", certificateBundle: "fairplay/bundle.bin", privateKey1024: "fairplay/k3.pem",
                 privateKey2048: "fairplay/k4.pem", privateKeyPassphrase: "secrets/phrase",
                 module: { library: "ladder.so", data: "module.bin", user: "latchkey-ladder" } },
+              { name: "apple-26", privateKeyPassphrase: "secrets/sdk-phrase",
+                sdk: { library: "libfpssdk.so", certificates: "certificates.json", user: "latchkey-sdk" } },
             ],
           },
           keys: {

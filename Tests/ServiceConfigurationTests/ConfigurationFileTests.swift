@@ -1,6 +1,7 @@
 import ByteCoding
 import ContentKeys
 import Entitlements
+import FairPlay
 import Foundation
 import HTTPMessages
 import POSIXSockets
@@ -110,12 +111,18 @@ import Testing
             .file(path: "/etc/latchkey/bundle.bin"), privateKey1024: .file(path: "/etc/latchkey/a.pem"),
             privateKey2048: .file(path: "/etc/latchkey/b.pem"))
         let module = Configuration.Module(
-            library: "/etc/latchkey/lib/ladder.so", data: .file(path: "/etc/latchkey/data.bin"), workers: 3,
-            callDeadline: .milliseconds(250), processorTime: .milliseconds(500), memoryLimit: 128 << 20, user: "nobody")
+            library: "/etc/latchkey/lib/ladder.so", data: .file(path: "/etc/latchkey/data.bin"),
+            workers: Configuration.Workers(
+                count: 3, callDeadline: .milliseconds(250), processorTime: .milliseconds(500), memoryLimit: 128 << 20,
+                user: "nobody"))
         #expect(credentials.map(\.certificates) == [files])
         #expect(credentials.map(\.privateKeyPassphrase) == [.credential(name: "phrase")])
         #expect(credentials.map(\.ladder) == [.module(module)])
     }
+
+    private static let workers = Configuration.Workers(
+        count: Configuration.Limits.processorCount, callDeadline: .seconds(1), processorTime: .seconds(2),
+        memoryLimit: 512 << 20, user: nil)
 
     @Test func aModuleHasDefaults() throws {
         let credential = ConfigurationText.credential.replacingOccurrences(
@@ -123,10 +130,34 @@ import Testing
             with: #"module: { library: "/l.so", data: "/d" }"#)
         let ladder = try ConfigurationText.parse(ConfigurationText.make(credential: credential))
             .configuration.fairplay.credentials.first?.ladder
-        let expected = Configuration.Module(
-            library: "/l.so", data: .file(path: "/d"), workers: Configuration.Limits.processorCount,
-            callDeadline: .seconds(1), processorTime: .seconds(2), memoryLimit: 512 << 20, user: nil)
+        let expected = Configuration.Module(library: "/l.so", data: .file(path: "/d"), workers: Self.workers)
         #expect(ladder == .module(expected))
+    }
+
+    /// The file of an SDK names the certificates, so the configuration does not. The worker settings are those of a
+    /// module.
+    @Test func namesTheFilesOfAnSDK() throws {
+        let credential = """
+            name: "apple-26", privateKeyPassphrase: "phrase", stage: "staged", \
+            sdk: { library: "fps/libfpssdk.so", certificates: "credential:certificates.json" }
+            """
+        let text = ConfigurationText.make(credential: "\(ConfigurationText.credential) }, { \(credential)")
+        let found = try #require(try ConfigurationText.parse(text).configuration.fairplay.credentials.last)
+        let expected = Configuration.SDK(
+            library: "/etc/latchkey/fps/libfpssdk.so", certificates: .credential(name: "certificates.json"),
+            workers: Self.workers)
+        #expect(found.ladder == .sdk(expected))
+        #expect(found.certificates == nil && !found.spcVersion3 && found.stage == .staged)
+        #expect(found.privateKeyPassphrase == .file(path: "/etc/latchkey/phrase"))
+        #expect(found.sources == [.file(path: "/etc/latchkey/phrase"), .credential(name: "certificates.json")])
+    }
+
+    @Test(arguments: [("", "", false), ("spcVersion3: true", "", true), ("", "spcVersion3: true,", true)])
+    func versionThreeOfAnSDKIsOnIfItIsSet(forAll: String, own: String, isServed: Bool) throws {
+        let credential = #"name: "apple-26", \#(own) sdk: { library: "/l.so", certificates: "/c.json" }"#
+        let text = ConfigurationText.make(credential: credential, fairplay: forAll)
+        #expect(
+            try ConfigurationText.parse(text).configuration.fairplay.credentials.map(\.spcVersion3) == [isServed])
     }
 
     /// The value of the credential takes precedence over the value for all credentials. A credential without a 2048-bit

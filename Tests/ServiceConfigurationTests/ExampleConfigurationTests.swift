@@ -101,8 +101,8 @@ import Testing
 
     /// These fields conflict with fields that the example sets, so they are in comments.
     @Test(arguments: [
-        "certificateBundle", "privateKeyPassphrase", "module", "library", "data", "workers", "callDeadline",
-        "processorTime", "memoryLimit", "user", "fixedDASk", "keysFile", "keysURL",
+        "certificateBundle", "privateKeyPassphrase", "sdk", "certificates", "module", "library", "data", "workers",
+        "callDeadline", "processorTime", "memoryLimit", "user", "fixedDASk", "keysFile", "keysURL",
         "keysHosts", "keysAuthorities", "keysRefresh", "keysMaximumAge", "until", "password", "ledger", "onStoreOutage",
         "admitInOutage",
     ])
@@ -111,31 +111,56 @@ import Testing
         #expect(text.contains("//   \(name): ") || text.contains("//     \(name): "))
     }
 
-    /// The alternatives in comments must be correct too. If each one replaces the field it is an alternative to, the
-    /// text is a valid configuration.
-    @Test func itsAlternativesAreFields() throws {
-        let lines = try String(contentsOfFile: Self.path, encoding: .utf8).split(separator: "\n").map(String.init)
-        let replaced = ["certificate1024:", "certificate2048:", "applicationSecret:"]
-        let alternatives = [
-            "//   certificateBundle:", "//   privateKeyPassphrase:", "//   module:", "//     ", "//   },",
-        ]
+    /// The credential of the example with some alternatives in place of the fields that they replace.
+    ///
+    /// `block` is the alternative with fields of its own.
+    private static func credential(
+        replacing replaced: [String], by alternatives: [String], _ block: String
+    ) throws -> Configuration.Credential? {
+        var isInBlock = false
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map(String.init)
         let text = lines.compactMap { line -> String? in
             let bare = line.trimmingCharacters(in: .whitespaces)
             if replaced.contains(where: bare.hasPrefix) { return nil }
-            return alternatives.contains(where: bare.hasPrefix) ? String(bare.dropFirst(2)) : line
+            if bare.hasPrefix("//   \(block): {") { isInBlock = true }
+            defer { if bare.hasPrefix("//   },") { isInBlock = false } }
+            return isInBlock || alternatives.contains { bare.hasPrefix("//   \($0):") }
+                ? String(bare.dropFirst(2)) : line
         }.joined(separator: "\n")
+        return try ConfigurationFile(parsing: Array(text.utf8), path: path, environment: [:]).configuration.fairplay
+            .credentials.first
+    }
+
+    /// The alternatives in comments must be correct too. If each one replaces the field it is an alternative to, the
+    /// text is a valid configuration.
+    @Test func itsAlternativesAreFields() throws {
         let credential = try #require(
-            try ConfigurationFile(parsing: Array(text.utf8), path: Self.path, environment: [:]).configuration.fairplay
-                .credentials.first)
+            try Self.credential(
+                replacing: ["certificate1024:", "certificate2048:", "applicationSecret:"],
+                by: ["certificateBundle", "privateKeyPassphrase"], "module"))
 
         guard case .bundle = credential.certificates, case .module(let module) = credential.ladder else {
             Issue.record("a bundle and a module: \(credential)")
             return
         }
-        #expect(module.callDeadline == .seconds(1) && module.memoryLimit == 512 << 20)
-        #expect(module.processorTime == .seconds(2))
-        #expect(module.user == "latchkey-ladder")
+        #expect(module.workers.callDeadline == .seconds(1) && module.workers.memoryLimit == 512 << 20)
+        #expect(module.workers.processorTime == .seconds(2))
+        #expect(module.workers.user == "latchkey-ladder")
         #expect(credential.privateKeyPassphrase == .credential(name: "fairplay-passphrase"))
+    }
+
+    @Test func itsCredentialCanBeThatOfAnSDK() throws {
+        let credential = try #require(
+            try Self.credential(
+                replacing: ["certificate1024:", "certificate2048:", "privateKey", "applicationSecret:"],
+                by: ["privateKeyPassphrase"], "sdk"))
+        guard case .sdk(let sdk) = credential.ladder else {
+            Issue.record("an SDK library: \(credential)")
+            return
+        }
+        #expect(sdk.library == "/opt/fps/libfpssdk.so")
+        #expect(sdk.certificates == .file(path: "/opt/fps/certificates.json"))
+        #expect(credential.certificates == nil && credential.privateKeyPassphrase != nil)
     }
 
     /// The same test for the fields of a listener that have no default value to show.

@@ -14,7 +14,7 @@ extension ProblemCode {
         case .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceRevoked, .addressDenied, .countryDenied,
             .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .deviceMismatch, .deviceLimit,
             .concurrencyLimit, .sessionExpired, .sessionKilled, .entitlementDenied, .termsNotExpressible,
-            .securityLevel:
+            .securityLevel, .sdkTerms, .sdkDevice:
             .refusalsRights
         case .keyNotFound, .keyConflict: .refusalsKey
         case .rateLimited, .overloaded: .refusalsOverload

@@ -81,6 +81,9 @@ extension ProblemCode {
         case .termsNotExpressible: "Grant this device a right without the limit, or update the player."
         case .securityLevel:
             "Grant less for this device, or lower the demand of the content, the right or fairplay.contentPolicies."
+        case .sdkTerms:
+            "Grant a right without the limit, change the content policy, or serve the device by a credential of another kind."
+        case .sdkDevice: "Find out why Apple's library refuses the device: the cause has its status."
         case .clockUntrusted: "Set the clock, and see latchkey clock show; latchkey clock accept ends the waiting."
         case .moduleUnavailable:
             "Look for the events of the external module in the log: its library, its data or its workers have failed."

@@ -65,12 +65,13 @@ extension LadderAnswer {
 /// Why a module has no answer to a call, as its worker reports it.
 ///
 ///     size  field
-///        4  kind: 1 refused, 2 failed, 3 the module's answer is invalid
+///        4  kind: 1 refused, 2 failed, 3 the module's answer is invalid, 4 the device is refused
 ///        4  the module's own status, for the log; 0 for kind 3
 enum LadderCallFailure: Error, Equatable, Sendable {
     case refused(status: Int32)
     case failed(status: Int32)
     case answerUnusable
+    case deviceRefused(status: Int32)
 
     static let encodedSizes = 8...8
 
@@ -81,6 +82,7 @@ enum LadderCallFailure: Error, Equatable, Sendable {
             case .refused(let status): (1, status)
             case .failed(let status): (2, status)
             case .answerUnusable: (3, 0)
+            case .deviceRefused(let status): (4, status)
             }
         var writer = ByteWriter(capacity: LadderFrameHead.size + 8)
         LadderFrameHead(.callFailure, number: number, bodySize: 8).write(to: &writer)
@@ -99,6 +101,7 @@ enum LadderCallFailure: Error, Equatable, Sendable {
         case (1, _): self = .refused(status: status)
         case (2, _): self = .failed(status: status)
         case (3, 0): self = .answerUnusable
+        case (4, _): self = .deviceRefused(status: status)
         case (_, _): throw .illegalValue("kind of failure")
         }
     }
@@ -109,6 +112,7 @@ enum LadderCallFailure: Error, Equatable, Sendable {
         case .refused(let status): .refused(status: status)
         case .failed(let status): .failed(status: status)
         case .answerUnusable: .answerMalformed
+        case .deviceRefused(let status): .deviceRefused(status: status)
         }
     }
 }

@@ -16,12 +16,18 @@ enum LadderFrameKind: UInt8, CaseIterable, Sendable {
     case answer = 5
     /// The worker reports why a call has no answer.
     case callFailure = 6
+    /// The daemon sends it in place of `start` to the worker of a library.
+    case libraryStart = 7
+    /// The daemon sends one order to a library.
+    case order = 8
+    /// The worker sends the answer to an order.
+    case written = 9
 
     /// Whether the message belongs to a call, and has its number.
     var isOfCall: Bool {
         switch self {
-        case .start, .ready, .startFailure: false
-        case .call, .answer, .callFailure: true
+        case .start, .libraryStart, .ready, .startFailure: false
+        case .call, .order, .answer, .written, .callFailure: true
         }
     }
 
@@ -34,6 +40,9 @@ enum LadderFrameKind: UInt8, CaseIterable, Sendable {
         case .call: LadderCall.encodedSizes
         case .answer: LadderAnswer.encodedSizes
         case .callFailure: LadderCallFailure.encodedSizes
+        case .libraryStart: LibraryStart.encodedSizes
+        case .order: LibraryOrder.encodedSizes
+        case .written: LibraryAnswer.encodedSizes
         }
     }
 }

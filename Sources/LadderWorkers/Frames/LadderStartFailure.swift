@@ -29,6 +29,10 @@ package enum LadderModuleFault: Error, Equatable, Sendable {
     case versionUnknown(UInt32)
     /// The module refuses its data. The status is the module's own number.
     case notOpened(status: Int32)
+    /// The library does not know the certificate of one of its credentials: `index` counts the probes from 0.
+    case credentialUnknown(index: UInt32)
+    /// The worker could not keep the files of the library in memory.
+    case filesNotKept(errno: Int32)
     /// The worker could not confine itself: the failed step, and its `errno`.
     case notConfined(step: String, errno: Int32)
     /// The worker could not read its first message.
@@ -54,10 +58,17 @@ extension LadderModuleFault: CustomStringConvertible {
     package var description: String {
         switch self {
         case .libraryUnreadable(let errno): "the worker's user cannot read the library (errno \(errno))"
-        case .libraryNotLoadable(let text): "the library cannot be loaded: \(text)"
+        case .libraryNotLoadable(let text):
+            "the library cannot be loaded: \(text)"
+                + (text.contains("cannot open shared object file")
+                    ? "; put the missing library into the folder of this one, or install it" : "")
         case .symbolMissing(let name): "the library has no function \(name)"
         case .versionUnknown(let version): "the library was built for version \(version) of the module interface"
         case .notOpened(let status): "the module refuses its data with status \(status)"
+        case .credentialUnknown(let index):
+            "the library does not serve certificate \(index + 1) of its credentials: is it built for these credentials, and is it "
+                + "newer than they are?"
+        case .filesNotKept(let errno): "the worker could not keep the credentials in memory (errno \(errno))"
         case .notConfined(let step, let errno): "the worker could not be confined: \(step) failed (errno \(errno))"
         case .startUnreadable: "the worker could not read its first message"
         }
@@ -83,6 +94,8 @@ extension LadderModuleFault {
         case .notOpened(let status): (5, UInt32(bitPattern: status), "")
         case .notConfined(let step, let errno): (6, UInt32(bitPattern: errno), step)
         case .startUnreadable: (7, 0, "")
+        case .credentialUnknown(let index): (8, index, "")
+        case .filesNotKept(let errno): (9, UInt32(bitPattern: errno), "")
         }
     }
 
@@ -115,6 +128,8 @@ extension LadderModuleFault {
         case 5: self = .notOpened(status: Int32(bitPattern: number))
         case 6: self = .notConfined(step: text, errno: Int32(bitPattern: number))
         case 7: self = .startUnreadable
+        case 8: self = .credentialUnknown(index: number)
+        case 9: self = .filesNotKept(errno: Int32(bitPattern: number))
         default: throw .illegalValue("kind of fault")
         }
         // Each fault has exactly one encoding: a kind without a number or a text must not have one.

@@ -75,14 +75,40 @@ struct CallQueue {
     }
 }
 
-typealias CallOutcome = Result<LadderAnswer, LadderModuleError>
+typealias CallOutcome = Result<WorkerAnswer, LadderModuleError>
+
+/// What a worker is asked for: a call to a module, or an order to a library.
+enum WorkerCall: Sendable {
+    case module(LadderCall)
+    case library(LibraryOrder)
+
+    func write(number: UInt64, to message: inout LadderMessage) throws(LadderFrameError) {
+        switch self {
+        case .module(let call): try call.write(number: number, to: &message)
+        case .library(let order): try order.write(number: number, to: &message)
+        }
+    }
+}
+
+/// The answer of a worker, of the kind of the call.
+enum WorkerAnswer: Sendable {
+    case module(LadderAnswer)
+    case library(LibraryAnswer)
+
+    func write(number: UInt64, to message: inout LadderMessage) throws(LadderFrameError) {
+        switch self {
+        case .module(let answer): try answer.write(number: number, to: &message)
+        case .library(let answer): try answer.write(number: number, to: &message)
+        }
+    }
+}
 
 /// A call for which a caller waits.
 ///
 /// Safe to send: only one thread at a time has it. The caller makes it, passes it to the pool's loop, and continues
 /// when it is resumed.
 final class PendingCall: @unchecked Sendable {
-    let call: LadderCall
+    let call: WorkerCall
     /// The index of the caller's loop; nil for callers elsewhere.
     let caller: Int?
     private let continuation: CheckedContinuation<CallOutcome, Never>
@@ -103,7 +129,7 @@ final class PendingCall: @unchecked Sendable {
     var lossCount = 0
     static let lossCountMaximum = 8
 
-    init(_ call: LadderCall, caller: Int?, _ continuation: CheckedContinuation<CallOutcome, Never>) {
+    init(_ call: WorkerCall, caller: Int?, _ continuation: CheckedContinuation<CallOutcome, Never>) {
         self.call = call
         self.caller = caller
         self.continuation = continuation

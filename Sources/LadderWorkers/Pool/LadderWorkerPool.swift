@@ -5,14 +5,14 @@ package import POSIXSockets
 import Synchronization
 import Telemetry
 
-/// The worker processes of one credential's module.
+/// The worker processes of one credential's module, or of the library of one or several credentials.
 ///
 /// All workers are started immediately. A worker that dies, hangs beyond the deadline of a call, or sends an invalid
 /// message is replaced, with a back-off. Each worker answers one call at a time; short calls may be sent ahead. If a
 /// worker dies, only the call that it had begun is lost. Calls wait in a bounded queue with a deadline.
 ///
 /// The pool runs on one loop, usually one that does not serve requests. Callers continue on their own executors.
-package final class LadderWorkerPool: LadderModule {
+package final class LadderWorkerPool: LadderModule, LicenseLibrary {
     /// The statistics of the pool.
     package let statistics = LadderPoolStatistics()
     private let loop: LoopContext
@@ -66,6 +66,18 @@ package final class LadderWorkerPool: LadderModule {
     }
 
     package func answer(_ call: LadderCall) async throws(LadderModuleError) -> LadderAnswer {
+        guard case .module(let answer) = try await outcome(of: .module(call)) else { throw .answerMalformed }
+        return answer
+    }
+
+    package func answer(_ order: LibraryOrder) async throws(LadderModuleError) -> LibraryAnswer {
+        guard case .library(let answer) = try await outcome(of: .library(order)),
+            (answer.ckc == nil) == (order.license == nil)
+        else { throw .answerMalformed }
+        return answer
+    }
+
+    private func outcome(of call: WorkerCall) async throws(LadderModuleError) -> WorkerAnswer {
         try await withCheckedContinuation { continuation in
             callers.hand(PendingCall(call, caller: callers.current, continuation), to: submit)
         }.get()
@@ -84,12 +96,45 @@ package final class LadderWorkerPool: LadderModule {
     }
 }
 
-/// The module of one credential, and the limits of its workers.
+/// The files of a library's credentials, which its workers keep in memory.
+package struct LibraryFiles: Sendable {
+    /// A file that the library finds under the number of its descriptor, in the folder of all descriptors.
+    package struct File: Sendable {
+        /// 16 to 271.
+        package let descriptor: Int
+        /// 1 to 1,048,576 bytes.
+        package let contents: SharedSecret
+
+        package init(descriptor: Int, contents: SharedSecret) {
+            self.descriptor = descriptor
+            self.contents = contents
+        }
+    }
+
+    /// The first one is the file of certificates, which names the others by their numbers.
+    package var files: [File]
+    /// SPCs that the library must know the certificate of. A worker is ready only then.
+    package var probes: [[UInt8]]
+
+    package init(files: [File], probes: [[UInt8]]) {
+        self.files = files
+        self.probes = probes
+    }
+}
+
+/// A module or library, and the limits of its workers.
 package struct LadderModuleConfiguration: Sendable {
+    /// What the library is.
+    package enum Kind: Sendable {
+        /// A module of the interface `latchkey_ladder.h`, with the data that opens it: 1 to 1,048,576 bytes.
+        case module(data: SharedSecret)
+        /// A library of Apple's SDK.
+        case library(LibraryFiles)
+    }
+
     /// The absolute path of the library, 1 to 4,095 bytes. The workers' user must be able to read the library.
     package var libraryPath: String
-    /// The data with which the module is opened, 1 to 1,048,576 bytes.
-    package var data: SharedSecret
+    package var kind: Kind
     /// The number of worker processes. Each answers one call at a time.
     package var workerCount: Int = Processors.count
     /// How long a worker may take for one call before it is ended, counted from the end of the previous call.
@@ -117,16 +162,39 @@ package struct LadderModuleConfiguration: Sendable {
     /// The program that runs as a worker: this program, except in tests.
     package var programPath = "/proc/self/exe"
 
-    package init(libraryPath: String, data: SharedSecret) {
+    package init(libraryPath: String, kind: Kind) {
         self.libraryPath = libraryPath
-        self.data = data
+        self.kind = kind
     }
 
-    var start: LadderStart {
-        LadderStart(
-            confinement: ProcessConfinement(
-                user: user, memoryMaximum: memoryMaximum, descriptorMaximum: descriptorMaximum),
-            libraryPath: libraryPath, moduleData: data)
+    /// Returns the first message to a worker. Throws `notExpressible`.
+    func startMessage() throws(LadderFrameError) -> LadderMessage {
+        var confinement = ProcessConfinement(
+            user: user, memoryMaximum: memoryMaximum, descriptorMaximum: descriptorMaximum)
+        switch kind {
+        case .module(let data):
+            return try LadderStart(confinement: confinement, libraryPath: libraryPath, moduleData: data).message()
+        case .library(let files):
+            // The limit is for numbers, and the files have theirs in a row.
+            confinement.descriptorMaximum += UInt64(LibraryStart.descriptors.lowerBound + files.files.count)
+            return try LibraryStart(confinement: confinement, libraryPath: libraryPath, files: files).message()
+        }
+    }
+
+    /// The kinds of messages that a worker may send.
+    var answerKinds: [LadderFrameKind] {
+        switch kind {
+        case .module: [.ready, .startFailure, .answer, .callFailure]
+        case .library: [.ready, .startFailure, .written, .callFailure]
+        }
+    }
+
+    /// The size of the largest call in bytes.
+    var callSizeMaximum: Int {
+        switch kind {
+        case .module: LadderCall.encodedSizes.upperBound
+        case .library: LibraryOrder.encodedSizes.upperBound
+        }
     }
 }
 
@@ -178,7 +246,7 @@ package final class LadderPoolStatistics: Sendable {
     func callEnded(_ outcome: CallOutcome) {
         switch outcome {
         case .success: counts.answers.add(1, ordering: .relaxed)
-        case .failure(.refused): counts.refusals.add(1, ordering: .relaxed)
+        case .failure(.refused), .failure(.deviceRefused): counts.refusals.add(1, ordering: .relaxed)
         case .failure(.failed), .failure(.answerMalformed): counts.failures.add(1, ordering: .relaxed)
         case .failure(.workerLost): counts.losses.add(1, ordering: .relaxed)
         case .failure(.unavailable), .failure(.overloaded): counts.rejections.add(1, ordering: .relaxed)

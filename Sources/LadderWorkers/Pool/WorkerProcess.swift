@@ -23,8 +23,6 @@ final class WorkerProcess: LoopChannel {
     private static let reapPause: Duration = .milliseconds(10)
     /// How long a worker may take to end by itself before it is killed.
     private static let endLimit: Duration = .seconds(1)
-    private static let outputCapacity =
-        (LadderFrameHead.size + LadderCall.encodedSizes.upperBound) * LadderFrameAssembler.frameCountUsual
 
     let slot: Int
     private unowned let supervisor: WorkerSupervisor
@@ -39,7 +37,7 @@ final class WorkerProcess: LoopChannel {
     private var calls = WorkerCalls()
     /// The account of processor time, which begins when the worker is ready.
     private var account: ProcessorAccount?
-    private var assembler = LadderFrameAssembler(accepting: [.ready, .startFailure, .answer, .callFailure])
+    private var assembler: LadderFrameAssembler
     /// The messages that are not sent yet.
     private var output = LadderMessage(capacity: 0)
     /// Whether the kernel's buffer is full.
@@ -54,6 +52,7 @@ final class WorkerProcess: LoopChannel {
         self.supervisor = supervisor
         loop = supervisor.loop
         configuration = supervisor.configuration
+        assembler = LadderFrameAssembler(accepting: configuration.answerKinds)
         program = try wrap(
             LadderStartFailure.programNotStarted,
             try SpawnedProgram(
@@ -68,7 +67,7 @@ final class WorkerProcess: LoopChannel {
     /// Watches the process, and sends it its first message. Throws the reason if that fails; the process is then
     /// abandoned.
     func begin() throws(LadderStartFailure) {
-        output = try wrap(LadderStartFailure.configurationNotExpressible, try configuration.start.message())
+        output = try wrap(LadderStartFailure.configurationNotExpressible, try configuration.startMessage())
         do throws(EventLoopError) {
             streamRegistration = try loop.register(self, descriptor: program.streamNumber, interest: .readable)
             endRegistration = try loop.register(
@@ -168,7 +167,10 @@ final class WorkerProcess: LoopChannel {
             lose(.startFailed(.module(fault)))
         case (.ready, .answer):
             let answer = try LadderAnswer(parsing: assembler.bytes, in: body)
-            try settle(head.number, .success(answer))
+            try settle(head.number, .success(.module(answer)))
+        case (.ready, .written):
+            let answer = try LibraryAnswer(parsing: assembler.bytes, in: body)
+            try settle(head.number, .success(.library(answer)))
         case (.ready, .callFailure):
             let failure = try LadderCallFailure(parsing: assembler.bytes, in: body)
             try settle(head.number, .failure(failure.error))
@@ -178,7 +180,8 @@ final class WorkerProcess: LoopChannel {
 
     private func becomeReady() {
         phase = .ready
-        output = LadderMessage(capacity: Self.outputCapacity)
+        output = LadderMessage(
+            capacity: (LadderFrameHead.size + configuration.callSizeMaximum) * LadderFrameAssembler.frameCountUsual)
         readySince = loop.now
         account = processorReading().map { ProcessorAccount(advance: configuration.processorTimeMaximum, from: $0) }
         cancelTimer()

@@ -57,21 +57,16 @@ private struct ModuleFunctions {
     let close: Close
 
     init(libraryPath: String) throws(LadderModuleFault) {
-        // The check comes before `dlopen`, whose text does not tell whether the file itself or a needed library cannot
-        // be read.
-        guard unsafe access(libraryPath, R_OK) == 0 else { throw .libraryUnreadable(errno: errno) }
-        guard let library = unsafe dlopen(libraryPath, RTLD_NOW | RTLD_LOCAL) else {
-            throw .libraryNotLoadable(Self.loaderText())
-        }
+        let library = try SharedLibrary(path: libraryPath)
         // Safe: the header defines the type of each function. A library that breaks it can harm only this process.
         let version = try unsafe unsafeBitCast(
-            Self.symbol("latchkey_ladder_abi_version", in: library), to: (@convention(c) () -> UInt32).self)
+            library.requiredSymbol("latchkey_ladder_abi_version"), to: (@convention(c) () -> UInt32).self)
         let number = version()
         guard number == LATCHKEY_LADDER_ABI_VERSION else { throw .versionUnknown(number) }
-        unsafe open = try unsafeBitCast(Self.symbol("latchkey_ladder_open", in: library), to: Open.self)
+        unsafe open = try unsafeBitCast(library.requiredSymbol("latchkey_ladder_open"), to: Open.self)
         unsafe answerCall = try unsafeBitCast(
-            Self.symbol("latchkey_ladder_answer_call", in: library), to: AnswerCall.self)
-        unsafe close = try unsafeBitCast(Self.symbol("latchkey_ladder_close", in: library), to: Close.self)
+            library.requiredSymbol("latchkey_ladder_answer_call"), to: AnswerCall.self)
+        unsafe close = try unsafeBitCast(library.requiredSymbol("latchkey_ladder_close"), to: Close.self)
     }
 
     func openModule(_ data: borrowing SecretBytes) throws(LadderModuleFault) -> OpaquePointer? {
@@ -88,18 +83,5 @@ private struct ModuleFunctions {
         }
         guard status == LATCHKEY_LADDER_OK else { throw .notOpened(status: status) }
         return unsafe handle
-    }
-
-    private static func symbol(
-        _ name: String, in library: UnsafeMutableRawPointer
-    ) throws(LadderModuleFault) -> UnsafeMutableRawPointer {
-        guard let symbol = unsafe dlsym(library, name) else { throw .symbolMissing(name) }
-        return unsafe symbol
-    }
-
-    private static func loaderText() -> String {
-        // Safe: the text is copied before the next call of the loader.
-        guard let text = unsafe dlerror() else { return "" }
-        return unsafe String(cString: text)
     }
 }

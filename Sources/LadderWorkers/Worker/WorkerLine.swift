@@ -13,9 +13,9 @@ struct WorkerLine: ~Copyable {
 
     private let stream: InheritedStream
     private let begunCall: SharedWord
-    private var assembler = LadderFrameAssembler(accepting: [.start], frameCount: 1)
-    private var output = LadderMessage(capacity: Self.answerSizeMaximum * LadderFrameAssembler.frameCountUsual)
-    private static let answerSizeMaximum = LadderFrameHead.size + LadderAnswer.encodedSizes.upperBound
+    private var assembler = LadderFrameAssembler(accepting: [.start, .libraryStart], frameCount: 1)
+    private var output = LadderMessage(capacity: 0)
+    private var answerSizeMaximum = 0
     /// When the first waiting answer was ready; nil if none waits.
     private var waitingSince: MonotonicTime?
     /// The time for a call, as a moving average.
@@ -30,36 +30,41 @@ struct WorkerLine: ~Copyable {
     /// Whether the pool's process is still the parent of this process.
     var isOfParent: Bool { stream.isOfParent() }
 
-    /// Reads the first message. After it, only calls are accepted.
-    mutating func readStart() throws(WorkerExit) -> LadderStart {
-        let (_, body) = try next()
-        defer { assembler = LadderFrameAssembler(accepting: [.call]) }
-        let start: LadderStart
+    /// Reads the first message. After it, only calls of its kind are accepted.
+    mutating func readStart() throws(WorkerExit) -> WorkerStart {
+        let (head, body) = try next()
+        let start: WorkerStart
         do throws(LadderFrameError) {
-            start = try LadderStart(parsing: assembler.bytes, in: body)
+            start = try WorkerStart(head.kind, parsing: assembler.bytes, in: body)
         } catch {
             try send(LadderModuleFault.startUnreadable.message())
             throw .moduleNotOpened
         }
         assembler.wipe()
+        assembler = LadderFrameAssembler(accepting: [start.callKind])
+        answerSizeMaximum = LadderFrameHead.size + start.answerKind.bodySizes.upperBound
+        output = LadderMessage(capacity: answerSizeMaximum * LadderFrameAssembler.frameCountUsual)
         return start
     }
 
     /// Waits for a call, and answers it.
-    mutating func answerCall(with module: borrowing LoadedModule) throws(WorkerExit) {
+    mutating func answerCall(with ladder: borrowing some LoadedLadder & ~Copyable) throws(WorkerExit) {
         let (number, call) = try nextCall()
         begunCall.value = number
         let start = clock.monotonicTime
-        try write(module.answer(call), number: number)
+        try write(ladder.answer(call), number: number)
         let end = clock.monotonicTime
         try sendInTime(now: end, lastCall: end - start)
     }
 
-    private mutating func nextCall() throws(WorkerExit) -> (number: UInt64, call: LadderCall) {
+    private mutating func nextCall() throws(WorkerExit) -> (number: UInt64, call: WorkerCall) {
         let (head, body) = try next()
-        let call: LadderCall
+        let call: WorkerCall
         do throws(LadderFrameError) {
-            call = try LadderCall(parsing: assembler.bytes, in: body)
+            call =
+                head.kind == .order
+                ? .library(try LibraryOrder(parsing: assembler.bytes, in: body))
+                : .module(try LadderCall(parsing: assembler.bytes, in: body))
         } catch {
             throw .streamBroken
         }
@@ -73,7 +78,7 @@ struct WorkerLine: ~Copyable {
     }
 
     private mutating func write(
-        _ outcome: Result<LadderAnswer, LadderCallFailure>, number: UInt64
+        _ outcome: Result<WorkerAnswer, LadderCallFailure>, number: UInt64
     ) throws(WorkerExit) {
         switch outcome {
         case .failure(let failure): failure.write(number: number, to: &output)
@@ -93,7 +98,7 @@ struct WorkerLine: ~Copyable {
         let since = waitingSince ?? now
         waitingSince = since
         let isNextInTime = now + max(usualTime, lastCall) <= since + Self.patience
-        if isNextInTime, assembler.hasWhole, output.room >= Self.answerSizeMaximum { return }
+        if isNextInTime, assembler.hasWhole, output.room >= answerSizeMaximum { return }
         waitingSince = nil
         guard output.send({ bytes in (stream.writeAll(bytes), bytes.count) }) else { throw .streamBroken }
     }
@@ -120,6 +125,34 @@ struct WorkerLine: ~Copyable {
         // A reset is an end too: the pool closed its end before it had read everything.
         case .endOfInput, .failed(errno: ECONNRESET): throw .streamEnded
         case .wouldBlock, .failed: throw .streamBroken
+        }
+    }
+}
+
+/// The first message to a worker.
+enum WorkerStart: Sendable {
+    case module(LadderStart)
+    case library(LibraryStart)
+
+    init(_ kind: LadderFrameKind, parsing bytes: [UInt8], in body: Range<Int>) throws(LadderFrameError) {
+        switch kind {
+        case .start: self = .module(try LadderStart(parsing: bytes, in: body))
+        case .libraryStart: self = .library(try LibraryStart(parsing: bytes, in: body))
+        default: throw .unexpectedKind(kind.rawValue)
+        }
+    }
+
+    var callKind: LadderFrameKind {
+        switch self {
+        case .module: .call
+        case .library: .order
+        }
+    }
+
+    var answerKind: LadderFrameKind {
+        switch self {
+        case .module: .answer
+        case .library: .written
         }
     }
 }

@@ -105,7 +105,7 @@ struct Assembly {
         try listen(listeners, routes)
         let parts = DaemonParts(
             metrics: metrics, health: health, listeners: listeners, loopCount: loops.requests.loops.count,
-            watchedLoops: loops.serving + [packagers.loop.loop] + [modules?.loop].compactMap(\.self),
+            watchedLoops: loops.serving + [packagers.loop.loop] + [modules.loop].compactMap(\.self),
             adminLoop: loops.admin, records: records, running: running, shared: storage.shared, clock: clock,
             secrets: InstallationSecrets(loaded, records, shared: storage.shared, logger: logger),
             issuerKeys: issuerKeys)
@@ -138,19 +138,17 @@ struct Assembly {
 
     // MARK: Licensing
 
-    private mutating func makeModules() throws(DaemonError) -> LadderModules? {
-        let modules = try wrap(
-            DaemonError.loops, try LadderModules(loaded.modules, for: loops.requests.loops, logger: logger))
-        guard let modules else { return nil }
+    private mutating func makeModules() throws(DaemonError) -> LadderModules {
+        let modules = try LadderModules(loaded, for: loops.requests.loops, logger: logger)
         running.add(.services) { modules.stop() }
         modules.register(in: metrics.registry)
         return modules
     }
 
     private static func degradations(
-        of modules: LadderModules?, _ cell: LiveRulesCell
+        of modules: LadderModules, _ cell: LiveRulesCell
     ) -> @Sendable () -> [Degradation] {
-        { modules?.degradations(ofAll: cell.current.license.fairplay.credentials.credentials.count) ?? [] }
+        { modules.degradations(ofAll: cell.current.license.fairplay.credentials.credentials.count) }
     }
 
     private mutating func makeRecords() throws(DaemonError) -> LicenseRecords {
@@ -160,7 +158,7 @@ struct Assembly {
         return records
     }
 
-    private mutating func makeRules(_ modules: LadderModules?) throws(DaemonError) -> RuleBook {
+    private mutating func makeRules(_ modules: LadderModules) throws(DaemonError) -> RuleBook {
         let book = try RuleBook(loaded, modules: modules)
         running.add(.services) { [callback = book.callback] in callback.current?.stop() }
         EntitlementCallback.register({ [cell = book.cell] in cell.current.license.callback }, in: metrics.registry)

@@ -131,6 +131,8 @@ package enum DaemonError: Error, Equatable, Sendable {
     /// A socket from systemd has an address that the listener must not have.
     case exposed(listener: String, ConfigurationFault)
     case cryptography(CryptoError)
+    /// The new library of a credential does not start, and the one before it stays in force.
+    case libraryNotStarted(name: String, cause: String)
     /// The wall clock is before the day on which this program was built: both in seconds since 1970.
     case clockBeforeBuild(now: Int64, built: Int64)
 
@@ -139,7 +141,7 @@ package enum DaemonError: Error, Equatable, Sendable {
         switch self {
         case .noSuchSocket, .exposed: true
         case .store, .postgreSQL, .refusedByPostgreSQL, .loops, .listener, .notifier, .tls, .cryptography,
-            .clockBeforeBuild:
+            .clockBeforeBuild, .libraryNotStarted:
             false
         }
     }
@@ -163,6 +165,8 @@ extension DaemonError: CustomStringConvertible {
             "the system's clock shows \(Self.text(now)), a time before this program was built (\(Self.text(built)) or later): set the"
                 + " clock, or start the time service (timedatectl shows both), and start again"
         case .exposed(let listener, let fault): "listeners.\(listener) cannot use its socket: \(fault)"
+        case .libraryNotStarted(let name, let cause):
+            "the library of the credential \(name) does not start, and the one before it stays in force: \(cause)"
         case .notifier(let error): "cannot use NOTIFY_SOCKET: \(error)"
         case .cryptography(let error): "OpenSSL does not work here: \(error). Check the installation of libssl3."
         }

@@ -78,6 +78,9 @@ package enum DaemonCommand {
             }
             if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
             if let warning = RandomKeysWarning(file.configuration) { context.note("warning: \(warning)") }
+            if let warning = UnconfinedWorkersWarning(loaded) {
+                context.note("warning: \(warning). \(UnconfinedWorkersWarning.remedy)")
+            }
             for (name, warning) in credentialWarnings(loaded, context) { context.note("warning: \(name): \(warning)") }
             for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
             for finding in file.configuration.entitlement.findings {

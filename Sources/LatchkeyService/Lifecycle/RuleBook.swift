@@ -22,7 +22,7 @@ final class RuleBook {
     let cell: LiveRulesCell
     /// The configuration of the start. Its fixed half stays in force as long as the daemon runs.
     private let started: LoadedConfiguration
-    private let modules: LadderModules?
+    private let modules: LadderModules
     private var loaded: LoadedConfiguration
     let callback: CurrentCallback
     /// How long the node is not ready before its listeners close.
@@ -32,7 +32,7 @@ final class RuleBook {
     /// The sessions of operators, which end when a reload removes their tokens.
     let adminSessions = AdminSessions()
 
-    init(_ loaded: LoadedConfiguration, modules: LadderModules?) throws(DaemonError) {
+    init(_ loaded: LoadedConfiguration, modules: LadderModules) throws(DaemonError) {
         started = loaded
         self.loaded = loaded
         self.modules = modules
@@ -42,7 +42,7 @@ final class RuleBook {
         self.callback = CurrentCallback(callback)
         cell = LiveRulesCell(
             try Self.rules(
-                of: loaded, loaded.credentials.connecting(modules?.byCredential ?? [:]), callback, tokenLookups))
+                of: loaded, loaded.credentials.connecting(modules.byCredential), callback, tokenLookups))
     }
 
     /// The rules that a reload would put in force. They are not in force before `adopt`.
@@ -50,6 +50,7 @@ final class RuleBook {
         fileprivate let loaded: LoadedConfiguration
         fileprivate let rules: LiveRules
         fileprivate let callback: EntitlementCallback?
+        fileprivate let libraries: [LadderModules.Running]
         /// The fields and files that differ from those of the start, and need a restart.
         let fieldsThatNeedRestart: [String]
         /// The new configuration of each running listener, in the order of the running listeners. Nil for a listener
@@ -73,15 +74,16 @@ final class RuleBook {
         if keepsCredentials {
             fixed = Set(fixed).union(started.fieldsThatDiffer(from: new, under: Self.credentials)).sorted()
         }
+        let libraries = keepsCredentials ? modules.libraries : try modules.prepare(new.libraries)
         let credentials =
             keepsCredentials
             ? cell.current.license.fairplay.credentials
-            : new.credentials.connecting(modules?.byCredential ?? [:])
+            : new.credentials.connecting(modules.ladders(with: libraries))
                 .countingOn(from: cell.current.license.fairplay.credentials)
         let callback = try self.callback(for: new)
         return Draft(
             loaded: new, rules: try Self.rules(of: new, credentials, callback, tokenLookups, like: started),
-            callback: callback,
+            callback: callback, libraries: libraries,
             fieldsThatNeedRestart: fixed,
             publicListeners: LoadedConfiguration.successors(of: started.publicListeners, in: new.publicListeners),
             adminListeners: LoadedConfiguration.successors(of: started.adminListeners, in: new.adminListeners))
@@ -91,6 +93,7 @@ final class RuleBook {
     func adopt(_ draft: Draft) {
         loaded = draft.loaded
         callback.current = draft.callback
+        modules.adopt(draft.libraries)
         cell.replace(with: draft.rules)
         adminSessions.keepSessions(of: draft.adminCredentials)
     }

@@ -35,7 +35,7 @@ package enum LicenseError: Error, Equatable, Sendable {
     case terms(LicenseTermsError, of: LimitedTerm? = nil)
     /// A sync report carries a challenge that is not open: it was never given to this holder, was used, or has expired.
     case challengeNotOpen
-    /// The credential's external module gave no answer.
+    /// The credential's external module or library gave no answer.
     case module(LadderModuleError)
     /// The operator's service refused; the error number is the service's own.
     case entitlementDenied(error: Int64?)
@@ -89,7 +89,8 @@ package enum LimitedTerm: String, Sendable, CaseIterable {
         case .durationNeedsPlaybackState, .offlineKeyUnsupported, .offlineKeyVersion2Unsupported,
             .dualExpiryUnsupported:
             break
-        case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine, .virtualMachineUnknown:
+        case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine, .virtualMachineUnknown,
+            .library:
             return nil
         }
         switch limits {
@@ -122,6 +123,7 @@ extension LicenseError {
         switch error {
         case .module(.refused(let status)): self = .spc(.rejected(.moduleRefused(status: status)))
         case .module(let error): self = .module(error)
+        case .inexpressible(let term): self = .terms(.library(term))
         case .cryptography(let error): self = .internalFailure(error)
         }
     }

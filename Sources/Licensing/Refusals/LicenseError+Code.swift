@@ -92,6 +92,7 @@ extension LicenseTermsError {
             .termsNotExpressible
         case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine, .virtualMachineUnknown:
             .securityLevel
+        case .library: .sdkTerms
         }
     }
 }
@@ -132,6 +133,7 @@ extension LadderModuleError {
     fileprivate var code: ProblemCode {
         switch self {
         case .failed, .answerMalformed, .refused: .internalError
+        case .deviceRefused: .sdkDevice
         case .workerLost, .unavailable: .moduleUnavailable
         case .overloaded: .overloaded
         }

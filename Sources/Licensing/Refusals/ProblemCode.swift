@@ -56,6 +56,8 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case entitlementUnavailable = "entitlement_unavailable"
     case termsNotExpressible = "terms_not_expressible"
     case securityLevel = "security_level"
+    case sdkTerms = "sdk_terms"
+    case sdkDevice = "sdk_device"
     case storageUnavailable = "storage_unavailable"
     case clockUntrusted = "clock_untrusted"
     case moduleUnavailable = "module_unavailable"

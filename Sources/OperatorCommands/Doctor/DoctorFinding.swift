@@ -1,6 +1,6 @@
 import ByteCoding
 
-/// What one check of `latchkey doctor` found.
+/// What one check of `latchkey doctor` or `latchkey credentials prove` found.
 struct DoctorFinding: Equatable, Sendable {
     enum Verdict: String, Sendable {
         case good

@@ -15,7 +15,7 @@ struct InstallationChecks {
     let now: Int64
 
     var findings: [DoctorFinding] {
-        permissions + credentials + certificates + stores + [disk, kernelClock, accelerator]
+        permissions + credentials + workers + certificates + stores + [disk, kernelClock, accelerator]
     }
 
     // MARK: Files
@@ -61,6 +61,15 @@ struct InstallationChecks {
         }
         return found.isEmpty
             ? [.good("fairplay", "\(loaded.credentials.credentials.count) credentials without a warning")] : found
+    }
+
+    /// Nothing if no credential has worker processes.
+    private var workers: [DoctorFinding] {
+        guard !loaded.modules.isEmpty || !loaded.libraries.isEmpty else { return [] }
+        guard let warning = UnconfinedWorkersWarning(loaded) else {
+            return [.good("fairplay.workers", "the kernel limits the files of worker processes (Landlock)")]
+        }
+        return [.warning("fairplay.workers", "\(warning)", remedy: UnconfinedWorkersWarning.remedy)]
     }
 
     private var certificates: [DoctorFinding] {

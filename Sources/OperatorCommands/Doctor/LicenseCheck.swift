@@ -27,10 +27,13 @@ struct LicenseCheck {
     /// One finding for each credential that has an application secret, and each version of SPCs that it serves.
     var findings: [DoctorFinding] {
         let found = loaded.credentials.credentials.flatMap { credential -> [DoctorFinding] in
-            guard case .applicationSecret(let ladder) = credential.ladder else {
-                return [
-                    .skipped(Self.check, "\(credential.name): a simulated device cannot use its module")
-                ]
+            let ladder: ApplicationSecretKeyLadder
+            switch credential.ladder {
+            case .applicationSecret(let secret): ladder = secret
+            case .module:
+                return [.skipped(Self.check, "\(credential.name): a simulated device cannot use its module")]
+            case .library:
+                return [.skipped(Self.check, "\(credential.name): a simulated device cannot use its SDK library")]
             }
             let certificates = [(SPCVersion.v1, credential.certificate1024), (.v2, credential.certificate2048)]
             return certificates.compactMap { version, certificate in

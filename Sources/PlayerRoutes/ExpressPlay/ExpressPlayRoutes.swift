@@ -98,8 +98,8 @@ extension ProblemCode {
             (.rightsMissing, ["right_not_started", "entitlement_denied"]),
             (.rentalEndMissing, ["right_ended"]),
             (.deviceRefused, ["device_mismatch", "device_limit", "device_revoked"]),
-            (.outputFlagsInvalid, ["security_level"]),
-            (.rentalDurationInvalid, ["offline_not_allowed", "terms_not_expressible"]),
+            (.outputFlagsInvalid, ["security_level", "sdk_device"]),
+            (.rentalDurationInvalid, ["offline_not_allowed", "terms_not_expressible", "sdk_terms"]),
             (.addressDenied, ["ip_denied", "geo_denied"]),
             (.keyNotFound, ["key_not_found", "key_store_timeout"]),
             (

@@ -81,6 +81,10 @@ extension Problem {
         case .dualExpiryUnsupported:
             detail = "This device cannot be told \(name ?? "storage and playback"): its stored keys have only one end"
             hint = "Grant a right with one of storage and end, without playback."
+        case .library(let error):
+            detail = "The credential's library cannot be told \(error)"
+            facts = [("term", .word(error.term))]
+            return
         // Only the log says which protection the device lacks.
         case .hdcpTypeUnsupported, .securityLevelTooLow, .denyListOutdated, .virtualMachine, .virtualMachineUnknown:
             return

@@ -18,7 +18,7 @@ extension ProblemCode {
         case .contentMismatch, .offlineNotAllowed, .rightNotStarted, .rightEnded, .termsNotExpressible, .securityLevel,
             .tokenUsed, .tokenRevoked, .subjectDisabled, .deviceMismatch, .deviceRevoked, .deviceLimit,
             .concurrencyLimit, .sessionExpired, .sessionKilled, .addressDenied, .countryDenied, .entitlementDenied,
-            .packagerForbidden, .adminRoleMissing, .adminOriginRefused:
+            .packagerForbidden, .adminRoleMissing, .adminOriginRefused, .sdkTerms, .sdkDevice:
             .forbidden
         case .keyNotFound, .notFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -101,6 +101,8 @@ extension ProblemCode {
         case .entitlementUnavailable: "The service that decides about the token, or publishes its keys, does not answer"
         case .termsNotExpressible: "This device cannot be told the limits that the token demands"
         case .securityLevel: "This device cannot give the protection that this content demands"
+        case .sdkTerms: "The library of this credential cannot be told the limits that the rights demand"
+        case .sdkDevice: "The library of this credential refuses the security of this device"
         case .storageUnavailable: "The store that counts and records licences cannot be reached"
         case .keyStoreTimeout: "The key store did not answer"
         case .clockUntrusted: "The server's clock is not right"
@@ -177,6 +179,8 @@ extension ProblemCode {
         case .termsNotExpressible:
             "Update the player, or grant limits that this device knows; the log says which one it is."
         case .securityLevel: "Grant less for this device, or use another device: the log says what it lacks."
+        case .sdkTerms: "Grant limits that the library knows; the log says which one it cannot be told."
+        case .sdkDevice: "Use another device, or update this one."
         case .entitlementDenied:
             "Ask the operator of the entitlement service; a new token helps only if that service allows it."
         case .storageUnavailable, .keyStoreTimeout, .clockUntrusted, .moduleUnavailable, .entitlementUnavailable:
@@ -214,7 +218,7 @@ extension ProblemCode {
             .tokenSchema, .tokenUsed, .tokenRevoked, .contentMismatch, .rightNotStarted, .rightEnded, .deviceMismatch,
             .deviceLimit, .deviceRevoked, .securityLevel, .offlineNotAllowed, .addressDenied, .countryDenied,
             .concurrencyLimit, .sessionExpired, .sessionKilled, .entitlementDenied, .termsNotExpressible,
-            .subjectDisabled:
+            .subjectDisabled, .sdkTerms, .sdkDevice:
             -42604
         case .spcCertificateUnknown, .spcRejected: -42605
         case .adminTokenInvalid, .adminRoleMissing, .adminOriginRefused, .packagerInvalid, .packagerForbidden,

@@ -67,6 +67,9 @@ final class FramedLine {
         case .call: try LadderCall(parsing: bytes, in: body).revealed(number: head.number)
         case .answer: try LadderAnswer(parsing: bytes, in: body).revealed(number: head.number)
         case .callFailure: try LadderCallFailure(parsing: bytes, in: body).revealed(number: head.number)
+        case .libraryStart: try LibraryStart(parsing: bytes, in: body).message().revealed()
+        case .order: try LibraryOrder(parsing: bytes, in: body).revealed(number: head.number)
+        case .written: try LibraryAnswer(parsing: bytes, in: body).revealed(number: head.number)
         }
     }
 
@@ -92,6 +95,24 @@ extension LadderCall {
 }
 
 extension LadderAnswer {
+    /// The message of the answer, as an array that is not wiped.
+    func revealed(number: UInt64) throws(LadderFrameError) -> [UInt8] {
+        var message = LadderMessage(capacity: LadderFrameHead.size + Self.encodedSizes.upperBound)
+        try write(number: number, to: &message)
+        return message.revealed()
+    }
+}
+
+extension LibraryOrder {
+    /// The message of the order, as an array that is not wiped.
+    func revealed(number: UInt64) throws(LadderFrameError) -> [UInt8] {
+        var message = LadderMessage(capacity: LadderFrameHead.size + Self.encodedSizes.upperBound)
+        try write(number: number, to: &message)
+        return message.revealed()
+    }
+}
+
+extension LibraryAnswer {
     /// The message of the answer, as an array that is not wiped.
     func revealed(number: UInt64) throws(LadderFrameError) -> [UInt8] {
         var message = LadderMessage(capacity: LadderFrameHead.size + Self.encodedSizes.upperBound)

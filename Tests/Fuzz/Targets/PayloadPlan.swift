@@ -72,7 +72,8 @@ struct PayloadPlan {
 
     var contentKeyUse: ContentKeyUse {
         let kind = LadderCall.ContentKind(rawValue: UInt32(bytes[3] >> 3 & 3)) ?? .unknown
-        return ContentKeyUse(kind: kind, allowsVideoSessionKey: bytes[3] >> 5 & 1 != 0)
+        return ContentKeyUse(
+            kind: kind, contentType: .sd, scheme: bytes[3] >> 5 & 1 != 0 ? .cbcs : .transportStream)
     }
 
     private static let contentID = Bytes16(high: 0xC0, low: 0x1D)

@@ -38,7 +38,9 @@ final class SPCSealer {
             name: Self.credentialName, pair1024: pair1024, pair2048: pair2048,
             ladder: .applicationSecret(try FixedSession.ladder()), servesVersion3: true)
         let set = try CredentialSet([credential])
-        credentials = [.applicationSecret: set, .module: set.connecting([Self.credentialName: EchoingModule(session)])]
+        credentials = [
+            .applicationSecret: set, .module: set.connecting([Self.credentialName: .module(EchoingModule(session))]),
+        ]
         containers = try Self.containers(pair1024, pair2048, using: crypto)
     }
 

@@ -9,7 +9,8 @@ import TestSupport
 /// Messages between the daemon and a worker process. The input is two bytes of plan, then the bytes of the stream.
 ///
 ///     offset  size  field
-///          0     1  the reader, modulo 3: a worker that starts, a worker that answers, the daemon
+///          0     1  the reader, modulo 5: a worker that starts; the worker of a module, and its daemon; the worker of
+///                   a library, and its daemon
 ///          1     1  the size of the pieces in which the stream arrives, less 1; there are at most about a hundred
 ///
 /// The pieces do not change the messages. Each message is read as one value, which is written as the same bytes. Read
@@ -20,9 +21,11 @@ struct WorkerFramingTarget: FuzzTarget {
     /// A reader for each side at each point of the exchange, as in `WorkerLine` and `WorkerProcess`. They are reused,
     /// because the memory of the first one is large.
     private let readers = [
-        FramedLine(LadderFrameAssembler(accepting: [.start], frameCount: 1)),
+        FramedLine(LadderFrameAssembler(accepting: [.start, .libraryStart], frameCount: 1)),
         FramedLine(LadderFrameAssembler(accepting: [.call])),
         FramedLine(LadderFrameAssembler(accepting: [.ready, .startFailure, .answer, .callFailure])),
+        FramedLine(LadderFrameAssembler(accepting: [.order])),
+        FramedLine(LadderFrameAssembler(accepting: [.ready, .startFailure, .written, .callFailure])),
     ]
 
     func check(_ input: [UInt8]) throws -> Verdict {
@@ -139,12 +142,15 @@ enum SeedFrames {
         return [
             (0, try start(user: nil)), (0, try start(user: SystemUser(userID: 65_532, groupID: 65_532))),
             (1, plain), (1, withVideo + plain), (2, ready + answer + refusal + unusable + answer),
+            (0, try libraryStart()), (3, try orders.flatMap { try $0.revealed(number: 4) }),
+            (4, try ready + written(ckc: nil) + written(ckc: [UInt8](repeating: 5, count: 60))),
         ] + faults.map { (2, $0.message().revealed()) }
     }
 
     private static let faults: [LadderModuleFault] = [
         .libraryUnreadable(errno: 13), .libraryNotLoadable("no such file"), .symbolMissing("latchkey_ladder_open"),
         .versionUnknown(2), .notOpened(status: -1), .notConfined(step: "filter", errno: 1), .startUnreadable,
+        .credentialUnknown(index: 1), .filesNotKept(errno: 28),
     ]
 
     private static func start(user: SystemUser?) throws -> [UInt8] {
@@ -153,6 +159,37 @@ enum SeedFrames {
             confinement: confinement, libraryPath: "/usr/lib/module.so",
             moduleData: SharedSecret(SecretBytes(copying: [UInt8](0..<32)))
         ).message().revealed()
+    }
+
+    private static func libraryStart() throws -> [UInt8] {
+        let confinement = ProcessConfinement(user: nil, memoryMaximum: 1 << 30, descriptorMaximum: 16)
+        let files = LibraryFiles(
+            files: [16, 17].map {
+                .init(descriptor: $0, contents: SharedSecret(SecretBytes(copying: [UInt8](0..<32))))
+            },
+            probes: [[UInt8](0..<40)])
+        return try LibraryStart(confinement: confinement, libraryPath: "/usr/lib/library.so", files: files)
+            .message().revealed()
+    }
+
+    private static var orders: [LibraryOrder] {
+        let validities: [LibraryTerms.Validity] = [
+            .session, .lease(LicenseSeconds(atLeastOne: 60)),
+            .kept(.init(name: nil, storage: LicenseSeconds(atLeastOne: 60), playback: nil)),
+            .kept(.init(name: (.zero, .zero), storage: nil, playback: LicenseSeconds(atLeastOne: 60))),
+        ]
+        let orders = validities.map { validity in
+            LibraryOrder(
+                message: [UInt8](0..<200),
+                license: LibraryLicense(
+                    key: SharedSecret(SecretBytes(copying: [UInt8](0..<16))), iv: .zero,
+                    terms: LibraryTerms(contentType: .uhd, scheme: .cbcs, hdcp: .type1, validity: validity)))
+        }
+        return [LibraryOrder(message: [UInt8](0..<200), license: nil)] + orders
+    }
+
+    private static func written(ckc: [UInt8]?) throws -> [UInt8] {
+        try LibraryAnswer(deviceID: FixedSession.deviceID, transactionID: 7, ckc: ckc).revealed(number: 5)
     }
 
     private static func call(video: LadderCall.VideoBlocks?) -> LadderCall {

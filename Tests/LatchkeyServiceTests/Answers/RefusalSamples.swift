@@ -56,6 +56,8 @@ struct RefusalSample: Sendable, CustomTestStringConvertible {
         RefusalSample(.terms(.denyListOutdated(version: 30)), 403, "security_level"),
         RefusalSample(.terms(.virtualMachine), 403, "security_level"),
         RefusalSample(.terms(.virtualMachineUnknown), 403, "security_level"),
+        RefusalSample(.terms(.library(.rental)), 403, "sdk_terms"),
+        RefusalSample(.module(.deviceRefused(status: -42604)), 403, "sdk_device"),
         RefusalSample(.module(.unavailable), 503, "module_unavailable", retryAfterSeconds: 2),
         RefusalSample(.module(.workerLost), 503, "module_unavailable", retryAfterSeconds: 2),
         RefusalSample(.module(.overloaded), 429, "overloaded", retryAfterSeconds: 2),
@@ -230,7 +232,7 @@ extension LicenseError {
 }
 
 extension LicenseTermsError {
-    fileprivate static let caseCount = 9
+    fileprivate static let caseCount = 10
 
     fileprivate var caseNumber: Int {
         switch self {
@@ -243,6 +245,7 @@ extension LicenseTermsError {
         case .denyListOutdated: 6
         case .virtualMachine: 7
         case .virtualMachineUnknown: 8
+        case .library: 9
         }
     }
 }

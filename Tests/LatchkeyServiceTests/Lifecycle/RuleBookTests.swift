@@ -1,6 +1,7 @@
 import KeyCrypto
 import Licensing
 import ServiceConfiguration
+import Telemetry
 import TestSupport
 import Testing
 
@@ -27,6 +28,11 @@ import Testing
         return try .load(file, environment: [:])
     }
 
+    private func book(of loaded: LoadedConfiguration) throws -> RuleBook {
+        let logger = Logger(level: .error, sink: MemoryLogSink())
+        return try RuleBook(loaded, modules: LadderModules(loaded, for: [], logger: logger))
+    }
+
     private func loadAdmin(_ listeners: String) throws -> LoadedConfiguration {
         try load("listeners: { admin: [\(listeners)] },")
     }
@@ -47,17 +53,16 @@ import Testing
     /// Two listeners may both have port 0, so the address alone does not tell them apart.
     @Test func listenersOfOneAddressKeepTheirOwnTokens() throws {
         let loaded = try loadAdmin("\(Self.unguarded), \(Self.guardedByA)")
-        let book = try RuleBook(loaded, modules: nil)
+        let book = try book(of: loaded)
         #expect(texts(book.cell.current.administration.credentials) == ["", "tokenFile:a"])
         #expect(texts(try book.draft(loaded).adminCredentials) == ["", "tokenFile:a"])
     }
 
     @Test func tokensFollowTheAddressAndStayWithoutOne() throws {
-        let book = try RuleBook(
-            try loadAdmin(
+        let book = try book(
+            of: try loadAdmin(
                 #"{ address: "127.0.0.1:1", tokenFile: "secrets/a" }, { address: "127.0.0.1:2", tokenFile: "secrets/b" }"#
-            ),
-            modules: nil)
+            ))
         let new = try loadAdmin(#"{ address: "127.0.0.1:3" }, { address: "127.0.0.1:2", tokenFile: "secrets/c" }"#)
         let draft = try book.draft(new)
         #expect(texts(book.cell.current.administration.credentials) == ["tokenFile:a", "tokenFile:b"])
@@ -70,7 +75,7 @@ import Testing
     @Test func aReloadEndsTheSessionsOfRemovedTokens() throws {
         let both = #"tokenFile: "secrets/a", tokens: [{ name: "bob", file: "secrets/b" }]"#
         let old = try loadAdmin(#"{ address: "127.0.0.1:1", \#(both) }"#)
-        let book = try RuleBook(old, modules: nil)
+        let book = try book(of: old)
         let credentials = try #require(book.cell.current.administration.credentials.first)
         let ids = try credentials.tokens.map { try book.adminSessions.begin(of: $0, at: 0).id }
         book.adopt(try book.draft(try loadAdmin(#"{ address: "127.0.0.1:1", tokenFile: "secrets/a" }"#)))
@@ -81,9 +86,8 @@ import Testing
 
     /// A listener must not get the certificates of another one, which might not demand client certificates.
     @Test func certificatesFollowTheAddress() throws {
-        let book = try RuleBook(
-            try load(#"listeners: { public: [{ address: "127.0.0.1:1" }, { address: "127.0.0.1:2" }] },"#), modules: nil
-        )
+        let book = try book(
+            of: try load(#"listeners: { public: [{ address: "127.0.0.1:1" }, { address: "127.0.0.1:2" }] },"#))
         let new = try load(#"listeners: { public: [{ address: "127.0.0.1:3" }, { address: "127.0.0.1:1" }] },"#)
         #expect(try book.draft(new).publicListeners.map { $0?.address.description } == ["127.0.0.1:1", nil])
     }
@@ -92,7 +96,7 @@ import Testing
     @Test func theCallbackServiceStaysUntilItChanges() throws {
         let entitlement = #"callback: { url: "https://portal.example/entitle", secret: "secrets/callback" },"#
         try folder.write("secrets/callback", String(repeating: "a", count: 32))
-        let book = try RuleBook(try load("", entitlement: entitlement), modules: nil)
+        let book = try book(of: try load("", entitlement: entitlement))
         let first = try #require(book.cell.current.license.callback)
 
         book.adopt(try book.draft(try load(#"logging: { level: "error" },"#, entitlement: entitlement)))
