@@ -297,7 +297,7 @@ extension ConfigurationLoader {
 /// A digest that tells whether the contents of a file have changed. It is valid within one process only, and discloses
 /// nothing of a secret.
 package struct FileDigest: Equatable, Sendable {
-    private let code: [UInt8]
+    let code: [UInt8]
 
     /// A random key that only this process has, so that no other process can compare a digest with guesses.
     private static let key = Result { () throws(CryptoError) in

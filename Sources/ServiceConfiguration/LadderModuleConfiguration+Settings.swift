@@ -57,6 +57,8 @@ extension LicenseLibrarySettings {
             parts += try file.contents.bytes.withWipedArray { bytes throws(CryptoError) in try crypto.sha256(bytes) }
         }
         for hash in certificateHashes { parts += hash.hash.bytes }
+        // A licensee may put a new build in the place of an older one.
+        parts += FileDigest(ofFileAt: library)?.code ?? []
         return try crypto.sha256(parts)
     }
 }

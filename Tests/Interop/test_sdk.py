@@ -97,7 +97,9 @@ def sdk_daemon(folder: Path, library: Path, *lines: str, workers: int = 1, field
 
 
 @pytest.fixture(scope="module", params=list(FLAVOURS))
-def at(request: pytest.FixtureRequest, libraries: Path, latchkey_programs: None, tmp_path_factory) -> Iterator[Deployment]:
+def at(
+    request: pytest.FixtureRequest, libraries: Path, latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Deployment]:
     folder = tmp_path_factory.mktemp("sdk")
     with sdk_daemon(folder, library_of(libraries, request.param)) as daemon:
         daemon.await_log("ladder_worker_ready")
@@ -212,6 +214,27 @@ def test_a_repeated_request_gets_its_licence_again(at: Deployment) -> None:
         assert 590 <= licence.duration.lease_seconds <= 600
 
 
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_playback_is_renewed_and_ended(at: Deployment, version: int) -> None:
+    """The session token of a licence renews it, and its device ends the playback."""
+    device = device_for(at.credential, version)
+
+    def context(state: int) -> PlaybackContext:
+        return device.request(SPCOptions(at.asset_id, playback_state=replace(STATE, state=state)))
+
+    first = at.client.licence(context(tags.READY_TO_START).message, token_of(at, {"lease": 60}))
+    assert first.status == 200
+    session = first.header("X-Session-Token")
+    assert session is not None
+    expiring = context(tags.LEASE_ABOUT_TO_EXPIRE)
+    renewed = at.client.licence(expiring.message, session)
+    assert renewed.status == 200, renewed.body
+    licence = open_ckc(renewed.body, expiring.secrets, strict=False)
+    assert licence.content_key == at.key.key and licence.duration is not None
+    stopped = at.client.licence(context(tags.PLAYBACK_STOPPED).message, renewed.header("X-Session-Token") or session)
+    assert stopped.status == 200 and stopped.problem["playback"] == "ended"
+
+
 def test_a_copy_of_a_request_costs_one_call(libraries: Path, latchkey_programs: None, tmp_path: Path) -> None:
     """What remains of the first licence is known before the library is asked."""
     with sdk_daemon(tmp_path, library_of(libraries, "rust")) as daemon:
@@ -290,6 +313,13 @@ def test_a_missing_library_is_named_with_what_to_do(libraries: Path, latchkey_pr
         assert "libfpscrypto.so" in daemon.log.read_text()
 
 
+def await_count(daemon: OwnDaemon, text: str, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while daemon.log.read_text().count(text) < count:
+        assert time.monotonic() < deadline, daemon.log.read_text()[-2000:]
+        time.sleep(0.02)
+
+
 # --- Beside others ----------------------------------------------------------------------------------------------------
 
 
@@ -297,7 +327,11 @@ def test_a_reload_starts_new_workers_before_the_old_ones_end(
     libraries: Path, latchkey_programs: None, tmp_path: Path
 ) -> None:
     library = library_of(libraries, "rust")
-    with sdk_daemon(tmp_path, library) as daemon:
+    (tmp_path / "build").mkdir()
+    for file in library.parent.iterdir():
+        shutil.copy(file, tmp_path / "build")
+    build = tmp_path / "build" / library.name
+    with sdk_daemon(tmp_path, build) as daemon:
         daemon.await_log("ladder_worker_ready")
         at = deployment_of(daemon.url, daemon.setup)
         granted(at, {})
@@ -312,6 +346,13 @@ def test_a_reload_starts_new_workers_before_the_old_ones_end(
         granted(new, {})
         assert daemon.log.read_text().count("ladder_worker_ready") == 2
         new.client.close()
+
+        # A new build of the library in the place of the old one.
+        shutil.copy(library, build.with_suffix(".new"))
+        build.with_suffix(".new").rename(build)
+        daemon.process.send_signal(signal.SIGHUP)
+        await_count(daemon, '"event":"reloaded"', 2)
+        assert daemon.log.read_text().count("ladder_worker_ready") == 3
 
         # A delivery that is not sound changes nothing.
         (daemon.setup / "fps" / "one.2048-private-key").write_bytes(b"no key")
