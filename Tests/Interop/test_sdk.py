@@ -33,7 +33,6 @@ from workbench import Outcome
 
 STATE = PlaybackState(1_700_000_000, tags.READY_TO_START, 0xFEDCBA9876543210)
 OFFLINE_2 = tags.CAPABILITY_OFFLINE_KEY_V2
-SDK_TERMS = Outcome(403, "sdk_terms")
 
 
 # --- The set-up -------------------------------------------------------------------------------------------------------
@@ -177,7 +176,7 @@ def test_a_term_that_the_library_has_no_words_for_is_named(
     at: Deployment, right: dict[str, object], changes: dict[str, object], term: str
 ) -> None:
     answer, _ = ask(at, right, **changes)
-    assert_problem(answer, SDK_TERMS)
+    assert_problem(answer, Outcome(403, "sdk_terms"))
     assert answer.problem["term"] == term
 
 
