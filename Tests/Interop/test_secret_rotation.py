@@ -175,6 +175,31 @@ def test_key_encryption_key(lab: RotationLab) -> None:
     lab.load.await_answers()
 
 
+def test_master_secret(lab: RotationLab) -> None:
+    """The first secret of an installation with random keys, and the one that replaces it."""
+    first, second = blocks("Master secret", 2)
+
+    def create(content: str) -> str:
+        return json.loads(
+            run_latchkey(lab.folder, "keys", "create", "--content", content, "--track", "HD", "--json")
+        )["kid"]
+
+    random = create("random")
+    # A derived key id is a UUID of version 8, and a random one is of version 4.
+    assert random[14] == "4"
+    lab.run(first)
+    lab.load.await_answers()
+    derived = create("derived")
+    assert derived[14] == "8"
+    lab.run(second)
+    lab.load.await_answers()
+    assert create("derived-later")[14] == "8"
+    # What was made before stays as it is, and the older secret is not accepted under the new number.
+    listed = json.loads(run_latchkey(lab.folder, "keys", "list", "--json"))["keys"]
+    assert {random, derived} <= {key["kid"] for key in listed}
+    assert lab.starts == 3
+
+
 # --- Broken configurations ------------------------------------------------------------------------------------------
 
 # Each of these words of the configuration becomes others.
