@@ -331,7 +331,7 @@ def test_sixty_four_threads_are_counted_exactly(latchkey_programs: None, tmp_pat
 @pytest.mark.slow
 @pytest.mark.xfail(
     strict=False,
-    reason="known fault: with onStoreOutage admit, a use can be given once too often while connections end all the time",
+    reason="known fault: in mode admit a use can be given once too often while connections end all the time",
 )
 def test_terminations_at_random_give_nothing_twice(latchkey_programs: None, tmp_path: Path) -> None:
     with own_server() as server:
