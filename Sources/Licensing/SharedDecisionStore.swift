@@ -63,9 +63,20 @@ package final class SharedDecisionStore: DecisionStore {
 
     package var counts: Counts { state.withLock { $0 } }
 
-    /// Forgets what was admitted in outages if the last one is long over. Called when the database has counted all of
-    /// it. After that, tokens and subjects have their full limits again.
-    package func forgetEndedAdmissions() { admissions?.forgetEnded() }
+    /// Counts by `body` what was admitted in outages, in the database. While anything is uncounted, the tokens of
+    /// admitted licences get no more than what this node knows to be left.
+    ///
+    /// What was admitted is forgotten if the last outage is long over. After that, tokens and subjects have their full
+    /// limits again.
+    package func counting<Result>(
+        _ body: () async throws(StoreError) -> Result
+    ) async throws(StoreError) -> Result {
+        let number = admissions?.writtenNumber
+        let result = try await body()
+        if let number { admissions?.noteCounted(number) }
+        admissions?.forgetEnded()
+        return result
+    }
 
     package func commit(_ decision: LicenseDecision) async throws(StoreError) -> DecisionOutcome {
         guard decision.needsSharedState else {
@@ -246,6 +257,7 @@ package final class SharedDecisionStore: DecisionStore {
             return try await repeated(decision, answer, false)
         case .rentalDiffers(let stored): return .denied(.rentalDiffers(stored))
         case .admitted:
+            defer { admissions.noteWritten() }
             try await ledger.append(decision.entry.uncounted, keeping: decision, mark: nil)
             state.withLock { $0.admitted += 1 }
             return .recorded

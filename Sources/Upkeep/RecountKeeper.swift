@@ -39,8 +39,9 @@ package final class RecountKeeper: Sendable {
 
     private func pass() async {
         do throws(StoreError) {
-            let report = try await passing.recount.pass()
-            decisions.forgetEndedAdmissions()
+            let report = try await decisions.counting { [passing] () throws(StoreError) in
+                try await passing.recount.pass()
+            }
             note(report)
         } catch {
             // Other parts log the outage itself.

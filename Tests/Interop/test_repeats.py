@@ -329,10 +329,6 @@ def test_sixty_four_threads_are_counted_exactly(latchkey_programs: None, tmp_pat
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(
-    strict=False,
-    reason="known fault: in mode admit a use can be given once too often while connections end all the time",
-)
 def test_terminations_at_random_give_nothing_twice(latchkey_programs: None, tmp_path: Path) -> None:
     with own_server() as server:
         node = node_on(server, tmp_path, on_outage="admit")
@@ -343,6 +339,12 @@ def test_terminations_at_random_give_nothing_twice(latchkey_programs: None, tmp_
             answers = [pool.submit(node.ask, spc, bearer) for bearer, spc in messages]
             while not all(answer.done() for answer in answers):
                 server.sql(TERMINATE)
-        given = [bearer for (bearer, _), answer in zip(messages, answers) if answer.result().status == 200]
+        # A use may be spent for a request whose answer was lost. It gets its licence when it is repeated.
+        final = [
+            answer.result() if answer.result().status != 503 else ask_again(node, spc, bearer)
+            for (bearer, spc), answer in zip(messages, answers)
+        ]
+        assert {answer.status for answer in final} == {200, 403}
+        given = [bearer for (bearer, _), answer in zip(messages, final) if answer.status == 200]
         assert {given.count(bearer) for bearer in tokens} == {3}
         assert node.process is not None and stop_daemon(node.process) == 0

@@ -107,7 +107,7 @@ import Testing
         #expect(store.counts.admitted == UInt64(given) && store.counts.overLimit == UInt64(refused))
         // The database has counted the admitted licences. Ten minutes later, an outage begins with its full limits.
         clock.advance(by: .seconds(599))
-        store.forgetEndedAdmissions()
+        try await store.counting {}
         var next = try decision(spends: true)
         next.tokenUse?.limit = uses
         next.replay = try replay(99)
@@ -115,7 +115,7 @@ import Testing
         await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(next) }
         clock.advance(by: .seconds(1))
         ledger.loseKept()
-        store.forgetEndedAdmissions()
+        try await store.counting {}
         #expect(try await store.commit(next) == .recorded)
     }
 
@@ -153,13 +153,33 @@ import Testing
         lost.replay = try replay(1)
         shared.answer(with: .failure(.recordMalformed))
         await #expect(throws: StoreError.recordMalformed) { try await store.commit(lost) }
-        if isRecounted { store.forgetEndedAdmissions() }
+        if isRecounted { try await store.counting {} }
         shared.answer(with: .failure(.unavailable(.unreachable)))
         var other = lost
         other.replay = try replay(2)
         await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(other) }
         // After the window the database gives the request no licence any more.
         clock.advance(by: .seconds(11))
+        #expect(try await store.commit(other) == .recorded)
+    }
+
+    /// The database answers again before it has counted what was admitted.
+    @Test func givesNoUseThatItHasAdmittedBeforeThatIsCounted() async throws {
+        let store = store(.admit)
+        shared.answer(with: .failure(.unavailable(.unreachable)))
+        var admitted = try decision(spends: true)
+        admitted.tokenUse?.limit = 1
+        admitted.replay = try replay(1)
+        #expect(try await store.commit(admitted) == .recorded)
+        shared.answer(with: .success(.recorded))
+        var other = admitted
+        other.replay = try replay(2)
+        await #expect(throws: StoreError.unavailable(.unreachable)) { try await store.commit(other) }
+        var stranger = other
+        stranger.tokenUse?.token = try Self.name(26)
+        #expect(try await store.commit(stranger) == .recorded)
+        // Once it is counted, the database decides.
+        try await store.counting {}
         #expect(try await store.commit(other) == .recorded)
     }
 

@@ -195,9 +195,19 @@ final class OutageAdmissions: Sendable {
         }
     }
 
+    /// Which of the admitted licences the database may not have counted.
+    private struct Debt {
+        /// How many were ever admitted.
+        var number = 0
+        /// How many are not in the ledger yet.
+        var pendingCount = 0
+        var isOpen = false
+    }
+
     private let limits: AdmissionLimits
     private let clock: any MonotonicClock
-    private let state = Mutex((known: State(), underWay: UnderWay(), doubts: Doubts(), forgottenCount: 0))
+    private let state = Mutex(
+        (known: State(), underWay: UnderWay(), doubts: Doubts(), debt: Debt(), forgottenCount: 0))
 
     init(_ limits: AdmissionLimits, clock: any MonotonicClock) {
         self.limits = limits
@@ -208,10 +218,7 @@ final class OutageAdmissions: Sendable {
     func watching(
         _ decision: LicenseDecision, _ body: () async throws(StoreError) -> DecisionOutcome
     ) async throws(StoreError) -> DecisionOutcome {
-        state.withLock { state in
-            state.doubts.remove(decision)
-            state.underWay.add(decision)
-        }
+        try begin(decision)
         do throws(StoreError) {
             let outcome = try await body()
             end(decision, with: outcome)
@@ -220,6 +227,22 @@ final class OutageAdmissions: Sendable {
             end(decision, with: nil)
             throw error
         }
+    }
+
+    /// Throws if the decision must wait until the database has counted what was admitted for its token: it would give
+    /// the same use once more.
+    private func begin(_ decision: LicenseDecision) throws(StoreError) {
+        let mayBeDecided = state.withLock { state in
+            state.doubts.remove(decision)
+            state.underWay.add(decision)
+            guard state.debt.isOpen, let token = decision.countedToken, state.known.counts[token] != nil,
+                !state.known.knows(decision),
+                !state.known.leavesRoom(for: decision, beside: state.underWay, state.doubts.held)
+            else { return true }
+            state.underWay.remove(decision)
+            return false
+        }
+        guard mayBeDecided else { throw .unavailable(.unreachable) }
     }
 
     /// `outcome` is nil if this node does not know it.
@@ -298,7 +321,22 @@ final class OutageAdmissions: Sendable {
             guard isAllowed else { return .refused }
             state.known.noteAdmitted(decision)
             state.known.lastAdmitted = now
+            state.debt = Debt(
+                number: state.debt.number + 1, pendingCount: state.debt.pendingCount + 1, isOpen: true)
             return .admitted
+        }
+    }
+
+    /// Notes that an admitted licence is in the ledger, or that its writing has failed.
+    func noteWritten() { state.withLock { $0.debt.pendingCount -= 1 } }
+
+    /// How many licences were admitted, all of which are in the ledger; nil while one is being written.
+    var writtenNumber: Int? { state.withLock { $0.debt.pendingCount == 0 ? $0.debt.number : nil } }
+
+    /// Notes that the database has counted what the ledger had when `writtenNumber` was this number.
+    func noteCounted(_ number: Int) {
+        state.withLock { state in
+            if state.debt.number == number, state.debt.pendingCount == 0 { state.debt.isOpen = false }
         }
     }
 
