@@ -61,7 +61,11 @@ package final class SharedDecisionStore: DecisionStore {
         admissions = onStoreOutage == .admit ? OutageAdmissions(limits, clock: clock) : nil
     }
 
-    package var counts: Counts { state.withLock { $0 } }
+    package var counts: Counts {
+        var counts = state.withLock { $0 }
+        counts.overLimit += admissions?.refusedCount ?? 0
+        return counts
+    }
 
     /// Counts by `body` what was admitted in outages, in the database. While anything is uncounted, the tokens of
     /// admitted licences get no more than what this node knows to be left.

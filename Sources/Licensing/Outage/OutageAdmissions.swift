@@ -202,6 +202,8 @@ final class OutageAdmissions: Sendable {
         /// How many are not in the ledger yet.
         var pendingCount = 0
         var isOpen = false
+        /// How many decisions were refused because of it.
+        var refusedCount: UInt64 = 0
     }
 
     private let limits: AdmissionLimits
@@ -240,6 +242,7 @@ final class OutageAdmissions: Sendable {
                 !state.known.leavesRoom(for: decision, beside: state.underWay, state.doubts.held)
             else { return true }
             state.underWay.remove(decision)
+            state.debt.refusedCount += 1
             return false
         }
         guard mayBeDecided else { throw .unavailable(.unreachable) }
@@ -321,11 +324,15 @@ final class OutageAdmissions: Sendable {
             guard isAllowed else { return .refused }
             state.known.noteAdmitted(decision)
             state.known.lastAdmitted = now
-            state.debt = Debt(
-                number: state.debt.number + 1, pendingCount: state.debt.pendingCount + 1, isOpen: true)
+            state.debt.number += 1
+            state.debt.pendingCount += 1
+            state.debt.isOpen = true
             return .admitted
         }
     }
+
+    /// How many decisions were refused before the database was asked.
+    var refusedCount: UInt64 { state.withLock { $0.debt.refusedCount } }
 
     /// Notes that an admitted licence is in the ledger, or that its writing has failed.
     func noteWritten() { state.withLock { $0.debt.pendingCount -= 1 } }
