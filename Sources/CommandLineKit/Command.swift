@@ -1,3 +1,5 @@
+import Glibc
+
 /// A command of a program: an action, or a group of further commands.
 ///
 /// Commands are values, so that the parser, the help texts and the tests use the same tree.
@@ -131,4 +133,11 @@ package enum ExitStatus: Int32, Sendable {
     case usage = 2
     /// `EX_CONFIG` of sysexits.h, which service managers can tell from a failure that may pass.
     case configuration = 78
+
+    /// Ends this process without the exit handlers of libraries, which free what other threads may still use: that of
+    /// OpenSSL has crashed a program whose threads were ending.
+    package func endProcess() -> Never {
+        fflush(nil)
+        _exit(rawValue)
+    }
 }

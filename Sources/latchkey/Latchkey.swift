@@ -12,7 +12,7 @@ struct Latchkey {
         // `latchkey doctor` tries an accelerator in a child process.
         if let status = AcceleratorTrial.runIfAsked(CommandLine.arguments) { _exit(status) }
         let words = Array(ProcessInfo.processInfo.arguments.dropFirst())
-        exit(await CommandRunner(command).run(words).rawValue)
+        await CommandRunner(command).run(words).endProcess()
     }
 
     static let command = Command(

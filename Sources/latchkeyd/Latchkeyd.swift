@@ -16,8 +16,7 @@ struct Latchkeyd {
         StopSignals.block()
         // `main` runs on the main actor, whose queue is not served here. So the task must not inherit that actor.
         Task.detached {
-            let status = await CommandRunner(DaemonCommand.command).run(Array(CommandLine.arguments.dropFirst()))
-            exit(status.rawValue)
+            await CommandRunner(DaemonCommand.command).run(Array(CommandLine.arguments.dropFirst())).endProcess()
         }
         // This thread stays with its mask. If it took a signal, the process would end without finishing requests.
         while true { pause() }
