@@ -88,6 +88,16 @@ static inline int latchkey_shared_memory(void) {
     return (int)syscall(SYS_memfd_create, "latchkey", 1u);
 }
 
+// Makes a close-on-exec pipe that does not block. 0, or -1 with errno.
+static inline int latchkey_pipe(int ends[2]) {
+    return (int)syscall(SYS_pipe2, ends, O_CLOEXEC | O_NONBLOCK);
+}
+
+// Asks for another size of a pipe. The kernel rounds it up. -1 with errno on failure.
+static inline int latchkey_set_pipe_size(int descriptor, int size) {
+    return fcntl(descriptor, 1031, size);  // F_SETPIPE_SZ
+}
+
 // A new anonymous file in memory that can be sealed; -1 with errno on failure.
 static inline int latchkey_sealable_memory(void) {
     return (int)syscall(SYS_memfd_create, "latchkey", 3u);  // MFD_CLOEXEC | MFD_ALLOW_SEALING

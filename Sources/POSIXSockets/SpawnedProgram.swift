@@ -4,10 +4,10 @@ import Glibc
 /// A program that this process has started. A stream socket connects the two (descriptor 3 in the child), and they
 /// share a word of memory (`SharedWord`, descriptor 4).
 ///
-/// The child gets nothing else: descriptors 0 to 2 are `/dev/null`, all others are closed, and the environment is the
-/// given one. SIGTERM, SIGINT, SIGHUP and SIGQUIT are blocked in the child. So a signal from a terminal or a service
-/// manager to the whole group does not end the child before its parent. The child ends when its stream ends, or by
-/// `kill`.
+/// The child gets nothing else: descriptors 0 to 2 are `/dev/null`, except for an error output that is kept. All others
+/// are closed, and the environment is the given one. SIGTERM, SIGINT, SIGHUP and SIGQUIT are blocked in the child. So a
+/// signal from a terminal or a service manager to the whole group does not end the child before its parent. The child
+/// ends when its stream ends, or by `kill`.
 package struct SpawnedProgram: ~Copyable, Sendable {
     /// The process ID for the log. Signals are sent by the process descriptor.
     package let processID: Int32
@@ -20,7 +20,9 @@ package struct SpawnedProgram: ~Copyable, Sendable {
     ///
     /// Throws `failed` with the call that failed. If the program does not exist or cannot be executed, `posix_spawn`
     /// fails.
-    package init(path: String, arguments: [String], environment: [String]) throws(SocketError) {
+    package init(
+        path: String, arguments: [String], environment: [String], errorOutput: ErrorOutput? = nil
+    ) throws(SocketError) {
         var ends: [Int32] = [-1, -1]
         // Safe: there is room for two descriptors.
         guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -32,7 +34,7 @@ package struct SpawnedProgram: ~Copyable, Sendable {
         let memory = try SharedWord.memory()
         let sharedWord = try SharedWord(mapping: memory)
         let processID = try ProgramStart(path: path, arguments: arguments, environment: environment)
-            .run(stream: childEnd.number, memory: memory.number)
+            .run(stream: childEnd.number, memory: memory.number, errorOutput: errorOutput?.writeNumber)
         // The process ID belongs to the child until `reap` has waited for it.
         let number = latchkey_process_descriptor(processID)
         guard number >= 0 else {
@@ -133,7 +135,7 @@ private struct ProgramStart {
     let environment: [String]
 
     /// Starts the program with these descriptors, and returns its process ID.
-    func run(stream: Int32, memory: Int32) throws(SocketError) -> Int32 {
+    func run(stream: Int32, memory: Int32, errorOutput: Int32?) throws(SocketError) -> Int32 {
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
         // Safe: both are initialised before they are used, and exist until the call has returned.
@@ -145,7 +147,8 @@ private struct ProgramStart {
         }
         // The descriptors are first copied to higher numbers, because one may have the number that the other one must
         // get. `/dev/null` is opened afterwards for the same reason.
-        let passing = max(stream, memory, SharedWord.number) + 1
+        let passing = max(stream, memory, SharedWord.number, errorOutput ?? 0) + 1
+        if let errorOutput { unsafe posix_spawn_file_actions_adddup2(&actions, errorOutput, passing + 2) }
         for (from, to) in [
             (stream, passing), (memory, passing + 1), (passing, InheritedStream.number),
             (passing + 1, SharedWord.number),
@@ -155,6 +158,7 @@ private struct ProgramStart {
         for number in 0..<InheritedStream.number {
             unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
         }
+        if errorOutput != nil { unsafe posix_spawn_file_actions_adddup2(&actions, passing + 2, STDERR_FILENO) }
         _ = unsafe latchkey_spawn_closing_from(&actions, SharedWord.number + 1)
         setSignals(&attributes)
         // Safe: both are initialised and filled.

@@ -10,6 +10,7 @@ package enum SystemCall: String, Sendable {
     case open
     case fileControl = "fcntl"
     case socketPair = "socketpair"
+    case pipe = "pipe2"
     case sharedMemory = "memfd_create"
     case map = "mmap"
     case changeFolder = "chdir"

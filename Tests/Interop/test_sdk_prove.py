@@ -5,6 +5,7 @@ The library is a stand-in (Tests/SDKStandIn), and the test inputs are made here.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass, replace
@@ -173,6 +174,13 @@ def test_a_library_that_lies_is_found(
     assert (report.status == 0) == (not bad)
     if fault == "crash":
         assert "signal" in report.found("device.spc.facts", "bad")
+    if fault == "print-request":
+        # A library that writes whole requests says so, and nothing of them is shown.
+        spoken = report.found("apple-26.error-output", "warning")
+        assert "…" in spoken
+        assert not re.search(r"[0-9a-fA-F]{8}|[A-Za-z0-9+/]{25}", spoken), spoken
+    else:
+        assert "apple-26.error-output" not in report.findings
 
 
 def test_a_certificate_that_the_library_does_not_know_is_named(

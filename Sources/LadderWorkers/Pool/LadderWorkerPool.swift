@@ -161,6 +161,9 @@ package struct LadderModuleConfiguration: Sendable {
     package var user: SystemUser?
     /// The program that runs as a worker: this program, except in tests.
     package var programPath = "/proc/self/exe"
+    /// Where the error output of the workers goes. Nil means nowhere, because a library may write whole requests there,
+    /// with content keys.
+    package var errorOutput: ErrorOutput?
 
     package init(libraryPath: String, kind: Kind) {
         self.libraryPath = libraryPath

@@ -59,7 +59,7 @@ final class WorkerProcess: LoopChannel {
                 path: supervisor.configuration.programPath, arguments: ["latchkeyd", LadderWorkerRole.argument],
                 // The worker clears its environment. Until then, this prevents that Swift prints a backtrace of a
                 // crashed worker, which could contain its memory.
-                environment: ["SWIFT_BACKTRACE=enable=no"]))
+                environment: ["SWIFT_BACKTRACE=enable=no"], errorOutput: configuration.errorOutput))
     }
 
     var processID: Int32 { program.processID }

@@ -2,6 +2,7 @@ import ByteCoding
 import EventLoops
 import FairPlay
 import KeyCrypto
+import POSIXSockets
 import ServiceConfiguration
 
 /// Runs the libraries of credentials of the kind `sdk`, and tries them.
@@ -17,11 +18,13 @@ struct CredentialProof {
     /// What can go wrong before the first library is tried.
     enum Fault: Error, CustomStringConvertible {
         case loop(EventLoopError)
+        case pipe(SocketError)
         case cryptography(CryptoError)
 
         var description: String {
             switch self {
             case .loop(let error): "there is no loop for the worker processes: \(error)"
+            case .pipe(let error): "there is no pipe for the error output of a worker: \(error)"
             case .cryptography(let error):
                 "a cryptographic operation failed (\(error)); is the installation of OpenSSL complete?"
             }
@@ -37,10 +40,7 @@ struct CredentialProof {
         defer { for proof in started { proof.stop() } }
         var findings: [DoctorFinding] = []
         for settings in libraries {
-            let proof = try wrap(
-                Fault.cryptography,
-                try LibraryProof(settings, program: program, on: group.loops[0], using: crypto))
-            started.append(proof)
+            started.append(try LibraryProof(settings, program: program, on: group.loops[0], using: crypto))
         }
         var ready: [String: LibraryProof] = [:]
         for proof in started {
@@ -55,7 +55,7 @@ struct CredentialProof {
             case .sample(let sample): findings += await tried(sample, connected, ready, crypto)
             }
         }
-        return findings
+        return findings + started.compactMap(\.spokenFinding)
     }
 
     private func tried(

@@ -1,7 +1,9 @@
+import ByteCoding
 import EventLoops
 import FairPlay
 import KeyCrypto
 import LadderWorkers
+import POSIXSockets
 import ServiceConfiguration
 import Synchronization
 
@@ -10,6 +12,7 @@ struct LibraryProof {
     let settings: LicenseLibrarySettings
     let pool: LadderWorkerPool
     private let troubles: WorkerTroubles
+    private let errorOutput: ErrorOutput
 
     /// How long a call waits for the worker that replaces a lost one.
     private static let queueDeadline: Duration = .seconds(10)
@@ -18,8 +21,11 @@ struct LibraryProof {
     /// Starts the worker. `program` is the path of `latchkeyd`, which runs as the worker.
     init(
         _ settings: LicenseLibrarySettings, program: String, on loop: LoopContext, using crypto: CryptoContext
-    ) throws(CryptoError) {
-        var configuration = try LadderModuleConfiguration(settings, using: crypto)
+    ) throws(CredentialProof.Fault) {
+        var configuration = try wrap(
+            CredentialProof.Fault.cryptography, try LadderModuleConfiguration(settings, using: crypto))
+        errorOutput = try wrap(CredentialProof.Fault.pipe, try ErrorOutput())
+        configuration.errorOutput = errorOutput
         configuration.workerCount = 1
         configuration.queueDeadline = Self.queueDeadline
         configuration.programPath = program
@@ -34,6 +40,14 @@ struct LibraryProof {
 
     /// Says in words how the last worker was lost; nil if none was.
     var trouble: @Sendable () -> String? { { [troubles] in troubles.last } }
+
+    /// Tells what the library has written to its error output, which goes nowhere in the daemon; nil if nothing.
+    var spokenFinding: DoctorFinding? {
+        guard let lines = LibraryWords.lines(in: errorOutput.take()) else { return nil }
+        return .warning(
+            "\(settings.name).error-output", "the library writes: \(lines.joined(separator: " | "))",
+            remedy: "make a release build if this is a debug build; what could be a secret is left out here")
+    }
 
     // MARK: The start
 
