@@ -68,6 +68,13 @@ package final class Health: Sendable {
         if ready { hasServed.store(true, ordering: .releasing) }
     }
 
+    /// Whether the node is ready for requests now.
+    package var isReadyNow: Bool { isReady(with: degradations.current) }
+
+    private func isReady(with degradations: [Degradation]) -> Bool {
+        isReady.load(ordering: .acquiring) && drain == nil && !degradations.contains(where: \.stopsLicences)
+    }
+
     /// What operators see of the node's readiness. `now` is the present time on both clocks.
     package func condition(now: (wall: WallTime, monotonic: MonotonicTime)) -> StatusReport.Condition {
         let degradations = degradations.current
@@ -110,9 +117,7 @@ package final class Health: Sendable {
     }
 
     private func response(to degradations: [Degradation], _ id: RequestID, names: [UInt8] = []) -> HTTPResponse {
-        let isReady =
-            isReady.load(ordering: .acquiring) && drain == nil && !degradations.contains(where: \.stopsLicences)
-        return isReady
+        isReady(with: degradations)
             ? Self.response(.ok, Self.ready + names, id)
             : Self.response(.serviceUnavailable, Self.notReady + names, id)
     }

@@ -19,6 +19,8 @@ REPOSITORY = Path(__file__).parents[2]
 ALERTS = REPOSITORY / "Config/prometheus-alerts.yaml"
 ALERT_TESTS = REPOSITORY / "Tests/Monitoring/prometheus-alerts-test.yaml"
 DASHBOARD = REPOSITORY / "Config/grafana-dashboard.json"
+ARTICLE = REPOSITORY / "Sources/LatchkeyService/LatchkeyService.docc/Alerts.md"
+ERRORS = REPOSITORY / "Sources/LatchkeyService/LatchkeyService.docc/Errors.md"
 METRICS = REPOSITORY / "Sources/LatchkeyService/LatchkeyService.docc/Metrics.md"
 PROMTOOL = shutil.which("promtool")
 
@@ -78,6 +80,20 @@ def test_each_alert_says_what_to_do() -> None:
     for name, rule in alerts().items():
         assert rule["labels"]["severity"] in ("warning", "critical"), name
         assert rule["annotations"]["summary"] and rule["annotations"]["description"], name
+        assert rule["annotations"]["runbook"] == f"Alerts.md#{name}"
+    sections = re.findall(r"^## (Latchkey\w+)$", ARTICLE.read_text(), re.MULTILINE)
+    assert sections == list(alerts()), "the article has a section for each alert, in the same order"
+
+
+def test_faults_of_the_server_are_those_that_the_article_errors_answers_with_5xx() -> None:
+    counted = re.search(r'code=~"([^"]+)"', str(alerts()["LatchkeyServerFaults"]["expr"]))
+    assert counted
+    codes = dict(re.findall(r"^\| `(\w+)` \| (\d{3})", ERRORS.read_text(), re.MULTILINE))
+    assert len(codes) > 50
+    faults = {code for code, status in codes.items() if status.startswith("5")}
+    matched = {code for code in codes if re.fullmatch(counted[1], code)}
+    # These are about the HTTP request, and not about a licence.
+    assert matched == faults - {"not_implemented", "version_not_supported"}, matched ^ faults
 
 
 def test_alerts_and_dashboard_name_metrics_that_there_are() -> None:

@@ -123,6 +123,9 @@ final class ServiceMetrics: Sendable {
     }
 
     func register(_ health: Health) {
+        registry.sample("latchkey_ready", help: "Whether the node is ready, as /readyz says it.") {
+            health.isReadyNow ? 1 : 0
+        }
         registry.sample("latchkey_drained", help: "Whether an operator has ordered that the node is not ready.") {
             health.drain == nil ? 0 : 1
         }

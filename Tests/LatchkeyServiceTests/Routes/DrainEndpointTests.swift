@@ -38,6 +38,7 @@ import Testing
         #expect(detailed.status == .serviceUnavailable)
         #expect(text(detailed) == "not ready\ndrained by token:tokenFile\n")
         #expect(try await fixture.metrics()["latchkey_drained"] == 1)
+        #expect(try await fixture.metrics()["latchkey_ready"] == 0)
         #expect(await fixture.ask(.get, "/livez").status == .ok)
         let license = await fixture.license(try fixture.deviceRequest(.v1).message, token: try fixture.token())
         #expect(license.status == .ok)
@@ -47,6 +48,7 @@ import Testing
         #expect(text(await fixture.askAdmin(.post, "/v1/ready", admin)) == #"{"ready":true,"changed":false}"#)
         #expect(await fixture.ask(.get, "/readyz").status == .ok)
         #expect(try await fixture.metrics()["latchkey_drained"] == 0)
+        #expect(try await fixture.metrics()["latchkey_ready"] == 1)
 
         let id = try #require(first.fields["X-Request-Id"])
         #expect(lines("drain_ordered").count == 1 && lines("drain_ended").count == 1)
