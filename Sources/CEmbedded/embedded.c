@@ -14,6 +14,9 @@ static const unsigned char actions_js[] = {
 static const unsigned char api_js[] = {
 #embed "OperatorPage/api.js"
 };
+static const unsigned char condition_js[] = {
+#embed "OperatorPage/condition.js"
+};
 static const unsigned char contents_js[] = {
 #embed "OperatorPage/contents.js"
 };
@@ -103,6 +106,7 @@ static const struct latchkey_embedded_file page[] = {
     {"account.js", account_js, sizeof account_js},
     {"actions.js", actions_js, sizeof actions_js},
     {"api.js", api_js, sizeof api_js},
+    {"condition.js", condition_js, sizeof condition_js},
     {"contents.js", contents_js, sizeof contents_js},
     {"dialogs.js", dialogs_js, sizeof dialogs_js},
     {"dom.js", dom_js, sizeof dom_js},

@@ -140,3 +140,10 @@ class Desk:
 
     def cookies(self) -> list[dict[str, Any]]:
         return self.page.call("Network.getCookies", {"urls": [self.url]})["cookies"]
+
+
+def open_inner_workings(desk: Desk) -> None:
+    """Shows the plots of the view Now that only a click shows."""
+    desk.go("now")
+    if not desk.evaluate("document.querySelector('details.inner').open"):
+        desk.click("Inner workings")

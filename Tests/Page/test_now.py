@@ -2,10 +2,13 @@
 
 import json
 import re
+import signal
 from pathlib import Path
 
-from conftest import HERE, Lab
-from desk import Desk
+from conftest import HERE, Lab, add_operators
+from desk import Desk, open_inner_workings
+from licence_client import LicenceClient
+from own_daemon import await_addresses, new_setup, running_daemon, start_daemon
 from viewers import licence, message
 
 ROOT = HERE.parents[1]
@@ -18,6 +21,11 @@ def test_the_plots_move_under_load(lab: Lab, desk: Desk) -> None:
     desk.log_in(lab.token("metrics")).go("now")
     desk.wait_for_text("live", "#state")
     assert desk.count(".plot") == len(PLOTS) == 9
+    # What viewers notice is shown at once, and the rest by a click.
+    shown = "[...document.querySelectorAll('.plot')].filter((one) => one.checkVisibility()).map((one) => one.id)"
+    assert desk.evaluate(shown) == ["plot-licenses", "plot-refusals", "plot-latency"]
+    open_inner_workings(desk)
+    desk.wait(f"{shown}.length === 9")
     desk.wait("document.querySelector('#plot-connections .trace')")
     # Only this test asks with version 1.
     assert desk.evaluate("import('/page/live.js').then(({live}) => live.points.at(-1).values.licenses_v1)") == 0
@@ -35,7 +43,7 @@ def test_the_plots_move_under_load(lab: Lab, desk: Desk) -> None:
 
 
 def test_a_plot_is_read_by_keyboard(lab: Lab, desk: Desk) -> None:
-    desk.log_in(lab.token("metrics")).go("now")
+    open_inner_workings(desk.log_in(lab.token("metrics")))
     desk.wait("document.querySelector('#plot-memory .trace')")
     desk.wait(
         "document.querySelector('#plot-memory .stage').getAttribute('aria-valuetext')?.includes('charged')"
@@ -51,7 +59,7 @@ def test_a_plot_is_read_by_keyboard(lab: Lab, desk: Desk) -> None:
 
 
 def test_a_plot_is_given_as_a_table(lab: Lab, desk: Desk) -> None:
-    desk.log_in(lab.token("metrics")).go("now")
+    open_inner_workings(desk.log_in(lab.token("metrics")))
     desk.wait("document.querySelector('#plot-memory .trace')")
     desk.click("Charged memory as a table")
     desk.wait("document.querySelectorAll('dialog tbody tr').length > 0")
@@ -59,6 +67,97 @@ def test_a_plot_is_given_as_a_table(lab: Lab, desk: Desk) -> None:
     assert re.fullmatch(r"[\d.]+ \w+", desk.texts("dialog tbody td.number")[0])
     desk.press("Escape")
     desk.wait("!document.querySelector('dialog')")
+
+
+# --- The state in one sentence ----------------------------------------------------------------------------------------
+
+STATUS = {"ready": True, "drained": None, "stopping": False, "degraded": []}
+# What a step of ten seconds measures, the state of the node, and the tone and sentence that follow.
+CONDITIONS = [
+    ({}, {}, "good", "This node serves, and every part works."),
+    ({"licenses_v2": 100}, {}, "good", "every part works"),
+    # 0.05 refusals a second prove nothing, as little as a share of a tenth.
+    ({"refusals": 0.04, "refusals_token": 0.04}, {}, "good", "every part works"),
+    ({"licenses_v1": 10, "refusals": 1, "refusals_token": 1}, {}, "good", "every part works"),
+    ({"licenses_v1": 7, "refusals": 3, "refusals_token": 2, "refusals_key": 1}, {}, "warn",
+     "30 % of the requests are refused, most for their token"),
+    ({"refusals": 0.1, "refusals_spc": 0.1}, {}, "bad",
+     "No request got a licence in the last 5 minutes: 30 were refused, most for their SPC"),
+    ({"licenses_v3": 90, "refusals": 10, "refusals_fault": 10}, {}, "bad",
+     "10 % of the requests of the last 5 minutes failed at this server"),
+    ({"licenses_v3": 100}, {"degraded": [{}]}, "warn", "This node serves, but 1 part does not work."),
+    ({"refusals": 10, "refusals_fault": 10}, {"degraded": [{}, {}]}, "bad", "No request got a licence"),
+    ({"licenses_v3": 100}, {"ready": False, "drained": {}}, "warn", "This node is drained"),
+    ({"licenses_v3": 100}, {"ready": False, "degraded": [{}, {}]}, "bad", "not ready: 2 parts do not work"),
+    ({"refusals": 10}, {"ready": False, "stopping": True}, "warn", "The daemon is stopping."),
+]  # fmt: skip
+
+
+def test_the_state_follows_the_rules(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("metrics")).go("now")
+    for values, status, tone, sentence in CONDITIONS:
+        # Refusals of half an hour ago do not count.
+        points = [{"at": 10 * step, "values": values if step > 180 else {"refusals": 1000}} for step in range(1, 211)]
+        found = desk.evaluate(
+            "import('/page/condition.js').then(({ condition, recent }) =>"
+            f" condition({json.dumps(STATUS | status)}, recent({json.dumps(points)}, 10)))"
+        )
+        assert found["tone"] == tone and sentence in found["sentence"], (values, status, found)
+
+
+def test_samples_and_history_have_one_resolution(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("metrics")).go("now")
+    # Seven samples after a step of the history: five of them are the next step, and two are not whole yet.
+    steps = desk.evaluate("""import('/page/live.js').then(({ live: { constructor: Live } }) => {
+        const live = new Live();
+        live.points = [2, 4, 6, 8, 10, 12].map((at) => ({ at, values: { rate: at === 12 ? 100 : at, none: null } }));
+        return live.steps;
+    })""")
+    assert steps == [{"at": 12, "values": {"rate": 130 / 6, "none": None}}]
+
+
+def test_a_node_that_refuses_everything_is_not_green(lab: Lab, tmp_path: Path) -> None:
+    with running_daemon(tmp_path, prepare=add_operators) as daemon, lab.browser.page() as page:
+        desk = Desk(page, "http://{}:{}".format(*daemon.admin))
+        desk.log_in((daemon.setup / "secrets" / "admin-operator").read_text().strip()).go("now")
+        desk.wait_for_text("every part works")
+        client = LicenceClient(daemon.url)
+        for _ in range(40):
+            assert client.licence(b"", "none").status in (400, 401)
+        client.close()
+        desk.wait_for_text("No request got a licence in the last 5 minutes")
+        assert desk.count("#view .banner.bad") == 1
+        assert desk.texts(".headline strong")[0] == "0 %"
+        desk.click("Look at the latest refusals", "#view")
+        desk.wait_for_text("Latest refusals", "#view")
+
+
+def test_a_dead_daemon_is_not_green(lab: Lab, tmp_path: Path) -> None:
+    """A killed daemon ends its connections. One that hangs keeps them, as a tunnel does; after 15 s it is lost too."""
+    setup = new_setup(tmp_path)
+    add_operators(setup)
+    log = tmp_path / "daemon.log"
+    daemon = start_daemon(setup, log)
+    try:
+        admin = await_addresses(daemon, log)["admin"]
+        with lab.browser.page() as page:
+            desk = Desk(page, "http://{}:{}".format(*admin))
+            desk.log_in((setup / "secrets" / "admin-operator").read_text().strip()).go("now")
+            desk.wait_for_text("every part works")
+            desk.wait_for_text("live", "#state")
+            daemon.send_signal(signal.SIGSTOP)
+            desk.wait_for_text("No answer since")
+            assert desk.count(".view.stale") == 1
+            assert "Drain this node" not in desk.text("#view") and "every part works" not in desk.text("#view")
+            assert desk.text("#state") == "no connection"
+            daemon.send_signal(signal.SIGCONT)
+            desk.wait_for_text("every part works")
+            assert desk.count(".stale") == 0
+            daemon.kill()
+            desk.wait_for_text("No answer since")
+    finally:
+        daemon.kill()
+        daemon.wait()
 
 
 def test_shows_ends_nodes_and_clock(lab: Lab, desk: Desk) -> None:

@@ -3,13 +3,29 @@
 import { get } from "./api.js";
 
 const HOUR = 3600;
+/** The daemon's own step. */
+export const STEP_SECONDS = 10;
+const WATCH_INTERVAL_MS = 1_000;
+/** Samples come every two seconds, and answers about the history every ten. */
+const SILENCE_MAX_MS = 15_000;
 const HISTORY_INTERVAL_MS = 10_000;
 const REOPEN_MIN_MS = 2_000;
 const REOPEN_MAX_MS = 30_000;
 
+/** One point in place of several: the mean of each value that was measured. */
+function mean(points) {
+  const values = {};
+  for (const name of Object.keys(points.at(-1).values)) {
+    const known = points.map((point) => point.values[name] ?? null).filter((value) => value !== null);
+    values[name] = known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : null;
+  }
+  return { at: points.at(-1).at, values };
+}
+
 /**
  * Sends `points` when there are new points, `status` with the answer of /v1/status, and `state`: "waiting" before the
- * first answer, "live" while events come, "polling" if only history comes, and "lost".
+ * first answer, "live" while events come, "polling" if only history comes, and "lost" without an answer for 15 seconds,
+ * also if the connection is still there: a tunnel or a proxy may keep it.
  *
  * It stops while the page is hidden, because the daemon serves few streams, and a browser opens few connections.
  */
@@ -19,6 +35,9 @@ class Live extends EventTarget {
   units = new Map();
   status = null;
   state = "waiting";
+  /** When the daemon answered last, in milliseconds; null before its first answer. */
+  answeredAt = null;
+  #silentSince = 0;
   #historyEnd = 0;
   #source = null;
   #timers = [];
@@ -43,15 +62,19 @@ class Live extends EventTarget {
   stop() {
     this.#isWanted = false;
     this.#pause();
-    [this.points, this.status, this.#historyEnd] = [[], null, 0];
+    [this.points, this.status, this.#historyEnd, this.answeredAt] = [[], null, 0, null];
     this.#set("waiting");
   }
 
   #run() {
     this.#pause();
+    this.#silentSince = Date.now();
     this.#readHistory();
     this.#open();
-    this.#timers = [setInterval(() => this.#readHistory(), HISTORY_INTERVAL_MS)];
+    this.#timers = [
+      setInterval(() => this.#readHistory(), HISTORY_INTERVAL_MS),
+      setInterval(() => this.#watch(), WATCH_INTERVAL_MS),
+    ];
   }
 
   #pause() {
@@ -69,11 +92,11 @@ class Live extends EventTarget {
       this.#delay = REOPEN_MIN_MS;
     });
     source.addEventListener("sample", ({ data }) => {
-      this.#set("live");
+      this.#answered("live");
       this.#take(JSON.parse(data));
     });
     source.addEventListener("status", ({ data }) => {
-      this.#set("live");
+      this.#answered("live");
       this.#show(JSON.parse(data));
     });
     source.addEventListener("error", () => this.#failed(source));
@@ -89,10 +112,24 @@ class Live extends EventTarget {
     this.#delay = Math.min(this.#delay * 2, REOPEN_MAX_MS);
   }
 
+  #answered(state) {
+    this.answeredAt = this.#silentSince = Date.now();
+    this.#set(state);
+  }
+
+  #watch() {
+    if (Date.now() - this.#silentSince <= SILENCE_MAX_MS) return;
+    this.#silentSince = Date.now();
+    this.#set("lost");
+    if (this.#source) this.#failed(this.#source);
+  }
+
   async #ask() {
     try {
-      this.#show(await get("/v1/status"));
-      if (!this.#source && this.#isWanted) this.#set("polling");
+      const status = await get("/v1/status");
+      if (!this.#isWanted) return;
+      this.#answered(this.#source ? this.state : "polling");
+      this.#show(status);
     } catch {
       if (this.#isWanted) this.#set("lost");
     }
@@ -126,6 +163,19 @@ class Live extends EventTarget {
     this.points = [...older, ...steps.filter(({ at }) => !known.has(at)), ...newer];
     this.#historyEnd = end;
     this.#trim();
+  }
+
+  /** The points in one resolution: the steps of the history, and after them the mean of each whole step of samples. */
+  get steps() {
+    const steps = this.points.filter(({ at }) => at <= this.#historyEnd);
+    let samples = [];
+    for (const point of this.points.slice(steps.length)) {
+      samples.push(point);
+      if (point.at - (steps.at(-1)?.at ?? samples[0].at) < STEP_SECONDS) continue;
+      steps.push(mean(samples));
+      samples = [];
+    }
+    return steps.length ? steps : samples.length ? [mean(samples)] : [];
   }
 
   #take({ at, values }) {

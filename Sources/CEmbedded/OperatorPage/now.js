@@ -1,10 +1,11 @@
 // The view Now: whether the server works, the last hour in plots, and what will end.
 
 import { post } from "./api.js";
+import { RECENT_SECONDS, REASONS, condition, percent, recent } from "./condition.js";
 import { confirmAction, notify } from "./dialogs.js";
 import { banner, button, el, fill, say } from "./dom.js";
-import { TIME_ZONE, dateAndTime, words } from "./format.js";
-import { live } from "./live.js";
+import { TIME_ZONE, dateAndTime, measured, timeOfDay, words } from "./format.js";
+import { STEP_SECONDS, live } from "./live.js";
 import { Cursor, Plot } from "./plots.js";
 import { PLOTS } from "./series.js";
 import { session } from "./session.js";
@@ -15,71 +16,122 @@ export const now = { name: "now", label: "Now", permission: "watch", open };
 function open() {
   const cursor = new Cursor();
   const plots = PLOTS.map((plan) => new Plot(plan, cursor));
-  const [state, panels] = [el("div", { class: "parts" }), el("div", { class: "tiles" })];
-  let spokenState = null;
-  const onPoints = () => plots.forEach((plot) => plot.show(live.points));
-  const onStatus = () => {
+  const [state, headline, panels] = [
+    el("div", { class: "parts" }),
+    el("ul", { class: "headline" }),
+    el("div", { class: "tiles" }),
+  ];
+  let [spokenState, shownState] = [null, null];
+  const showCondition = () => {
     const { status } = live;
-    if (!status) return fill(state, el("p", { class: "empty" }, "Waiting for the server."));
-    const { sentence, tone } = summary(status);
-    showState(state, status, sentence, tone);
+    const isLost = live.state === "lost";
+    view.classList.toggle("stale", isLost);
+    if (!status) {
+      const [tone, text] = isLost ? ["bad", "The server does not answer."] : ["info", "Waiting for the server."];
+      return fill(state, banner(tone, el("p", {}, text)));
+    }
+    const traffic = recent(live.steps, STEP_SECONDS);
+    const found = isLost ? silence() : condition(status, traffic);
+    const spoken = found.spoken ?? found.sentence;
+    // The buttons stay while nothing changes: one of them may have the focus.
+    const { ready, drained, readiness, degraded } = status;
+    const next = JSON.stringify([found.tone, spoken, isLost && live.answeredAt, ready, drained, readiness, degraded]);
+    if (next !== shownState) showState(state, status, found, isLost);
+    shownState = next;
+    showHeadline(headline, traffic);
+    if (spokenState !== null && spokenState !== spoken) say(spoken);
+    spokenState = spoken;
+  };
+  const onPoints = () => {
+    const { steps } = live;
+    plots.forEach((plot) => plot.show(steps));
+    showCondition();
+  };
+  const onStatus = () => {
+    showCondition();
+    const { status } = live;
+    if (!status) return;
     fill(
       panels,
       endsPanel(status),
       nodesPanel(status),
       el("div", { class: "stack" }, clockPanel(status), listenersPanel(status)),
     );
-    if (spokenState !== null && spokenState !== sentence) say(sentence);
-    spokenState = sentence;
   };
+  const figures = (wanted) => plots.filter((_, index) => !!PLOTS[index].isFirst === wanted).map(({ figure }) => figure);
+  const view = el(
+    "div",
+    { class: "view" },
+    el("h1", {}, "Now"),
+    state,
+    headline,
+    el(
+      "section",
+      { class: "stack", "aria-label": "The last hour" },
+      el("div", { class: "plots first" }, figures(true)),
+      innerWorkings(figures(false)),
+    ),
+    panels,
+    el(
+      "p",
+      { class: "foot" },
+      `Times are in ${TIME_ZONE}. Point at a plot to read a moment in all of them. `,
+      "By keyboard, go to a plot and use the arrow keys.",
+    ),
+  );
   live.addEventListener("points", onPoints);
   live.addEventListener("status", onStatus);
+  live.addEventListener("state", showCondition);
   onPoints();
   onStatus();
   return {
-    element: el(
-      "div",
-      { class: "view" },
-      el("h1", {}, "Now"),
-      state,
-      el(
-        "section",
-        { "aria-label": "The last hour" },
-        el(
-          "div",
-          { class: "plots" },
-          plots.map(({ figure }) => figure),
-        ),
-      ),
-      panels,
-      el(
-        "p",
-        { class: "foot" },
-        `Times are in ${TIME_ZONE}. Point at a plot to read a moment in all of them. `,
-        "By keyboard, go to a plot and use the arrow keys.",
-      ),
-    ),
+    element: view,
     update() {},
     close() {
       live.removeEventListener("points", onPoints);
       live.removeEventListener("status", onStatus);
+      live.removeEventListener("state", showCondition);
       plots.forEach((plot) => plot.close());
     },
   };
 }
 
-/** The state in one sentence. */
-function summary({ ready, drained, stopping, degraded }) {
-  const parts = `${degraded.length} ${degraded.length === 1 ? "part does" : "parts do"} not work`;
-  if (stopping) return { tone: "warn", sentence: "The daemon is stopping." };
-  if (drained) return { tone: "warn", sentence: "This node is drained. It serves what still comes." };
-  if (!ready)
-    return { tone: "bad", sentence: degraded.length ? `This node is not ready: ${parts}.` : "This node is not ready." };
-  if (degraded.length) return { tone: "warn", sentence: `This node serves, but ${parts}.` };
-  return { tone: "good", sentence: "This node serves, and every part works." };
+/** Whether the operator wants to see them: until the page is left. */
+let showsInnerWorkings = false;
+
+function innerWorkings(figures) {
+  const details = el(
+    "details",
+    { class: "inner", open: showsInnerWorkings },
+    el("summary", {}, "Inner workings"),
+    el("div", { class: "plots" }, figures),
+  );
+  details.addEventListener("toggle", () => {
+    showsInnerWorkings = details.open;
+  });
+  return details;
 }
 
-function showState(place, status, sentence, tone) {
+/** What is shown instead of the last state of a server that does not answer. */
+function silence() {
+  const since = live.answeredAt && timeOfDay(live.answeredAt / 1000);
+  return { tone: "bad", spoken: "The server does not answer.", sentence: ["No answer since ", since, "."] };
+}
+
+/** The numbers of the last five minutes. */
+function showHeadline(place, { share, perSecond, p99, most }) {
+  const one = (label, value, hint) =>
+    el("li", {}, el("span", { class: "label" }, label), el("strong", {}, value), el("span", { class: "hint" }, hint));
+  fill(
+    place,
+    one("Got a licence", share === null ? "–" : percent(share), "of the requests"),
+    one("Licences", measured(perSecond, "per_second"), "a second"),
+    one("Time to a licence", p99 === null ? "–" : measured(p99, "seconds"), "99 % within"),
+    one("Refused most for", most ? REASONS[most] : "–", `in the last ${RECENT_SECONDS / 60} minutes`),
+  );
+}
+
+function showState(place, status, { tone, sentence, isAboutRefusals }, isLost) {
   const { drained, readiness, degraded, version, startedAt } = status;
   const drain = drained && el("p", {}, `Drained by ${drained.by} since `, dateAndTime(drained.since), ".");
   const details = el("p", { class: "hint" }, `Version ${version}, started `, dateAndTime(startedAt), ".");
@@ -88,12 +140,14 @@ function showState(place, status, sentence, tone) {
     banner(
       tone,
       el("p", {}, el("strong", {}, sentence)),
-      drain,
-      !status.ready && !drained && readiness && el("p", {}, readiness),
+      isLost && el("p", {}, "The daemon, its machine or the way to it is down. What is shown below is from that time."),
+      isAboutRefusals && session.can("look") && el("p", {}, el("a", { href: "#find" }, "Look at the latest refusals")),
+      !isLost && drain,
+      !isLost && !status.ready && !drained && readiness && el("p", {}, readiness),
       details,
-      session.can("operate") && drainButton(drained),
+      !isLost && session.can("operate") && drainButton(drained),
     ),
-    degraded.map(({ part, text, remedy }) =>
+    !isLost && degraded.map(({ part, text, remedy }) =>
       banner(
         "warn",
         el("p", {}, el("strong", {}, sentenceCase(words(part)))),

@@ -2,7 +2,7 @@
 
 import { button, el, fill, svg } from "./dom.js";
 import { clock, measured, shortClock } from "./format.js";
-import { ticks, timeTicks } from "./scales.js";
+import { decades, ticks, timeTicks } from "./scales.js";
 import { showTable } from "./plot-table.js";
 
 const HOUR = 3600;
@@ -179,23 +179,35 @@ export class Plot {
     const { unit, stack, series } = this.#plan;
     const present = series.filter(([name]) => this.#points.some(({ values }) => (values[name] ?? null) !== null));
     this.none.hidden = present.length > 0;
-    const tops = this.#points.map(({ values }) =>
-      present.reduce((top, [name]) => (stack ? top + (values[name] ?? 0) : Math.max(top, values[name] ?? 0)), 0),
-    );
-    const rule = ticks(Math.max(0, ...tops), unit);
     const [begin, end] = this.#range();
     const inner = this.#inner();
     const x = (time) => MARGIN.left + ((time - begin) / (end - begin)) * inner.width;
-    const y = (value) => MARGIN.top + (1 - Math.min(1, value / rule.at(-1))) * inner.height;
+    const { rule, share } = this.#scale(present);
+    const y = (value) => MARGIN.top + (1 - Math.min(1, Math.max(0, share(value)))) * inner.height;
     this.chart.setAttribute("viewBox", `0 0 ${width} ${height}`);
     fill(
       this.chart,
-      rule.map((value) => this.#level(y(value), measured(value, unit), value === 0)),
+      rule.map((value, index) => this.#level(y(value), measured(value, unit), index === 0)),
       this.#times(begin, end, x, height),
       this.#traces(present, stack, x, y),
       this.#cursorMarks(present, stack, x, y),
     );
     this.#readOut();
+  }
+
+  /** The ticks of the vertical axis, and the share of its length at which a value stands. */
+  #scale(present) {
+    const { unit, stack, log } = this.#plan;
+    const ofPoint = ({ values }) => present.map(([name]) => values[name] ?? 0);
+    if (log) {
+      const values = this.#points.flatMap(ofPoint).filter((value) => value > 0);
+      const rule = values.length ? decades(Math.min(...values), Math.max(...values)) : decades(0.001, 0.1);
+      const [first, last] = [Math.log10(rule[0]), Math.log10(rule.at(-1))];
+      return { rule, share: (value) => (value > 0 ? (Math.log10(value) - first) / (last - first) : 0) };
+    }
+    const top = (point) => ofPoint(point).reduce((one, other) => (stack ? one + other : Math.max(one, other)), 0);
+    const rule = ticks(Math.max(0, ...this.#points.map(top)), unit);
+    return { rule, share: (value) => value / rule.at(-1) };
   }
 
   #level(y, text, isAxis) {

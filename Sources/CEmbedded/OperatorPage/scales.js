@@ -14,6 +14,13 @@ export function ticks(maximum, unit) {
   return Array.from({ length: count + 1 }, (_, index) => index * step);
 }
 
+/** The ticks of an axis of ratios: powers of ten around the values, at least two steps. */
+export function decades(least, most) {
+  const first = Math.floor(Math.log10(least));
+  const last = Math.max(first + 2, Math.ceil(Math.log10(most) - 1e-9));
+  return Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index));
+}
+
 function roundStep(least, isWhole) {
   const power = 10 ** Math.floor(Math.log10(least));
   const step = STEPS.find((one) => one * power >= least * (1 - 1e-9)) * power;

@@ -2,44 +2,52 @@
 
 /**
  * A series has a name in /v1/history, a label and a tone. A plot shows those of its series that the daemon has. With
- * `stack` each area stands on those before it, so that the top is their sum.
+ * `stack` each area stands on those before it, so that the top is their sum. With `log` equal distances are equal
+ * ratios. The plots with `isFirst` are what viewers notice; the others are the inner workings.
+ *
+ * Tones mean something: the versions are one family, refusals that clients cause are muted, a fault of the server is
+ * red.
  */
 export const PLOTS = [
   {
     id: "licenses",
+    isFirst: true,
     title: "Licences",
     unit: "per_second",
     unitText: "a second",
     stack: true,
     series: [
-      ["licenses_v1", "version 1", 1],
-      ["licenses_v2", "version 2", 2],
-      ["licenses_v3", "version 3", 3],
+      ["licenses_v1", "version 1", "v1"],
+      ["licenses_v2", "version 2", "v2"],
+      ["licenses_v3", "version 3", "v3"],
     ],
   },
   {
     id: "refusals",
+    isFirst: true,
     title: "Refusals by reason",
     unit: "per_second",
     unitText: "a second",
     stack: true,
     series: [
-      ["refusals_token", "token", 1],
-      ["refusals_rights", "right", 2],
-      ["refusals_spc", "SPC", 3],
-      ["refusals_key", "key", 6],
-      ["refusals_overload", "rate or overload", 5],
-      ["refusals_fault", "server fault", 4],
-      ["refusals_other", "other", 7],
+      ["refusals_token", "token", "r1"],
+      ["refusals_rights", "right", "r2"],
+      ["refusals_spc", "SPC", "r3"],
+      ["refusals_key", "key", "r4"],
+      ["refusals_overload", "rate or overload", "busy"],
+      ["refusals_fault", "server fault", "fault"],
+      ["refusals_other", "other", "r5"],
     ],
   },
   {
     id: "latency",
+    isFirst: true,
     title: "Time to a licence",
     unit: "seconds",
+    log: true,
     series: [
-      ["latency_p50", "half within", 1],
-      ["latency_p99", "99 % within", 4],
+      ["latency_p50", "half within", "v3"],
+      ["latency_p99", "99 % within", "v1"],
     ],
   },
   {
@@ -85,10 +93,10 @@ export const PLOTS = [
     unitText: "a second",
     stack: true,
     series: [
-      ["http_2xx", "2xx", 5],
-      ["http_3xx", "3xx", 7],
-      ["http_4xx", "4xx", 2],
-      ["http_5xx", "5xx", 4],
+      ["http_2xx", "2xx", "v2"],
+      ["http_3xx", "3xx", "r3"],
+      ["http_4xx", "4xx", "r1"],
+      ["http_5xx", "5xx", "fault"],
     ],
   },
   {
