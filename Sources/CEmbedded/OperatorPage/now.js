@@ -27,6 +27,7 @@ function open() {
     const isLost = live.state === "lost";
     view.classList.toggle("stale", isLost);
     if (!status) {
+      shownState = null;
       const [tone, text] = isLost ? ["bad", "The server does not answer."] : ["info", "Waiting for the server."];
       return fill(state, banner(tone, el("p", {}, text)));
     }
