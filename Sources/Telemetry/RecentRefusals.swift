@@ -3,8 +3,9 @@ import Synchronization
 /// The last refusals with their causes, in memory. An operator can find one by its request id even if the sampled log
 /// left it out.
 ///
-/// An entry contains no secrets. The number of places and their size are fixed: strangers can replace entries, but
-/// cannot make the memory grow. 10,000 entries take 10 MB.
+/// An entry contains no secrets. The number of places and their size are fixed: 10,000 entries take 10 MB. Refusals of
+/// strangers have places of their own, so they never replace those of viewers with a good token. Among the senders of a
+/// kind, no network pushes out the refusals of others.
 package final class RecentRefusals: Sendable {
     /// One refusal.
     package struct Entry: Equatable, Sendable {
@@ -43,44 +44,67 @@ package final class RecentRefusals: Sendable {
         }
     }
 
-    /// The size of each entry in the ring, in bytes. Texts are cut if they do not fit; normally only a cause is long.
+    /// The size of each entry's place, in bytes. Texts are cut if they do not fit; normally only a cause is long.
     static let entrySizeMaximum = 1024
 
-    private struct Ring {
-        /// All places, each of `entrySizeMaximum` bytes, one after the other.
-        var places: [UInt8] = []
-        /// The index of the place that the next entry replaces when all places are taken.
-        var next = 0
+    /// Who was refused, which decides whose refusals a new one may replace.
+    package struct Sender: Sendable {
+        /// Whether the sender has proved to be a viewer or packager of this server.
+        let isProven: Bool
+        let share: Int
+
+        /// A sender from `network`, as far as it is known.
+        package init(isProven: Bool, network: String?) {
+            self.isProven = isProven
+            var hasher = Hasher()
+            hasher.combine(network)
+            share = Int(UInt(bitPattern: hasher.finalize()) % UInt(FairPlaces.shareCount))
+        }
+    }
+
+    private struct Places {
+        var proven: FairPlaces
+        var strangers: FairPlaces
         /// The number of all refusals that were ever noted.
         var notedCount: UInt64 = 0
 
-        var count: Int { places.count / entrySizeMaximum }
+        /// The numbers and places of all kept refusals, in no order.
+        var all: [(number: UInt64, isProven: Bool, place: Int)] {
+            proven.entryNumbers.enumerated().map { ($1, true, $0) }
+                + strangers.entryNumbers.enumerated().map { ($1, false, $0) }
+        }
+
+        func bytes(_ isProven: Bool, _ place: Int) -> ArraySlice<UInt8> {
+            isProven ? proven[place] : strangers[place]
+        }
     }
 
-    private let capacity: Int
-    private let ring = Mutex(Ring())
+    private let places: Mutex<Places>
 
-    /// A ring with this many places, at least one.
+    /// A memory with so many places. Two fifths of them are for strangers.
     package init(capacity: Int = 10_000) {
-        precondition(capacity > 0, "a ring needs a place")
-        self.capacity = capacity
-        // One block of memory for all entries: if each were allocated separately, each could keep a whole page from
-        // being returned to the system.
-        ring.withLock { $0.places.reserveCapacity(capacity * Self.entrySizeMaximum) }
+        precondition(capacity > 1, "both kinds of senders need a place")
+        let forStrangers = max(1, capacity * 2 / 5)
+        places = Mutex(
+            Places(
+                proven: FairPlaces(capacity: capacity - forStrangers, size: Self.entrySizeMaximum),
+                strangers: FairPlaces(capacity: forStrangers, size: Self.entrySizeMaximum)))
     }
 
     /// How many refusals are kept.
-    package var count: Int { ring.withLock { $0.count } }
+    package var count: Int { places.withLock { $0.proven.count + $0.strangers.count } }
 
-    /// Keeps a refusal. If all places are taken, it replaces the oldest one.
-    package func note(_ entry: Entry) {
+    /// Keeps a refusal. If all places of this kind of senders are taken, it replaces the oldest refusal of the network
+    /// that has the most.
+    package func note(_ entry: Entry, of sender: Sender) {
         let bytes = entry.encoded
-        ring.withLock { ring in
-            ring.notedCount += 1
-            guard ring.count == capacity else { return ring.places.append(contentsOf: bytes) }
-            let start = ring.next * Self.entrySizeMaximum
-            ring.places.replaceSubrange(start..<start + Self.entrySizeMaximum, with: bytes)
-            ring.next = (ring.next + 1) % capacity
+        places.withLock { places in
+            if sender.isProven {
+                places.proven.add(bytes, number: places.notedCount, share: sender.share)
+            } else {
+                places.strangers.add(bytes, number: places.notedCount, share: sender.share)
+            }
+            places.notedCount += 1
         }
     }
 
@@ -113,22 +137,20 @@ package final class RecentRefusals: Sendable {
     ///     for the newest ones.
     ///   - code: Only refusals with this code; nil for all.
     package func page(limit: Int, before position: UInt64? = nil, code: String? = nil) -> Page {
-        let (places, next) = ring.withLock { ring in
-            var places: [[UInt8]] = []
-            // The number of refusals that are as old as the position or older, of those that are kept.
-            let oldest = ring.notedCount - UInt64(ring.count)
-            var rest = min(position ?? .max, ring.notedCount)
-            while rest > oldest, places.count < limit {
-                rest -= 1
-                let age = Int(ring.notedCount - rest)
-                let start = (ring.next + ring.count - age) % ring.count * Self.entrySizeMaximum
-                let place = ring.places[start..<start + Self.entrySizeMaximum]
-                if let code, !Self.hasCode(code, place) { continue }
-                places.append(Array(place))
+        let (found, next) = places.withLock { places in
+            var found: [[UInt8]] = []
+            var last: UInt64?
+            let older = places.all.filter { $0.number < position ?? .max }.sorted { $0.number > $1.number }
+            for (number, isProven, place) in older {
+                if found.count == limit { return (found, last) }
+                last = number
+                let bytes = places.bytes(isProven, place)
+                if let code, !Self.hasCode(code, bytes) { continue }
+                found.append(Array(bytes))
             }
-            return (places, rest > oldest ? rest : nil)
+            return (found, nil)
         }
-        return Page(entries: places.map { Entry(encoded: $0[...]) }, next: next)
+        return Page(entries: found.map { Entry(encoded: $0[...]) }, next: next)
     }
 
     private static func hasCode(_ code: String, _ place: ArraySlice<UInt8>) -> Bool {
@@ -139,21 +161,18 @@ package final class RecentRefusals: Sendable {
     }
 
     private func newestEntry(where isWanted: (inout EntryReader) -> Bool) -> Entry? {
-        let place: [UInt8]? = ring.withLock { ring in
-            // Before the ring is full, `next` is 0.
-            for age in 1..<ring.count + 1 {
-                let start = (ring.next + ring.count - age) % ring.count * Self.entrySizeMaximum
-                let place = ring.places[start..<start + Self.entrySizeMaximum]
-                var reader = EntryReader(place)
-                if isWanted(&reader) { return Array(place) }
+        let found: [UInt8]? = places.withLock { places in
+            let wanted = places.all.filter { _, isProven, place in
+                var reader = EntryReader(places.bytes(isProven, place))
+                return isWanted(&reader)
             }
-            return nil
+            return wanted.max { $0.number < $1.number }.map { Array(places.bytes($0.isProven, $0.place)) }
         }
-        return place.map { Entry(encoded: $0[...]) }
+        return found.map { Entry(encoded: $0[...]) }
     }
 }
 
-// MARK: The form of an entry in the ring
+// MARK: The form of an entry in its place
 
 extension RecentRefusals.Entry {
     /// Texts, each after its size in two bytes. An empty name ends the list of numbers. The rest is filled with zeros.

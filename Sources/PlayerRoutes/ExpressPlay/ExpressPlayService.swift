@@ -74,7 +74,8 @@ package final class ExpressPlayService: Sendable {
             .init(
                 id.text, trace: id.trace?.traceID, at: clock.wallTime, event: "token_refused",
                 code: String(refusal.code.rawValue),
-                cause: refusal.cause.text, facts: facts.all.map { ($0.name.word, $0.text) }))
+                cause: refusal.cause.text, facts: facts.all.map { ($0.name.word, $0.text) }),
+            of: .init(isProven: false, network: facts[.client]))
         logger.log(
             refusal.status.code >= 500 ? .error : .info, "token_refused", from: .stranger,
             id.logFields + [

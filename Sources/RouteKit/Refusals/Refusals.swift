@@ -63,7 +63,8 @@ package struct Refusals: Sendable {
                 id.text, trace: id.trace?.traceID, at: time, event: event, code: problem.code.rawValue,
                 cause: cause.text,
                 facts: [("tag", tag), ("number", String(cause.number)), ("spc_version", String(spcVersion))]
-                    + facts.all.map { ($0.name.word, $0.text) }))
+                    + facts.all.map { ($0.name.word, $0.text) }),
+            of: .init(isProven: problem.code.isOfProvenSender(facts), network: facts[.client]))
         logger.log(
             problem.code.isOurFault ? .error : .info, event, from: .stranger,
             id.logFields + [
@@ -82,6 +83,20 @@ extension ProblemCode {
         switch self {
         case .notImplemented, .versionNotSupported: false
         default: status.code >= 500  // For every other code the status decides.
+        }
+    }
+}
+
+extension ProblemCode {
+    /// Whether a refusal with these facts is of a sender who has shown a good signature, or a packager's secret.
+    ///
+    /// Anyone can send a token that names a known key, so the issuer alone proves nothing.
+    fileprivate func isOfProvenSender(_ facts: RefusalFacts) -> Bool {
+        switch self {
+        case .tokenMissing, .tokenAmbiguous, .tokenMalformed, .tokenAlgorithm, .keyIDUnknown, .keyIDRevoked,
+            .tokenSignature, .packagerInvalid:
+            false
+        default: facts[.issuer] != nil || facts[.credential]?.hasPrefix("packager:") == true
         }
     }
 }

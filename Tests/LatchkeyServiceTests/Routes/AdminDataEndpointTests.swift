@@ -164,7 +164,8 @@ import Testing
                 .init(
                     "id-\(number)", at: WallTime(seconds: Self.now), event: "license_refused",
                     code: number == 3 ? "token_expired" : "spc_malformed", cause: "a cause",
-                    facts: [("listener", "public")]))
+                    facts: [("listener", "public")]),
+                of: .init(isProven: true, network: nil))
         }
         let first = try await json("/v1/refusals", "limit=2")
         #expect(texts(first["refusals"], "request_id") == ["id-4", "id-3"])
