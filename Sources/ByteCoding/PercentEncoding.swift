@@ -15,12 +15,20 @@
 package enum PercentEncoding {
     /// Decodes every escape; nil if a percent sign in the text is not the beginning of an escape.
     package static func decode(_ text: [UInt8]) -> [UInt8]? {
-        decode(text, isLenient: false)
+        var decoded: [UInt8] = []
+        return decode(text[...], isLenient: false, into: &decoded) ? decoded : nil
     }
 
     /// Decodes every escape, and keeps all other bytes.
     package static func decodeLeniently(_ text: [UInt8]) -> [UInt8] {
-        decode(text, isLenient: true) ?? text
+        var decoded: [UInt8] = []
+        decodeLeniently(text[...], into: &decoded)
+        return decoded
+    }
+
+    /// Decodes every escape, and appends the result. All other bytes are kept.
+    package static func decodeLeniently(_ text: ArraySlice<UInt8>, into decoded: inout [UInt8]) {
+        _ = decode(text, isLenient: true, into: &decoded)
     }
 
     /// Encodes every byte except the unreserved characters of RFC 3986, section 2.3, with upper-case digits.
@@ -51,32 +59,28 @@ package enum PercentEncoding {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 
-    private static func decode(_ text: [UInt8], isLenient: Bool) -> [UInt8]? {
-        guard var escape = text.firstIndex(of: sign) else { return text }
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(text.count)
-        var rest = text[...]
-        while true {
-            // Most bytes do not belong to an escape: all bytes between two escapes are copied at once.
+    /// Appends the decoded text. Returns false at a percent sign that begins no escape, unless the reader is lenient.
+    private static func decode(_ text: ArraySlice<UInt8>, isLenient: Bool, into decoded: inout [UInt8]) -> Bool {
+        var rest = text
+        // Most bytes do not belong to an escape: all bytes between two escapes are copied at once.
+        while let escape = rest.firstIndex(of: sign) {
             decoded += rest[..<escape]
-            if let byte = escapedByte(in: text, at: escape) {
+            if let byte = escapedByte(in: rest, at: escape) {
                 decoded.append(byte)
                 rest = rest[(escape + 3)...]
             } else {
-                guard isLenient else { return nil }
+                guard isLenient else { return false }
                 decoded.append(sign)
                 rest = rest[(escape + 1)...]
             }
-            guard let next = rest.firstIndex(of: sign) else { break }
-            escape = next
         }
         decoded += rest
-        return decoded
+        return true
     }
 
     /// The byte of the escape that begins at an offset; nil if no escape begins there.
-    private static func escapedByte(in text: [UInt8], at offset: Int) -> UInt8? {
-        guard text[offset] == sign, text.count - offset >= 3,
+    private static func escapedByte(in text: ArraySlice<UInt8>, at offset: Int) -> UInt8? {
+        guard text.endIndex - offset >= 3,
             let high = Hexadecimal.value(ofDigit: text[offset + 1]),
             let low = Hexadecimal.value(ofDigit: text[offset + 2])
         else { return nil }

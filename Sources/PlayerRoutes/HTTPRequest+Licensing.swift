@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 package import Entitlements
 package import EventLoops
@@ -11,7 +12,7 @@ extension HTTPRequest {
     /// The places of the request in which tokens are looked for: header fields and query.
     var tokenCarriers: TokenCarriers {
         let fields = fields
-        return TokenCarriers(fieldValues: { fields.values(of: $0) }, query: query)
+        return TokenCarriers(fieldValues: { fields.values(of: $0) }, query: parameters)
     }
 
     /// The origin of the request: the client's address, and its country if a trusted proxy names it in `countryField`.
@@ -32,10 +33,7 @@ extension HTTPRequest {
     /// The hints outside the body about which key is asked for: in the path, the query and the field `KID`.
     func assetHints(at address: LicenseAddress) -> [AssetHint] {
         var hints = address.assetHint.map { [AssetHint($0, in: .path)] } ?? []
-        if let query {
-            let pairs = QueryPairs(query)
-            hints += Self.assetParameters.flatMap(pairs.values).compactMap { AssetHint($0, in: .query) }
-        }
+        hints += Self.assetParameters.flatMap(parameters.values).compactMap { AssetHint($0, in: .query) }
         if let name = fields.bytes(of: "KID"), let hint = AssetHint(name, in: .headerField) { hints.append(hint) }
         return hints
     }

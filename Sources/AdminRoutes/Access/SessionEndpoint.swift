@@ -108,7 +108,7 @@ package struct SessionEndpoint: Sendable {
         guard let object = try? JSONReader.parse(request.body, limits: limits).object, object.members.count == 1,
             let token = object["token"]?.string
         else {
-            var refusal = AdminRefusal(.badRequest, cause: "the body must be an object with token alone")
+            var refusal = AdminRefusal(.requestInvalid, cause: "the body must be an object with token alone")
             refusal.problem.detail = "The body must be an object with the one member token"
             throw refusal
         }

@@ -105,7 +105,7 @@ import Testing
         let path = data.path.replacing("{contentId}", with: "movie-1")
         #expect(AdminAddress(path: path) == .data(data))
         let response = await ask(path, "unknown=1")
-        #expect(response.status == .badRequest && response.fields["X-Error-Code"] == "bad_request")
+        #expect(response.status == .badRequest && response.fields["X-Error-Code"] == "request_invalid")
     }
 
     @Test(arguments: [
@@ -120,7 +120,7 @@ import Testing
     ])
     func refusesValuesOfAWrongForm(path: String, query: String) async {
         let response = await ask(path, query)
-        #expect(response.status == .badRequest && response.fields["X-Error-Code"] == "bad_request")
+        #expect(response.status == .badRequest && response.fields["X-Error-Code"] == "request_invalid")
     }
 
     @Test(arguments: ["/v1/contents//keys", "/v1/contents/a/keys/", "/v1/contents/", "/v1/contents/a"])
