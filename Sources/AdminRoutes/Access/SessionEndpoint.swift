@@ -14,7 +14,7 @@ package struct SessionEndpoint: Sendable {
     package static let path = "/v1/session"
     /// A token has at most 1,024 characters, each of which JSON may write with six.
     package static let bodySizeMaximum = 8192
-    private static let limits = JSONLimits(sizeMaximum: bodySizeMaximum, depthMaximum: 2)
+    private static let limits = JSONLimits(sizeMaximum: bodySizeMaximum, depthMaximum: 2, valueCountMaximum: 16)
 
     package let gate: AdminGate
     package let sessions: AdminSessions
