@@ -17,7 +17,16 @@ extension HTTPRequest {
 
     /// The origin of the request: the client's address, and its country if a trusted proxy names it in `countryField`.
     package func origin(countryField: String?) -> RequestOrigin {
-        RequestOrigin(address: peer.address.ip, country: country(in: countryField), listener: peer.listener)
+        RequestOrigin(
+            address: peer.address.ip, country: country(in: countryField), listener: peer.listener, mark: playerMark)
+    }
+
+    /// The player's own names for its session and the content, as CMCD has them (CTA-5004). Both are keys of
+    /// `CMCD-Session`, but some players send all keys in one header.
+    private var playerMark: PlayerMark? {
+        let headers = fields.allBytes(of: "CMCD-Session") + fields.allBytes(of: "CMCD-Request")
+        let values = headers.map { Array($0) } + parameters.values("CMCD")
+        return values.isEmpty ? nil : PlayerMark(values)
     }
 
     /// The country that the field names. Nil if no trusted proxy sent the field, if it is repeated, or if it names no
