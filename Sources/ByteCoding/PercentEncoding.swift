@@ -61,27 +61,34 @@ package enum PercentEncoding {
 
     /// Appends the decoded text. Returns false at a percent sign that begins no escape, unless the reader is lenient.
     private static func decode(_ text: ArraySlice<UInt8>, isLenient: Bool, into decoded: inout [UInt8]) -> Bool {
-        var rest = text
-        // Most bytes do not belong to an escape: all bytes between two escapes are copied at once.
-        while let escape = rest.firstIndex(of: sign) {
-            decoded += rest[..<escape]
-            if let byte = escapedByte(in: rest, at: escape) {
-                decoded.append(byte)
-                rest = rest[(escape + 3)...]
-            } else {
-                guard isLenient else { return false }
-                decoded.append(sign)
-                rest = rest[(escape + 1)...]
-            }
+        // Most texts have no escape, and are copied at once.
+        guard let first = text.firstIndex(of: sign) else {
+            decoded += text
+            return true
         }
-        decoded += rest
+        decoded.reserveCapacity(decoded.count + text.count)
+        decoded += text[..<first]
+        let bytes = text.span
+        var position = first - text.startIndex
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte == sign {
+                if let escaped = escapedByte(in: bytes, at: position) {
+                    decoded.append(escaped)
+                    position += 3
+                    continue
+                }
+                guard isLenient else { return false }
+            }
+            decoded.append(byte)
+            position += 1
+        }
         return true
     }
 
     /// The byte of the escape that begins at an offset; nil if no escape begins there.
-    private static func escapedByte(in text: ArraySlice<UInt8>, at offset: Int) -> UInt8? {
-        guard text.endIndex - offset >= 3,
-            let high = Hexadecimal.value(ofDigit: text[offset + 1]),
+    private static func escapedByte(in text: Span<UInt8>, at offset: Int) -> UInt8? {
+        guard text.count - offset >= 3, let high = Hexadecimal.value(ofDigit: text[offset + 1]),
             let low = Hexadecimal.value(ofDigit: text[offset + 2])
         else { return nil }
         return high << 4 | low
