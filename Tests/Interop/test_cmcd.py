@@ -12,7 +12,7 @@ from licence_client import LICENCE_PATH
 from openapi_lab import Lab, running_lab
 
 SESSION = "6e2fb550-c457-11e9-bb97-0800200c9a66"
-CMCD = f'cid="film 7",sf=h,sid="{SESSION}",v=1'
+CMCD = f'cid="film-7",sf=h,sid="{SESSION}",v=1'
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def test_the_players_names_lead_to_its_licence_and_its_refusal(lab: Lab) -> None
     licence = good.header("X-License-Id")
     rows = [json.loads(line) for line in run_latchkey(lab.daemon.setup, "ledger", "export").splitlines()]
     (row,) = [row for row in rows if row["license"] == licence]
-    assert row["cmcdContent"] == "film 7" and re.fullmatch("[0-9a-f]{32}", row["cmcdSession"])
+    assert row["cmcdContent"] == "film-7" and re.fullmatch("[0-9a-f]{32}", row["cmcdSession"])
     refused = lab.ask("POST", LICENCE_PATH, b"-", {"CMCD": CMCD})
     assert refused.status == 401
     report = json.loads(
@@ -38,7 +38,7 @@ def test_the_players_names_lead_to_its_licence_and_its_refusal(lab: Lab) -> None
             lab.daemon.setup, "why", str(refused.header("X-Request-Id")), "--json", "--server", lab.admin_url,
         )
     )  # fmt: skip
-    assert (report["cmcd_session"], report["cmcd_content"]) == (row["cmcdSession"], "film 7")
+    assert (report["cmcd_session"], report["cmcd_content"]) == (row["cmcdSession"], "film-7")
     assert SESSION not in json.dumps([rows, report]), "a session is written as a pseudonym"
 
 

@@ -13,6 +13,8 @@ package struct PlayerMark: Equatable, Sendable {
     private static let sizeMaximum = 2048
     /// The most headers and parameters of one request. If there are more, all are ignored.
     private static let countMaximum = 4
+    /// The most keys of one header or parameter. CTA-5004 has about 20.
+    private static let keyCountMaximum = 64
     /// The most bytes of an id. CTA-5004 allows 64 characters, its second edition 128.
     private static let idSizeMaximum = 128
 
@@ -24,36 +26,45 @@ package struct PlayerMark: Equatable, Sendable {
         guard (1...Self.countMaximum).contains(values.count), values.allSatisfy({ $0.count <= Self.sizeMaximum }) else {
             return nil
         }
-        var ids: [String: String] = [:]
+        var ids: [Key: String] = [:]
         for value in values {
             var rest = value[...]
+            var keysLeft = Self.keyCountMaximum
             repeat {
-                guard let (key, id) = Self.pair(&rest) else { return nil }
-                guard let id, key == "sid" || key == "cid" else { continue }
+                keysLeft -= 1
+                guard keysLeft >= 0, let (key, id) = Self.pair(&rest) else { return nil }
+                guard let id else { continue }
                 guard ids.updateValue(id, forKey: key).map({ $0 == id }) ?? true else { return nil }
             } while Self.skipComma(&rest)
             guard rest.isEmpty else { return nil }
         }
-        (session, content) = (ids["sid"], ids["cid"])
+        (session, content) = (ids[.session], ids[.content])
         if session == nil, content == nil { return nil }
+    }
+
+    private enum Key {
+        case session, content, other
+
+        init(_ name: ArraySlice<UInt8>) {
+            self = name.elementsEqual("sid".utf8) ? .session : name.elementsEqual("cid".utf8) ? .content : .other
+        }
     }
 
     /// Reads `key` or `key=value`. The id is the text of a value that is one short string. Returns nil if the syntax is
     /// broken, or if the value of `sid` or `cid` is no such string.
-    private static func pair(_ rest: inout ArraySlice<UInt8>) -> (key: String, id: String?)? {
-        let key = rest.prefix(while: isKeyByte)
-        guard !key.isEmpty else { return nil }
-        rest = rest[key.endIndex...]
-        let name = String(decoding: key, as: UTF8.self)
-        guard rest.first == UInt8(ascii: "=") else { return (name, nil) }
+    private static func pair(_ rest: inout ArraySlice<UInt8>) -> (key: Key, id: String?)? {
+        let name = rest.prefix(while: isKeyByte)
+        guard !name.isEmpty else { return nil }
+        rest = rest[name.endIndex...]
+        let key = Key(name)
+        guard rest.first == UInt8(ascii: "=") else { return (key, nil) }
         rest = rest.dropFirst()
-        let isID = name == "sid" || name == "cid"
         if rest.first == UInt8(ascii: "\"") {
             guard let text = string(&rest), rest.isEmpty || isSeparator(rest[rest.startIndex]) else { return nil }
-            guard isID else { return (name, nil) }
-            return (1...idSizeMaximum).contains(text.utf8.count) ? (name, text) : nil
+            guard key != .other else { return (key, nil) }
+            return (1...idSizeMaximum).contains(text.utf8.count) ? (key, text) : nil
         }
-        guard !isID else { return nil }
+        guard key == .other else { return nil }
         // Numbers, tokens and lists in parentheses, whose strings may have commas.
         let start = rest.startIndex
         while let byte = rest.first, byte != UInt8(ascii: ",") {
@@ -64,7 +75,7 @@ package struct PlayerMark: Equatable, Sendable {
                 rest = rest.dropFirst()
             }
         }
-        return rest.startIndex > start ? (name, nil) : nil
+        return rest.startIndex > start ? (key, nil) : nil
     }
 
     /// Reads a string in quotation marks (RFC 8941 section 3.3.3); nil if it does not end, or has other bytes.
