@@ -37,7 +37,7 @@ package final class AccountEndpoint: Sendable {
         do throws(AccountFault) {
             switch request.method {
             case .get, .head:
-                let query = try AccountQuery(request.query, known: ["limit", "after"])
+                let query = try AccountQuery(request.parameters, known: ["limit", "after"])
                 let subject = try AccountSubject(names: names, query.text)
                 let limit = try query.limit()
                 let after = try query.text("after").map { text throws(AccountFault) in
@@ -47,7 +47,7 @@ package final class AccountEndpoint: Sendable {
                     await list(kind, of: subject, after: after ?? .start, limit: limit, now: now, id)
                 }
             case .delete:
-                let query = try AccountQuery(request.query, known: ["all"] + kind.selectors.map(\.rawValue))
+                let query = try AccountQuery(request.parameters, known: ["all"] + kind.selectors.map(\.rawValue))
                 let subject = try AccountSubject(names: names, query.text)
                 let selection = try AccountSelection(of: kind, desk.pseudonyms, query.text)
                 return .later { [self] _ in await change(kind, of: subject, selection, by: actor, now: now, id) }
@@ -56,7 +56,7 @@ package final class AccountEndpoint: Sendable {
                 return .now(refuse(problem, "", id))
             }
         } catch {
-            var problem = Problem(.badRequest)
+            var problem = Problem(.requestInvalid)
             problem.detail = error.description
             return .now(refuse(problem, error.description, id))
         }
@@ -102,8 +102,7 @@ private struct AccountQuery {
 
     private let texts: [String: String]
 
-    init(_ query: String?, known: [String]) throws(AccountFault) {
-        let pairs = QueryPairs(query)
+    init(_ pairs: QueryPairs, known: [String]) throws(AccountFault) {
         let names = Self.ofSubject + known
         var texts: [String: String] = [:]
         var count = 0

@@ -77,7 +77,7 @@ package final class AdminDataEndpoint: Sendable {
     }
 
     private func query(_ request: HTTPRequest, _ names: [String]) throws(AdminDataFault) -> AdminQuery {
-        try wrap(AdminDataFault.query, try AdminQuery(request.query, known: names))
+        try wrap(AdminDataFault.query, try AdminQuery(request.parameters, known: names))
     }
 
     // MARK: Plots
@@ -243,7 +243,7 @@ private enum AdminDataFault: Error {
     var problem: Problem {
         switch self {
         case .query, .filter:
-            var problem = Problem(.badRequest)
+            var problem = Problem(.requestInvalid)
             problem.detail = cause
             return problem
         case .tooManyReaders: return Problem(.overloaded, retryAfterSeconds: 10)

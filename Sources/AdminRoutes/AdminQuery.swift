@@ -1,11 +1,10 @@
-import Entitlements
+import ByteCoding
 
 /// The parameters of an operator's request: only known ones, and each at most once.
 struct AdminQuery {
     private let texts: [String: String]
 
-    init(_ query: String?, known names: [String]) throws(AdminQueryFault) {
-        let pairs = QueryPairs(query)
+    init(_ pairs: QueryPairs, known names: [String]) throws(AdminQueryFault) {
         var texts: [String: String] = [:]
         for name in names {
             let values = pairs.values(name)

@@ -34,9 +34,11 @@ package struct ExplainEndpoint: Sendable {
     /// Answers a request. The caller has checked that it comes from an administrator.
     package func answer(_ request: HTTPRequest, under rules: LicenseRules, id: RequestID) -> HTTPAnswer {
         guard let subject = Self.subject(in: request.body) else {
-            let cause = RefusalCause(
-                "the body must be an object with token, and may also have spc, offline, address and country")
-            return .now(refusals.response(to: "explain_refused", Problem(.badRequest), because: cause, id: id))
+            var problem = Problem(.requestInvalid)
+            problem.detail =
+                "The body must be an object with token, and may also have spc, offline, address and country"
+            let cause = RefusalCause("the body is not an object with the known members")
+            return .now(refusals.response(to: "explain_refused", problem, because: cause, id: id))
         }
         return .later { _ in await respond(to: subject, under: rules, id: id) }
     }

@@ -44,14 +44,14 @@ package final class RevocationEndpoint: Sendable {
                 let order = try RevocationOrder(parsing: request.body, issuers: issuers, now: now)
                 return .later { [self] _ in await add(order, by: actor, now: now, id) }
             case .delete:
-                let target = try RevocationTarget(query: request.query, issuers: issuers)
+                let target = try RevocationTarget(query: request.parameters, issuers: issuers)
                 return .later { [self] _ in await lift(target, by: actor, now: now, id) }
             default:
                 let problem = Problem(.methodNotAllowed, method: request.method, allowedMethods: Self.methods)
                 return .now(refuse(problem, "", id))
             }
         } catch {
-            var problem = Problem(.badRequest)
+            var problem = Problem(.requestInvalid)
             problem.detail = error.description
             return .now(refuse(problem, error.description, id))
         }
@@ -113,8 +113,7 @@ package final class RevocationEndpoint: Sendable {
 
 extension RevocationTarget {
     /// Reads the parameters `kind`, `value` and `issuer`, each of which may be given at most once.
-    fileprivate init(query: String?, issuers: Set<String>) throws(RevocationFault) {
-        let pairs = QueryPairs(query)
+    fileprivate init(query pairs: QueryPairs, issuers: Set<String>) throws(RevocationFault) {
         func text(_ name: String) throws(RevocationFault) -> String? {
             let values = pairs.values(name)
             guard values.count <= 1 else { throw .bodyMalformed }

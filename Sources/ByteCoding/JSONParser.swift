@@ -3,11 +3,13 @@
 struct JSONParser {
     let dialect: JSONDialect
     private let depthMaximum: Int
+    private var valuesLeft: Int
     var cursor: TextCursor
 
-    init(bytes: [UInt8], dialect: JSONDialect, depthMaximum: Int) {
+    init(bytes: [UInt8], dialect: JSONDialect, limits: JSONLimits) {
         self.dialect = dialect
-        self.depthMaximum = depthMaximum
+        depthMaximum = limits.depthMaximum
+        valuesLeft = limits.valueCountMaximum
         cursor = TextCursor(bytes: bytes)
     }
 
@@ -30,6 +32,8 @@ struct JSONParser {
     private mutating func parseValue(depth: Int) throws(JSONError) -> JSONNode {
         let position = cursor.position
         guard let first = cursor.byte else { throw .unexpectedEnd(at: position) }
+        guard valuesLeft > 0 else { throw .tooManyValues(at: position) }
+        valuesLeft -= 1
         let value: JSONValue
         switch first {
         case UInt8(ascii: "{"): value = .object(try parseObject(depth: depth + 1))

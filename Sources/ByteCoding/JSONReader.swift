@@ -11,7 +11,7 @@ package enum JSONDialect: Sendable {
     case json5
 }
 
-/// Limits on the size and depth of a text.
+/// Limits on the size, the depth and the number of values of a text.
 package struct JSONLimits: Sendable {
     /// The most bytes that a text may have. Parsing needs at most about 60 times as much memory.
     package var sizeMaximum: Int
@@ -19,10 +19,15 @@ package struct JSONLimits: Sendable {
     /// The most arrays and objects that may be nested in one another; at most 128.
     package var depthMaximum: Int
 
-    /// Without arguments 64 KiB and 16 levels, which is plenty for claims and request bodies.
-    package init(sizeMaximum: Int = 65_536, depthMaximum: Int = 16) {
+    /// The most values, each array and object and each of their values counted. A short text can have very many, and
+    /// each costs far more time and memory than its bytes.
+    package var valueCountMaximum: Int
+
+    /// Without arguments 64 KiB and 16 levels, which is plenty for claims and request bodies, and any number of values.
+    package init(sizeMaximum: Int = 65_536, depthMaximum: Int = 16, valueCountMaximum: Int = .max) {
         self.sizeMaximum = sizeMaximum
         self.depthMaximum = depthMaximum
+        self.valueCountMaximum = valueCountMaximum
     }
 }
 
@@ -41,7 +46,7 @@ package enum JSONReader {
             throw .tooLarge(size: bytes.count, maximum: limits.sizeMaximum)
         }
         try requireUTF8(bytes)
-        var parser = JSONParser(bytes: bytes, dialect: dialect, depthMaximum: limits.depthMaximum)
+        var parser = JSONParser(bytes: bytes, dialect: dialect, limits: limits)
         return try parser.parseDocument()
     }
 
@@ -79,6 +84,9 @@ package enum JSONError: Error, Equatable, Sendable {
     /// This array or object is nested deeper than the limits allow.
     case tooDeep(at: TextPosition)
 
+    /// The text has more values than the limits allow. The position is where the first one too many begins.
+    case tooManyValues(at: TextPosition)
+
     /// The object already has a member of this name. The position is where the second name begins.
     case duplicateMember(at: TextPosition)
 
@@ -102,6 +110,7 @@ extension JSONError: CustomStringConvertible {
         case .unexpectedCharacter(let position): "\(position): unexpected character"
         case .trailingContent(let position): "\(position): something follows the value"
         case .tooDeep(let position): "\(position): nested too deep"
+        case .tooManyValues(let position): "\(position): too many values"
         case .duplicateMember(let position): "\(position): the object already has a member of this name"
         case .invalidNumber(let position): "\(position): not a number"
         case .controlCharacter(let position): "\(position): control character in a string"

@@ -15,12 +15,20 @@
 package enum PercentEncoding {
     /// Decodes every escape; nil if a percent sign in the text is not the beginning of an escape.
     package static func decode(_ text: [UInt8]) -> [UInt8]? {
-        decode(text, isLenient: false)
+        var decoded: [UInt8] = []
+        return decode(text[...], isLenient: false, into: &decoded) ? decoded : nil
     }
 
     /// Decodes every escape, and keeps all other bytes.
     package static func decodeLeniently(_ text: [UInt8]) -> [UInt8] {
-        decode(text, isLenient: true) ?? text
+        var decoded: [UInt8] = []
+        decodeLeniently(text[...], into: &decoded)
+        return decoded
+    }
+
+    /// Decodes every escape, and appends the result. All other bytes are kept.
+    package static func decodeLeniently(_ text: ArraySlice<UInt8>, into decoded: inout [UInt8]) {
+        _ = decode(text, isLenient: true, into: &decoded)
     }
 
     /// Encodes every byte except the unreserved characters of RFC 3986, section 2.3, with upper-case digits.
@@ -51,33 +59,36 @@ package enum PercentEncoding {
         value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
     }
 
-    private static func decode(_ text: [UInt8], isLenient: Bool) -> [UInt8]? {
-        guard var escape = text.firstIndex(of: sign) else { return text }
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(text.count)
-        var rest = text[...]
-        while true {
-            // Most bytes do not belong to an escape: all bytes between two escapes are copied at once.
-            decoded += rest[..<escape]
-            if let byte = escapedByte(in: text, at: escape) {
-                decoded.append(byte)
-                rest = rest[(escape + 3)...]
-            } else {
-                guard isLenient else { return nil }
-                decoded.append(sign)
-                rest = rest[(escape + 1)...]
-            }
-            guard let next = rest.firstIndex(of: sign) else { break }
-            escape = next
+    /// Appends the decoded text. Returns false at a percent sign that begins no escape, unless the reader is lenient.
+    private static func decode(_ text: ArraySlice<UInt8>, isLenient: Bool, into decoded: inout [UInt8]) -> Bool {
+        // Most texts have no escape, and are copied at once.
+        guard let first = text.firstIndex(of: sign) else {
+            decoded += text
+            return true
         }
-        decoded += rest
-        return decoded
+        decoded.reserveCapacity(decoded.count + text.count)
+        decoded += text[..<first]
+        let bytes = text.span
+        var position = first - text.startIndex
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte == sign {
+                if let escaped = escapedByte(in: bytes, at: position) {
+                    decoded.append(escaped)
+                    position += 3
+                    continue
+                }
+                guard isLenient else { return false }
+            }
+            decoded.append(byte)
+            position += 1
+        }
+        return true
     }
 
     /// The byte of the escape that begins at an offset; nil if no escape begins there.
-    private static func escapedByte(in text: [UInt8], at offset: Int) -> UInt8? {
-        guard text[offset] == sign, text.count - offset >= 3,
-            let high = Hexadecimal.value(ofDigit: text[offset + 1]),
+    private static func escapedByte(in text: Span<UInt8>, at offset: Int) -> UInt8? {
+        guard text.count - offset >= 3, let high = Hexadecimal.value(ofDigit: text[offset + 1]),
             let low = Hexadecimal.value(ofDigit: text[offset + 2])
         else { return nil }
         return high << 4 | low

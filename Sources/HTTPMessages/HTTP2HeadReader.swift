@@ -145,6 +145,8 @@ package struct HTTP2HeadReader: Sendable {
         case 14 where name.matches("content-length".utf8, in: whole):
             guard contentLength == nil else { throw .malformed(.contentLengthRepeated) }
             contentLength = try HTTPFieldSummary.readLength(storage.span, value)
+        case 16 where name.matches("content-encoding".utf8, in: whole):
+            try HTTPFieldSummary.checkContentCoding(storage.span, value)
         case 7 where name.matches("upgrade".utf8, in: whole),
             10 where name.matches("connection".utf8, in: whole) || name.matches("keep-alive".utf8, in: whole),
             16 where name.matches("proxy-connection".utf8, in: whole),

@@ -18,6 +18,8 @@ struct HTTPFieldSummary: Sendable {
         case 6 where bytes.matchesIgnoringCase("expect".utf8, in: name): noteExpect(bytes, value)
         case 10 where bytes.matchesIgnoringCase("connection".utf8, in: name): noteConnection(bytes, value)
         case 14 where bytes.matchesIgnoringCase("content-length".utf8, in: name): try noteLength(bytes, value)
+        case 16 where bytes.matchesIgnoringCase("content-encoding".utf8, in: name):
+            try Self.checkContentCoding(bytes, value)
         case 17 where bytes.matchesIgnoringCase("transfer-encoding".utf8, in: name): try noteCoding(bytes, value)
         default: break
         }
@@ -150,6 +152,15 @@ struct HTTPFieldSummary: Sendable {
         guard version == .http11 else { throw .malformed(.transferEncodingInVersion10) }
         guard transferCoding == .chunked else { throw .transferCodingNotImplemented }
         return .chunked
+    }
+
+    /// Refuses a coding of the body, which no route decodes: a small compressed body could expand to a very large one.
+    ///
+    /// `identity` is no coding, and some clients send it (RFC 9110 section 8.4.1).
+    static func checkContentCoding(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPProblem) {
+        guard value.isEmpty || bytes.matchesIgnoringCase("identity".utf8, in: value) else {
+            throw .contentCodingNotSupported
+        }
     }
 
     // MARK: Connection and Expect

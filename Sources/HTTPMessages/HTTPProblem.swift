@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// Why a connection's input did not become a request.
 ///
 /// The answer has `status` and `code` (see the table of error codes), and the connection closes after it. In HTTP/2,
@@ -13,6 +15,10 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     case bodyTooLarge
     /// The request target is longer than the limit.
     case targetTooLong
+    /// The query has more parameters than `QueryPairs.countMaximum`.
+    case tooManyParameters
+    /// The body has a content coding (RFC 9110 section 8.4).
+    case contentCodingNotSupported
     /// The head (or a chunked body's trailer) is larger than the limit, or has too many fields.
     case headTooLarge
     /// The request has an expectation other than `100-continue`.
@@ -29,7 +35,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     /// The status of the answer.
     package var status: HTTPStatus {
         switch self {
-        case .malformed: .badRequest
+        case .malformed, .tooManyParameters: .badRequest
+        case .contentCodingNotSupported: .unsupportedMediaType
         case .headTimeout, .bodyTimeout: .requestTimeout
         case .bodyTooLarge: .contentTooLarge
         case .targetTooLong: .uriTooLong
@@ -45,6 +52,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
     package var code: String {
         switch self {
         case .malformed: "bad_request"
+        case .tooManyParameters: "request_invalid"
+        case .contentCodingNotSupported: "content_encoding_unsupported"
         case .headTimeout, .bodyTimeout: "request_timeout"
         case .bodyTooLarge: "body_too_large"
         case .targetTooLong: "uri_too_long"
@@ -64,6 +73,8 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .bodyTimeout: "the body was not complete in time, or came too slowly"
         case .bodyTooLarge: "the body is larger than the limit"
         case .targetTooLong: "the request target is longer than the limit"
+        case .tooManyParameters: "the query has more than \(QueryPairs.countMaximum) parameters"
+        case .contentCodingNotSupported: "the request has a Content-Encoding other than identity"
         case .headTooLarge: "the head is larger than the limit, or has too many fields"
         case .expectationFailed: "the request expects something other than 100-continue"
         case .overloaded: "there is no memory for the request"

@@ -1,3 +1,5 @@
+package import ByteCoding
+
 /// The head of a request that has passed all checks of RFC 9112 or RFC 9113.
 package struct HTTPRequestHead: Equatable, Sendable {
     package let method: HTTPMethod
@@ -22,6 +24,7 @@ package struct HTTPRequestHead: Equatable, Sendable {
     /// The memory that the head occupies, in bytes.
     package var memorySize: Int {
         MemoryLayout<Self>.size + fields.memorySize + target.path.utf8.count + (target.query?.utf8.count ?? 0)
+            + target.parameters.memorySize
     }
 }
 
@@ -47,11 +50,14 @@ package struct HTTPTarget: Hashable, Sendable {
     package let path: String
     /// The part after the first `?`, which may be empty; nil if there is no `?`.
     package let query: String?
+    /// The decoded parameters of the query. They are read once, here.
+    package let parameters: QueryPairs
 
     /// Makes a target from its parts.
     package init(path: String, query: String? = nil) {
         self.path = path
         self.query = query
+        parameters = QueryPairs(query)
     }
 
     /// The path and the query as they were received. The scheme and the authority of an absolute target are left out.

@@ -72,7 +72,8 @@ package final class AdmissionControl {
 
     /// Admits the only SPC of a request. Reads the container first, so that a request without an SPC uses up no rate.
     package func admit(_ request: LicenseRequest, of sender: LicenseSender) throws(LicenseError) -> Admission {
-        let admission = try Admission(request, by: sender.token, sender.standing, under: sender.rules)
+        let admission = try Admission(
+            request, by: sender.token, sender.standing, under: sender.rules, pseudonyms: pseudonyms)
         admission.credentialKey.use.note()
         try count(admission, of: sender)
         return admission
@@ -90,7 +91,8 @@ package final class AdmissionControl {
         for request in requests {
             let admission: Admission
             do throws(LicenseError) {
-                admission = try Admission(request, by: sender.token, sender.standing, under: sender.rules)
+                admission = try Admission(
+                    request, by: sender.token, sender.standing, under: sender.rules, pseudonyms: pseudonyms)
             } catch {
                 admissions.append(.failure(error))
                 continue
@@ -260,7 +262,7 @@ package final class AdmissionControl {
         of error: LicenseError, presenting carriers: TokenCarriers, from origin: RequestOrigin,
         under rules: LicenseRules, now: Int64
     ) -> RefusalFacts {
-        var facts = RefusalFacts(origin, rules)
+        var facts = RefusalFacts(origin, rules, pseudonyms)
         facts.add(CheckedValues(error, from: origin, carriers, under: rules))
         // An address that asks too often is refused before anything of the request is looked at.
         if case .rateLimited(.address, _) = error { return facts }
@@ -303,7 +305,7 @@ package final class AdmissionControl {
 
     /// What is known of a sender whose body cannot be read.
     package func facts(from sender: LicenseSender) -> RefusalFacts {
-        var facts = RefusalFacts(sender.origin, sender.rules)
+        var facts = RefusalFacts(sender.origin, sender.rules, pseudonyms)
         if case .verified(let held) = sender.standing { facts.add(held.claims, pseudonyms) }
         return facts
     }
@@ -332,7 +334,7 @@ package final class AdmissionControl {
             try revocations.check(held.claims, now: now)
         } catch {
             if let refusals {
-                var facts = RefusalFacts(origin, rules)
+                var facts = RefusalFacts(origin, rules, pseudonyms)
                 facts.add(held.claims, pseudonyms)
                 facts.add(revocationValues(of: held.claims, error, now: now))
                 refusals.note(error, held.claims, facts, now: now, request: id)

@@ -108,6 +108,7 @@ extension DecisionRecorder {
             of: request, subject: authorization.subject, tokenID: authorization.tokenID,
             using: crypto)
         if entry.subject == nil { entry.issuer = authorization.issuer }
+        entry.facts.add(request.admission.request.origin.mark, pseudonyms)
         entry.cookie = authorization.cookie
         entry.lease = facts.lease
         entry.rental = facts.rental

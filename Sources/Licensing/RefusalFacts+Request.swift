@@ -14,8 +14,9 @@ extension RefusalFacts {
         self[.client] = form.text(of: client)
     }
 
-    init(_ origin: RequestOrigin, _ rules: LicenseRules) {
+    init(_ origin: RequestOrigin, _ rules: LicenseRules, _ pseudonyms: Pseudonymizer?) {
         self.init(listener: origin.listener, client: origin.address, rules.clientAddress)
+        add(origin.mark, pseudonyms)
     }
 
     /// Whose token it is. The subject is named by its pseudonym, and not at all without `pseudonyms`.
@@ -26,6 +27,16 @@ extension RefusalFacts {
             let name = try? pseudonyms.subject(issuer: claims.issuer, subject)
         else { return }
         self[.subject] = Hexadecimal.encode(name.firstHalf.bytes)
+    }
+
+    /// The player's own names. The session is named by its pseudonym, and not at all without `pseudonyms`.
+    mutating func add(_ mark: PlayerMark?, _ pseudonyms: Pseudonymizer?) {
+        guard let mark else { return }
+        self[.playerContent] = mark.content
+        guard let session = mark.session, let pseudonyms,
+            let name = try? pseudonyms.pseudonym(of: .playerSession, Array(session.utf8))
+        else { return }
+        self[.playerSession] = Hexadecimal.encode(name.firstHalf.bytes)
     }
 
     /// What the SPC asks for, as far as its asset id says it.

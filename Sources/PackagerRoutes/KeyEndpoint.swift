@@ -40,7 +40,7 @@ struct KeyEndpoint: Sendable {
                         try await create(order, packager, authority: authority, context)
                     }
                 case (let contentID?, .get), (let contentID?, .head):
-                    let query = try KeyQuery(request.query, about: contentID)
+                    let query = try KeyQuery(request.parameters, about: contentID)
                     guard packager.permits(.read, of: contentID) else {
                         throw .forbidden(.read, of: contentID, to: packager)
                     }
@@ -96,7 +96,7 @@ struct KeyEndpoint: Sendable {
         return try wrap(
             { (fault: KeyOrderFault) in
                 PackagerFailure(
-                    .badRequest, fault.description, found: fault.member.map { "the member \($0)" },
+                    .requestInvalid, fault.description, found: fault.member.map { "the member \($0)" },
                     expected: fault.member == nil ? nil : fault.text, member: fault.member)
             }, try KeyOrder(parsing: request.body))
     }
@@ -213,8 +213,7 @@ private struct KeyQuery: Sendable {
 
     private static let names = ["format", "track", "period", "after", "limit"]
 
-    init(_ query: String?, about contentID: ContentID) throws(PackagerFailure) {
-        let parsed = QueryPairs(query)
+    init(_ parsed: QueryPairs, about contentID: ContentID) throws(PackagerFailure) {
         var pairs: [(name: String, value: String)] = []
         for name in Self.names {
             let values = parsed.values(name)
@@ -225,7 +224,7 @@ private struct KeyQuery: Sendable {
         }
         guard parsed.count == pairs.count else {
             throw PackagerFailure(
-                .badRequest, "The query has a parameter that is not one of " + Self.names.joined(separator: ", "))
+                .requestInvalid, "The query has a parameter that is not one of " + Self.names.joined(separator: ", "))
         }
         self.pairs = pairs
         func text(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
@@ -264,6 +263,6 @@ private struct KeyQuery: Sendable {
     }
 
     private static func fault(_ name: String, _ what: String) -> PackagerFailure {
-        PackagerFailure(.badRequest, "The query's \(name) \(what)", member: name)
+        PackagerFailure(.requestInvalid, "The query's \(name) \(what)", member: name)
     }
 }

@@ -174,16 +174,16 @@ struct PackagerFailure: Error, Sendable {
         case .noKey: self.init(.keyNotFound, "The content has no live key that matches the query")
         case .oneKeyOnly:
             self.init(
-                .badRequest, "This format has room for one key, but several match; add track or period",
+                .requestInvalid, "This format has room for one key, but several match; add track or period",
                 member: "format")
         case .contract(let fault):
             self.init(
-                .badRequest, "These keys cannot be in one CPIX document; add track or period",
+                .requestInvalid, "These keys cannot be in one CPIX document; add track or period",
                 cause: Self.cause(of: fault),
                 member: "format")
         case .schemeNotPlayed(let keyID, let scheme):
             self.init(
-                .badRequest,
+                .requestInvalid,
                 "This format is for FairPlay, which does not play \(scheme.rawValue), the scheme of KID \(keyID)",
                 member: "format")
         case .severalContents:

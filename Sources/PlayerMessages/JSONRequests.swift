@@ -2,10 +2,13 @@ import ByteCoding
 
 /// The JSON forms of a request (clients, sections 1 and 2).
 enum JSONRequests {
+    /// Players write fewer than a hundred values, even for many keys.
+    private static let limits = JSONLimits(valueCountMaximum: 1024)
+
     static func read(_ text: [UInt8]) throws(PlayerMessageError) -> PlayerRequest {
         let node: JSONNode
         do throws(JSONError) {
-            node = try JSONReader.parse(text)
+            node = try JSONReader.parse(text, limits: limits)
         } catch {
             throw .invalidJSON
         }

@@ -95,7 +95,7 @@ package struct CertificateEndpoint: Sendable {
     package func answer(
         to request: HTTPRequest, standard: Configuration.CertificateFormat = .raw, id: RequestID
     ) -> Answer {
-        let query = CertificateQuery(request.query)
+        let query = CertificateQuery(request.parameters)
         guard let format = query.format.map({ Configuration.CertificateFormat(rawValue: $0) }) ?? standard else {
             return .formatUnknown
         }
@@ -107,7 +107,7 @@ package struct CertificateEndpoint: Sendable {
             "X-Content-Type-Options": "nosniff",
             "X-Request-Id": id.text,
         ]
-        if Self.isMet(request.fields.values(of: "If-None-Match"), by: file.entityTag) {
+        if Self.isMet(request.fields.allBytes(of: "If-None-Match"), by: file.entityTag) {
             return .found(HTTPResponse(status: .notModified, fields: fields))
         }
         return .found(HTTPResponse(status: .ok, fields: fields, body: file.body))
@@ -116,7 +116,7 @@ package struct CertificateEndpoint: Sendable {
     /// The problem for a query with an unknown format.
     package static var formatProblem: Problem {
         let names = Configuration.CertificateFormat.allCases.map(\.rawValue).joined(separator: ", ")
-        var problem = Problem(.badRequest)
+        var problem = Problem(.requestInvalid)
         problem.detail = "The query's format is not one of \(names)"
         problem.hint = "Give format once, or not at all: \(names)."
         problem.facts = [("parameter", .word("format"))]
@@ -127,16 +127,20 @@ package struct CertificateEndpoint: Sendable {
     /// strong one.
     ///
     /// A comma inside another server's tag splits that tag, but the parts are never equal to this tag.
-    private static func isMet(_ conditions: [String], by entityTag: String) -> Bool {
-        conditions.contains { condition in
-            condition.split(separator: ",").contains { element in
-                let tag = element.drop { $0 == " " || $0 == "\t" }
-                let end = tag.lastIndex { $0 != " " && $0 != "\t" }
-                let trimmed = end.map { tag[...$0] } ?? ""
-                return trimmed == "*" || trimmed == entityTag || trimmed == "W/" + entityTag
+    private static func isMet(_ conditions: [ArraySlice<UInt8>], by entityTag: String) -> Bool {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        return conditions.prefix(tagCountMaximum).contains { condition in
+            condition.split(separator: UInt8(ascii: ","), maxSplits: tagCountMaximum).contains { element in
+                let tag = element.drop(while: isBlank)
+                let trimmed = tag.lastIndex { !isBlank($0) }.map { tag[...$0] } ?? []
+                let strong = trimmed.starts(with: "W/".utf8) ? trimmed.dropFirst(2) : trimmed
+                return trimmed.elementsEqual("*".utf8) || strong.elementsEqual(entityTag.utf8)
             }
         }
     }
+
+    /// How many tags of a condition are compared. Clients send one.
+    private static let tagCountMaximum = 16
 
     private func forms(for query: CertificateQuery) -> Forms? {
         guard let chosen = (query.credential ?? defaultName).flatMap({ files[$0] }) else { return nil }
@@ -150,22 +154,16 @@ package struct CertificateEndpoint: Sendable {
 }
 
 /// The parameters that select a certificate. If a parameter is repeated, the last one counts.
+///
+/// Other parameters are ignored, because caches and proxies may add their own.
 private struct CertificateQuery {
-    var credential: String?
-    var size: Substring?
-    var format: String?
+    let credential: String?
+    let size: String?
+    let format: String?
 
-    init(_ query: String?) {
-        for item in query?.split(separator: "&") ?? [] {
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { continue }
-            switch parts[0] {
-            case "credential": credential = String(parts[1])
-            case "size": size = parts[1]
-            case "format": format = String(parts[1])
-            default: break  // Ignored: caches and proxies may add parameters of their own.
-            }
-        }
+    init(_ query: QueryPairs) {
+        let last = { (name: String) in query.values(name).last.map { String(decoding: $0, as: UTF8.self) } }
+        (credential, size, format) = (last("credential"), last("size"), last("format"))
     }
 }
 

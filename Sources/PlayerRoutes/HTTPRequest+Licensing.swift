@@ -1,3 +1,4 @@
+import ByteCoding
 import ContentKeys
 package import Entitlements
 package import EventLoops
@@ -11,12 +12,21 @@ extension HTTPRequest {
     /// The places of the request in which tokens are looked for: header fields and query.
     var tokenCarriers: TokenCarriers {
         let fields = fields
-        return TokenCarriers(fieldValues: { fields.values(of: $0) }, query: query)
+        return TokenCarriers(fieldValues: { fields.values(of: $0) }, query: parameters)
     }
 
     /// The origin of the request: the client's address, and its country if a trusted proxy names it in `countryField`.
     package func origin(countryField: String?) -> RequestOrigin {
-        RequestOrigin(address: peer.address.ip, country: country(in: countryField), listener: peer.listener)
+        RequestOrigin(
+            address: peer.address.ip, country: country(in: countryField), listener: peer.listener, mark: playerMark)
+    }
+
+    /// The player's own names for its session and the content, as CMCD has them (CTA-5004). Both are keys of
+    /// `CMCD-Session`, but some players send all keys in one header.
+    private var playerMark: PlayerMark? {
+        let headers = fields.allBytes(of: "CMCD-Session") + fields.allBytes(of: "CMCD-Request")
+        let values = headers.map { Array($0) } + parameters.values("CMCD")
+        return values.isEmpty ? nil : PlayerMark(values)
     }
 
     /// The country that the field names. Nil if no trusted proxy sent the field, if it is repeated, or if it names no
@@ -32,10 +42,7 @@ extension HTTPRequest {
     /// The hints outside the body about which key is asked for: in the path, the query and the field `KID`.
     func assetHints(at address: LicenseAddress) -> [AssetHint] {
         var hints = address.assetHint.map { [AssetHint($0, in: .path)] } ?? []
-        if let query {
-            let pairs = QueryPairs(query)
-            hints += Self.assetParameters.flatMap(pairs.values).compactMap { AssetHint($0, in: .query) }
-        }
+        hints += Self.assetParameters.flatMap(parameters.values).compactMap { AssetHint($0, in: .query) }
         if let name = fields.bytes(of: "KID"), let hint = AssetHint(name, in: .headerField) { hints.append(hint) }
         return hints
     }

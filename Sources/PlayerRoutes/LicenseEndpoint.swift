@@ -6,6 +6,7 @@ import FairPlay
 import HTTPMessages
 package import HTTPServing
 package import Licensing
+import POSIXSockets
 import PlayerMessages
 import Records
 package import RouteKit
@@ -96,7 +97,7 @@ package struct LicenseEndpoint: Sendable {
                     cause: RefusalCause("the query's \(fault.parameter.rawValue) is not readable"))
             },
             try LicenseWish(
-                query: request.query, fields: request.fields, standard: address.answer,
+                query: request.parameters, fields: request.fields, standard: address.answer,
                 followsAccept: address.followsAccept))
         return Context(
             pipeline: pipeline, rules: rules, wish: wish, assetHints: request.assetHints(at: address), id: id,
@@ -109,7 +110,7 @@ package struct LicenseEndpoint: Sendable {
     ) -> [PendingSignature] {
         guard !request.body.isEmpty, context.control.checksSignaturesAhead else { return [] }
         return context.control.pendingSignatures(
-            presenting: &carriers, from: request.origin(countryField: nil).address, under: context.rules,
+            presenting: &carriers, from: request.peer.address.ip, under: context.rules,
             now: clock.wallTime.seconds)
     }
 
@@ -128,7 +129,7 @@ package struct LicenseEndpoint: Sendable {
     ) -> Bool {
         do throws(LicenseError) {
             return try pipelines.pipeline(on: loop).admissionControl.refusesHead(
-                presenting: request.tokenCarriers, from: request.origin(countryField: nil).address, under: rules,
+                presenting: request.tokenCarriers, from: request.peer.address.ip, under: rules,
                 mayBringToken: mayBringToken && rules.entitlement.finder.readsBody, now: clock.wallTime.seconds)
         } catch {
             // The loop has no pipeline, so every request is refused.

@@ -1,3 +1,4 @@
+import ByteCoding
 import Entitlements
 import HTTPMessages
 import Licensing
@@ -38,18 +39,17 @@ package struct LicenseWish: Equatable, Sendable {
     /// `standard` is the shape of answers that is configured for the address; nil if it serves every player. If
     /// `followsAccept` is false, the field `Accept` is ignored.
     init(
-        query: String?, fields: HTTPFields, standard: AnswerShape? = nil, followsAccept: Bool = true
+        query: QueryPairs, fields: HTTPFields, standard: AnswerShape? = nil, followsAccept: Bool = true
     ) throws(Fault) {
-        let pairs = (query ?? "").split(separator: "&")
-        use = try Self.flag(.offline, in: pairs).map { $0 ? .offline : .streaming }
-        let isRenewal = try Self.flag(.renew, in: pairs) ?? false
+        use = try Self.flag(.offline, in: query).map { $0 ? .offline : .streaming }
+        let isRenewal = try Self.flag(.renew, in: query) ?? false
         renewal.isRenewal = isRenewal || fields["X-License-Renew"] == "1"
-        if let previous = try Self.only(.previous, in: pairs) {
+        if let previous = try Self.only(.previous, in: query) {
             guard let license = LicenseID(text: previous) else { throw Fault(parameter: .previous) }
             renewal.previous = license
         }
         answer.explicit = standard
-        if let name = try Self.only(.format, in: pairs) {
+        if let name = try Self.only(.format, in: query) {
             guard let shape = AnswerShape(named: name) else { throw Fault(parameter: .format) }
             answer.explicit = shape
         }
@@ -57,8 +57,8 @@ package struct LicenseWish: Equatable, Sendable {
     }
 
     /// The value of a parameter that is true or false; nil if it is absent.
-    private static func flag(_ parameter: Fault.Parameter, in pairs: [Substring]) throws(Fault) -> Bool? {
-        switch try only(parameter, in: pairs) {
+    private static func flag(_ parameter: Fault.Parameter, in query: QueryPairs) throws(Fault) -> Bool? {
+        switch try only(parameter, in: query) {
         case nil: return nil
         case "0", "false": return false
         case "", "1", "true": return true
@@ -67,16 +67,10 @@ package struct LicenseWish: Equatable, Sendable {
     }
 
     /// The one value of a parameter; nil if it is absent.
-    private static func only(_ parameter: Fault.Parameter, in pairs: [Substring]) throws(Fault) -> String? {
-        let values = pairs.compactMap { value(of: $0, named: parameter.rawValue) }
+    private static func only(_ parameter: Fault.Parameter, in query: QueryPairs) throws(Fault) -> String? {
+        let values = query.valuesOrEmpty(parameter.rawValue)
         guard values.count <= 1 else { throw Fault(parameter: parameter) }
-        return values.first.map { String($0) }
-    }
-
-    private static func value(of pair: Substring, named name: String) -> Substring? {
-        let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.first.map({ $0 == name }) == true else { return nil }
-        return parts.count == 2 ? parts[1] : ""
+        return values.first.map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
@@ -93,7 +87,7 @@ extension LicenseWish.Fault.Parameter {
 
 extension Problem {
     package init(for fault: LicenseWish.Fault) {
-        self.init(.badRequest)
+        self.init(.requestInvalid)
         let name = fault.parameter.rawValue
         detail = "The query's \(name) is given twice or has an unknown value"
         hint = "Give \(name) once, or not at all: \(fault.parameter.values)."

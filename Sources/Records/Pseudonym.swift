@@ -59,6 +59,8 @@ package final class Pseudonymizer: Sendable {
         case rental
         /// A device's report of a playback session that has ended, by issuer, subject and session id.
         case sessionReport = "session-report"
+        /// A playback session, by the player's own id.
+        case playerSession = "player-session"
         /// A request that was decided before with an earlier end, by its name and a number.
         case laterRequest = "later-request"
     }

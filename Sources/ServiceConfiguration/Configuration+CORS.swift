@@ -18,24 +18,45 @@ extension CORSPolicy {
                 "allowCredentials", .invalidValue(expected: "false, because origins is \"*\"", example: "false"))
         }
         self.init(
-            origins: origins.contains("*") ? .any : .listed(origins), allowsCredentials: allowsCredentials,
+            origins: origins.contains("*") ? .any : .listed(OriginSet(origins.sorted())),
+            allowsCredentials: allowsCredentials,
             otherFields: otherFields, maximumAge: maximumAge)
     }
 }
 
 extension ConfigurationForm<String> {
-    /// An origin as browsers send it: without a path, without a slash at its end, and in lower case.
+    /// The schemes of pages: of web sites, of apps that are web pages, and of extensions of browsers.
+    private static let schemes = [
+        "https", "http", "capacitor", "ionic", "tauri", "chrome-extension", "moz-extension", "safari-web-extension",
+    ]
+
+    /// An origin as browsers send it: without a path, without a slash at its end, and in lower case. Only the hosts of
+    /// extensions can have upper-case letters.
     fileprivate static var origin: ConfigurationForm {
-        .string("\"*\", \"null\" or an origin without a path", example: "https://www.example") { text in
+        .string(
+            "\"*\", \"null\" or an origin without a path, whose scheme is one of " + schemes.joined(separator: ", "),
+            example: "https://www.example"
+        ) { text in
             if text == "*" || text == "null" { return text }
-            let scheme = ["https://", "http://"].first { text.hasPrefix($0) }
-            guard let scheme, text.utf8.count <= 1024 else { return nil }
-            let rest = text.utf8.dropFirst(scheme.utf8.count)
-            let isPlain = rest.allSatisfy { byte in
-                (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "-._:[]".utf8.contains(byte)
+            guard text.utf8.count <= 1024, let scheme = schemes.first(where: { text.hasPrefix($0 + "://") }) else {
+                return nil
             }
-            return isPlain && !rest.isEmpty ? text : nil
+            let host = text.utf8.dropFirst(scheme.utf8.count + 3)
+            guard !host.isEmpty else { return nil }
+            guard scheme.hasPrefix("http") else { return host.allSatisfy { isHostByte($0 | 0x20) } ? text : nil }
+            // A host with a mark stands for all hosts below its domain, which must have two labels at least.
+            let isFamily = host.starts(with: "*.".utf8)
+            let domain = isFamily ? host.dropFirst(2) : host
+            guard domain.allSatisfy({ isHostByte($0) || "[:]".utf8.contains($0) }) else { return nil }
+            let labels = domain.prefix { $0 != UInt8(ascii: ":") }
+                .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+            let isDomain = labels.count >= 2 && labels.allSatisfy { !$0.isEmpty && $0.first != UInt8(ascii: "[") }
+            return !isFamily || isDomain ? text : nil
         }
+    }
+
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || "-._".utf8.contains(byte)
     }
 
     static var fieldName: ConfigurationForm {

@@ -100,7 +100,7 @@ import Testing
 
         init(_ error: JSONError) {
             switch error {
-            case .tooLarge: self = .size
+            case .tooLarge, .tooManyValues: self = .size
             case .invalidUTF8: self = .encoding
             case .unexpectedEnd: self = .end
             case .unexpectedCharacter: self = .character

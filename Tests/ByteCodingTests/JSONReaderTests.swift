@@ -25,6 +25,15 @@ import Testing
         }
     }
 
+    @Test func countsEveryValue() throws {
+        let text = Array(#"{"a": [1, [], {"b": null}], "c": ""}"#.utf8)
+        #expect(throws: Never.self) { try JSONReader.parse(text, limits: JSONLimits(valueCountMaximum: 7)) }
+        let error = #expect(throws: JSONError.self) {
+            try JSONReader.parse(text, limits: JSONLimits(valueCountMaximum: 6))
+        }
+        #expect(error == .tooManyValues(at: TextPosition(line: 1, column: 34, byteOffset: 33)))
+    }
+
     @Test func everyNodeKnowsItsPlace() throws {
         let text = "{\r\n  \"é\u{1F511}\": 1, \"b\": [\n\ttrue,\r null],\n\n  \"c\": {}}"
         let object = try #require(try JSONReader.parse(Array(text.utf8)).object)
@@ -177,7 +186,8 @@ extension JSONError {
         switch self {
         case .tooLarge: .start
         case .invalidUTF8(let position), .unexpectedEnd(let position), .unexpectedCharacter(let position),
-            .trailingContent(let position), .tooDeep(let position), .duplicateMember(let position),
+            .trailingContent(let position), .tooDeep(let position), .tooManyValues(let position),
+            .duplicateMember(let position),
             .invalidNumber(let position), .controlCharacter(let position), .invalidEscape(let position):
             position
         }

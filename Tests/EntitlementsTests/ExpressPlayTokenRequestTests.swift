@@ -238,6 +238,15 @@ import Testing
         }
     }
 
+    /// A stranger may send a form, so it is not read if it has very many parameters.
+    @Test func readsNoMoreParametersThanAQueryMayHave() {
+        let good = String(repeating: "a&", count: 63) + "errorFormat=json"
+        #expect(!form(good).hasTooManyParameters && form(good).errorFormat == .json)
+        let bad = String(repeating: "a&", count: 64) + "errorFormat=json"
+        #expect(form(bad).hasTooManyParameters && form(bad).errorFormat == .html)
+        #expect(ExpressPlayForm(query: bad, body: []).hasTooManyParameters)
+    }
+
     /// Any bytes give a request or a code, but never a trap.
     @Test func neverTrapsOnAnyForm() {
         var generator = SeededGenerator.announced("neverTrapsOnAnyForm")

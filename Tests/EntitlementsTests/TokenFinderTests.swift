@@ -1,3 +1,4 @@
+import ByteCoding
 import Testing
 
 @testable import Entitlements
@@ -9,7 +10,7 @@ import Testing
         TokenCarriers(
             fieldValues: { name in
                 fields.filter { $0.0.lowercased() == name.lowercased() }.map(\.1)
-            }, query: query, bodyToken: body.map { Array($0.utf8) })
+            }, query: QueryPairs(query), bodyToken: body.map { Array($0.utf8) })
     }
 
     private func find(
@@ -30,6 +31,18 @@ import Testing
         #expect(found.0 == source)
         #expect(found.1 == ["a.b.c"])
         #expect(try find(field, finder: TokenFinder(ignoring: [source])) == nil)
+    }
+
+    /// A stranger's list of thousands of elements is not read to its end.
+    @Test func refusesAListOfVeryManyElements() throws {
+        let repeated = { (count: Int) in String(repeating: "a.b.c,", count: count) }
+        #expect(try find(("nv-authorizations", repeated(64)))?.1 == ["a.b.c"])
+        #expect(throws: EntitlementError.tokenMalformed(.notThreeParts)) {
+            try find(("nv-authorizations", repeated(65)))
+        }
+        #expect(throws: EntitlementError.tokenMalformed(.notThreeParts)) {
+            try find(("nv-authorizations", repeated(40)), ("nv-authorizations", repeated(40)))
+        }
     }
 
     @Test(arguments: [

@@ -73,6 +73,15 @@ private func read(
         }
     }
 
+    @Test func refusesTooManyParametersAndContentCodings() throws {
+        var fields = basic
+        fields[3].value = "/x?" + String(repeating: "&", count: 63)
+        #expect(try read(fields + [("content-encoding", "identity")]).target.path == "/x")
+        #expect(throws: HTTPProblem.contentCodingNotSupported) { try read(basic + [("content-encoding", "gzip")]) }
+        fields[3].value = "/x?" + String(repeating: "&=", count: 64)
+        #expect(throws: HTTPProblem.tooManyParameters) { try read(fields) }
+    }
+
     struct Case: CustomTestStringConvertible, Sendable {
         let fields: FieldList
         let problem: HTTPProblem

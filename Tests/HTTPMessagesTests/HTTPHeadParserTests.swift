@@ -64,6 +64,36 @@ import Testing
         #expect(head.target == HTTPTarget(path: path, query: query))
     }
 
+    /// The parameters are counted before any is read, so a query cannot cost more than its bytes.
+    @Test(arguments: [
+        ("/a?" + String(repeating: "&", count: 63), true), ("/a?" + String(repeating: "a=b&", count: 63) + "c=d", true),
+        ("/a?" + String(repeating: "&", count: 64), false), ("/a?" + String(repeating: "&=", count: 64), false),
+        ("http://a/b?" + String(repeating: "a&", count: 64), false), ("/" + String(repeating: "&", count: 99), true),
+    ])
+    func refusesTooManyParameters(target: String, isGood: Bool) throws {
+        let text = "GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n"
+        guard isGood else {
+            #expect(throws: HTTPProblem.tooManyParameters) { try parse(text) }
+            return
+        }
+        #expect(try parse(text) != nil)
+    }
+
+    @Test(arguments: ["gzip", "deflate", "br", "identity, gzip", "x", "gzip\r\nContent-Encoding: identity"])
+    func refusesContentCodings(value: String) {
+        for method in ["GET", "POST", "OPTIONS"] {
+            #expect(throws: HTTPProblem.contentCodingNotSupported) {
+                try parse("\(method) / HTTP/1.1\r\nHost: a\r\nCONTENT-encoding: \(value)\r\n\r\n")
+            }
+        }
+    }
+
+    /// `identity` says that there is no coding.
+    @Test(arguments: ["", "identity", "Identity"])
+    func takesABodyWithoutACoding(value: String) throws {
+        #expect(try parse("GET / HTTP/1.1\r\nHost: a\r\nContent-Encoding: \(value)\r\n\r\n") != nil)
+    }
+
     @Test(arguments: ["*", "http://a"])
     func readsAnAsteriskForOptions(target: String) throws {
         let head = try #require(try parse("OPTIONS \(target) HTTP/1.1\r\nHost: a\r\n\r\n")).head

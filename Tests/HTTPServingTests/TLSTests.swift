@@ -265,6 +265,22 @@ enum Certificates {
         server.wait(forConnections: 0)
     }
 
+    /// The length of the message decides, so a chain that is too large is not parsed, although its authority is right.
+    @Test(arguments: [tls12, tls13])
+    func refusesALargeChainOfAClient(version: Int32) throws {
+        let server = try TestServer(tls: try context(Certificates.a, authorities: Certificates.authority))
+        let connect = { (padding: Int) throws in
+            let certificate = TestCertificate("client-1", issuer: Certificates.authority, padding: padding)
+            let client = try? server.connectTLS(TLSClientOptions(versions: version...version, certificate: certificate))
+            client?.send(get("/now"))
+            return client?.receive(until: "now")
+        }
+        #expect(try connect(15_000) == response("200 OK", "now"))
+        #expect(try connect(17_000) != response("200 OK", "now"))
+        #expect(server.observer.failedHandshakes.wait(for: 1) == [.clientChainTooLarge])
+        #expect(server.observer.finished.all.count == 1)
+    }
+
     // MARK: Resumption
 
     /// The kernel distributes connections by a hash. Sixteen connections miss one of two loops only once in 32,768

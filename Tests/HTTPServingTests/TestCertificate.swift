@@ -17,9 +17,11 @@ final class TestCertificate: @unchecked Sendable {
     fileprivate let key: OpaquePointer
     private let issuer: TestCertificate?
 
-    /// Makes a certificate for these DNS names, valid from yesterday for 90 days, and signed by `issuer` or by itself.
+    /// Makes a certificate for these DNS names, valid from yesterday for 90 days, and signed by `issuer` or by
+    /// itself. `padding` makes it larger by so many bytes.
     init(
-        _ names: String..., algorithm: Algorithm = .ecdsa, isAuthority: Bool = false, issuer: TestCertificate? = nil
+        _ names: String..., algorithm: Algorithm = .ecdsa, isAuthority: Bool = false, issuer: TestCertificate? = nil,
+        padding: Int = 0
     ) {
         self.issuer = issuer
         // Safe here and below: this object owns the OpenSSL objects. The calls fail only if memory is exhausted, which
@@ -42,6 +44,9 @@ final class TestCertificate: @unchecked Sendable {
         if !names.isEmpty && !isAuthority {
             let list = names.map { "DNS:\($0)" }.joined(separator: ",")
             unsafe Self.add(NID_subject_alt_name, list, to: certificate)
+        }
+        if padding > 0 {
+            unsafe Self.add(NID_netscape_comment, String(repeating: "a", count: padding), to: certificate)
         }
         unsafe X509_sign(certificate, issuer?.key ?? key, EVP_sha256())
     }

@@ -291,7 +291,7 @@ def test_a_name_that_points_here_is_not_enough(lab: Lab) -> None:
         ("POST", "/v1/session", {"token": lab.tokens["admin"]}),
     ):  # fmt: skip
         answer = browser.send(method, path, body, **named)
-        assert (answer.status, answer.header("X-Error-Code")) == (400, "bad_request"), path
+        assert (answer.status, answer.header("X-Error-Code")) == (400, "request_invalid"), path
     assert lab.client("admin").send("GET", "/metrics", Host=host).status == 200, "a program may use any name"
     assert browser.who_am_i()["kind"] == "session"
 

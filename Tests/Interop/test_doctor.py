@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from clock_lab import ClockedNode, await_true, lone_node
 from deployment import run_latchkey
+from licence_client import LicenceClient
 from own_daemon import OwnDaemon, running_daemon, without_locked_memory
 from stepped_clock import stepped_clocks
 from tls_material import make_pair
@@ -114,6 +115,20 @@ def test_a_refused_licence_names_the_request(daemon: OwnDaemon) -> None:
         assert "content_mismatch" in finding.found
         (request_id,) = re.findall(r"request id (\S+)", finding.found)
         assert finding.remedy == f"latchkey why {request_id}"
+
+
+def test_preflights_that_ask_for_more_are_named(daemon: OwnDaemon) -> None:
+    client = LicenceClient(daemon.url)
+    wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,x-mine"}
+    answers = [
+        client.send("OPTIONS", "/fps/license", headers=wanted | {"Origin": "https://app.example"}) for _ in range(3)
+    ]
+    client.close()
+    assert all("x-mine" not in (answer.header("Access-Control-Allow-Headers") or "") for answer in answers)
+    finding = doctor(daemon.setup, *server(daemon)).one("daemon.cors")
+    assert finding.verdict == "warning"
+    assert "https://app.example" in finding.found and "x-mine" in finding.found and "3 times" in finding.found
+    assert finding.remedy is not None and "add x-mine to cors.allowedHeaders" in finding.remedy
 
 
 def test_no_daemon(setup: Path) -> None:

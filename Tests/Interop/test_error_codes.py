@@ -364,6 +364,8 @@ CASES: dict[str, Case] = {
     "expectation_failed": lambda lab: lab.raw(
         b"POST /fps/license HTTP/1.1\r\nHost: a\r\nExpect: a miracle\r\nContent-Length: 2\r\n\r\n{}"),
     "bad_request": lambda lab: lab.raw(b"POST /fps/license HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"),
+    "request_invalid": lambda lab: lab.send(b"-", path="/fps/license?format=zzz"),
+    "content_encoding_unsupported": lambda lab: lab.send(b"-", {"Content-Encoding": "gzip"}),
     "not_implemented": lambda lab: lab.raw(b"BREW / HTTP/1.1\r\nHost: a\r\n\r\n"),
     "version_not_supported": lambda lab: lab.raw(b"GET / HTTP/2.0\r\nHost: a\r\n\r\n"),
     "request_timeout": slow_head,

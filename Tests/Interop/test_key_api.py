@@ -119,7 +119,7 @@ def test_a_key_is_imported_and_played(lab: Lab) -> None:
     ],
 )
 def test_the_member_that_is_wrong_is_named(lab: Lab, body: object, member: str | None) -> None:
-    problem(lab.order(body), 400, "bad_request", member)
+    problem(lab.order(body), 400, "request_invalid", member)
 
 
 def test_a_packager_without_a_credential_gets_nothing(lab: Lab) -> None:
@@ -203,11 +203,11 @@ def test_a_stable_address_serves_nginx(lab: Lab) -> None:
 
 def test_a_form_with_room_for_one_key(lab: Lab) -> None:
     lab.keys("two", "HD", "AUDIO")
-    problem(lab.get("two", "format=nginx-vod"), 400, "bad_request", "format")
+    problem(lab.get("two", "format=nginx-vod"), 400, "request_invalid", "format")
     assert lab.get("two", "format=nginx-vod&track=HD").status == 200
     problem(lab.get("two", "format=nginx-vod&track=SD"), 404, "key_not_found")
     problem(lab.get("never-made"), 404, "key_not_found")
-    problem(lab.get("two", "format=mp3"), 400, "bad_request", "format")
+    problem(lab.get("two", "format=mp3"), 400, "request_invalid", "format")
 
 
 def test_keys_of_speke_are_there_too(lab: Lab) -> None:

@@ -329,7 +329,7 @@ def test_refusals_have_nagras_numbers(app: App) -> None:
         (app.ask(app.spc(), app.content_token(contentId="another")), 403, "content_mismatch", 4000),
         (app.ask(app.spc(), app.content_token(), "?offline=1"), 403, "offline_not_allowed", 4000),
         (app.ask(app.spc(), pinned), 403, "device_mismatch", 4007),
-        (app.ask(app.spc(), app.content_token(), "?format=xml"), 400, "bad_request", 1001),
+        (app.ask(app.spc(), app.content_token(), "?format=xml"), 400, "request_invalid", 1001),
         (app.client.send("GET", "/fps/license", None, {"nv-authorizations": "a"}), 405, "method_not_allowed", 1001),
         (app.client.send("POST", "/fps/license", b"", {"nv-authorizations": token}), 400, "body_empty", 1001),
         (app.client.send("POST", "/fps/license", b"0\x82", {"nv-authorizations": token}), 400, "spc_is_certificate", 2001),
@@ -599,4 +599,4 @@ def test_the_query_names_the_shape(app: App, form: str) -> None:
 
 
 def test_a_shape_that_nobody_knows_is_refused(app: App) -> None:
-    assert app.ask(app.spc(), app.content_token(), "?format=xml").code == "bad_request"
+    assert app.ask(app.spc(), app.content_token(), "?format=xml").code == "request_invalid"

@@ -44,6 +44,21 @@ import Testing
         #expect(!device.bytes.starts(with: license.deviceID.bytes))
     }
 
+    /// Nothing proves the player's names, so they change no decision.
+    @Test func writesDownThePlayersNames() async throws {
+        let fixture = try LicensingFixture(recorder: store.recorder())
+        let mark = try #require(PlayerMark([Array(#"sid="6e2f",cid="film 7""#.utf8)]))
+        let token = try fixture.token([Right(.content("movie-1"), lease: 300)])
+        let request = LicenseRequest(
+            message: try fixture.deviceRequest(.v1).message, origin: RequestOrigin(mark: mark))
+        _ = try await fixture.outcome(of: request, token: token).get()
+        let entry = try #require(store.decisions.first).entry
+        let session = try store.recorder().pseudonyms.pseudonym(of: .playerSession, Array("6e2f".utf8))
+        #expect(entry.facts[.playerSession] == Hexadecimal.encode(session.firstHalf.bytes))
+        #expect(entry.facts[.playerContent] == "film 7")
+        #expect(try LedgerEntry(parsing: entry.encoded()) == entry.bounded)
+    }
+
     @Test func tellsARenewalByThePlaybackState() async throws {
         _ = try await issue(state: .leaseExpiring).get()
         #expect(store.decisions.first?.entry.kind == .licenseRenewed)

@@ -104,7 +104,7 @@ def test_a_rebinding_host_is_refused(lab: Lab, desk: Desk, path: str) -> None:
     method, body = ("POST", json.dumps({"token": lab.token("admin")})) if path == "/v1/session" else ("GET", "")
     port = lab.daemon.admin[1]
     rebound = raw(lab, method, path, f"rebind.example:{port}", body, Cookie=cookie, Content_Type="application/json")
-    assert code_of(rebound) == (400, "bad_request")
+    assert code_of(rebound) == (400, "request_invalid")
     assert (
         raw(lab, method, path, f"localhost:{port}", body, Cookie=cookie, Content_Type="application/json").status == 200
     )

@@ -171,6 +171,15 @@ def test_shows_ends_nodes_and_clock(lab: Lab, desk: Desk) -> None:
     assert status["version"] in shown and status["node"] in desk.text("#node")
 
 
+def test_names_pages_that_browsers_stop(lab: Lab, desk: Desk) -> None:
+    wanted = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "x-<b>,x-mine"}
+    lab.deployment.client.send("OPTIONS", "/fps/license", headers=wanted | {"Origin": "https://<b>.example"})
+    desk.log_in(lab.token("metrics")).go("now")
+    desk.wait_for_text("Web pages that browsers stop")
+    desk.wait_for_text("pages at https://<b>.example ask for the header x-mine")
+    desk.wait_for_text("add x-mine to cors.allowedHeaders")
+
+
 def test_drains_and_ends_the_drain(lab: Lab, desk: Desk) -> None:
     desk.log_in(lab.token("admin")).go("now")
     desk.click("Drain this node")

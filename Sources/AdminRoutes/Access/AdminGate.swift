@@ -67,7 +67,10 @@ package final class AdminGate: Sendable {
         let name = Self.name(in: host)
         if name == "localhost" || IPAddress(name) != nil || hosts.contains(name) { return }
         if !isForBrowsers, host.isEmpty || (hosts.isEmpty && !credentials.isEmpty) { return }
-        throw AdminRefusal(.badRequest, cause: "the name in Host is not in listeners.admin[].hosts")
+        var refusal = AdminRefusal(.requestInvalid, cause: "the name in Host is not in listeners.admin[].hosts")
+        refusal.problem.detail = "The listener has no host of this name"
+        refusal.problem.hint = "Use its address, localhost, or a name of listeners.admin[].hosts."
+        throw refusal
     }
 
     /// The host without its port and brackets, in lower case.

@@ -14,7 +14,7 @@ package struct SessionEndpoint: Sendable {
     package static let path = "/v1/session"
     /// A token has at most 1,024 characters, each of which JSON may write with six.
     package static let bodySizeMaximum = 8192
-    private static let limits = JSONLimits(sizeMaximum: bodySizeMaximum, depthMaximum: 2)
+    private static let limits = JSONLimits(sizeMaximum: bodySizeMaximum, depthMaximum: 2, valueCountMaximum: 16)
 
     package let gate: AdminGate
     package let sessions: AdminSessions
@@ -108,7 +108,7 @@ package struct SessionEndpoint: Sendable {
         guard let object = try? JSONReader.parse(request.body, limits: limits).object, object.members.count == 1,
             let token = object["token"]?.string
         else {
-            var refusal = AdminRefusal(.badRequest, cause: "the body must be an object with token alone")
+            var refusal = AdminRefusal(.requestInvalid, cause: "the body must be an object with token alone")
             refusal.problem.detail = "The body must be an object with the one member token"
             throw refusal
         }

@@ -71,6 +71,8 @@ extension LedgerFind {
         writer.member("issuer", entry.issuer)
         writer.member("token", entry.tokenID)
         writer.member("cookie", entry.cookie)
+        writer.member("cmcdSession", entry.facts[.playerSession])
+        writer.member("cmcdContent", entry.facts[.playerContent])
         writer.member("detail", entry.detail)
         writer.name("lease")
         if let lease = entry.lease { writer.unsigned(UInt64(lease)) } else { writer.null() }
@@ -97,7 +99,8 @@ extension LedgerFind {
             ("licence", entry.license.description), ("after", entry.previous?.description),
             ("kid", entry.keyID?.description), ("content", entry.content), ("subject", entry.subject.map(Self.digits)),
             ("device", entry.device.map(Self.digits)), ("issuer", entry.issuer), ("token", entry.tokenID),
-            ("cookie", entry.cookie),
+            ("cookie", entry.cookie), ("cmcd_session", entry.facts[.playerSession]),
+            ("cmcd_content", entry.facts[.playerContent]),
             ("lease", entry.lease.map { "\($0)s" }), ("rental", entry.rental.map { "\($0)s" }),
             ("until", entry.until.map(Self.time)), ("playback", entry.playback.map { "\($0)s" }),
             ("renew", entry.renewAfter.map(Self.time)), ("by", entry.actor), ("request", entry.request),

@@ -70,6 +70,8 @@ extension ProblemCode {
                 + "recipients, or have the packager ask over TLS, or for encrypted keys."
         case .cpixRejected, .mediaTypeUnsupported:
             "Correct the packager's document; the article PackagerRoutes says what is read."
+        case .contentEncodingUnsupported:
+            "Have the client, or the proxy before this server, send bodies without compression."
         case .keyConflict: "Have the packager ask for the key as it is stored, or under another key id."
         case .rateLimited:
             "Find out why this client or subject asks so often. The rate is in the configuration, under limits.rates unless another is named."
@@ -91,6 +93,8 @@ extension ProblemCode {
             "Have the app use an address and a method that are served: the article Requests lists them."
         case .badRequest, .notImplemented, .versionNotSupported:
             "Look at what stands between the client and this server; the cause says which rule of HTTP was broken."
+        case .requestInvalid:
+            "Have the client correct the part that the cause names: the article Requests has the parameters of each address."
         case .requestTimeout: "Look for a slow or broken network between the client and this server."
         case .bodyTooLarge, .uriTooLong, .headTooLarge, .expectationFailed:
             "Have the client send less; the limits are in the configuration under limits."

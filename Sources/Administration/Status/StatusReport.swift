@@ -124,6 +124,36 @@ package struct StatusReport: Equatable, Sendable {
         }
     }
 
+    /// What a page of an origin asks for in preflights, and what the CORS settings do not allow.
+    package struct Preflight: Equatable, Sendable {
+        package let origin: String
+        /// The header that the page wants to send; empty if the origin itself is not allowed.
+        package let header: String
+        package var count: UInt64
+        package var lastAt: Int64
+
+        package init(origin: String, header: String, count: UInt64, lastAt: Int64) {
+            self.origin = origin
+            self.header = header
+            self.count = count
+            self.lastAt = lastAt
+        }
+
+        /// What happened, for an operator.
+        package var text: String {
+            header.isEmpty
+                ? "pages at \(origin) may not read answers, because the origin is not listed"
+                : "pages at \(origin) ask for the header \(header), which is not allowed"
+        }
+
+        /// What to do if the page is the operator's own.
+        package var remedy: String {
+            header.isEmpty
+                ? "if it is a page of yours, add \(origin) to cors.origins"
+                : "if it is a page of yours, add \(header) to cors.allowedHeaders"
+        }
+    }
+
     package var node: String
     package var version: String
     package var startedAt: Int64
@@ -134,10 +164,11 @@ package struct StatusReport: Equatable, Sendable {
     package var clock: Clock
     package var memory: Memory
     package var listeners: [Listener]
+    package var preflights: [Preflight]
 
     package init(
         node: String, version: String, startedAt: Int64, now: Int64, condition: Condition, ends: [End] = [],
-        nodes: [Node] = [], clock: Clock, memory: Memory, listeners: [Listener] = []
+        nodes: [Node] = [], clock: Clock, memory: Memory, listeners: [Listener] = [], preflights: [Preflight] = []
     ) {
         self.node = node
         self.version = version
@@ -149,6 +180,7 @@ package struct StatusReport: Equatable, Sendable {
         self.clock = clock
         self.memory = memory
         self.listeners = listeners
+        self.preflights = preflights
     }
 }
 
@@ -189,6 +221,14 @@ extension StatusReport {
             writer.member("name", listener.name)
             writer.member("address", listener.address)
             writer.member("tls", listener.hasTLS)
+        }
+        writer.objects("refusedPreflights", preflights) { writer, preflight in
+            writer.member("origin", preflight.origin)
+            writer.member("header", preflight.header.isEmpty ? nil : preflight.header)
+            writer.member("count", preflight.count)
+            writer.member("lastAt", preflight.lastAt)
+            writer.member("text", preflight.text)
+            writer.member("remedy", preflight.remedy)
         }
     }
 }

@@ -9,7 +9,7 @@ import { STEP_SECONDS, live } from "./live.js";
 import { Cursor, Plot } from "./plots.js";
 import { PLOTS } from "./series.js";
 import { session } from "./session.js";
-import { clockPanel, endsPanel, listenersPanel, nodesPanel } from "./status-panels.js";
+import { clockPanel, endsPanel, listenersPanel, nodesPanel, preflightsPanel } from "./status-panels.js";
 
 export const now = { name: "now", label: "Now", permission: "watch", open };
 
@@ -56,6 +56,7 @@ function open() {
       panels,
       endsPanel(status),
       nodesPanel(status),
+      preflightsPanel(status),
       el("div", { class: "stack" }, clockPanel(status), listenersPanel(status)),
     );
   };

@@ -37,6 +37,8 @@ const LABELS = {
   issuer: "Issuer",
   content: "Content",
   subject: "Subject",
+  cmcd_session: "Player's session",
+  cmcd_content: "Player's content",
 };
 
 /** The refusal of one request: what is wrong, what to do, and what was seen. */

@@ -1,4 +1,4 @@
-// The panels of the view Now: what will end, the nodes, the clock and the listeners.
+// The panels of the view Now: what will end, the nodes, the clock, the listeners, and pages that browsers stopped.
 
 import { el, facts, table } from "./dom.js";
 import { bytes, date, dateAndTime, duration, untilThen, whole, words } from "./format.js";
@@ -83,5 +83,19 @@ function listener(one) {
       ([key, value]) =>
         value !== false && el("span", { class: "tag" }, value === true ? words(key) : `${words(key)} ${value}`),
     ),
+  );
+}
+
+/** What browsers asked for in preflights and did not get: such a page cannot play, and no refusal shows it. */
+export function preflightsPanel({ refusedPreflights, now }) {
+  if (!refusedPreflights?.length) return null;
+  const rows = refusedPreflights.map(({ text, remedy, count, lastAt }) => [
+    el("span", {}, text, el("span", { class: "left" }, remedy)),
+    whole(count),
+    seen(lastAt, now),
+  ]);
+  return panel(
+    "Web pages that browsers stop",
+    table("Preflights", [["What"], ["Times", "number"], ["Last", "number"]], rows),
   );
 }

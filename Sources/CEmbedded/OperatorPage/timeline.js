@@ -41,6 +41,8 @@ const LABELS = {
   device: "Device",
   token: "Token id",
   cookie: "Cookie",
+  cmcdSession: "Player's session",
+  cmcdContent: "Player's content",
   detail: "Detail",
   lease: "Lease",
   rental: "Rental",
@@ -59,7 +61,7 @@ const LINKED = {
   content: "content",
   request: "request",
 };
-const IDS = new Set(["subject", "device", "token", "cookie"]);
+const IDS = new Set(["subject", "device", "token", "cookie", "cmcdSession"]);
 const SECONDS = new Set(["lease", "rental", "playback"]);
 
 /** A panel that reads rows of the ledger by pages. */

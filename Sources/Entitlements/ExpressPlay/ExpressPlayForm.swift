@@ -32,9 +32,16 @@ package struct ExpressPlayForm: Sendable {
     }
 
     private let pairs: [Pair]
+    /// Whether query or body has more parameters than a query may have. The form is then not complete.
+    package let hasTooManyParameters: Bool
 
     package init(query: String?, body: [UInt8]) {
-        pairs = Self.pairs(Array((query ?? "").utf8), areInURL: true) + Self.pairs(body, areInURL: false)
+        let texts = [Array((query ?? "").utf8), body]
+        let maximum = QueryPairs.countMaximum
+        hasTooManyParameters = texts.contains { text in text.count { $0 == UInt8(ascii: "&") } >= maximum }
+        pairs =
+            hasTooManyParameters
+            ? [] : Self.pairs(texts[0], areInURL: true) + Self.pairs(texts[1], areInURL: false)
     }
 
     private static func pairs(_ text: [UInt8], areInURL: Bool) -> [Pair] {

@@ -32,11 +32,16 @@ package struct RequestOrigin: Equatable, Sendable {
     package let country: CountryCode?
     /// The name of the listener that accepted the connection; no decision looks at it.
     package let listener: String?
+    /// The player's own names for its session and the content; no decision looks at them.
+    package let mark: PlayerMark?
 
-    package init(address: IPAddress? = nil, country: CountryCode? = nil, listener: String? = nil) {
+    package init(
+        address: IPAddress? = nil, country: CountryCode? = nil, listener: String? = nil, mark: PlayerMark? = nil
+    ) {
         self.address = address
         self.country = country
         self.listener = listener
+        self.mark = mark
     }
 }
 

@@ -30,16 +30,15 @@ package struct TokenFinder: Equatable, Sendable {
     /// If several places carry the same token, the first place is returned as its source. Throws `tokenAmbiguous` for
     /// two different tokens, because it is unclear which one counts, and `tokenMalformed` for a list that is too long.
     package func token(in carriers: TokenCarriers) throws(EntitlementError) -> PresentedToken? {
-        let pairs = QueryPairs(carriers.query)
         var found = FoundToken()
-        for source in sources { try collect(from: source, in: carriers, pairs, into: &found) }
+        for source in sources { try collect(from: source, in: carriers, into: &found) }
         return found.token
     }
 
     /// Returns the places in which the request carries tokens, as text for people: names of headers and of query
     /// parameters.
     package func places(in carriers: TokenCarriers) -> [String] {
-        let pairs = QueryPairs(carriers.query)
+        let pairs = carriers.query
         var places: [String] = []
         for source in sources {
             let headers = source == .headers ? headerNames : source.header.map { [$0] } ?? []
@@ -54,13 +53,14 @@ package struct TokenFinder: Equatable, Sendable {
     ///
     /// It serves to find tokens in headers that are not searched.
     package static func looksLikeToken(_ value: String) -> Bool {
-        let last = value.utf8.split(separator: UInt8(ascii: " ")).last ?? []
+        let space = value.utf8.lastIndex(of: UInt8(ascii: " "))
+        let last = space.map { value.utf8[$0...].dropFirst() } ?? value.utf8[...]
         return last.starts(with: "eyJ".utf8) && last.count { $0 == UInt8(ascii: ".") } == 2
     }
 
     /// Adds the tokens and lists of tokens in a source.
     private func collect(
-        from source: TokenSource, in carriers: TokenCarriers, _ pairs: QueryPairs, into found: inout FoundToken
+        from source: TokenSource, in carriers: TokenCarriers, into found: inout FoundToken
     ) throws(EntitlementError) {
         let fields = fields(of: source, in: carriers)
         switch source {
@@ -78,7 +78,7 @@ package struct TokenFinder: Equatable, Sendable {
         case .axinomMessage, .drmToday, .drmCloud, .expressPlay, .query:
             for field in fields { try found.add(Array(field.utf8), from: source) }
             for name in source.queryNames {
-                for token in pairs.values(name) { try found.add(token, from: source) }
+                for token in carriers.query.values(name) { try found.add(token, from: source) }
             }
         }
     }
@@ -103,10 +103,16 @@ package struct TokenFinder: Equatable, Sendable {
     }
 
     /// Reads all fields of a name as one list (RFC 9110, section 5.3). Some clients write commas as %2C.
+    ///
+    /// A token can be repeated, but a list of very many elements is refused, because a stranger may have sent it.
     private static func list(_ values: [String]) throws(EntitlementError) -> [[UInt8]] {
         var tokens: [[UInt8]] = []
+        var rest = 8 * listCountMaximum
         for value in values {
-            for part in PercentEncoding.decodeLeniently(Array(value.utf8)).split(separator: UInt8(ascii: ",")) {
+            let bytes = PercentEncoding.decodeLeniently(Array(value.utf8))
+            for part in bytes.split(separator: UInt8(ascii: ","), maxSplits: rest) {
+                rest -= 1
+                guard rest >= 0 else { throw .tokenMalformed(.notThreeParts) }
                 let token = Array(part.trimmingSpaces())
                 if !token.isEmpty, !tokens.contains(token) { tokens.append(token) }
                 guard tokens.count <= listCountMaximum else { throw .tokenMalformed(.notThreeParts) }
@@ -148,30 +154,5 @@ extension ArraySlice<UInt8> {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
         guard let end = lastIndex(where: { !isSpace($0) }) else { return [] }
         return self[...end].drop(while: isSpace)
-    }
-}
-
-/// The decoded pairs of a query. A plus sign is not decoded to a space, because it can be part of a token. Names are
-/// compared byte for byte.
-package struct QueryPairs {
-    private let pairs: [(name: [UInt8], value: [UInt8])]
-
-    package init(_ query: String?) {
-        guard let query, !query.isEmpty else {
-            pairs = []
-            return
-        }
-        pairs = query.utf8.split(separator: UInt8(ascii: "&")).compactMap { pair in
-            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { return nil }
-            return (PercentEncoding.decodeLeniently(Array(parts[0])), PercentEncoding.decodeLeniently(Array(parts[1])))
-        }
-    }
-
-    package var count: Int { pairs.count }
-
-    /// The values of all pairs of a name.
-    package func values(_ name: String) -> [[UInt8]] {
-        pairs.filter { $0.name.elementsEqual(name.utf8) }.map(\.value)
     }
 }

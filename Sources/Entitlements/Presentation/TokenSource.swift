@@ -1,3 +1,5 @@
+package import ByteCoding
+
 /// A place in which a request can carry a token (entitlement, section 4.1), in the order in which places are searched.
 ///
 /// The raw values are the words of the configuration.
@@ -60,14 +62,16 @@ package struct PresentedToken: Equatable, Sendable {
 package struct TokenCarriers {
     /// Returns the values of all header fields with a name, which is compared without regard to case.
     package let fieldValues: (String) -> [String]
-    /// The query as it was received, without the question mark.
-    package let query: String?
+    /// The parameters of the query.
+    package let query: QueryPairs
     /// The member `token` of the body, if it has one.
     package let bodyToken: [UInt8]?
     /// The token that was found in these parts before; nil if they were not searched yet.
     package private(set) var found: PresentedToken?
 
-    package init(fieldValues: @escaping (String) -> [String], query: String? = nil, bodyToken: [UInt8]? = nil) {
+    package init(
+        fieldValues: @escaping (String) -> [String], query: QueryPairs = QueryPairs(), bodyToken: [UInt8]? = nil
+    ) {
         self.fieldValues = fieldValues
         self.query = query
         self.bodyToken = bodyToken

@@ -24,7 +24,8 @@ package struct Token: Sendable {
     /// The members of RFC 7515, sections 4.1.2 to 4.1.6 and 4.1.11, that a header must not have.
     private static let forbiddenHeaderNames = ["crit", "jku", "jwk", "x5u", "x5c"]
     private static let typesAccepted = ["JWT", "fps-ent+jwt"]
-    private static let headerLimits = JSONLimits(sizeMaximum: sizeMaximum, depthMaximum: 8)
+    /// A header is read before the signature is checked. Issuers write fewer than ten values.
+    private static let headerLimits = JSONLimits(sizeMaximum: sizeMaximum, depthMaximum: 8, valueCountMaximum: 64)
 
     /// Parses a token.
     ///

@@ -1,3 +1,4 @@
+package import ByteCoding
 package import EventLoops
 package import HTTPMessages
 package import POSIXSockets
@@ -77,6 +78,8 @@ package struct HTTPRequest: Sendable {
     package var path: String { head.target.path }
     /// The query as it was received, without the `?`.
     package var query: String? { head.target.query }
+    /// The decoded parameters of the query.
+    package var parameters: QueryPairs { head.target.parameters }
     package var fields: HTTPFields { head.fields }
 }
 

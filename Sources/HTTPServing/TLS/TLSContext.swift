@@ -64,8 +64,10 @@ package final class TLSContext: Sendable {
 
 extension TLSContext {
     private static let groups = "X25519:P-256:P-384"
-    /// The most bytes of a client's certificate chain.
-    private static let clientChainSizeMaximum = 32 * 1024
+    /// The most bytes of a client's certificate chain. A larger chain is refused by its length, before it is parsed.
+    ///
+    /// Parsing takes the loop's time, and the client is not known yet. Three RSA certificates have about 5 KB.
+    private static let clientChainSizeMaximum = 16 * 1024
 
     private static func makeContext(
         clientAuthorities: [UInt8]?, tickets: TLSTicketKeys, offersHTTP2: Bool, options: TLSProtocolOptions

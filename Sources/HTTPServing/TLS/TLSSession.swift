@@ -62,7 +62,7 @@ struct TLSSession: ~Copyable {
         case SSL_ERROR_WANT_WRITE: return .wouldBlock
         case let error:
             hasFailed = true
-            return .failed(Self.failure(error, ERR_peek_error()))
+            return .failed(failure(error, ERR_peek_error()))
         }
     }
 
@@ -193,7 +193,7 @@ struct TLSSession: ~Copyable {
     }
 
     /// Converts OpenSSL's first error. The error queue is cleared before the next call.
-    private static func failure(_ error: Int32, _ code: UInt) -> TLSHandshakeFailure {
+    private func failure(_ error: Int32, _ code: UInt) -> TLSHandshakeFailure {
         guard error == SSL_ERROR_SSL else { return .closed }
         return switch ERR_GET_REASON(code) {
         case SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST, SSL_R_WRONG_VERSION_NUMBER, SSL_R_UNEXPECTED_MESSAGE,
@@ -205,6 +205,8 @@ struct TLSSession: ~Copyable {
             .parameters
         case SSL_R_NO_APPLICATION_PROTOCOL: .applicationProtocol
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, SSL_R_CERTIFICATE_VERIFY_FAILED: .clientCertificate
+        // Of such a client, no other message can be as large.
+        case SSL_R_EXCESSIVE_MESSAGE_SIZE where context.requiresClientCertificate: .clientChainTooLarge
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: .closed
         case SSL_AD_REASON_OFFSET..<(SSL_AD_REASON_OFFSET + 256): .refused
         default: .other  // OpenSSL has hundreds of other reasons.

@@ -95,7 +95,8 @@ struct Assembly {
         let pages = StatusSource(
             .init(
                 node: loaded.configuration.nodeLabel.text, memory: servers.resources, nodes: { records.nodes },
-                listeners: { listeners.overview }, certificates: certificates, trust: { [clock] in clock.trust }),
+                listeners: { listeners.overview }, certificates: certificates, trust: { [clock] in clock.trust },
+                preflights: metrics.preflights),
             health: health, wallClock: clock)
         let history = makeHistory(records, shared, servers.resources)
         let routes = makeRoutes(

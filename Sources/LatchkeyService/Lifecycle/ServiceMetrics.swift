@@ -20,6 +20,8 @@ final class ServiceMetrics: Sendable {
     private let lastReloadTime: Gauge
     /// Noted by all that refuse.
     let refusalCounts = RefusalCounts()
+    /// Noted by the public routes.
+    let preflights = RefusedPreflights()
     /// Noted by the parts of the pipeline in which requests wait.
     let overload = OverloadCounts()
 
@@ -29,6 +31,7 @@ final class ServiceMetrics: Sendable {
         player = PlayerMetrics(in: registry)
         refusedAdminTokens = AdminGate.refusedTokens(in: registry)
         refusalCounts.register(in: registry)
+        preflights.register(in: registry)
         lastReload = registry.gauge(
             "latchkey_config_last_reload_successful", help: "Whether the last reload, or the start, succeeded.")
         lastReload.set(1)

@@ -5,6 +5,7 @@ import Licensing
 import PackagerRoutes
 import PlayerRoutes
 import RouteKit
+import Telemetry
 
 /// The routes that every client can reach: licences, certificates, health, and the addresses of packagers.
 struct PublicRoutes: HTTPHandler {
@@ -15,6 +16,8 @@ struct PublicRoutes: HTTPHandler {
     let health: Health
     let requestIDs: RequestIDs
     let refusals: Refusals
+    let preflights: RefusedPreflights
+    let clock: any WallClock
     var expressPlay: ExpressPlayRoutes?
     var packagers: PackagerEndpoints?
 
@@ -25,6 +28,9 @@ struct PublicRoutes: HTTPHandler {
             let id = requestIDs.next(for: request, on: loop)
             return packagers?.answer(request, at: address, under: rules.packagers, id: id, on: loop)
                 ?? refuse(.notFound, id)
+        }
+        if request.method == .options, let refused = rules.cors.refusal(ofPreflight: request.fields) {
+            preflights.note(refused, at: clock.wallTime.seconds)
         }
         return rules.cors.answer(request, methods: address?.methods ?? Self.allMethods) {
             route(request, to: address, under: rules, on: loop)

@@ -49,7 +49,8 @@ struct ServiceRoutes {
                 pipelines: parts.pipelines, lookup: parts.lookup, pseudonyms: parts.pseudonyms,
                 metrics: parts.metrics.player, refusals: refusals, clock: parts.clock),
             challenge: ChallengeEndpoint(pipelines: parts.pipelines, refusals: refusals, clock: parts.clock),
-            health: parts.health, requestIDs: requestIDs, refusals: refusals,
+            health: parts.health, requestIDs: requestIDs, refusals: refusals, preflights: parts.metrics.preflights,
+            clock: parts.clock,
             expressPlay: parts.expressPlay.map { ExpressPlayRoutes(service: $0) },
             packagers: parts.packagers.map {
                 PackagerEndpoints($0, refusals: refusals, logger: parts.logger, clock: parts.clock)

@@ -24,6 +24,7 @@ package final class Admission: Sendable {
     package let envelope: SPCEnvelope
     let credentialKey: CredentialKey
     let rules: LicenseRules
+    private let pseudonyms: Pseudonymizer?
     /// The seat at which the decision waits for the decisions about the other SPCs of its request; nil for an SPC that
     /// came alone.
     let seat: DecisionSeat?
@@ -34,7 +35,8 @@ package final class Admission: Sendable {
 
     /// Reads the container of the SPC, and finds the credential that the SPC names. Needs no private key. Throws `spc`.
     init(
-        _ request: LicenseRequest, by token: PresentedToken, _ standing: Standing, under rules: LicenseRules
+        _ request: LicenseRequest, by token: PresentedToken, _ standing: Standing, under rules: LicenseRules,
+        pseudonyms: Pseudonymizer? = nil
     ) throws(LicenseError) {
         let credentials = rules.fairplay.credentials
         let envelope = try wrap(
@@ -45,6 +47,7 @@ package final class Admission: Sendable {
         self.token = token
         self.standing = standing
         self.rules = rules
+        self.pseudonyms = pseudonyms
         seat = nil
         findings = Mutex(nil)
         original = nil
@@ -57,6 +60,7 @@ package final class Admission: Sendable {
         envelope = admission.envelope
         credentialKey = admission.credentialKey
         rules = admission.rules
+        pseudonyms = admission.pseudonyms
         self.seat = seat
         findings = Mutex(nil)
         original = admission
@@ -67,7 +71,7 @@ package final class Admission: Sendable {
 
     /// What is known of the request if it was refused: where it came from, the credential, and what was noted.
     package var refusalFacts: RefusalFacts {
-        var facts = RefusalFacts(request.origin, rules)
+        var facts = RefusalFacts(request.origin, rules, pseudonyms)
         facts[.credential] = credentialKey.credentialName
         if let found = (original ?? self).findings.withLock({ $0 }) { facts.add(found) }
         return facts

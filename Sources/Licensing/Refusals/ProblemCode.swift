@@ -49,6 +49,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case packagerForbidden = "packager_forbidden"
     case cpixRejected = "cpix_rejected"
     case mediaTypeUnsupported = "media_type_unsupported"
+    case contentEncodingUnsupported = "content_encoding_unsupported"
     case keyConflict = "key_conflict"
     case rateLimited = "rate_limited"
     case overloaded
@@ -64,6 +65,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case notFound = "not_found"
     case methodNotAllowed = "method_not_allowed"
     case badRequest = "bad_request"
+    case requestInvalid = "request_invalid"
     case requestTimeout = "request_timeout"
     case bodyTooLarge = "body_too_large"
     case uriTooLong = "uri_too_long"

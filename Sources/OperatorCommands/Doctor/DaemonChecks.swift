@@ -1,3 +1,4 @@
+import ByteCoding
 import CommandLineKit
 import HTTPCalls
 import HTTPMessages
@@ -28,7 +29,8 @@ struct DaemonChecks {
             ]
         }
         let metrics = ScrapedMetrics(answer.body)
-        return [.good("daemon", "\(client.name) answers")] + readiness + judge(metrics) + servedCertificates
+        return [.good("daemon", "\(client.name) answers")] + readiness + judge(metrics) + preflights
+            + servedCertificates
     }
 
     private static func remedy(for status: Int) -> String {
@@ -47,6 +49,22 @@ struct DaemonChecks {
             .bad("daemon.ready", lines, remedy: "the event `degraded` in the log has the cause of each part")
         ]
     }
+
+    /// What browsers ask for and do not get. Such a browser sends no request, so no refusal shows it.
+    private var preflights: [DoctorFinding] {
+        guard let answer = try? client.get("/v1/status"), answer.status == 200,
+            let found = (try? JSONReader.parse(answer.body))?.object?["refusedPreflights"]?.array
+        else { return [] }
+        return found.prefix(Self.preflightCountMaximum).compactMap { node in
+            guard let preflight = node.object, let text = preflight["text"]?.string,
+                let remedy = preflight["remedy"]?.string, let count = preflight["count"]?.number?.signed
+            else { return nil }
+            let times = count == 1 ? "once" : "\(count) times"
+            return .warning("daemon.cors", VisibleText.shown("\(text) (\(times))"), remedy: VisibleText.shown(remedy))
+        }
+    }
+
+    private static let preflightCountMaximum = 8
 
     private func judge(_ metrics: ScrapedMetrics) -> [DoctorFinding] {
         [memory(metrics), descriptors(metrics), clock(metrics), reload(metrics)].compactMap(\.self)

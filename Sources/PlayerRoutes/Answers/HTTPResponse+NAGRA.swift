@@ -40,7 +40,7 @@ extension ProblemCode {
                 1001,
                 [
                     "method_not_allowed", "body_too_large", "body_empty", "body_unrecognised", "not_found",
-                    "bad_request",
+                    "bad_request", "request_invalid",
                 ]
             ),
             (

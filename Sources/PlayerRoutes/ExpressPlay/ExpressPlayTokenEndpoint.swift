@@ -27,6 +27,10 @@ package struct ExpressPlayTokenEndpoint: Sendable {
             return .now(response(to: refusal, .html, id, rules))
         }
         let form = ExpressPlayForm(query: request.query, body: request.body)
+        guard !form.hasTooManyParameters else {
+            let cause = RefusalCause("the form has more than \(QueryPairs.countMaximum) parameters")
+            return .now(response(to: ExpressPlayRefusal(.valueUnknown, cause), .html, id, rules))
+        }
         let format = form.errorFormat
         do throws(ExpressPlayRefusal) {
             try service.admit(request, under: rules, on: loop)

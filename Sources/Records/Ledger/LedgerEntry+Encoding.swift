@@ -2,12 +2,13 @@ import ByteCoding
 
 /// The encoding of an entry, which a ledger stores, seals and ships.
 ///
-/// There are three versions. Version 2 has more kinds, wider flags and three more fields. Version 3 has the facts of a
-/// refusal, or the issuer of a token without a subject as the only fact. An entry is written in the first version that
+/// There are four versions. Version 2 has more kinds, wider flags and three more fields. Version 3 has the facts of a
+/// refusal, or the issuer of a token without a subject as the only fact. Version 4 has the player's own names among
+/// the facts. An entry is written in the first version that
 /// has a place for all of its fields. Programs that know only that version can then read it.
 ///
 ///     size  field
-///        1  version, 1 to 3
+///        1  version, 1 to 4
 ///        1  kind
 ///   2 or 4  flags, below, big-endian, 4 bytes from version 2 on; all other bits are 0
 ///       16  licence
@@ -30,7 +31,7 @@ import ByteCoding
 ///        25  a device's report: flags (8), title id (16), number of stream ids (1); then 16 bytes for each;
 ///            flag 0x8000, version 2
 ///        1  number of facts, at least 1, in the order of their names; for each its name (1) and a text of at most 64,
-///            128 (issuer) or 192 bytes (found, expected, cause); flag 0x10000, version 3
+///            128 (issuer, content of the player) or 192 bytes (found, expected, cause); flag 0x10000, version 3
 ///
 /// A number has seven bits in each byte, the lowest first, and the top bit set in every byte but the last. The last
 /// byte is zero only in the number 0. A signed number n is the number 2n, or -2n - 1 if it is negative. A difference of
@@ -45,6 +46,7 @@ extension LedgerEntry {
     static let firstVersion: UInt8 = 1
     static let secondVersion: UInt8 = 2
     static let thirdVersion: UInt8 = 3
+    static let fourthVersion: UInt8 = 4
     /// The largest size of a content id, in bytes.
     package static let contentSizeMaximum = 200
     /// The largest size of a token id, cookie or detail, in bytes.
@@ -73,7 +75,7 @@ extension LedgerEntry {
 
     /// The first version that has a place for all of the entry's fields.
     private var version: UInt8 {
-        if !facts.isEmpty { return Self.thirdVersion }
+        if let last = facts.all.last { return last.name > .cause ? Self.fourthVersion : Self.thirdVersion }
         return fitsFirstVersion ? Self.firstVersion : Self.secondVersion
     }
 
@@ -112,7 +114,7 @@ extension LedgerEntry {
     package init(parsing bytes: [UInt8]) throws(LedgerEntryError) {
         var reader = LedgerFieldReader(bytes)
         let version = try reader.readUInt8()
-        guard (Self.firstVersion...Self.thirdVersion).contains(version) else { throw .unsupportedVersion(version) }
+        guard (Self.firstVersion...Self.fourthVersion).contains(version) else { throw .unsupportedVersion(version) }
         guard let kind = Kind(rawValue: try reader.readUInt8()) else { throw .notCanonical }
         let flags = try LedgerEntryFlags(
             parsing: version == Self.firstVersion ? UInt32(reader.readUInt16()) : reader.readFixedUInt32(),
@@ -207,7 +209,7 @@ private struct LedgerEntryFlags: OptionSet {
         switch version {
         case LedgerEntry.firstVersion: LedgerEntryFlags(rawValue: 0x1FFF)
         case LedgerEntry.secondVersion: LedgerEntryFlags(rawValue: 0xFFFF)
-        default: LedgerEntryFlags(rawValue: 0x1FFFF)  // The third, which is the last one.
+        default: LedgerEntryFlags(rawValue: 0x1FFFF)  // The third, and the fourth, which has no more flags.
         }
     }
 

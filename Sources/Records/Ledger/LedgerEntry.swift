@@ -109,8 +109,8 @@ package struct LedgerEntry: Equatable, Sendable {
     /// The content of a device's report; nil for all kinds but `syncReportAccepted`. Also nil for reports of version 1,
     /// which have no more content than `until`.
     package var report: DeviceReport?
-    /// What was found and expected, of a refusal. Other kinds have at most the fact `issuer`. Content, key id and
-    /// subject are in the entry's own fields.
+    /// What was found and expected, of a refusal. Other kinds have at most the facts `issuer`, `playerSession` and
+    /// `playerContent`. Content, key id and subject are in the entry's own fields.
     package var facts = RefusalFacts() {
         didSet { facts = facts.withoutEntryFields }
     }

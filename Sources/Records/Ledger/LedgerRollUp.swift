@@ -149,7 +149,7 @@ package struct RenewalSummary: Sendable {
             entry.subject = last.subject
             entry.device = last.device
             entry.tokenID = last.tokenID
-            entry.issuer = last.issuer
+            entry.facts = last.facts
             entry.cookie = last.cookie
             entry.lease = last.lease
             entry.rental = last.rental

@@ -7,7 +7,7 @@ import ByteCoding
 /// characters become "?", so that no client steers a terminal.
 package struct RefusalFacts: Equatable, Sendable {
     /// What a fact is about, in the order in which facts are shown. The raw values are stored, and never change.
-    package enum Name: UInt8, Sendable, CaseIterable {
+    package enum Name: UInt8, Sendable, CaseIterable, Comparable {
         /// The listener that accepted the connection.
         case listener = 1
         /// The client's address or network, as `logging.clientAddress` has it.
@@ -30,6 +30,13 @@ package struct RefusalFacts: Equatable, Sendable {
         case expected = 10
         /// The cause, which only the ledger has among the facts: a log line and an entry in memory have it anyway.
         case cause = 11
+        /// The pseudonym of the player's playback session (CMCD's `sid`): 32 hexadecimal digits. Rows of licences have
+        /// it too.
+        case playerSession = 12
+        /// The player's own name for the content (CMCD's `cid`). Rows of licences have it too.
+        case playerContent = 13
+
+        package static func < (one: Name, other: Name) -> Bool { one.rawValue < other.rawValue }
 
         /// The word in log lines and answers; never changes.
         package var word: String {
@@ -45,14 +52,16 @@ package struct RefusalFacts: Equatable, Sendable {
             case .found: "found"
             case .expected: "expected"
             case .cause: "cause"
+            case .playerSession: "cmcd_session"
+            case .playerContent: "cmcd_content"
             }
         }
 
         /// The most bytes of its text.
         var sizeMaximum: Int {
             switch self {
-            case .listener, .client, .tokenKey, .credential, .keyID, .subject: 64
-            case .issuer: 128
+            case .listener, .client, .tokenKey, .credential, .keyID, .subject, .playerSession: 64
+            case .issuer, .playerContent: 128
             case .content: LedgerEntry.contentSizeMaximum
             case .found, .expected, .cause: 192
             }

@@ -115,7 +115,15 @@ extension Problem {
     package init(for problem: HTTPProblem) {
         let code = Self.code(of: problem)
         self.init(code, retryAfterSeconds: code == .overloaded ? 1 : nil)
-        if problem == .methodNotImplemented { detail = "The request has another method than \(Self.knownMethods)" }
+        switch problem {
+        case .methodNotImplemented: detail = "The request has another method than \(Self.knownMethods)"
+        case .tooManyParameters:
+            detail = "The query has more than \(QueryPairs.countMaximum) parameters"
+            hint = "Send at most \(QueryPairs.countMaximum) parameters, and no empty ones."
+        case .contentCodingNotSupported:
+            facts = [("header", .word("Content-Encoding"))]
+        default: break  // The title of the code says it all.
+        }
     }
 
     /// The methods that the server parses. The problem does not repeat the client's own method, which is free text.
@@ -124,6 +132,8 @@ extension Problem {
     private static func code(of problem: HTTPProblem) -> ProblemCode {
         switch problem {
         case .malformed: .badRequest
+        case .tooManyParameters: .requestInvalid
+        case .contentCodingNotSupported: .contentEncodingUnsupported
         case .headTimeout, .bodyTimeout: .requestTimeout
         case .bodyTooLarge: .bodyTooLarge
         case .targetTooLong: .uriTooLong

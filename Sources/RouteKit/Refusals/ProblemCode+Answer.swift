@@ -6,7 +6,7 @@ extension ProblemCode {
     package var status: HTTPStatus {
         switch self {
         case .bodyEmpty, .bodyUnrecognised, .spcIsCertificate, .spcDoubleBase64, .spcVersionUnsupported, .spcMalformed,
-            .tokenAmbiguous, .tokenSchema, .badRequest:
+            .tokenAmbiguous, .tokenSchema, .badRequest, .requestInvalid:
             .badRequest
         case .spcReplayed, .keyConflict: .conflict
         case .rateLimited, .overloaded: .tooManyRequests
@@ -24,7 +24,7 @@ extension ProblemCode {
         case .methodNotAllowed: .methodNotAllowed
         case .requestTimeout: .requestTimeout
         case .bodyTooLarge: .contentTooLarge
-        case .mediaTypeUnsupported: .unsupportedMediaType
+        case .mediaTypeUnsupported, .contentEncodingUnsupported: .unsupportedMediaType
         case .uriTooLong: .uriTooLong
         case .headTooLarge: .requestHeaderFieldsTooLarge
         case .expectationFailed: .expectationFailed
@@ -65,6 +65,7 @@ extension ProblemCode {
         case .packagerForbidden: "The packager is not allowed to have this"
         case .cpixRejected: "The CPIX document is not supported"
         case .mediaTypeUnsupported: "The body has another media type than is read here"
+        case .contentEncodingUnsupported: "The body has a content coding, and none is read here"
         case .keyConflict: "Another key is already stored under this name"
         case .rateLimited: "There were too many requests"
         case .overloaded: "The server is overloaded"
@@ -110,6 +111,7 @@ extension ProblemCode {
         case .notFound: "There is nothing at this address"
         case .methodNotAllowed: "This method is not served here"
         case .badRequest: "The request is not well-formed HTTP"
+        case .requestInvalid: "A part of the request is missing, is not known or has a wrong value"
         case .requestTimeout: "The request did not arrive in time"
         case .bodyTooLarge: "The body is too large"
         case .uriTooLong: "The request target is too long"
@@ -145,6 +147,7 @@ extension ProblemCode {
         case .packagerForbidden: "Ask the operator which contents, scopes and certificates the packager has."
         case .cpixRejected: "Compare the document with the SPEKE version that the request names."
         case .mediaTypeUnsupported: "Send the document as application/xml in UTF-8."
+        case .contentEncodingUnsupported: "Send the body as it is, without the header Content-Encoding."
         case .keyConflict: "Ask for the key as it is stored, or for a new one under another key id."
         case .rateLimited, .overloaded: "Try again after the number of seconds in retry_after."
         case .tokenMissing: "Send a token in the header Authorization: Bearer."
@@ -188,6 +191,7 @@ extension ProblemCode {
         case .notFound: "Licences are at POST /fps/license, certificates at GET /fps/certificate."
         case .methodNotAllowed: "Use a method that the header Allow names."
         case .badRequest: "Check what stands between the client and the server."
+        case .requestInvalid: "Correct the part of the request that detail names."
         case .requestTimeout: "Send the request without long pauses."
         case .bodyTooLarge: "An SPC has a few kilobytes; send nothing else."
         case .uriTooLong, .headTooLarge: "Send fewer and shorter fields."
@@ -222,8 +226,9 @@ extension ProblemCode {
             -42604
         case .spcCertificateUnknown, .spcRejected: -42605
         case .adminTokenInvalid, .adminRoleMissing, .adminOriginRefused, .packagerInvalid, .packagerForbidden,
-            .cpixRejected, .mediaTypeUnsupported, .keyConflict, .notFound, .requestTimeout, .headTooLarge,
-            .uriTooLong, .expectationFailed, .badRequest, .notImplemented, .versionNotSupported:
+            .cpixRejected, .mediaTypeUnsupported, .contentEncodingUnsupported, .keyConflict, .notFound,
+            .requestTimeout, .headTooLarge, .uriTooLong, .expectationFailed, .badRequest, .requestInvalid,
+            .notImplemented, .versionNotSupported:
             nil
         }
     }

@@ -17,10 +17,10 @@ import Testing
 @Suite struct ExpressPlayErrorTests {
     /// The codes of HTTP problems, for which ExpressPlay has no code.
     private static let codesOfHTTP: Set<ProblemCode> = [
-        .notFound, .methodNotAllowed, .badRequest, .requestTimeout, .bodyTooLarge, .uriTooLong, .headTooLarge,
-        .expectationFailed, .notImplemented, .versionNotSupported, .adminTokenInvalid,
+        .notFound, .methodNotAllowed, .badRequest, .requestInvalid, .requestTimeout, .bodyTooLarge, .uriTooLong,
+        .headTooLarge, .expectationFailed, .notImplemented, .versionNotSupported, .adminTokenInvalid,
         .adminRoleMissing, .adminOriginRefused, .packagerInvalid, .packagerForbidden, .cpixRejected,
-        .mediaTypeUnsupported, .keyConflict,
+        .mediaTypeUnsupported, .contentEncodingUnsupported, .keyConflict,
     ]
 
     private func restated(_ code: ProblemCode, json: Bool) -> HTTPResponse {

@@ -19,7 +19,7 @@ import Testing
     private static let codesOfHTTP: Set<ProblemCode> = [
         .requestTimeout, .uriTooLong, .headTooLarge, .expectationFailed, .notImplemented, .versionNotSupported,
         .adminTokenInvalid, .adminRoleMissing, .adminOriginRefused, .packagerInvalid, .packagerForbidden, .cpixRejected,
-        .mediaTypeUnsupported, .keyConflict,
+        .mediaTypeUnsupported, .contentEncodingUnsupported, .keyConflict,
     ]
 
     private let fixture: RoutesFixture

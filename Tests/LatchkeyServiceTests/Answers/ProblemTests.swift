@@ -43,7 +43,8 @@ import Testing
     @Test(arguments: [
         (HTTPProblem.malformed(.requestLine), 400, "bad_request"), (.headTimeout, 408, "request_timeout"),
         (.bodyTimeout, 408, "request_timeout"), (.bodyTooLarge, 413, "body_too_large"),
-        (.targetTooLong, 414, "uri_too_long"), (.headTooLarge, 431, "head_too_large"),
+        (.targetTooLong, 414, "uri_too_long"), (.tooManyParameters, 400, "request_invalid"),
+        (.contentCodingNotSupported, 415, "content_encoding_unsupported"), (.headTooLarge, 431, "head_too_large"),
         (.expectationFailed, 417, "expectation_failed"), (.overloaded, 429, "overloaded"),
         (.methodNotImplemented, 501, "not_implemented"),
         (.transferCodingNotImplemented, 501, "not_implemented"), (.versionNotSupported, 505, "version_not_supported"),
@@ -71,9 +72,10 @@ import Testing
         "ip_denied": 403, "geo_denied": 403, "storage_unavailable": 503, "key_store_timeout": 503,
         "clock_untrusted": 503,
         "module_unavailable": 503, "not_found": 404,
-        "method_not_allowed": 405, "bad_request": 400, "request_timeout": 408,
+        "method_not_allowed": 405, "bad_request": 400, "request_invalid": 400, "request_timeout": 408,
         "body_too_large": 413, "uri_too_long": 414, "head_too_large": 431, "expectation_failed": 417,
         "packager_invalid": 401, "packager_forbidden": 403, "cpix_rejected": 422, "media_type_unsupported": 415,
+        "content_encoding_unsupported": 415,
         "key_conflict": 409,
         "admin_token_invalid": 401, "admin_role_missing": 403, "admin_origin_refused": 403, "not_implemented": 501,
         "version_not_supported": 505, "internal": 500,
@@ -85,6 +87,23 @@ import Testing
     }
 
     // MARK: Contents
+
+    @Test func namesTheHeaderOfAContentCoding() throws {
+        let response = Problem(for: .contentCodingNotSupported)
+            .response(requestID: RequestID(1), time: WallTime(seconds: 0))
+        let body = try #require(try JSONReader.parse(response.body).object)
+        #expect(response.status == .unsupportedMediaType && body["header"]?.string == "Content-Encoding")
+        #expect(body["hint"]?.string?.contains("Content-Encoding") == true)
+    }
+
+    /// A request that is good HTTP must not send its reader to look for a broken proxy.
+    @Test func onlyBrokenHTTPIsCalledThat() {
+        for code in ProblemCode.allCases where code != .badRequest {
+            #expect(!code.title.contains("HTTP") || code == .versionNotSupported, "\(code)")
+            #expect(!code.hint.contains("what stands between"), "\(code)")
+        }
+        #expect(Problem(for: .tooManyParameters).detail == "The query has more than 64 parameters")
+    }
 
     @Test(arguments: ProblemCode.allCases)
     func saysTheSameInFieldsAndBody(code: ProblemCode) throws {

@@ -173,7 +173,7 @@ import Testing
         var details: [String?] = []
         for body in bodies {
             let answer = try fixture.admin("POST", body: body)
-            #expect(answer.status == 400 && answer.code == "bad_request", "\(body)")
+            #expect(answer.status == 400 && answer.code == "request_invalid", "\(body)")
             details.append(try JSONReader.parse(answer.body).object?["detail"]?.string)
         }
         #expect(Set(details).count > 8 && details.last??.contains("200") == true)

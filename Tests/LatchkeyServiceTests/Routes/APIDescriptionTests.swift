@@ -188,6 +188,7 @@ import Testing
         let problems: [HTTPProblem] = [
             .malformed(.requestLine), .headTimeout, .bodyTimeout, .bodyTooLarge, .targetTooLong, .headTooLarge,
             .expectationFailed, .overloaded, .methodNotImplemented, .transferCodingNotImplemented, .versionNotSupported,
+            .tooManyParameters, .contentCodingNotSupported,
         ]
         let codes = Set(problems.map { Problem(for: $0).code } + [.internalError])
         #expect(document["x-error-codes-of-http"].texts == ProblemCode.allCases.filter(codes.contains).map(\.rawValue))

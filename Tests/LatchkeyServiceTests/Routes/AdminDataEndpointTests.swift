@@ -63,6 +63,8 @@ import Testing
         let trusted = TrustedClock(
             .init(stepTolerance: .seconds(5), settleTime: .seconds(60), leeway: .seconds(60)), wall: clock, boot: clock)
         let history = History([:], wallClock: clock, clock: clock)
+        let preflights = RefusedPreflights()
+        preflights.note(RefusedPreflight(origin: "https://a.example", fields: ["x-mine"]), at: 7)
         let status = StatusSource(
             .init(
                 node: "edge-1", memory: ServerResources(), nodes: { [] },
@@ -73,7 +75,7 @@ import Testing
                         .init(kind: .fairPlay, name: "main-2048", end: Self.now + 500),
                     ]
                 },
-                trust: { trusted.trust }),
+                trust: { trusted.trust }, preflights: preflights),
             health: health, wallClock: clock, clock: clock)
         clock.advance(by: .seconds(60))
         handler = Handler(
@@ -105,7 +107,7 @@ import Testing
         let path = data.path.replacing("{contentId}", with: "movie-1")
         #expect(AdminAddress(path: path) == .data(data))
         let response = await ask(path, "unknown=1")
-        #expect(response.status == .badRequest && response.fields["X-Error-Code"] == "bad_request")
+        #expect(response.status == .badRequest && response.fields["X-Error-Code"] == "request_invalid")
     }
 
     @Test(arguments: [
@@ -120,7 +122,7 @@ import Testing
     ])
     func refusesValuesOfAWrongForm(path: String, query: String) async {
         let response = await ask(path, query)
-        #expect(response.status == .badRequest && response.fields["X-Error-Code"] == "bad_request")
+        #expect(response.status == .badRequest && response.fields["X-Error-Code"] == "request_invalid")
     }
 
     @Test(arguments: ["/v1/contents//keys", "/v1/contents/a/keys/", "/v1/contents/", "/v1/contents/a"])
@@ -141,6 +143,10 @@ import Testing
         #expect(texts(status["ends"], "name") == ["main-2048", "public[0]"])
         #expect(texts(status["listeners"], "name") == ["admin[0]"])
         #expect(status["clock"]?.object?["databaseOffsetSeconds"]?.isNull == true)
+        let preflight = try #require(status["refusedPreflights"]?.array?.first?.object)
+        #expect(preflight["origin"]?.string == "https://a.example" && preflight["header"]?.string == "x-mine")
+        #expect(preflight["count"]?.number?.signed == 1 && preflight["lastAt"]?.number?.signed == 7)
+        #expect(preflight["remedy"]?.string?.contains("add x-mine to cors.allowedHeaders") == true)
         _ = health.drain(by: "token:x", at: MonotonicTime(nanoseconds: 0) + .seconds(30))
         let drained = try await json("/v1/status")
         #expect(drained["ready"]?.bool == false && drained["readiness"]?.string == "not ready: drained by token:x")

@@ -149,7 +149,7 @@ import Testing
             try gate.checkHost(of: request, isForBrowsers: isForBrowsers, among: credentials)
             return true
         } catch {
-            #expect(error.problem.code == .badRequest)
+            #expect(error.problem.code == .requestInvalid)
             return false
         }
     }

@@ -1,9 +1,11 @@
+import Administration
 import Entitlements
 import EventLoops
 import Foundation
 import HTTPMessages
 import HTTPServing
 import POSIXSockets
+import TestSupport
 import Testing
 
 @testable import AdminRoutes
@@ -126,6 +128,83 @@ import Testing
         let standard = await ask(CORSPolicy(), .options, "/fps/license", origin: "https://app.example")
         let ordinary = standard.fields["Access-Control-Allow-Headers"]?.components(separatedBy: ", ") ?? []
         for name in TokenFinder().fieldNames { #expect(ordinary.contains(name.lowercased())) }
+    }
+
+    /// The headers of CMCD, and those in which services put their tokens and data.
+    @Test func allowsTheHeadersThatPlayersSend() async {
+        let response = await ask(CORSPolicy(), .options, "/fps/license", origin: "https://app.example")
+        let allowed = response.fields["Access-Control-Allow-Headers"]?.components(separatedBy: ", ") ?? []
+        for name in [
+            "cmcd-request", "cmcd-object", "cmcd-session", "cmcd-status", "x-dt-custom-data", "dt-custom-data",
+            "x-keyos-authorization", "x-vudrm-token", "usertoken", "brandguid", "kid", "iv", "x-requested-with",
+        ] {
+            #expect(allowed.contains(name), "\(name)")
+        }
+        #expect(!allowed.contains("content-encoding"), "no body is decoded")
+    }
+
+    /// A browser sends nothing after these answers, so they are counted by what it asked for.
+    @Test func countsWhatAPreflightDoesNotGet() async throws {
+        let wanted = { (headers: String) -> HTTPFields in
+            ["Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": headers]
+        }
+        let page = "https://app.example"
+        _ = await ask(listed, .options, "/fps/license", origin: page, wanted("authorization,X-Mine, x-customer"))
+        _ = await ask(listed, .options, "/fps/license", origin: page, wanted("x-mine"))
+        _ = await ask(listed, .options, "/fps/license", origin: "https://other.example", wanted("x-mine"))
+        // What works is not counted, nor what no browser sends.
+        _ = await ask(listed, .options, "/fps/license", origin: page, wanted("authorization"))
+        _ = await ask(listed, .options, "/fps/license", origin: nil, wanted("x-mine"))
+        _ = await ask(listed, .options, "/fps/license", origin: page, ["Access-Control-Request-Headers": "x-mine"])
+        _ = await ask(listed, .options, "/fps/license", origin: "https://a b", wanted("x-mine"))
+        _ = await ask(listed, .options, "/fps/license", origin: page, wanted(String(repeating: "x", count: 65)))
+        _ = await ask(listed, .options, "/fps/license", origin: page, wanted("<script>,\"x\""))
+        _ = await ask(listed, .get, "/fps/license", origin: page, wanted("x-mine"))
+        let found = fixture.publicRoutes.preflights.entries.map { "\($0.origin) \($0.header) \($0.count)" }
+        #expect(found == ["https://app.example x-mine 2", "https://other.example  1"])
+        #expect(try await fixture.metrics()["latchkey_cors_preflights_refused_total"] == 3)
+    }
+
+    @Test func aPreflightNamesFewHeaders() {
+        var fields: HTTPFields = ["Access-Control-Request-Method": "POST", "Origin": "https://app.example"]
+        fields.append("Access-Control-Request-Headers", (0..<40).map { "x-\($0)" }.joined(separator: ","))
+        #expect(CORSPolicy().refusal(ofPreflight: fields)?.fields == (0..<8).map { "x-\($0)" })
+        fields.set("Access-Control-Request-Headers", String(repeating: "x,", count: 1000))
+        #expect(CORSPolicy().refusal(ofPreflight: fields) == nil)
+    }
+
+    // MARK: Origins
+
+    private static let family: OriginSet = [
+        "https://*.example.com", "https://*.example.org:8443", "capacitor://localhost", "ionic://localhost",
+        "chrome-extension://aaaabbbbccccdddd", "safari-web-extension://6E2FB550-C457",
+    ]
+
+    @Test(arguments: [
+        "https://a.example.com", "https://a.b-c.example.com", "https://xn--1.example.com",
+        "https://a.example.org:8443", "capacitor://localhost", "ionic://localhost",
+        "chrome-extension://aaaabbbbccccdddd", "safari-web-extension://6E2FB550-C457",
+    ])
+    func servesAFamilyOfHosts(origin: String) async {
+        let policy = CORSPolicy(origins: .listed(Self.family), allowsCredentials: true)
+        let response = await ask(policy, .get, "/livez", origin: origin)
+        #expect(response.fields["Access-Control-Allow-Origin"] == origin && response.fields["Vary"] == "Origin")
+    }
+
+    /// Only labels may stand in the place of the mark: no other domain, port, scheme, user or path.
+    @Test(arguments: [
+        "https://example.com", "https://evilexample.com", "https://.example.com", "https://a..example.com",
+        "https://a.example.com:8443", "https://a.example.com:443", "https://a.example.org", "http://a.example.com",
+        "https://a.example.com.evil.com", "https://evil.com/.example.com", "https://evil.com#.example.com",
+        "https://evil.com?.example.com", "https://evil.com:80.example.com", "https://evil@a.example.com",
+        "https://evil.com\\.example.com", "https://A.example.com", "https://a.EXAMPLE.com", "https://*.example.com",
+        "https://a example.com.example.com", "null", "*", "", "capacitor://evil", "capacitor://localhost:80",
+        "chrome-extension://eaaabbbbccccdddd", "https://localhost", "safari-web-extension://6e2fb550-c457",
+    ])
+    func servesNoOtherHost(origin: String) async {
+        let policy = CORSPolicy(origins: .listed(Self.family), allowsCredentials: true)
+        let response = await ask(policy, .get, "/livez", origin: origin)
+        #expect(response.status == .ok && response.fields["Access-Control-Allow-Origin"] == nil)
     }
 
     @Test func opensNothingAtAllWhereNothingIsListed() async {

@@ -71,7 +71,7 @@ import Testing
     @Test(arguments: ["format=der", "format=", "format=PEM"])
     func saysWhichFormatsThereAre(query: String) async throws {
         let response = await ask(query)
-        #expect(response.status == .badRequest && response.fields["X-Error-Code"] == "bad_request")
+        #expect(response.status == .badRequest && response.fields["X-Error-Code"] == "request_invalid")
         let body = try #require(try JSONReader.parse(response.body).object)
         #expect(body["parameter"]?.string == "format")
         #expect(body["hint"]?.string?.contains("raw, base64, pem, json") == true)

@@ -154,7 +154,7 @@ import Testing
     func refusesABodyThatIsNoQuestion(body: String) async throws {
         let response = await ask(Array(body.utf8))
         #expect(response.status == .badRequest)
-        #expect(response.fields["X-Error-Code"] == "bad_request")
+        #expect(response.fields["X-Error-Code"] == "request_invalid")
     }
 
     @Test func isThereByPOSTAlone() async {

@@ -81,7 +81,7 @@ import Testing
         let response = await (try Fixture()).ask(.post, "/v1/keys", body: body)
         #expect(response.status == .badRequest && response.fields["Content-Type"] == "application/problem+json")
         #expect(response.json?["member"]?.string == "tracks[1].iv")
-        #expect(response.json?["code"]?.string == "bad_request")
+        #expect(response.json?["code"]?.string == "request_invalid")
         #expect(!response.text.contains(Self.key))
     }
 

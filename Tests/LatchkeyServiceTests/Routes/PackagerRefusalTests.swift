@@ -228,7 +228,7 @@ import Testing
                 return (fixture, await fixture.ask(.put, "/v1/keys/movie-1"))
             }),
         Refusal(
-            testDescription: "a member that is wrong", code: "bad_request", found: "the member contentId",
+            testDescription: "a member that is wrong", code: "request_invalid", found: "the member contentId",
             expected: "must be 1 to 200 printable ASCII characters without space",
             ask: {
                 let fixture = try Fixture()

@@ -63,6 +63,42 @@ import Testing
         #expect(report["remedy"]?.string?.isEmpty == false && report["explanation"]?.string == line["cause"]?.string)
     }
 
+    /// The session is a pseudonym, and what breaks the syntax refuses nothing more.
+    @Test func nameThePlayersSessionAndContent() async throws {
+        let session = "6e2fb550-c457-11e9-bb97-0800200c9a66"
+        let pseudonym = try MemoryChallengeStore.pseudonyms().pseudonym(of: .playerSession, Array(session.utf8))
+        let digits = Hexadecimal.encode(pseudonym.firstHalf.bytes)
+        let header: HTTPFields = ["CMCD-Session": #"sid="\#(session)",cid="film 7",v=1"#]
+        let query = "CMCD=cid%3D%22film%207%22%2Csid%3D%22\(session)%22"
+        let token = try fixture.token([Right(.content("movie-2"))])
+        var bearer = header
+        bearer.append("Authorization", "Bearer \(token)")
+        let message = try fixture.deviceRequest(.v1).message
+        for (response, code) in [
+            (await fixture.ask(.post, "/fps/license", header, body: [1]), "token_missing"),
+            (await fixture.ask(.post, "/fps/license", query: query, [:], body: [1]), "token_missing"),
+            (await fixture.ask(.post, "/fps/license", bearer, body: message), "content_mismatch"),
+        ] {
+            let line = try line(of: response, fixture)
+            let report = try await report(of: response, fixture)
+            for object in [line, report] {
+                #expect(object["code"]?.string == code)
+                #expect(object["cmcd_session"]?.string == digits && object["cmcd_content"]?.string == "film 7")
+                #expect(!object.members.contains { $0.node.string?.contains(session) == true })
+            }
+        }
+    }
+
+    @Test(arguments: [#"sid="a"#, "sid=a", #"sid="a",sid="b""#, String(repeating: "a,", count: 4000)])
+    func badCMCDRefusesNothing(value: String) async throws {
+        let token = try fixture.token([Right(.content("movie-1"))])
+        let fields: HTTPFields = ["CMCD-Session": value, "Authorization": "Bearer \(token)"]
+        let message = try fixture.deviceRequest(.v1).message
+        #expect(await fixture.ask(.post, "/fps/license", fields, body: message).status == .ok)
+        let refused = await fixture.ask(.post, "/fps/license", ["CMCD-Session": value], body: [1])
+        #expect(try line(of: refused, fixture)["cmcd_session"] == nil)
+    }
+
     /// Only a valid trace is written, and an invalid one changes no answer.
     @Test func nameTheTrace() async throws {
         let trace = "0af7651916cd43dd8448eb211c80319c"

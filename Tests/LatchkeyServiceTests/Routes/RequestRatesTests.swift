@@ -192,7 +192,7 @@ import Testing
         ("format=ckc", LicenseWish(format: .ckc)), ("format=json&renew", LicenseWish(isRenewal: true, format: .json)),
     ])
     func isReadFromTheQuery(query: String?, wish: LicenseWish) throws {
-        #expect(try LicenseWish(query: query, fields: [:]) == wish)
+        #expect(try LicenseWish(query: QueryPairs(query), fields: [:]) == wish)
     }
 
     @Test(
@@ -204,34 +204,35 @@ import Testing
         ] as [(String, LicenseWish.Fault.Parameter)])
     func namesTheParameterThatIsUnclear(query: String, parameter: LicenseWish.Fault.Parameter) throws {
         let fault = #expect(throws: LicenseWish.Fault(parameter: parameter)) {
-            try LicenseWish(query: query, fields: [:])
+            try LicenseWish(query: QueryPairs(query), fields: [:])
         }
         let response = Problem(for: try #require(fault)).response(requestID: RequestID(1), time: WallTime(seconds: 0))
         let body = try #require(try JSONReader.parse(response.body).object)
-        #expect(response.status == .badRequest && body["code"]?.string == "bad_request")
+        #expect(response.status == .badRequest && body["code"]?.string == "request_invalid")
         #expect(body["parameter"]?.string == parameter.rawValue)
         for name in ["detail", "hint"] { #expect(body[name]?.string?.contains(parameter.rawValue) == true) }
     }
 
     @Test func namesTheLicenceBefore() throws {
         let digits = "0123456789abcdef0123456789abcdef"
-        let wish = try LicenseWish(query: "renew=1&previous=\(digits)", fields: [:])
+        let wish = try LicenseWish(query: QueryPairs("renew=1&previous=\(digits)"), fields: [:])
         #expect(wish.renewal.previous?.description == digits)
     }
 
     @Test func keepsWhatTheSenderAccepts() throws {
         let fields: HTTPFields = ["Accept": "application/json", "Accept": "text/plain"]
-        #expect(try LicenseWish(query: nil, fields: fields).answer.accepted == ["application/json", "text/plain"])
-        #expect(try LicenseWish(query: nil, fields: fields, followsAccept: false).answer == AnswerPreference())
+        #expect(
+            try LicenseWish(query: QueryPairs(), fields: fields).answer.accepted == ["application/json", "text/plain"])
+        #expect(try LicenseWish(query: QueryPairs(), fields: fields, followsAccept: false).answer == AnswerPreference())
     }
 
     @Test func theQueryComesBeforeTheAddress() throws {
-        #expect(try LicenseWish(query: nil, fields: [:], standard: .nagra).answer.explicit == .nagra)
-        #expect(try LicenseWish(query: "format=raw", fields: [:], standard: .nagra).answer.explicit == .raw)
+        #expect(try LicenseWish(query: QueryPairs(), fields: [:], standard: .nagra).answer.explicit == .nagra)
+        #expect(try LicenseWish(query: QueryPairs("format=raw"), fields: [:], standard: .nagra).answer.explicit == .raw)
     }
 
     @Test func isReadFromAFieldToo() throws {
-        #expect(try LicenseWish(query: nil, fields: ["X-License-Renew": "1"]) == LicenseWish(isRenewal: true))
-        #expect(try LicenseWish(query: nil, fields: ["X-License-Renew": "yes"]) == LicenseWish())
+        #expect(try LicenseWish(query: QueryPairs(), fields: ["X-License-Renew": "1"]) == LicenseWish(isRenewal: true))
+        #expect(try LicenseWish(query: QueryPairs(), fields: ["X-License-Renew": "yes"]) == LicenseWish())
     }
 }

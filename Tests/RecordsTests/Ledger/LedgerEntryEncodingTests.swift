@@ -105,8 +105,8 @@ import Testing
 
     @Test func refusesAnotherVersion() {
         var bytes = LedgerSamples.license().encoded()
-        bytes[0] = 4
-        #expect(throws: LedgerEntryError.unsupportedVersion(4)) { try LedgerEntry(parsing: bytes) }
+        bytes[0] = 5
+        #expect(throws: LedgerEntryError.unsupportedVersion(5)) { try LedgerEntry(parsing: bytes) }
     }
 
     @Test func saysWhoDidWhat() throws {

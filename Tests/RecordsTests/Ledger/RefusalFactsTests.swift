@@ -77,6 +77,21 @@ import Testing
         #expect(throws: LedgerEntryError.notCanonical) { try LedgerEntry(parsing: bytes) }
     }
 
+    /// A program that knows version 3 still reads rows of players without CMCD.
+    @Test func writesTheFourthVersionForThePlayersNamesAlone() throws {
+        var entry = Self.entry
+        #expect(entry.encoded()[0] == 3)
+        entry.facts[.playerContent] = "c"
+        var bytes = entry.encoded()
+        #expect(bytes[0] == 4)
+        #expect(try LedgerEntry(parsing: bytes) == entry)
+        bytes[0] = 3
+        #expect(throws: LedgerEntryError.notCanonical) { try LedgerEntry(parsing: bytes) }
+        bytes = Self.entry.encoded()
+        bytes[0] = 4
+        #expect(throws: LedgerEntryError.notCanonical) { try LedgerEntry(parsing: bytes) }
+    }
+
     @Test func isFoundByTheRequest() {
         var entry = Self.entry
         entry.request = "4be1c7a2d0396f58"

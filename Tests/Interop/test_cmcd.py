@@ -1,0 +1,50 @@
+"""What players say of themselves in Common Media Client Data (CTA-5004) leads to their licences and refusals."""
+
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from deployment import run_latchkey
+from fairplay_device.spc import SPCOptions, device_for
+from licence_client import LICENCE_PATH
+from openapi_lab import Lab, running_lab
+
+SESSION = "6e2fb550-c457-11e9-bb97-0800200c9a66"
+CMCD = f'cid="film-7",sf=h,sid="{SESSION}",v=1'
+
+
+@pytest.fixture(scope="module")
+def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with running_lab(tmp_path_factory.mktemp("cmcd")) as lab:
+        yield lab
+
+
+def test_the_players_names_lead_to_its_licence_and_its_refusal(lab: Lab) -> None:
+    message = device_for(lab.deployment.credential, 2).request(SPCOptions(lab.deployment.asset_id)).message
+    good = lab.ask(
+        "POST", LICENCE_PATH, message, authorization=f"Bearer {lab.deployment.token}", CMCD_Session=CMCD
+    )
+    assert good.status == 200
+    licence = good.header("X-License-Id")
+    rows = [json.loads(line) for line in run_latchkey(lab.daemon.setup, "ledger", "export").splitlines()]
+    (row,) = [row for row in rows if row["license"] == licence]
+    assert row["cmcdContent"] == "film-7" and re.fullmatch("[0-9a-f]{32}", row["cmcdSession"])
+    refused = lab.ask("POST", LICENCE_PATH, b"-", {"CMCD": CMCD})
+    assert refused.status == 401
+    report = json.loads(
+        run_latchkey(
+            lab.daemon.setup, "why", str(refused.header("X-Request-Id")), "--json", "--server", lab.admin_url,
+        )
+    )  # fmt: skip
+    assert (report["cmcd_session"], report["cmcd_content"]) == (row["cmcdSession"], "film-7")
+    assert SESSION not in json.dumps([rows, report]), "a session is written as a pseudonym"
+
+
+@pytest.mark.parametrize("bad", ['sid="a', "sid=a", 'sid="a",sid="b"', "\x7f", "a," * 1500])
+def test_bad_cmcd_refuses_no_licence(lab: Lab, bad: str) -> None:
+    message = device_for(lab.deployment.credential, 2).request(SPCOptions(lab.deployment.asset_id)).message
+    bearer = f"Bearer {lab.deployment.token}"
+    answer = lab.ask("POST", LICENCE_PATH, message, {"CMCD": bad}, authorization=bearer)
+    assert answer.status == 200
