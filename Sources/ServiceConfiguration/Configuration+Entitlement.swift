@@ -116,7 +116,7 @@ extension Configuration.IssuerKey {
         let kid = section.required("kid", .identifier(example: "k1", sizeMaximum: VerificationKey.idSizeMaximum))
         let algorithm = section.required(
             "algorithm", .choice(Configuration.KeyAlgorithm.allCases, example: .es256))
-        let key = section.required("key", .file(in: section.directory, example: "secrets/token-signing-key.pem"))
+        let key = section.required("key", .file(in: section.directory, example: "secrets/token-verification-key.pem"))
         let state = KeyState(reading: section)
 
         if algorithm == .a256GCM, let kid, UInt32(kid) == nil || kid != "\(UInt32(kid) ?? 0)" {
