@@ -288,7 +288,11 @@ def _nagra(issuers: Issuers) -> Iterator[Row]:
     yield "no type", sign(typ=None), SCHEMA
     yield "another version", sign(ver="2.0"), SCHEMA
     yield "no rights", sign(contentRights=None), SCHEMA
-    yield "rights as one object", sign(contentRights={"contentId": issuers.content}), SCHEMA
+    yield "rights as one object", sign(contentRights={"contentId": issuers.content}), GOOD
+    yield "another content as one object", sign(contentRights={"contentId": "other"}), OTHER_CONTENT
+    yield "one object that is misspelt", sign(contentRights={"contentId": issuers.content, "storeable": True}), SCHEMA
+    yield "rights as a text", sign(contentRights=issuers.content), SCHEMA
+    yield "rights as a list of lists", sign(contentRights=[[{"contentId": issuers.content}]]), SCHEMA
     yield "another content", sign(contentRights=[{"contentId": "other"}]), OTHER_CONTENT
     yield "keys by name", sign(contentRights=[{"contentId": "x", "defaultKcIds": [issuers.key_id]}]), GOOD
     yield "within its times", right(start="2021-05-22T09:30:52.563Z", end="2091-06-01T16:28:05.267Z"), GOOD
