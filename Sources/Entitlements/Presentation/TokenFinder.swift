@@ -25,6 +25,9 @@ package struct TokenFinder: Equatable, Sendable {
         Set(sources.flatMap { $0 == .headers ? headerNames : $0.header.map { [$0] } ?? [] })
     }
 
+    /// The names of all parameters of the query that can carry a token.
+    package var queryNames: [String] { sources.flatMap(\.queryNames) }
+
     /// Returns the token of a request; nil if the request has no token.
     ///
     /// If several places carry the same token, the first place is returned as its source. Throws `tokenAmbiguous` for
@@ -48,14 +51,6 @@ package struct TokenFinder: Equatable, Sendable {
             if source == .body, carriers.bodyToken != nil { places.append("token in the body") }
         }
         return places
-    }
-
-    /// Whether a header value looks like a JWT, with or without an authentication scheme before it.
-    ///
-    /// It serves to find tokens in headers that are not searched.
-    package static func looksLikeToken(_ value: String) -> Bool {
-        let last = value.utf8.split(separator: UInt8(ascii: " ")).last ?? []
-        return last.starts(with: "eyJ".utf8) && last.count { $0 == UInt8(ascii: ".") } == 2
     }
 
     /// Adds the tokens and lists of tokens in a source.
@@ -154,7 +149,7 @@ extension ArraySlice<UInt8> {
 /// The decoded pairs of a query. A plus sign is not decoded to a space, because it can be part of a token. Names are
 /// compared byte for byte.
 package struct QueryPairs {
-    private let pairs: [(name: [UInt8], value: [UInt8])]
+    let pairs: [(name: [UInt8], value: [UInt8])]
 
     package init(_ query: String?) {
         guard let query, !query.isEmpty else {
