@@ -11,7 +11,8 @@ package enum EntitlementError: Error, Equatable, Sendable {
     case tokenAmbiguous
     /// The token's algorithm is unknown, or is not the one that is pinned to its key.
     case algorithmNotPinned
-    /// No key has the token's key id, or the token names none.
+    /// No key has the token's key id. Or the token names no key, and `iss` names no issuer with one key for its
+    /// algorithm.
     case keyUnknown
     /// No key has the token's key id, and keys that could have it come from a URL that has not given them. The fault is
     /// not the token's.
@@ -120,6 +121,8 @@ package enum TokenFault: Error, Equatable, Sendable {
     case headerInvalid(String)
     /// The header has a member that a token must not have: one that brings a key along, or names an extension.
     case headerForbidden(String)
+    /// The signature of a token with ES256 is in DER.
+    case signatureInDER
 }
 
 extension EntitlementError: CustomStringConvertible {
@@ -178,6 +181,7 @@ extension TokenFault: CustomStringConvertible {
         case .notAnObject: "not a JSON object"
         case .headerInvalid(let name): "the header member \(name) is invalid"
         case .headerForbidden(let name): "the header member \(name) is not allowed"
+        case .signatureInDER: "the signature is in DER, and ES256 wants r and s as 64 bytes"
         }
     }
 }

@@ -336,8 +336,10 @@ package struct LicenseEndpoint: Sendable {
         let carriers = carriers ?? request.tokenCarriers
         problem.tellDiagnosis(of: error, in: request.fields, carriers, under: rules)
         var facts = RefusalFacts()
-        if case .word(let header)? = problem.facts.first(where: { $0.name == "header" })?.value {
-            facts[.found] = "something like a token in the header \(header)"
+        for fact in problem.facts where StrayToken.Place(rawValue: fact.name) != nil {
+            if case .word(let name) = fact.value {
+                facts[.found] = "something like a token in the \(fact.name) \(name)"
+            }
         }
         facts.add(
             context.control.facts(

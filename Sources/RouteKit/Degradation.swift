@@ -43,7 +43,7 @@ extension DegradedPart {
         case .periods:
             "See whether the key store takes writes. latchkey keys rotate shows and changes the schedule of a content."
         case .issuerKeys:
-            "See whether the keysURL of the issuer answers from this machine, and whether its certificate is trusted."
+            "See whether the keysURL (or OpenID document) of the issuer answers from this machine, and whether its certificate is trusted."
         }
     }
 }

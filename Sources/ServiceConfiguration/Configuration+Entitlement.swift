@@ -36,7 +36,7 @@ extension Configuration.Entitlement {
         }
         section.requireDistinct(keys.map(\.kid)) { keys[$0].path }
         let urls = issuers.enumerated().compactMap { issuer, value in
-            value.keysURL.map { (text: $0.url.text, path: "issuers[\(issuer)].keysURL") }
+            value.keysURL.map { (text: $0.url.text, path: "issuers[\(issuer)].\($0.field)") }
         }
         section.requireDistinct(urls.map(\.text)) { urls[$0].path }
         // Metrics and messages name the keys of a URL by issuer and dialect.
@@ -81,10 +81,11 @@ extension Configuration.Issuer {
         let audience = section.value("audience", .identifier(example: "latchkey"), default: "latchkey")
         let dialect = section.value("dialect", .choice(TokenDialect.allCases, example: .jwt), default: .jwt)
         let keysFile = section.optional("keysFile", .file(in: section.directory, example: "secrets/portal-keys.json"))
-        let keysURL = Configuration.KeysURL(reading: section)
-        let example = "[{ kid: \"k1\", algorithm: \"ES256\", key: \"secrets/token-key.pem\" }]"
+        let discovers = section.value(Configuration.KeysURL.discoveryField, .boolean, default: false)
+        let keysURL = Configuration.KeysURL(reading: section, discovered: discovers ? issuer ?? "" : nil)
+        let example = "[{ kid: \"k1\", algorithm: \"ES256\", key: \"secrets/token-verification-key.pem\" }]"
         let keys =
-            section.contains("keysFile") || section.contains("keysURL")
+            section.contains("keysFile") || section.contains("keysURL") || discovers
             ? section.sections("keys", example: example, Configuration.IssuerKey.init(reading:))
             : section.requiredSections("keys", example: example, Configuration.IssuerKey.init(reading:))
         let maximumLife = section.value(
@@ -116,7 +117,7 @@ extension Configuration.IssuerKey {
         let kid = section.required("kid", .identifier(example: "k1", sizeMaximum: VerificationKey.idSizeMaximum))
         let algorithm = section.required(
             "algorithm", .choice(Configuration.KeyAlgorithm.allCases, example: .es256))
-        let key = section.required("key", .file(in: section.directory, example: "secrets/token-signing-key.pem"))
+        let key = section.required("key", .file(in: section.directory, example: "secrets/token-verification-key.pem"))
         let state = KeyState(reading: section)
 
         if algorithm == .a256GCM, let kid, UInt32(kid) == nil || kid != "\(UInt32(kid) ?? 0)" {

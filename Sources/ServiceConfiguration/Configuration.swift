@@ -152,7 +152,7 @@ package struct Configuration: Equatable, Sendable {
         package let issuer: String
         package let audience: String
         package let dialect: TokenDialect
-        /// Single keys; at least one if there is no `keysFile` and no `keysURL`.
+        /// Single keys; at least one if there is no `keysFile`, no `keysURL` and no `discover`.
         package let keys: [IssuerKey]
         /// The file of a JSON Web Key Set.
         package let keysFile: SecretSource?

@@ -61,6 +61,9 @@ extension ConfigurationFault: CustomStringConvertible {
         case .unknownUser: "this machine has no such user; make one with: useradd --system --no-create-home NAME"
         case .notAVerificationKey(let algorithm):
             "the file is not \(Self.keyKind(of: algorithm)), as \(algorithm.rawValue) needs"
+        case .privateKeyForVerifying:
+            "the file has a private key, with which this server could make tokens; give it the public part alone, made"
+                + " with: openssl pkey -in PRIVATE.pem -pubout -out PUBLIC.pem"
         case .issuer(let error): Self.describe(error)
         case .notAnAdminToken:
             "the file must hold one token of 16 to 1024 visible ASCII characters, such as the output of: openssl rand -hex 32"

@@ -71,6 +71,8 @@ package enum ConfigurationFault: Equatable, Sendable {
     case unknownUser
     /// The file has no key for this algorithm.
     case notAVerificationKey(Configuration.KeyAlgorithm)
+    /// The file has a private key, and a public key is enough to verify tokens.
+    case privateKeyForVerifying
     case issuer(IssuerSetError)
     case notAnAdminToken
     /// The file has a text that could be a viewer's token.

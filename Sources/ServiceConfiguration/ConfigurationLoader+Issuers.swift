@@ -81,37 +81,32 @@ extension ConfigurationLoader {
         let (source, id, state) = (configured.key, configured.kid, configured.state)
         switch configured.algorithm {
         case .es256:
-            return publicKey(
-                source, path, configured.algorithm, fromPublic: { try? ES256PublicKey(parsing: $0) },
-                fromPrivate: { (try? ES256PrivateKey(parsing: $0))?.publicKey }
-            ).map { VerificationKey(id: id, es256: $0, state: state) }
+            return publicKey(source, path, configured.algorithm) { try? ES256PublicKey(parsing: $0) }
+                .map { VerificationKey(id: id, es256: $0, state: state) }
         case .edDSA:
-            return publicKey(
-                source, path, configured.algorithm, fromPublic: { try? Ed25519PublicKey(parsing: $0) },
-                fromPrivate: { (try? Ed25519PrivateKey(parsing: $0))?.publicKey }
-            ).map { VerificationKey(id: id, edDSA: $0, state: state) }
+            return publicKey(source, path, configured.algorithm) { try? Ed25519PublicKey(parsing: $0) }
+                .map { VerificationKey(id: id, edDSA: $0, state: state) }
         case .rs256:
-            return publicKey(
-                source, path, configured.algorithm, fromPublic: { try? RS256PublicKey(parsing: $0) },
-                fromPrivate: { try? RSAPrivateKey(parsing: $0).rs256PublicKey() }
-            ).map { VerificationKey(id: id, rs256: $0, state: state) }
+            return publicKey(source, path, configured.algorithm) { try? RS256PublicKey(parsing: $0) }
+                .map { VerificationKey(id: id, rs256: $0, state: state) }
         case .hs256: return hs256Key(configured, of: dialect, path)
         case .a256GCM: return nil
         }
     }
 
-    /// Reads a public key, or a private key whose public part is used. So in a small set-up one file can serve to make
-    /// and to verify tokens.
+    /// Reads a public key from a file with any permissions. A private key is refused, because a thief of it can make
+    /// tokens.
     private mutating func publicKey<Key>(
-        _ source: SecretSource, _ path: String, _ algorithm: Configuration.KeyAlgorithm,
-        fromPublic: ([UInt8]) -> Key?, fromPrivate: ([UInt8]) -> Key?
+        _ source: SecretSource, _ path: String, _ algorithm: Configuration.KeyAlgorithm, _ parse: ([UInt8]) -> Key?
     ) -> Key? {
         guard let contents = publicFile(source, path) else { return nil }
-        if let key = contents.withWipedArray(fromPublic) { return key }
-        guard let contents = secret(source, path) else { return nil }
-        let key = contents.withWipedArray(fromPrivate)
-        if key == nil { report(path, .notAVerificationKey(algorithm)) }
-        return key
+        if let key = contents.withWipedArray(parse) { return key }
+        let isPrivate = contents.withWipedArray { bytes in
+            (try? ES256PrivateKey(parsing: bytes)) != nil || (try? Ed25519PrivateKey(parsing: bytes)) != nil
+                || (try? RSAPrivateKey(parsing: bytes)) != nil
+        }
+        report(path, isPrivate ? .privateKeyForVerifying : .notAVerificationKey(algorithm))
+        return nil
     }
 
     private mutating func hs256Key(

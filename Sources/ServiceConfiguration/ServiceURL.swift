@@ -54,14 +54,19 @@ package struct ServiceURL: Equatable, Sendable {
 
     /// The addresses to which a connection for this URL may go, if the operator lists these hosts as internal ones.
     ///
-    /// Returns nil if the URL needs TLS and has none, and reports that. The names of both fields are for that report.
-    func reach(
-        naming hosts: Set<String>, in section: ConfigurationSection, _ field: String, _ hostsField: String
-    ) -> HTTPCallSettings.Reach? {
+    /// Returns nil if the URL needs TLS and has none.
+    func reach(naming hosts: Set<String>) -> HTTPCallSettings.Reach? {
         let isNamed = hosts.contains(host)
         // Without encryption only loopback addresses are allowed: a name such as localhost could resolve elsewhere.
         if isEncrypted { return isNamed ? .anyAddress : .publicAddresses }
-        if isNamed, namesLoopback { return .loopback }
+        return isNamed && namesLoopback ? .loopback : nil
+    }
+
+    /// The same, but reports a URL that needs TLS and has none. The names of both fields are for that report.
+    func reach(
+        naming hosts: Set<String>, in section: ConfigurationSection, _ field: String, _ hostsField: String
+    ) -> HTTPCallSettings.Reach? {
+        if let reach = reach(naming: hosts) { return reach }
         section.report(
             field,
             .invalidValue(

@@ -31,27 +31,27 @@ final class FetchedSource: Sendable {
     }
 
     private let source: KeySource
-    let fetcher: IssuerKeyFetcher
+    let way: IssuerKeyWay
     private let keys: Keys
 
     /// A source without keys. `before` is the source of the same URL in the running configuration, if there is one.
-    init(_ source: KeySource, _ fetcher: IssuerKeyFetcher, after before: FetchedSource?, now: MonotonicTime) {
+    init(_ source: KeySource, _ way: IssuerKeyWay, after before: FetchedSource?, now: MonotonicTime) {
         self.source = source
-        self.fetcher = fetcher
+        self.way = way
         let revokedIDs = before?.keys.state.withLock { $0.keys.revokedIDs } ?? []
         keys = Keys(FetchedKeys(source.schedule, revokedIDs: revokedIDs, now: now))
     }
 
-    private init(_ source: KeySource, _ fetcher: IssuerKeyFetcher, _ keys: Keys) {
+    private init(_ source: KeySource, _ way: IssuerKeyWay, _ keys: Keys) {
         self.source = source
-        self.fetcher = fetcher
+        self.way = way
         self.keys = keys
     }
 
-    /// The same keys for a new configuration of this source. `fetcher` reaches the URL in another way; nil if nothing
-    /// has changed there.
-    func following(_ source: KeySource, _ fetcher: IssuerKeyFetcher?) -> FetchedSource {
-        FetchedSource(source, fetcher ?? self.fetcher, keys)
+    /// The same keys for a new configuration of this source. `way` reaches the URL in another way; nil if nothing has
+    /// changed there.
+    func following(_ source: KeySource, _ way: IssuerKeyWay?) -> FetchedSource {
+        FetchedSource(source, way ?? self.way, keys)
     }
 
     /// Asks the URL at once, if this source reaches it in another way than the source before it.
@@ -108,7 +108,7 @@ final class FetchedSource: Sendable {
         }
     }
 
-    func stop() { fetcher.stop() }
+    func stop() { way.stop() }
 
     // MARK: Events
 

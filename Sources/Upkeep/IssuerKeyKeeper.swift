@@ -22,9 +22,9 @@ package final class IssuerKeyKeeper: Sendable {
         /// A clock that no step of the time of day changes.
         var clock: any MonotonicClock = SystemBootClock()
         var random: @Sendable () -> Double = { Double.random(in: 0...1) }
-        /// Makes the function that fetches the keys of a source.
-        var fetcher: @Sendable (KeySource) throws(EventLoopError) -> IssuerKeyFetcher = {
-            source throws(EventLoopError) in IssuerKeyFetcher(try HTTPCaller(source.calls))
+        /// Makes the function that fetches the document of a URL.
+        var fetcher: IssuerKeyWay.MakeFetcher = {
+            calls throws(EventLoopError) in IssuerKeyFetcher(try HTTPCaller(calls))
         }
     }
 
@@ -86,10 +86,10 @@ package final class IssuerKeyKeeper: Sendable {
         let sources = try loaded.keySources.map { (source) throws(EventLoopError) in
             let known = running.first { $0.isSame(as: source) }
             if let known, known.isReached(like: source) { return known.following(source, nil) }
-            let fetcher = try surroundings.fetcher(source)
+            let way = try IssuerKeyWay(source, surroundings.fetcher)
             // Without keys, it is worth waiting for what the new way to the URL brings.
-            if let known, known.confirmed != nil { return known.following(source, fetcher) }
-            return FetchedSource(source, fetcher, after: known, now: surroundings.clock.monotonicTime)
+            if let known, known.confirmed != nil { return known.following(source, way) }
+            return FetchedSource(source, way, after: known, now: surroundings.clock.monotonicTime)
         }
         let new = sources.filter { source in !running.contains { $0.sharesKeys(with: source) } }
         let waiting = Monitor(new.count)
@@ -189,7 +189,7 @@ package final class IssuerKeyKeeper: Sendable {
     /// Fetches and reads a document. No lock is held, because that takes time.
     private func news(of source: FetchedSource, ifNot tag: String?) async -> News {
         do throws(IssuerKeyFault) {
-            let answer = try await wrapAsync(IssuerKeyFault.call, try await source.fetcher.fetch(tag))
+            let answer = try await source.way.fetch(ifNot: tag)
             if answer.status == 304 || source.holds(answer.body) { return .unchanged(answer) }
             let document = SecretBytes(copying: answer.body)
             return .new(try wrap(IssuerKeyFault.keySet, try JWKSet(published: document)), answer)
@@ -227,7 +227,7 @@ package final class IssuerKeyKeeper: Sendable {
         logger.info(
             "issuer_keys_fetched",
             [
-                .string("issuer", source.issuer), .integer("keys", set.keys.count),
+                .string("issuer", source.issuer), .string("url", source.way.url), .integer("keys", set.keys.count),
                 .integer("ignored", set.ignoredCount), .integer("unusable", set.unusableCount),
             ])
         if set.keys.isEmpty { logger.warning("issuer_keys_withdrawn", [.string("issuer", source.issuer)]) }
@@ -301,44 +301,5 @@ extension PublicationOrder {
     fileprivate mutating func note(_ source: FetchedSource, now: MonotonicTime) {
         guard let (set, askedAt) = source.confirmed else { return }
         note(set, of: source.publisher, askedAt: askedAt, now: now)
-    }
-}
-
-/// Fetches the keys of one source.
-struct IssuerKeyFetcher: Sendable {
-    typealias Fetch = @Sendable (_ ifNot: String?) async throws(HTTPCallError) -> HTTPCallAnswer
-
-    let fetch: Fetch
-    /// Waits for the running fetch.
-    let stop: @Sendable () -> Void
-
-    init(_ fetch: @escaping Fetch, stop: @escaping @Sendable () -> Void = {}) {
-        self.fetch = fetch
-        self.stop = stop
-    }
-
-    init(_ caller: HTTPCaller) {
-        self.init({ tag async throws(HTTPCallError) in try await caller.get(ifNot: tag) }, stop: { caller.stop() })
-    }
-}
-
-/// Why fetched keys are not used.
-enum IssuerKeyFault: Error, Equatable, CustomStringConvertible {
-    case call(HTTPCallError)
-    case keySet(JWKSetError)
-    /// The keys became too old during the fetch that has confirmed them.
-    case expiredMeanwhile
-
-    var description: String {
-        switch self {
-        case .call(.busy), .call(.stopped): "another fetch is running"
-        case .call(.timedOut): "the server did not answer in time"
-        case .call(.addressForbidden): "the host's name leads to an address that it may not have (keysHosts)"
-        case .call(.failed(let code)): "the connection failed (libcurl's error \(code))"
-        case .call(.status(let status)): "the server answered with status \(status)"
-        case .call(.answerTooLarge): "the answer is too large"
-        case .keySet(let error): "the answer cannot be used: \(error)"
-        case .expiredMeanwhile: "the keys became too old during the fetch"
-        }
     }
 }

@@ -153,9 +153,36 @@ import Testing
         if let path { #expect(error == .claimInvalid(path)) } else { #expect(error == .algorithmNotPinned) }
     }
 
+    /// The refusal names the members that Axinom's documents have, even if the server cannot enforce them.
+    @Test(arguments: [
+        (
+            #""use_native_session_ids":false"#, #""allowed_device_ids":["88888888-0000-0000-0000-000000000000"]"#,
+            "license_server.access_control.fairplay.allowed_device_ids"
+        ),
+        (
+            #""ignore_keys_in_license_request":false"#, #""ignore_keys_in_license_request":true"#,
+            "license.fairplay.ignore_keys_in_license_request"
+        ),
+        (
+            #""concurrency_mode":"BLOCK_NEW_DEVICE""#, #""concurrency_mode":"OTHER""#,
+            "license_server.access_control.concurrency_mode"
+        ),
+    ])
+    func namesWhatItCannotEnforce(text: String, replacement: String, path: String) throws {
+        let payload = try changed(text, replacement)
+        #expect(throws: EntitlementError.claimUnsupported("message.\(path)")) { try verify(payload) }
+    }
+
+    /// The older version has other members. Its number says more than they do.
+    @Test func namesTheVersionOfAnOlderMessage() throws {
+        let payload = try changed(
+            #""type":"entitlement_message","version":2"#, #""type":"entitlement_message","version":1,"keys":[]"#)
+        #expect(throws: EntitlementError.claimInvalid("message.version")) { try verify(payload) }
+    }
+
     @Test(arguments: [
         (#""ignore_keys_in_license_request":false"#, #""ignore_keys_in_license_request":true"#),
-        (#""use_native_session_ids":false"#, #""allowed_device_ids":["88888888-0000-0000-0000-000000000000"]"#),
+        (#""use_native_session_ids":false"#, #""allowed_device_id":["88888888-0000-0000-0000-000000000000"]"#),
         (#""concurrency_mode":"BLOCK_NEW_DEVICE""#, #""concurrency_mode":"OTHER""#),
         (#""user_id":"viewer-1""#, #""id":"s""#), (#""duration":3600,"#, #""durations":3600,"#),
         (#""return_license_request_info":true"#, #""return_license_request_information":true"#),

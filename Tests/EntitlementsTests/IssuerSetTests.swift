@@ -289,4 +289,116 @@ import Testing
         #expect(notes.take() == Set(TokenDialect.allCases))
         #expect(notes.take() == [])
     }
+
+    // MARK: Tokens without kid
+
+    private static let owner = try? ES256PrivateKey.generate()
+    private static let other = try? ES256PrivateKey.generate()
+
+    /// The issuer of a token without `kid`; or the code of the refusal. `name` nil leaves `iss` out.
+    private func judge(
+        _ set: IssuerSet, _ key: ES256PrivateKey, names name: String?, dialect: TokenDialect = .jwt
+    ) throws -> String {
+        let issuer = name.map { #""iss":"\#($0)","# } ?? ""
+        let claims =
+            dialect == .nagra
+            ? #""typ":"ContentAuthZ","ver":"1.0","contentRights":[{"contentId":"film"}]"#
+            : #""aud":"b","iat":1000,"rights":[{"content":"film"}]"#
+        let parts = [#"{"alg":"ES256","typ":"at+jwt"}"#, "{\(issuer)\"exp\":1060,\(claims)}"]
+        let signed = parts.map { Base64URL.encode($0.utf8) }.joined(separator: ".")
+        let signature = Base64URL.encode(try key.signature(for: Array(signed.utf8)))
+        do throws(EntitlementError) {
+            return try TokenVerifier(issuers: set).verify(Array("\(signed).\(signature)".utf8), now: 1001).issuer
+        } catch {
+            return error.code
+        }
+    }
+
+    private static func published(_ keys: (String, ES256PrivateKey)...) throws -> KeysAtURL {
+        KeysAtURL(try PublishedKeys.set(keys.map { try PublishedKeys.json($0, $1) }))
+    }
+
+    @Test(arguments: [TokenDialect.jwt, .nagra, .expressPlay])
+    func aTokenWithoutKeyIDIsGoodIfItsIssuerHasOneKey(dialect: TokenDialect) throws {
+        let (owner, other) = (try #require(Self.owner), try #require(Self.other))
+        let set = try IssuerSet([Self.fetching("owner", dialect: dialect), try Self.issuer("rest")])
+        let one = set.adding([0: try Self.published(("a", owner))])
+        #expect(try judge(one, owner, names: "owner", dialect: dialect) == "owner")
+        #expect(try judge(one, other, names: "owner", dialect: dialect) == "token_signature")
+        for name in [nil, "", "Owner", "owner/", "nobody", "rest"] {
+            let code = try judge(one, owner, names: name, dialect: dialect)
+            #expect(code == (name == "rest" ? "token_signature" : "kid_unknown"))
+        }
+        // With two keys, the token could mean either, so none is tried.
+        let two = set.adding([0: try Self.published(("a", owner), ("b", other))])
+        #expect(try judge(two, owner, names: "owner", dialect: dialect) == "kid_unknown")
+        #expect(try judge(two, other, names: "owner", dialect: dialect) == "kid_unknown")
+        #expect(try judge(set, owner, names: "owner", dialect: dialect) == "entitlement_unavailable")
+        #expect(try judge(set, owner, names: "rest", dialect: dialect) == "token_signature")
+    }
+
+    /// A key that was revoked is still one of two.
+    @Test(arguments: [(#","state":"revoked""#, "kid_revoked"), (#","exp":1000"#, "kid_revoked"), ("", "owner")])
+    func theStateOfTheOnlyKeyCounts(members: String, code: String) throws {
+        let (owner, other) = (try #require(Self.owner), try #require(Self.other))
+        let set = try IssuerSet([Self.fetching("owner")])
+        let key = try PublishedKeys.json("a", owner, members)
+        let one = set.adding([0: KeysAtURL(try PublishedKeys.set([key]))])
+        #expect(try judge(one, owner, names: "owner") == code)
+        let two = set.adding([0: KeysAtURL(try PublishedKeys.set([key, PublishedKeys.json("b", other)]))])
+        #expect(try judge(two, other, names: "owner") == "kid_unknown")
+        #expect(try judge(two, owner, names: "owner") == "kid_unknown")
+    }
+
+    /// An issuer that publishes another one's key, or its key ID, changes nothing for the other one's tokens.
+    @Test(arguments: [TokenDialect.jwt, .nagra], [true, false])
+    func anotherIssuersSetDoesNotCount(dialect: TokenDialect, isConfigured: Bool) throws {
+        let (owner, thief) = (try #require(Self.owner), try #require(Self.other))
+        let configured = VerificationKey(id: "a", es256: owner.publicKey)
+        let set = try IssuerSet([
+            Self.fetching("thief", dialect: dialect),
+            Issuer(
+                name: "owner", audience: "b", dialect: dialect, keys: isConfigured ? [configured] : [],
+                keySupply: isConfigured ? .configured : .missing),
+        ])
+        let own = isConfigured ? [:] : [1: try Self.published(("a", owner))]
+        let sets = [
+            try Self.published(("a", owner)), try Self.published(("a", thief)),
+            try Self.published(("x", owner), ("a", thief)),
+        ]
+        for published in sets {
+            let whole = set.adding(own.merging([0: published]) { $1 })
+            #expect(try judge(whole, owner, names: "owner", dialect: dialect) == "owner")
+            #expect(try judge(whole, thief, names: "owner", dialect: dialect) == "token_signature")
+            #expect(try judge(whole, owner, names: nil, dialect: dialect) == "kid_unknown")
+            #expect(try judge(whole, thief, names: nil, dialect: dialect) == "kid_unknown")
+        }
+    }
+
+    /// Entries of one name are one issuer, whose keys count together.
+    @Test func theKeysOfAllEntriesOfAnIssuerCount() throws {
+        let (owner, other) = (try #require(Self.owner), try #require(Self.other))
+        func issuer(_ dialect: TokenDialect, _ id: String, _ key: ES256PrivateKey) -> Issuer {
+            Issuer(
+                name: "owner", audience: "b", dialect: dialect,
+                keys: [VerificationKey(id: id, es256: key.publicKey)])
+        }
+        let both = try IssuerSet([issuer(.jwt, "a", owner), issuer(.nagra, "b", other)])
+        #expect(try judge(both, owner, names: "owner") == "kid_unknown")
+        // Axinom's tokens name their key in another way.
+        let axinom = try IssuerSet([issuer(.jwt, "a", owner), issuer(.axinom, "b", other)])
+        #expect(try judge(axinom, owner, names: "owner") == "owner")
+        #expect(try judge(axinom, other, names: "owner") == "token_signature")
+    }
+
+    /// The issuer may have replaced its only key, and no token tells.
+    @Test func aTokenWithoutKeyIDLeadsToAFetch() throws {
+        let (owner, other) = (try #require(Self.owner), try #require(Self.other))
+        let missing = try IssuerSet([Self.fetching("owner")])
+        let set = missing.adding([0: try Self.published(("a", owner))])
+        #expect(try judge(set, owner, names: "owner") == "owner" && set.unknownKeys.take() == [])
+        #expect(try judge(set, other, names: "owner") == "token_signature" && set.unknownKeys.take() == [.jwt])
+        #expect(try judge(missing, other, names: "owner") == "entitlement_unavailable")
+        #expect(set.unknownKeys.take() == Set(TokenDialect.allCases))
+    }
 }

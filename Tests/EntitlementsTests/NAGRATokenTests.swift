@@ -205,6 +205,41 @@ import Testing
         #expect(error?.code == "token_expired")
         #expect(throws: EntitlementError.tokenMalformed(.notThreeParts)) { try verify(good, []) }
     }
+
+    // MARK: One object
+
+    /// OpenTV's documents call `contentRights` a dictionary, and some issuers send one.
+    @Test func oneObjectIsAListOfOne() throws {
+        let single = Self.printed.replacing("[{\"contentId\"", with: "{\"contentId\"").replacing(
+            "}]}}]}", with: "}]}}}")
+        #expect(single != Self.printed && !single.contains(#""contentRights":["#))
+        #expect(try verify(single).rights == verify(Self.printed).rights)
+        #expect(try verify(single).restrictions == verify(Self.printed).restrictions)
+    }
+
+    /// It is as strict as an element of the list, and any other value is refused.
+    @Test(
+        arguments: [
+            (
+                #"{"contentId":"a","storeable":true}"#,
+                EntitlementError.claimUnsupported("contentRights.(an unknown member)")
+            ),
+            (#"{"contentId":"a","duration":0}"#, .claimInvalid("contentRights.duration")),
+            (#"{"contentId":"a","start":1750000000}"#, .claimInvalid("contentRights.start")),
+            (
+                #"{"contentId":"a","defaultUsageRules":{"digitalOnly":true}}"#,
+                .claimUnsupported("contentRights.defaultUsageRules.digitalOnly")
+            ),
+            ("{}", .claimInvalid("contentRights.contentId")),
+            (#"{"0":{"contentId":"a"}}"#, .claimUnsupported("contentRights.(an unknown member)")),
+            ("null", .claimInvalid("contentRights")), (#""a""#, .claimInvalid("contentRights")),
+            ("true", .claimInvalid("contentRights")), ("1", .claimInvalid("contentRights")),
+            (#"[[{"contentId":"a"}]]"#, .claimInvalid("contentRights")),
+        ])
+    func oneObjectIsAsStrict(rights: String, error: EntitlementError) throws {
+        let payload = #"{"typ":"ContentAuthZ","ver":"1.0","exp":\#(Self.now + 9),"contentRights":\#(rights)}"#
+        #expect(throws: error) { try verify(payload) }
+    }
 }
 
 extension Right {

@@ -118,4 +118,72 @@ import Testing
         #expect(try find(query: "token=a%zz+b")?.1 == ["a%zz+b"])
         #expect(try find(query: "%74oken=a")?.1 == ["a"])
     }
+
+    // MARK: Nearly right places
+
+    private static let jwt = "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJhIn0.c2lnbmF0dXJl"
+    /// The first letters of a sealed token.
+    private static let sealed = "AgAAAAABc2VhbGVk"
+
+    /// The place that explains why a request without a readable token was refused. `isFound` is what the finder says.
+    private func stray(
+        _ fields: (String, String)..., query: String? = nil, finder: TokenFinder = TokenFinder()
+    ) throws -> StrayToken? {
+        let found = try finder.token(in: Self.carriers(fields, query: query, body: nil))
+        let isReadable = found.map { $0.tokens.allSatisfy { (try? Token(parsing: $0)) != nil } } ?? false
+        #expect(!isReadable, "the token would be taken")
+        return finder.stray(in: fields, query: query, isFound: found != nil)
+    }
+
+    @Test(arguments: [
+        ("userToken=\(jwt)", "userToken", "UserToken"), ("Token=\(jwt)", "Token", "token"),
+        ("a=1&axdrmmessage=\(jwt)", "axdrmmessage", "AxDrmMessage"), ("access_token=\(jwt)", "access_token", nil),
+        ("jwt=\(jwt)&b", "jwt", nil), ("expressplaytoken=\(sealed)", "expressplaytoken", "ExpressPlayToken"),
+        ("auth=Bearer%20\(jwt)", "auth", nil), ("%74oken2=\(jwt)", "token2", nil),
+    ])
+    func namesAParameterThatIsNotRead(query: String, name: String, rightName: String?) throws {
+        #expect(
+            try stray(query: query)
+                == StrayToken(place: .parameter, name: name, isRead: false, isQuoted: false, rightName: rightName))
+    }
+
+    @Test(arguments: [
+        ("Authorization", "Bearer=\(jwt)", true, false), ("authorization", "Bearer:\(jwt)", true, false),
+        ("Authorization", jwt, true, false), ("Authorization", "Bearer \"\(jwt)\"", true, true),
+        ("Authorization", "Bearer Bearer \(jwt)", true, false), ("Authorization", "JWT \(jwt)", true, false),
+        ("X-AxDRM-Message", "\"\(jwt)\"", true, true), ("x-axdrm-message", "Bearer \(jwt)", true, false),
+        ("nv-authorizations", "'\(jwt)'", true, true), ("X-Own-Token", "Token \(jwt)", false, false),
+        ("X-Own-Token", "\"\(jwt)\"", false, true), ("X-Auth", "token=\(jwt)", false, false),
+    ])
+    func namesAHeaderThatIsNotReadOrNotInThisForm(name: String, value: String, isRead: Bool, isQuoted: Bool) throws {
+        #expect(
+            try stray((name, value))
+                == StrayToken(place: .header, name: name, isRead: isRead, isQuoted: isQuoted, rightName: nil))
+    }
+
+    @Test func namesAQuotedParameterThatIsRead() throws {
+        #expect(
+            try stray(query: "token=%22\(Self.jwt)%22")
+                == StrayToken(place: .parameter, name: "token", isRead: true, isQuoted: true, rightName: nil))
+        let finder = TokenFinder(ignoring: [.query])
+        #expect(try stray(query: "token=\(Self.jwt)", finder: finder)?.isRead == false)
+    }
+
+    /// A token for somebody else explains nothing, and no name is a token itself.
+    @Test func namesNothingElse() throws {
+        let long = String(repeating: "n", count: 65)
+        #expect(
+            try stray(("Cookie", "session=\(Self.jwt)"), ("Referer", "https://a.example/?token=\(Self.jwt)")) == nil)
+        #expect(try stray(("X-Trace", "eyJ.no"), (long, Self.jwt), query: "\(long)=\(Self.jwt)&token=&a=b") == nil)
+        for value in [
+            "", " ", "\"", "'\"= :", "eyJ", "\(long) \(Self.jwt)", "\(Self.jwt), \(Self.jwt)", "\(Self.jwt).",
+            "(\(Self.jwt))",
+        ] {
+            #expect(try stray(("X-Other", value)) == nil)
+        }
+        #expect(try stray(query: "\(Self.jwt)&\(Self.jwt)=1&%FF=\(Self.jwt)") == nil)
+        // A token that is read counts, and is only malformed: what else the request has does not matter.
+        #expect(
+            try stray(("Authorization", "Bearer a.b"), ("X-Other", Self.jwt), query: "userToken=\(Self.jwt)") == nil)
+    }
 }

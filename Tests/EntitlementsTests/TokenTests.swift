@@ -21,13 +21,23 @@ import Testing
         #expect(Array(token.signedBytes) == bytes.dropLast(3))
     }
 
-    @Test(arguments: ["JWT", "fps-ent+jwt"])
-    func takesTheKnownTypes(type: String) throws {
+    /// RFC 9068 issuers send "at+jwt". The type is a media type, so neither its case nor "application/" counts.
+    @Test(arguments: [
+        "JWT", "jwt", "fps-ent+jwt", "at+jwt", "AT+JWT", "application/at+jwt", "application/jwt", "JOSE", "JWS", "",
+        "text/logout+jwt", "logout", "application/application/logout+jwt",
+    ])
+    func takesTheTypesOfAccessTokensAndUnknownOnes(type: String) throws {
         _ = try Token(parsing: Self.token(header: #"{"alg":"HS256","kid":"k","typ":"\#(type)"}"#))
     }
 
-    @Test(arguments: [#""jwt""#, #""JWS""#, #""JWT ""#, "null", "1", "[\"JWT\"]", #""""#])
-    func refusesOtherTypes(type: String) {
+    /// A key may also sign tokens for other uses, with the same claims. They must not open films.
+    @Test(arguments: [
+        #""logout+jwt""#, #""dpop+jwt""#, #""secevent+jwt""#, #""Logout+JWT""#, #""application/logout+jwt""#,
+        #""APPLICATION/DPoP+jwt""#, #""logout+jwt;charset=utf-8""#, #"" logout+jwt ; a=b""#,
+        #""token-introspection+jwt""#,
+        #""oauth-authz-req+jwt""#, #""kb+jwt""#, "null", "1", "[\"JWT\"]",
+    ])
+    func refusesTypesThatNameAnotherUse(type: String) {
         #expect(throws: EntitlementError.tokenMalformed(.headerInvalid("typ"))) {
             try Token(parsing: Self.token(header: #"{"alg":"ES256","kid":"es","typ":\#(type)}"#))
         }
@@ -110,5 +120,25 @@ import Testing
         #expect(throws: EntitlementError.tokenMalformed(.tooLarge(size: 8193))) {
             try Token(parsing: Self.token(signature: longest + "A"))
         }
+    }
+
+    /// Many libraries and key services sign in DER. Such a token is told so, and not that its signature is wrong.
+    @Test func tellsASignatureInDERApart() throws {
+        func parse(_ signature: [UInt8], _ algorithm: String = "ES256") throws {
+            let header = #"{"alg":"\#(algorithm)","kid":"es"}"#
+            _ = try Token(parsing: Self.token(header: header, signature: Base64URL.encode(signature)))
+        }
+        let integer: [UInt8] = [0x02, 0x20] + [UInt8](repeating: 0x11, count: 32)
+        for size in [68, 69, 70, 71, 72] {
+            let numbers = (integer + integer + [0, 0, 0, 0]).prefix(size)
+            #expect(throws: EntitlementError.tokenMalformed(.signatureInDER)) {
+                try parse([0x30, UInt8(size)] + numbers)
+            }
+        }
+        // The same first bytes are good in a signature of 64 bytes, and say nothing with another algorithm.
+        try parse([0x30, 0x3E] + (integer + integer).prefix(62))
+        try parse([0x30, 0x44] + integer + integer, "RS256")
+        try parse([0x30, 0x45] + integer + integer)
+        for size in 0...3 { try parse([UInt8](repeating: 0x30, count: size)) }
     }
 }

@@ -43,7 +43,9 @@ import Testing
         Attempt("key id in another case", #"{"alg":"ES256","kid":"ES"}"#, .privateKey, "kid_unknown"),
         Attempt("empty key id", #"{"alg":"ES256","kid":""}"#, .privateKey, "kid_unknown"),
         Attempt("path as key id", #"{"alg":"HS256","kid":"../../dev/null"}"#, .bytes([]), "kid_unknown"),
-        Attempt("no key id", #"{"alg":"ES256"}"#, .privateKey, "kid_unknown"),
+        Attempt("no key id, forged", #"{"alg":"ES256"}"#, .strangersPrivateKey, "token_signature"),
+        Attempt("no key id, public PEM as secret", #"{"alg":"HS256"}"#, .publicKeyAsSecret, "token_signature"),
+        Attempt("no key id, no key for the algorithm", #"{"alg":"RS256"}"#, .privateKey, "kid_unknown"),
         Attempt(
             "r = s = 0", #"{"alg":"ES256","kid":"es"}"#, .bytes([UInt8](repeating: 0, count: 64)), "token_signature"),
         Attempt("r = s = n", #"{"alg":"ES256","kid":"es"}"#, .bytes(order + order), "token_signature"),
@@ -60,7 +62,7 @@ import Testing
         Attempt(
             "critical extension", #"{"alg":"ES256","kid":"es","crit":["b64"],"b64":false}"#, .privateKey,
             "token_malformed"),
-        Attempt("another type", #"{"alg":"ES256","kid":"es","typ":"at+jwt"}"#, .privateKey, "token_malformed"),
+        Attempt("another use", #"{"alg":"ES256","kid":"es","typ":"logout+jwt"}"#, .privateKey, "token_malformed"),
         Attempt("two algorithms", #"{"alg":"none","alg":"ES256","kid":"es"}"#, .privateKey, "token_malformed"),
     ]
 

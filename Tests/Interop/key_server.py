@@ -14,6 +14,7 @@ from tls_material import KeyPair, make_pair
 from token_issuers import SigningKey
 
 PATH = "/keys"
+DOCUMENT_PATH = "/.well-known/openid-configuration"
 OTHER_PATH = "/other-keys"
 
 
@@ -33,6 +34,15 @@ class KeyServer:
     @property
     def url(self) -> str:
         return f"https://localhost:{self.port}{PATH}"
+
+    @property
+    def issuer(self) -> str:
+        return f"https://localhost:{self.port}"
+
+    def describe(self, **changes: object) -> None:
+        """Publishes the issuer's OpenID document, which names the keys."""
+        document = {"issuer": self.issuer, "jwks_uri": self.url, "response_types_supported": ["code"]} | changes
+        self.documents[DOCUMENT_PATH] = json.dumps(document).encode()
 
     def publish(self, *keys: SigningKey, path: str = PATH) -> None:
         self.documents[path] = json.dumps({"keys": [key.for_verifiers for key in keys]}).encode()

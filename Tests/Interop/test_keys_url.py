@@ -23,7 +23,7 @@ from deployment import register
 from fairplay_device import tags
 from fairplay_device.credentials import read_device_credential
 from fairplay_device.spc import Device, PlaybackState, SPCOptions, device_for
-from key_server import OTHER_PATH, PATH, KeyServer, make_keys, serving
+from key_server import DOCUMENT_PATH, OTHER_PATH, PATH, KeyServer, make_keys, serving
 from licence_client import Answer, LicenceClient
 from licence_policy import ContentKey
 from own_daemon import OwnDaemon, running_daemon
@@ -47,11 +47,13 @@ class Fetching:
     def device(self) -> Device:
         return device_for(read_device_credential(self.daemon.setup / "fairplay"), 1)
 
-    def token(self, key: SigningKey, **changes: object) -> str:
+    issuer: str = ISSUER
+
+    def token(self, key: SigningKey, header: dict[str, object] | None = None, **changes: object) -> str:
         now = int(time.time())
         rights = [{"content": CONTENT, "lease": 300}]
-        claims = {"iss": ISSUER, "aud": "latchkey", "iat": now, "exp": now + 600, "sub": "viewer", "rights": rights}
-        return key.sign(claims | changes)
+        claims = {"iss": self.issuer, "aud": "latchkey", "iat": now, "exp": now + 600, "sub": "viewer", "rights": rights}
+        return key.sign(claims | changes, **(header or {}))
 
     def ask(self, token: str, state: int = tags.READY_TO_START, query: str = "") -> Answer:
         options = SPCOptions(CONTENT.encode(), playback_state=PlaybackState(1_700_000_000, state, 7))
@@ -412,6 +414,147 @@ def test_a_daemon_that_has_to_wait_for_the_server_stops(keys: KeyServer, tmp_pat
     keys.failure = key_server.slow
     with serving(keys), fetching(tmp_path, keys, keysRefresh="1s") as lab:
         assert lab.code(old) == "entitlement_unavailable"
+
+
+# --- Keys as issuers publish them -------------------------------------------------------------------------------------
+
+
+def test_entries_that_cannot_be_used_freeze_no_set(
+    keys: KeyServer, tmp_path: Path, old: SigningKey, new: SigningKey
+) -> None:
+    keys.publish(old)
+    with serving(keys), fetching(tmp_path, keys, keysRefresh="1s", keysMaximumAge="1h") as lab:
+        assert lab.code(old) == "good"
+        point = {name: value for name, value in SigningKey.make("p", "ES256").for_verifiers.items() if name != "y"}
+        other = SigningKey.make("x", "ES256").for_verifiers
+        nameless = {name: value for name, value in other.items() if name != "kid"}
+        broken = [
+            point,
+            nameless,
+            other | {"kid": 7},
+            old.for_verifiers,
+            {"kty": "oct", "kid": "short", "k": "c2hvcnQ"},
+            {"kty": "EC", "kid": "n", "crv": 1},
+            "text",
+            None,
+            {"kty": "AKP", "kid": "later", "alg": "ML-DSA-44"},
+            {},
+        ]
+        good = [old.for_verifiers, new.for_verifiers]
+        keys.documents[PATH] = json.dumps({"keys": [*broken[:3], good[0], *broken[3:], good[1]]}).encode()
+        lab.await_code(new, "good")
+        assert lab.code(old) == "good"
+        assert lab.metric(f"latchkey_issuer_keys_unusable{LABELS}") == len(broken) - 1, "a later algorithm is no fault"
+        assert lab.metric(f"latchkey_issuer_keys{LABELS}") == 2
+        fetched = lab.fetches("unchanged")
+        await_true(lambda: lab.fetches("unchanged") > fetched + 1, "the set is fetched again")
+        (logged,) = lab.events("issuer_keys_unusable")
+        assert logged["keys"] == len(broken) - 1 and "keys[0]" in logged["cause"]
+
+        # In a file, the operator can mend the first such entry, which is named.
+        file = lab.daemon.setup / "secrets" / "published.json"
+        file.write_bytes(json.dumps({"keys": [good[1], nameless]}).encode())
+        fields = {"issuer": "https://files.example", "keysURL": None, "keysHosts": None, "keysAuthorities": None}
+        write_issuer(lab.daemon.setup, keys, fields | {"keysFile": "secrets/published.json"})
+        checked = run_tool(lab, "--check", program="latchkeyd")
+        assert checked.returncode != 0 and "keys[1]" in checked.stderr and "kid" in checked.stderr, checked
+        file.write_bytes(json.dumps({"keys": [good[1]]}).encode())
+        file.chmod(0o644)
+        checked = run_tool(lab, "--check", program="latchkeyd")
+        assert checked.returncode == 0, "public keys are no secret"
+
+
+def test_a_token_without_kid_is_for_the_only_key_of_its_issuer(
+    keys: KeyServer, tmp_path: Path, old: SigningKey
+) -> None:
+    keys.publish(old)
+    nameless = {"kid": None, "typ": "at+jwt"}
+    other = SigningKey.make("other", "ES256")
+    with serving(keys), fetching(tmp_path, keys) as lab:
+        assert lab.ask(lab.token(old, nameless)).status == 200
+        assert lab.ask(lab.token(old, nameless, iss="https://other.example")).code == "kid_unknown"
+        # The issuer has replaced its only key.
+        keys.publish(other)
+        assert lab.ask(lab.token(other, nameless)).code == "token_signature"
+        await_true(lambda: lab.ask(lab.token(other, nameless)).status == 200, "the new key is fetched")
+        assert lab.ask(lab.token(old, nameless)).code == "token_signature"
+
+
+# --- Discovery --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def discovering(folder: Path, keys: KeyServer, **changes: object) -> Iterator[Fetching]:
+    """Runs a daemon that finds the keys by the issuer's OpenID document."""
+    fields = {"issuer": keys.issuer, "keysURL": None, "discover": True, "keysRefresh": "1s", "keysMaximumAge": "1h"}
+    with fetching(folder, keys, **(fields | changes)) as lab:
+        lab.issuer = keys.issuer
+        yield lab
+
+
+def test_finds_the_keys_by_the_issuers_document(
+    keys: KeyServer, tmp_path: Path, old: SigningKey, new: SigningKey
+) -> None:
+    keys.publish(old)
+    with serving(keys):
+        keys.describe()
+        with discovering(tmp_path, keys) as lab:
+            assert lab.code(old) == "good"
+            assert keys.requests[:2] == [(DOCUMENT_PATH, None), (PATH, None)]
+            checked = run_tool(lab, "--check", program="latchkeyd")
+            assert checked.returncode == 0 and f"{keys.issuer}{DOCUMENT_PATH}" in checked.stderr, checked
+            # The keys move. The old ones are left behind.
+            keys.publish(new, path=OTHER_PATH)
+            keys.describe(jwks_uri=f"{keys.issuer}{OTHER_PATH}")
+            lab.await_code(new, "good")
+            assert lab.code(old) == "kid_unknown"
+            assert lab.events("issuer_keys_fetched")[-1]["url"] == f"{keys.issuer}{OTHER_PATH}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause"),
+    [
+        ({"issuer": "https://attacker.example"}, "issuer"),
+        ({"issuer": None}, "issuer"),
+        ({"jwks_uri": "http://localhost/keys"}, "jwks_uri"),
+        ({"jwks_uri": None}, "jwks_uri"),
+        # The server listens there too, but the configuration lets no request go to this host.
+        ({"jwks_uri": "https://127.0.0.1:PORT/other-keys"}, "address"),
+        ({"jwks_uri": "https://localhost:PORT/no-keys"}, "404"),
+    ],
+)
+def test_a_document_that_leads_elsewhere_changes_nothing(
+    keys: KeyServer, tmp_path: Path, old: SigningKey, new: SigningKey, changes: dict[str, str | None], cause: str
+) -> None:
+    keys.publish(old)
+    keys.publish(new, path=OTHER_PATH)
+    with serving(keys):
+        keys.describe()
+        with discovering(tmp_path, keys) as lab:
+            assert lab.code(old) == "good"
+            port = str(keys.port)
+            keys.describe(**{name: value and value.replace("PORT", port) for name, value in changes.items()})
+            await_true(lambda: bool(lab.events("issuer_keys_failed")), "a fetch has failed")
+            assert lab.code(old) == "good" and lab.code(new) == "kid_unknown"
+            (failed,) = lab.events("issuer_keys_failed")
+            assert cause in failed["cause"] and "attacker" not in failed["cause"], failed
+            assert OTHER_PATH not in {path for path, _ in keys.requests}
+            keys.describe()
+            await_true(lambda: bool(lab.events("issuer_keys_fetched_again")), "the keys are confirmed again")
+
+
+def test_a_document_of_another_issuer_brings_no_keys_at_the_start(
+    keys: KeyServer, tmp_path: Path, old: SigningKey
+) -> None:
+    keys.publish(old)
+    with serving(keys):
+        keys.describe(issuer=f"{keys.issuer}/")
+        with discovering(tmp_path, keys) as lab:
+            answer = lab.ask(lab.token(old))
+            assert (answer.status, answer.code) == (503, "entitlement_unavailable")
+            assert {path for path, _ in keys.requests} == {DOCUMENT_PATH}
+            keys.describe()
+            lab.await_code(old, "good")
 
 
 def run_tool(lab: Fetching, *arguments: str, program: str = "latchkey") -> subprocess.CompletedProcess[str]:

@@ -463,6 +463,28 @@ def test_a_licence_to_keep_needs_no_other_url(app: App, capabilities: int) -> No
     assert Player(app, duration=900).acquire(capabilities).terms == Streaming(lease=900)
 
 
+@pytest.mark.parametrize("is_list", [True, False])
+@pytest.mark.parametrize("limit", ["duration", "end", "both"])
+def test_the_end_of_a_licence_to_keep_is_one_and_not_split(app: App, limit: str, is_list: bool) -> None:
+    """The app reads the end in its own token. Some issuers write `contentRights` as one object."""
+    now = time.time()
+    right = {"duration": 9_000, "end": in_utc(now + 7_000)}
+    own = {"contentId": ISSUERS.content, "storable": True} | (right if limit == "both" else {limit: right[limit]})
+    claims = ISSUERS.nagra_claims(contentRights=[own] if is_list else own, device={"accountId": app.account})
+    player = Player(app)
+    player.token = ISSUERS.nagra.sign(claims)
+    ckc = player._acquire(player.token, app.spc(capabilities=tags.CAPABILITY_OFFLINE_KEY), "")
+    seconds = 9_000 if limit == "duration" else 7_000
+    assert isinstance(ckc.terms, Persistent) and abs(ckc.terms.storage - seconds) <= 2, ckc.terms
+    assert abs(player.end_by_licence_information() - now - seconds) <= 2
+
+
+def test_a_right_that_starts_in_a_day_is_not_kept_waiting_for_hours(app: App) -> None:
+    answer = app.ask(app.spc(), app.content_token(start=in_utc(time.time() + 86_400)))
+    assert (answer.status, answer.code) == (403, "right_not_started")
+    assert 86_390 <= int(answer.header("Retry-After") or 0) <= 86_431
+
+
 def explained(app: App, spc: bytes, token: str) -> dict[str, object]:
     """The output of `latchkey token explain` for a request without `?offline=`."""
     folder = app.daemon.setup

@@ -575,6 +575,30 @@ def keys_url(lab: Lab) -> None:
         await_true(lambda: code() == "entitlement_unavailable")
 
 
+@shows("entitlement.issuers[].discover")
+def discover(lab: Lab) -> None:
+    lab.made["found"] = SigningKey.make("portal-6", "ES256")
+    keys = make_keys(lab.setup / "tls" / "issuer-keys")
+    keys.publish(lab.made["found"])
+
+    def code() -> str:
+        return lab.code(lab.token("found", iss=keys.issuer))
+
+    with serving(keys):
+        keys.describe()
+        assert code() == "kid_unknown"
+        lab.change(
+            {
+                f"{ISSUER}.issuer": keys.issuer,
+                f"{ISSUER}.keysFile": None,
+                f"{ISSUER}.discover": True,
+                f"{ISSUER}.keysHosts": ["localhost"],
+                f"{ISSUER}.keysAuthorities": str(keys.authority.certificate_file),
+            }
+        )
+        assert code() == "good"
+
+
 changes(
     "entitlement.issuers[].maximumLife",
     lambda lab: lab.code(lab.token(exp=int(time.time()) + 7200)) == "good",

@@ -78,6 +78,49 @@ def fresh() -> list[TokenCase]:
     return all_cases(ISSUERS)
 
 
+# --- Nearly right places ----------------------------------------------------------------------------------------------
+
+# Header fields and a query with a token, the code, the place that the refusal names, and words of its hint.
+NEARLY = [
+    ({}, "userToken=TOKEN", "token_missing", ("parameter", "userToken"), "UserToken"),
+    ({}, "Token=TOKEN", "token_missing", ("parameter", "Token"), "parameter token"),
+    ({}, "access_token=TOKEN", "token_missing", ("parameter", "access_token"), "Authorization"),
+    ({}, "axdrmmessage=TOKEN", "token_missing", ("parameter", "axdrmmessage"), "AxDrmMessage"),
+    ({}, "token=%22TOKEN%22", "token_malformed", ("parameter", "token"), "without quotes"),
+    ({"Authorization": "Bearer=TOKEN"}, "", "token_missing", ("header", "Authorization"), "Bearer"),
+    ({"Authorization": "TOKEN"}, "", "token_missing", ("header", "Authorization"), "Bearer"),
+    ({"Authorization": 'Bearer "TOKEN"'}, "", "token_malformed", ("header", "Authorization"), "without quotes"),
+    ({"X-AxDRM-Message": '"TOKEN"'}, "", "token_malformed", ("header", "X-AxDRM-Message"), "without quotes"),
+    ({"x-dt-auth-token": "Bearer TOKEN"}, "", "token_malformed", ("header", "x-dt-auth-token"), "Authorization"),
+    ({"X-Own": "TOKEN"}, "", "token_missing", ("header", "X-Own"), "entitlement.tokenHeaders"),
+    ({"Cookie": "session=TOKEN"}, "", "token_missing", None, "Authorization"),
+    ({"Referer": "https://a.example/?token=TOKEN"}, "", "token_missing", None, "Authorization"),
+]
+
+
+@pytest.mark.parametrize(("fields", "query", "code", "place", "hint"), NEARLY)
+def test_a_token_in_a_nearly_right_place_is_named_and_not_taken(
+    daemon: OwnDaemon,
+    client: LicenceClient,
+    message: bytes,
+    fields: dict[str, str],
+    query: str,
+    code: str,
+    place: tuple[str, str] | None,
+    hint: str,
+) -> None:
+    token = ISSUERS.native["ES256"].sign(ISSUERS.claims())
+    headers = {name: value.replace("TOKEN", token) for name, value in fields.items()}
+    path = "/fps/license" + (f"?{query.replace('TOKEN', token)}" if query else "")
+    answer = client.send("POST", path, message, {"Content-Type": "application/octet-stream"} | headers)
+    assert (answer.status, answer.code) == (401, code), answer.body
+    named = [(word, answer.problem[word]) for word in ("header", "parameter") if word in answer.problem]
+    assert named == ([place] if place else [])
+    assert hint in str(answer.problem["hint"])
+    for part in token.split("."):
+        assert part.encode() not in answer.body and part not in daemon.log.read_text()
+
+
 @pytest.mark.last
 def test_a_reload_puts_new_keys_in_force(daemon: OwnDaemon, client: LicenceClient, message: bytes) -> None:
     """A verified and cached token is refused after its key was revoked, and a new key is valid immediately."""

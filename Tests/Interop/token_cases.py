@@ -10,6 +10,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+
 import tokens
 from token_issuers import ALGORITHMS, LEEWAY_SECONDS, LIFE_SECONDS, Issuers, SigningKey
 from workbench import Outcome
@@ -74,8 +76,11 @@ def _forgeries(issuers: Issuers, key: SigningKey) -> Iterator[Row]:
     yield "good, by jwcrypto", key.sign_with_jwcrypto(claims), GOOD
     yield "no typ", key.sign(claims, typ=None), GOOD
     yield "typ of our own", key.sign(claims, typ="fps-ent+jwt"), GOOD
-    yield "typ of another purpose", key.sign(claims, typ="at+jwt"), MALFORMED
-    yield "typ in lower case", key.sign(claims, typ="jwt"), MALFORMED
+    for name in ("at+jwt", "application/at+jwt", "jwt", "application/jwt", "AT+JWT"):
+        yield f"typ {name}", key.sign(claims, typ=name), GOOD
+    for name in ("logout+jwt", "application/logout+jwt", "DPoP+JWT", "secevent+jwt"):
+        yield f"typ {name}, for another use", key.sign(claims, typ=name), MALFORMED
+    yield "typ as a number", key.sign(claims, typ=1), MALFORMED
     for name in ("none", "None", "NONE", "nOnE"):
         yield f"alg {name}", tokens.signing_input({"alg": name, "kid": key.kid}, claims) + ".", ALGORITHM
     yield "alg none, properly signed", key.sign(claims, alg="none"), ALGORITHM
@@ -87,6 +92,10 @@ def _forgeries(issuers: Issuers, key: SigningKey) -> Iterator[Row]:
         yield f"alg {other.algorithm}, own signature", key.sign(claims, alg=other.algorithm), ALGORITHM
         yield f"alg and signature of {other.algorithm}", other.sign(claims, kid=key.kid), ALGORITHM
         yield f"kid of the {other.algorithm} key", key.sign(claims, kid=other.kid), ALGORITHM
+    if key.algorithm == "ES256":
+        raw = tokens.decode(signature)
+        numbers = (int.from_bytes(raw[:32], "big"), int.from_bytes(raw[32:], "big"))
+        yield "signature in DER", f"{text}.{tokens.encode(encode_dss_signature(*numbers))}", MALFORMED
     yield "empty signature", text + ".", SIGNATURE
     yield "signature cut by a byte", f"{text}.{tokens.encode(tokens.decode(signature)[:-1])}", SIGNATURE
     yield "signature and a byte", f"{text}.{tokens.encode(tokens.decode(signature) + bytes(1))}", SIGNATURE
@@ -99,7 +108,7 @@ def _forgeries(issuers: Issuers, key: SigningKey) -> Iterator[Row]:
     yield "kid in another case", key.sign(claims, kid=key.kid.upper()), UNKNOWN
     yield "kid as a path", key.sign(claims, kid="../../../dev/null"), UNKNOWN
     yield "empty kid", key.sign(claims, kid=""), UNKNOWN
-    yield "no kid", key.sign(claims, kid=None), UNKNOWN
+    yield "no kid, and an issuer with several keys", key.sign(claims, kid=None), UNKNOWN
     yield "kid as a number", key.sign(claims, kid=1), MALFORMED
     yield "crit", key.sign(claims, crit=["exp"]), MALFORMED
     yield "jku", key.sign(claims, jku="https://attacker.example/keys"), MALFORMED
@@ -272,7 +281,15 @@ def _nagra(issuers: Issuers) -> Iterator[Row]:
         return sign(contentRights=[{"contentId": issuers.content} | members])
 
     yield "good", sign(), GOOD
-    yield "without kid", key.sign(issuers.nagra_claims(), kid=None), UNKNOWN
+    yield "without kid and iss", key.sign(issuers.nagra_claims(), kid=None), UNKNOWN
+    yield "without kid, of an issuer with one key", key.sign(issuers.nagra_claims(iss="nagra"), kid=None), GOOD
+    yield "without kid, of an issuer with several keys", key.sign(
+        issuers.nagra_claims(iss=issuers.ISSUER), kid=None), UNKNOWN
+    yield "without kid, of no issuer", key.sign(issuers.nagra_claims(iss="Nagra"), kid=None), UNKNOWN
+    yield "without kid, by another key", issuers.native["HS256"].sign(
+        issuers.nagra_claims(iss="nagra"), kid=None), SIGNATURE
+    yield "without kid, with another algorithm", issuers.native["ES256"].sign(
+        issuers.nagra_claims(iss="nagra"), kid=None), UNKNOWN
     yield "alg none", tokens.signing_input({"alg": "none", "kid": key.kid}, issuers.nagra_claims()) + ".", ALGORITHM
     yield "another key", issuers.native["HS256"].sign(issuers.nagra_claims(), kid=key.kid), SIGNATURE
     yield "an altered signature", tokens.with_altered_signature(sign()), SIGNATURE
@@ -288,7 +305,11 @@ def _nagra(issuers: Issuers) -> Iterator[Row]:
     yield "no type", sign(typ=None), SCHEMA
     yield "another version", sign(ver="2.0"), SCHEMA
     yield "no rights", sign(contentRights=None), SCHEMA
-    yield "rights as one object", sign(contentRights={"contentId": issuers.content}), SCHEMA
+    yield "rights as one object", sign(contentRights={"contentId": issuers.content}), GOOD
+    yield "another content as one object", sign(contentRights={"contentId": "other"}), OTHER_CONTENT
+    yield "one object that is misspelt", sign(contentRights={"contentId": issuers.content, "storeable": True}), SCHEMA
+    yield "rights as a text", sign(contentRights=issuers.content), SCHEMA
+    yield "rights as a list of lists", sign(contentRights=[[{"contentId": issuers.content}]]), SCHEMA
     yield "another content", sign(contentRights=[{"contentId": "other"}]), OTHER_CONTENT
     yield "keys by name", sign(contentRights=[{"contentId": "x", "defaultKcIds": [issuers.key_id]}]), GOOD
     yield "within its times", right(start="2021-05-22T09:30:52.563Z", end="2091-06-01T16:28:05.267Z"), GOOD

@@ -494,7 +494,8 @@ extension BrokenConfiguration.Kind {
         case .noneOf(let names): self = .noneOf(names)
         case .file, .notASecret, .notACertificate, .severalCertificates, .notACertificateBundle, .notAPrivateKey,
             .passphraseMissing, .passphraseWrong, .notAPassphrase, .passphraseUnneeded, .wrongKeySize, .keyMismatch,
-            .sameCertificate, .testCredentialForbidden, .notALibrary, .unknownUser, .notAVerificationKey, .issuer,
+            .sameCertificate, .testCredentialForbidden, .notALibrary, .unknownUser, .notAVerificationKey,
+            .privateKeyForVerifying, .issuer,
             .notAnAdminToken, .sealingKeyMissing, .notADatabasePassword, .cryptography, .tls, .plaintextBeyondLoopback,
             .developmentMaterialBeyondLoopback, .adminTokenMissing, .severalRecipients, .keySizeOutOfRange,
             .secretIsAToken, .wrongCertificateCount, .notJSON:

@@ -49,6 +49,8 @@ import Testing
                 keys: [{ kid: "1", algorithm: "A256GCM", key: "secrets/sealing" }] },
               { issuer: "fetched", keysURL: "https://portal.internal/keys", keysHosts: ["portal.internal"],
                 keysAuthorities: "tls/portal-ca.pem" },
+              { issuer: "https://accounts.example", discover: true,
+                keys: [{ kid: "k2", algorithm: "ES256", key: "secrets/token.pem" }] },
             ],
             ignoredSources: ["query"], tokenHeaders: ["x-token"], countryField: "x-country",
             profiles: { "HD.1": { lease: "5m", tracks: { HD: { hdcp: "type1" } } } },
@@ -152,7 +154,8 @@ import Testing
         #expect(
             Set(unchanged) == [
                 "listeners.admin[0].proxyProtocol", "entitlement.issuers[1].dialect", "expressPlay.customers[0].name",
-                "expressPlay.sees.customer",
+                "expressPlay.sees.customer", "entitlement.issuers[0].discover", "entitlement.issuers[1].discover",
+                "entitlement.issuers[2].discover",
             ])
     }
 

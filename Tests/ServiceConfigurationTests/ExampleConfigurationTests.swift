@@ -103,7 +103,8 @@ import Testing
     @Test(arguments: [
         "certificateBundle", "privateKeyPassphrase", "sdk", "certificates", "module", "library", "data", "workers",
         "callDeadline", "processorTime", "memoryLimit", "user", "fixedDASk", "keysFile", "keysURL",
-        "keysHosts", "keysAuthorities", "keysRefresh", "keysMaximumAge", "until", "password", "ledger", "onStoreOutage",
+        "discover", "keysHosts", "keysAuthorities", "keysRefresh", "keysMaximumAge", "until", "password", "ledger",
+        "onStoreOutage",
         "admitInOutage",
     ])
     func itShowsEveryAlternative(name: String) throws {

@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func needsAKeyThatSeals() throws {
-        let signing = #"kid: "k1", algorithm: "ES256", key: "secrets/token-signing-key.pem""#
+        let signing = #"kid: "k1", algorithm: "ES256", key: "secrets/token-verification-key.pem""#
         for key in [signing, Self.sealingKey + #", state: "next""#] {
             let problems = folder.problems(text("customers: [{ \(Self.customer) }]", key: key))
             #expect(problems.map(\.path) == ["expressPlay.customers[0].issuer"])

@@ -113,4 +113,128 @@ import Testing
         #expect(other.isSame(as: source) && !other.isReached(like: source))
         #expect(throws: (any Error).self) { try folder.load(Self.text(Self.url + #", keysAuthorities: "no""#)) }
     }
+
+    // MARK: Discovery
+
+    private static func discovering(_ issuer: String, _ fields: String = "") -> String {
+        ConfigurationText.make(issuer: #"issuer: "\#(issuer)", discover: true\#(fields)"#)
+            .replacing(", keys: [{ \(ConfigurationText.key) }]", with: "")
+    }
+
+    @Test(arguments: [
+        ("https://portal.example", "https://portal.example/.well-known/openid-configuration"),
+        ("https://portal.example/", "https://portal.example/.well-known/openid-configuration"),
+        ("https://portal.example/tenant/v2.0", "https://portal.example/tenant/v2.0/.well-known/openid-configuration"),
+        ("https://portal.example:8443", "https://portal.example:8443/.well-known/openid-configuration"),
+    ])
+    func findsTheDocumentByTheNameOfTheIssuer(issuer: String, url: String) throws {
+        let loaded = try ConfigurationFolder().load(Self.discovering(issuer))
+        let source = try #require(loaded.keySources.first)
+        #expect(source.calls.url == url && source.discoveryHosts == [] && source.issuer == issuer)
+        #expect(source.description.contains("finds and fetches keys of \(issuer) from \(url) (public addresses only)"))
+    }
+
+    @Test(arguments: [
+        "portal", "http://portal.example", "https://portal.example?tenant=1", "https://portal.example#a",
+        "https://user@portal.example", "http://127.0.0.1:8000", "https://",
+    ])
+    func refusesNamesThatLeadToNoDocument(issuer: String) {
+        #expect(
+            ConfigurationText.problems(Self.discovering(issuer)).map(\.path) == ["entitlement.issuers[0].discover"])
+    }
+
+    @Test func aDocumentWithoutEncryptionIsForNamedLoopbackHosts() throws {
+        let text = Self.discovering("http://127.0.0.1:8000", #", keysHosts: ["127.0.0.1"]"#)
+        #expect(try ConfigurationFolder().load(text).keySources.first?.calls.reach == .loopback)
+    }
+
+    @Test func discoveryTakesThePlaceOfOtherSets() throws {
+        for other in [#"keysURL: "https://portal.example/keys""#, #"keysFile: "secrets/keys.json""#] {
+            let text = Self.discovering("https://portal.example", ", \(other)")
+            #expect(ConfigurationText.problems(text).map(\.path) == ["entitlement.issuers[0].discover"])
+        }
+        #expect(problems("discover: false") == ["entitlement.issuers[0].keys"])
+        #expect(
+            problems(#"discover: false, keysRefresh: "1m""#, hasKeys: true) == ["entitlement.issuers[0].keysRefresh"])
+        let folder = try ConfigurationFolder()
+        let url = "https://portal.example/.well-known/openid-configuration"
+        let found = try #require(try folder.load(Self.discovering("https://portal.example")).keySources.first)
+        let fetched = try #require(try folder.load(Self.text(#"keysURL: "\#(url)""#)).keySources.first)
+        #expect(found.calls.url == fetched.calls.url && !found.isSame(as: fetched))
+    }
+
+    private static let issuer = "https://portal.example/tenant"
+
+    /// What the document `issuer`, `jwks_uri` leads to, for an issuer with these internal hosts.
+    private func keys(
+        _ document: String, of issuer: String = issuer, hosts: String = "[]"
+    ) throws -> Result<HTTPCallSettings, KeyDiscoveryError> {
+        let loaded = try ConfigurationFolder().load(Self.discovering(issuer, ", keysHosts: \(hosts)"))
+        let source = try #require(loaded.keySources.first)
+        return Result { () throws(KeyDiscoveryError) in try source.keys(namedBy: Array(document.utf8)) }
+    }
+
+    private func keys(
+        at uri: String, of issuer: String = issuer, hosts: String = "[]"
+    ) throws -> Result<HTTPCallSettings, KeyDiscoveryError> {
+        try keys(#"{"issuer":"\#(issuer)","jwks_uri":"\#(uri)","claims_supported":["sub"]}"#, of: issuer, hosts: hosts)
+    }
+
+    /// Large issuers have their keys on another host. It has the addresses that the configuration allows it.
+    @Test func theKeysMayBeOnAnotherHost() throws {
+        let keys = try keys(at: "https://keys.example/v3?p=1").get()
+        #expect(keys.url == "https://keys.example/v3?p=1" && keys.reach == .publicAddresses)
+        #expect(keys.timeout == .seconds(5) && keys.callMaximum == 1 && keys.answerSizeMaximum == 64 * 1024)
+        let named = try self.keys(at: "https://keys.internal/v3", hosts: #"["keys.internal"]"#).get()
+        #expect(named.reach == .anyAddress)
+    }
+
+    /// A document of another issuer would bring keys that this one does not have.
+    @Test(arguments: [
+        "https://portal.example", "https://portal.example/tenant/", "https://PORTAL.example/tenant",
+        "https://portal.example/%74enant", "https://attacker.example", "",
+    ])
+    func aDocumentOfAnotherIssuerIsRefused(name: String) throws {
+        let document = #"{"issuer":"\#(name)","jwks_uri":"https://portal.example/keys"}"#
+        guard case .failure(.otherIssuer) = try keys(document) else {
+            Issue.record("the document of \(name) was taken")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        "http://portal.example/keys", "http://127.0.0.1/keys", "file:///etc/passwd", "//portal.example/keys", "/keys",
+        "https://user@portal.example/keys", "https://portal.example/keys#a", "", "gopher://portal.example/",
+    ])
+    func anAddressWithoutTLSIsRefused(uri: String) throws {
+        guard case .failure(.uriRefused) = try keys(at: uri, hosts: #"["127.0.0.1", "portal.example"]"#) else {
+            Issue.record("\(uri) was taken")
+            return
+        }
+    }
+
+    /// Only a document that itself came from this machine without TLS may name such keys.
+    @Test func aDocumentFromThisMachineMayNameKeysOnIt() throws {
+        let (local, hosts) = ("http://127.0.0.1:8000", #"["127.0.0.1"]"#)
+        #expect(try keys(at: "http://127.0.0.1:8000/keys", of: local, hosts: hosts).get().reach == .loopback)
+        #expect(try keys(at: "https://keys.example/keys", of: local, hosts: hosts).get().reach == .publicAddresses)
+        guard case .failure(.uriRefused) = try keys(at: "http://keys.example/", of: local, hosts: hosts) else {
+            Issue.record("the keys of another machine need TLS")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        ("", KeyDiscoveryError.notAnObject), ("[]", .notAnObject), ("<html>", .notAnObject), ("{}", .otherIssuer),
+        (#"{"issuer":1}"#, .otherIssuer), (#"{"issuer":"https://portal.example/tenant"}"#, .uriRefused),
+        (#"{"issuer":"https://portal.example/tenant","jwks_uri":1}"#, .uriRefused),
+        (#"{"issuer":"https://attacker.example","issuer":"https://portal.example/tenant"}"#, .notAnObject),
+    ])
+    func otherDocumentsLeadNowhere(document: String, error: KeyDiscoveryError) throws {
+        guard case .failure(error) = try keys(document) else {
+            Issue.record("\(document) was taken")
+            return
+        }
+        #expect(!"\(error)".contains("attacker"))
+    }
 }

@@ -76,18 +76,15 @@ import Testing
         #expect(loaded.credentials.credentials.map(\.keys.count) == [1])
     }
 
-    @Test func verifiesTokensOfAPublicAPrivateAndASharedKey() throws {
-        try folder.write("secrets/public.pem", material.tokenKey.publicKey.publicPEM(), mode: 0o644)
+    @Test func verifiesTokensOfAPublicAndASharedKey() throws {
         try folder.write("secrets/shared", String(repeating: "k", count: 32) + "\n")
         let key = """
-            kid: "private", algorithm: "ES256", key: "secrets/token-signing-key.pem" },
-            { kid: "public", algorithm: "ES256", key: "secrets/public.pem" },
+            kid: "public", algorithm: "ES256", key: "secrets/token-verification-key.pem" },
             { kid: "shared", algorithm: "HS256", key: "secrets/shared"
             """
         let verifier = TokenVerifier(issuers: try folder.load(ConfigurationText.make(key: key)).issuers)
         let shared = SecretBytes(copying: [UInt8](repeating: UInt8(ascii: "k"), count: 32))
         let minters = [
-            TokenMinter(keyID: "private", es256: material.tokenKey),
             TokenMinter(keyID: "public", es256: material.tokenKey),
             try TokenMinter(keyID: "shared", hs256: shared),
         ]
@@ -237,7 +234,7 @@ import Testing
 
     @Test(arguments: [
         "fairplay/private-key-1024.pem", "fairplay/application-secret.hex", "secrets/key-encryption-key",
-        "secrets/ledger-key", "secrets/pseudonym-key", "secrets/token-signing-key.pem",
+        "secrets/ledger-key", "secrets/pseudonym-key",
     ])
     func secretsThatOthersMayReadAreRefused(name: String) throws {
         let path = folder.path + "/" + name
@@ -264,10 +261,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("ES256", "fairplay/private-key-2048.pem", ConfigurationFault.notAVerificationKey(.es256)),
-        ("ES256", "secrets/admin-token", .notAVerificationKey(.es256)),
-        ("EdDSA", "secrets/token-signing-key.pem", .notAVerificationKey(.edDSA)),
-        ("RS256", "fairplay/private-key-1024.pem", .notAVerificationKey(.rs256)),
+        ("ES256", "secrets/admin-token", ConfigurationFault.notAVerificationKey(.es256)),
+        ("EdDSA", "secrets/token-verification-key.pem", .notAVerificationKey(.edDSA)),
+        ("RS256", "secrets/token-verification-key.pem", .notAVerificationKey(.rs256)),
+        ("RS256", "fairplay/certificate-2048.der", .notAVerificationKey(.rs256)),
         ("HS256", "secrets/token-signing-key.pem", .issuer(.secretIsAPublicKey)),
         ("HS256", "short", .issuer(.secretTooShort(size: 5))),
     ])
@@ -277,11 +274,31 @@ import Testing
         #expect(faults(text) == ["entitlement.issuers[0].keys[0].key": fault])
     }
 
+    /// A public key is no secret, so its permissions do not matter, whatever else is wrong with it. A private key is a
+    /// fault, although no other user can read it.
+    @Test(arguments: [0o600, 0o644])
+    func aPrivateKeyIsNotForVerifying(mode: Int) throws {
+        let ed25519 = try Ed25519PrivateKey.generate().privatePEM().revealed()
+        let keys = [
+            ("ES256", try material.tokenKey.privatePEM().revealed()), ("EdDSA", ed25519),
+            ("RS256", try material.key2048.privatePEM().revealed()), ("ES256", ed25519),
+            ("RS256", try material.key1024.privatePEM().revealed()),
+        ]
+        for (algorithm, key) in keys {
+            try folder.write("key.pem", key, mode: mode)
+            let text = ConfigurationText.make(key: #"kid: "k1", algorithm: "\#(algorithm)", key: "key.pem""#)
+            #expect(faults(text) == ["entitlement.issuers[0].keys[0].key": .privateKeyForVerifying])
+        }
+        try folder.write("key.pem", "no key", mode: mode)
+        let text = ConfigurationText.make(key: #"kid: "k1", algorithm: "ES256", key: "key.pem""#)
+        #expect(faults(text) == ["entitlement.issuers[0].keys[0].key": .notAVerificationKey(.es256)])
+    }
+
     @Test func everyProblemIsReportedWithItsLine() throws {
         try folder.write("fairplay/certificate-1024.der", "broken")
         try folder.write("fairplay/private-key-2048.pem", "broken")
         try folder.write("secrets/key-encryption-key", "broken")
-        try folder.write("secrets/token-signing-key.pem", "broken")
+        try folder.write("secrets/token-verification-key.pem", "broken")
         let text = ConfigurationText.make(
             rest:
                 #"keys: { keyEncryptionKey: "secrets/key-encryption-key" }, listeners: { admin: [{ address: "127.0.0.1:1", tokenFile: "x" }] }"#
@@ -297,7 +314,7 @@ import Testing
     @Test func noMessageHoldsAPartOfASecret() throws {
         try folder.write("fairplay/application-secret.hex", "s3cr3t")
         try folder.write("secrets/key-encryption-key", "s3cr3t")
-        try folder.write("secrets/token-signing-key.pem", "s3cr3t")
+        try folder.write("secrets/token-verification-key.pem", "s3cr3t")
         let error = ConfigurationError.invalid(path: "c", folder.problems(ConfigurationText.make()))
         #expect(error.problems.count == 3)
         #expect(!error.description.contains("s3cr3t") && !"\(error.problems)".contains("s3cr3t"))

@@ -33,12 +33,11 @@ import Testing
                 "fairplay.credentials[0].privateKey1024", "fairplay.credentials[0].privateKey2048",
                 "fairplay.credentials[0].applicationSecret", "keys.keyEncryptionKey", "ledger.key",
                 "ledger.pseudonymKey", "entitlement.sessions.key", "entitlement.sessions.retiredKeys",
-                // The file holds the private half too.
-                "entitlement.issuers[0].keys[0].key",
             ])
         #expect(
             Set(files.filter { !$0.isSecret }.map(\.field)) == [
                 "fairplay.credentials[0].certificate1024", "fairplay.credentials[0].certificate2048",
+                "entitlement.issuers[0].keys[0].key",
             ])
         let retired = files.filter { $0.field == "entitlement.sessions.retiredKeys" }
         #expect(retired.map(\.ordinal) == [0, 1])

@@ -42,6 +42,7 @@ package final class ConfigurationFolder: Sendable {
         try write("secrets/pseudonym-key", String(repeating: "7c", count: 32) + "\n")
         try write("secrets/session-key", String(repeating: "8d", count: 32) + "\n")
         try write("secrets/token-signing-key.pem", material.tokenKey.privatePEM().revealed())
+        try write("secrets/token-verification-key.pem", material.tokenKey.publicKey.publicPEM(), mode: 0o644)
         try write("secrets/admin-token", "0123456789abcdef0123456789abcdef\n")
     }
 
@@ -71,7 +72,7 @@ package enum ConfigurationText {
         certificate2048: "fairplay/certificate-2048.der", privateKey2048: "fairplay/private-key-2048.pem", \
         applicationSecret: "fairplay/application-secret.hex"
         """
-    package static let key = #"kid: "k1", algorithm: "ES256", key: "secrets/token-signing-key.pem""#
+    package static let key = #"kid: "k1", algorithm: "ES256", key: "secrets/token-verification-key.pem""#
     package static let issuer = #"issuer: "https://portal.example""#
 
     /// Returns a configuration. Line 2 has a credential, line 3 other fields of `fairplay`, line 4 an issuer, line 5

@@ -33,11 +33,11 @@ extension Claims {
         try claims.refuseStrangers(to: Self.envelopeVocabulary)
         guard claims["version"]?.number?.signed == 1 else { throw claims.invalid("version") }
         let message = try claims.required("message", try claims.object("message"))
-        try message.refuseStrangers(to: Self.messageVocabulary)
         guard let type = try message.string("type"), type.hasSameUTF8(as: "entitlement_message") else {
             throw message.invalid("type")
         }
         guard message["version"]?.number?.signed == 2 else { throw message.invalid("version") }
+        try message.refuseStrangers(to: Self.messageVocabulary)
         let session = try message.object("session")
         try session?.refuseStrangers(to: ["user_id"])
 
@@ -126,7 +126,8 @@ struct AxinomAccess {
         try access.refuseStrangers(to: Self.vocabulary)
         var mode = try access.string("concurrency_mode")
         if let fairPlay = try access.object("fairplay") {
-            // A list of devices is refused: its identifiers have 16 bytes, but those in an SPC have 20.
+            // Its identifiers have 16 bytes, but those in an SPC have 20.
+            try fairPlay.refuse(["allowed_device_ids"])
             try fairPlay.refuseStrangers(to: ["concurrency_mode", "use_native_session_ids"])
             mode = try fairPlay.string("concurrency_mode") ?? mode
             _ = try fairPlay.bool("use_native_session_ids")

@@ -7,7 +7,7 @@ import ByteCoding
 /// | `device.deviceUniqueId` | the pinned device: it must be equal to the HU in the SPC |
 /// | `device.deviceId`, `device.accountId` | device id, and account and subject |
 /// | `jti` | token id; a token that has one allows one use of each key |
-/// | `contentRights[]` | rights |
+/// | `contentRights[]` | rights; one object counts as a list of one |
 /// | `duration` | life of a licence: a lease in streaming, an end in offline use |
 /// | `storable` | streaming and offline use if true, streaming alone if false |
 /// | `usageRulesProfileId` | profile |
@@ -32,11 +32,11 @@ extension Claims {
         let device = try Self.nagraDevice(of: claims)
         let tokenID = try claims.string("jti")
         var rights: [Right] = []
-        for object in try claims.required(
-            "contentRights", try claims.objects("contentRights", countMaximum: Self.rightCountMaximum))
-        {
-            rights.append(try Right(nagra: object))
-        }
+        let objects =
+            claims["contentRights"]?.object == nil
+            ? try claims.objects("contentRights", countMaximum: Self.rightCountMaximum)
+            : try claims.object("contentRights").map { [$0] }
+        for object in try claims.required("contentRights", objects) { rights.append(try Right(nagra: object)) }
         self.init(verified, subject: device.account, tokenID: tokenID, rights: rights)
         self.device = device
         limits = UseLimits(usesPerKey: tokenID == nil ? nil : 1)

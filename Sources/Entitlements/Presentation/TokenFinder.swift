@@ -25,6 +25,9 @@ package struct TokenFinder: Equatable, Sendable {
         Set(sources.flatMap { $0 == .headers ? headerNames : $0.header.map { [$0] } ?? [] })
     }
 
+    /// The names of all parameters of the query that can carry a token.
+    package var queryNames: [String] { sources.flatMap(\.queryNames) }
+
     /// Returns the token of a request; nil if the request has no token.
     ///
     /// If several places carry the same token, the first place is returned as its source. Throws `tokenAmbiguous` for
@@ -47,15 +50,6 @@ package struct TokenFinder: Equatable, Sendable {
             if source == .body, carriers.bodyToken != nil { places.append("token in the body") }
         }
         return places
-    }
-
-    /// Whether a header value looks like a JWT, with or without an authentication scheme before it.
-    ///
-    /// It serves to find tokens in headers that are not searched.
-    package static func looksLikeToken(_ value: String) -> Bool {
-        let space = value.utf8.lastIndex(of: UInt8(ascii: " "))
-        let last = space.map { value.utf8[$0...].dropFirst() } ?? value.utf8[...]
-        return last.starts(with: "eyJ".utf8) && last.count { $0 == UInt8(ascii: ".") } == 2
     }
 
     /// Adds the tokens and lists of tokens in a source.

@@ -25,6 +25,20 @@ extension IssuerSet {
             ?? candidates.first(where: isNamed) ?? candidates.first
     }
 
+    /// Returns the keys with the algorithm of a token without `kid`, of the issuer that it names in `iss`.
+    ///
+    /// Entries of one issuer name are one issuer. Axinom's are left out: those tokens name their key in the payload.
+    func entries(named name: String, _ algorithm: SigningAlgorithm) -> [Entry] {
+        issuers.filter { $0.dialect != .axinom && $0.name.hasSameUTF8(as: name) }.flatMap { issuer in
+            issuer.keys.filter { $0.algorithm == algorithm }.map { Entry(issuer, $0) }
+        }
+    }
+
+    /// The dialects in which keys of an issuer are missing now.
+    func missingDialects(ofIssuer name: String) -> Set<TokenDialect> {
+        Set(issuers.filter { $0.keySupply == .missing && $0.name.hasSameUTF8(as: name) }.map(\.dialect))
+    }
+
     /// Returns the sealer for tokens in an issuer's name: it uses the active sealing key with the highest number.
     ///
     /// Returns nil if the issuer has no active sealing key.

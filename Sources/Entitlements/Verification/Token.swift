@@ -5,15 +5,16 @@ import ByteCoding
 ///     base64url(header) . base64url(payload) . base64url(signature)
 ///
 /// Each part is canonical base64url, so that a token has exactly one encoding. The header is strict JSON with `alg`,
-/// usually a `kid`, and a `typ` that is absent or known. A header that brings a key along or demands an extension is
-/// refused. The payload stays bytes: it is not read before the signature is verified.
+/// usually a `kid`, and perhaps a `typ`. A header that brings a key along, demands an extension, or has the type of
+/// tokens for another use is refused. The payload stays bytes: before the signature is verified, it is read only to
+/// find the key.
 package struct Token: Sendable {
     /// The most bytes that a token may have.
     package static let sizeMaximum = 8192
 
     /// The algorithm in the header. The verifier refuses it if it is not the one that is pinned to the key.
     package let algorithm: SigningAlgorithm
-    /// The header's `kid`. Only Axinom's tokens may omit it, because they name their key in the payload.
+    /// The header's `kid`. A token without it names its key (Axinom) or at least its issuer in the payload.
     package let keyID: String?
 
     /// The bytes that are signed: the first two parts as they were sent, with the dot between them.
@@ -23,7 +24,12 @@ package struct Token: Sendable {
 
     /// The members of RFC 7515, sections 4.1.2 to 4.1.6 and 4.1.11, that a header must not have.
     private static let forbiddenHeaderNames = ["crit", "jku", "jwk", "x5u", "x5c"]
-    private static let typesAccepted = ["JWT", "fps-ent+jwt"]
+    /// The types of signed tokens that are no access tokens, although the same key may sign them: of OpenID's logout,
+    /// DPoP (RFC 9449), security events (RFC 8417), introspection (RFC 9701), authorisation requests (RFC 9101) and
+    /// key binding (SD-JWT).
+    private static let otherUses: Set<String> = [
+        "logout+jwt", "dpop+jwt", "secevent+jwt", "token-introspection+jwt", "oauth-authz-req+jwt", "kb+jwt",
+    ]
     /// A header is read before the signature is checked. Issuers write fewer than ten values.
     private static let headerLimits = JSONLimits(sizeMaximum: sizeMaximum, depthMaximum: 8, valueCountMaximum: 64)
 
@@ -44,6 +50,14 @@ package struct Token: Sendable {
         try Self.checkMembers(of: header)
         algorithm = try Self.algorithm(of: header)
         keyID = try Self.keyID(of: header)
+        if algorithm == .es256, Self.isDER(signature) { throw .tokenMalformed(.signatureInDER) }
+    }
+
+    /// Whether a signature for ES256 is a sequence of two integers in DER, which many libraries make, in place of
+    /// r ‖ s (RFC 7518, section 3.4).
+    private static func isDER(_ signature: [UInt8]) -> Bool {
+        signature.count != 64 && signature.count > 2 && signature[0] == 0x30
+            && Int(signature[1]) == signature.count - 2 && signature[2] == 0x02
     }
 
     /// Whether bytes have the form of a compact or a sealed token, genuine or not.
@@ -60,9 +74,15 @@ package struct Token: Sendable {
     private static func checkMembers(of header: JSONObject) throws(EntitlementError) {
         for name in forbiddenHeaderNames where header[name] != nil { throw .tokenMalformed(.headerForbidden(name)) }
         guard let type = header["typ"] else { return }
-        guard let text = type.string, typesAccepted.contains(where: text.hasSameUTF8) else {
-            throw .tokenMalformed(.headerInvalid("typ"))
-        }
+        guard let text = type.string, !namesOtherUse(text) else { throw .tokenMalformed(.headerInvalid("typ")) }
+    }
+
+    /// Whether a media type names another use. Its case does not count, parameters may follow a semicolon, and
+    /// `application/` may be missing (RFC 7515, section 4.1.9).
+    private static func namesOtherUse(_ type: String) -> Bool {
+        if type == "JWT" { return false }
+        let name = type.lowercased().prefix { $0 != ";" }.filter { $0 != " " }
+        return otherUses.contains(name.hasPrefix("application/") ? String(name.dropFirst(12)) : name)
     }
 
     private static func algorithm(of header: JSONObject) throws(EntitlementError) -> SigningAlgorithm {

@@ -20,14 +20,26 @@ extension TokenVerifier {
 
     /// The key id that a token names, and those that are configured.
     func keyValues(of token: Token) -> CheckedValues {
-        let named = token.keyID ?? TokenPayload.axinomKeyID(of: token)
+        guard let named = token.keyID ?? TokenPayload.axinomKeyID(of: token) else { return unnamedKeyValues(of: token) }
         // A key without an entry for the token is one whose issuer is not known.
-        let isDisputed = named.map { issuers.entry(forKeyID: $0) != nil } ?? false
-        let words = named.map { "kid \(ExplainedText.shown($0))" } ?? "no kid"
+        let isDisputed = issuers.entry(forKeyID: named) != nil
+        let words = "kid \(ExplainedText.shown(named))"
         return CheckedValues(
             found: isDisputed && (try? issuerAndKey(of: token)) == nil
                 ? "\(words) of several issuers, and no iss that names one" : words,
             expected: ExplainedText.list(issuers.issuers.flatMap { $0.keys.map(\.id) }))
+    }
+
+    /// The same of a token that names no key.
+    private func unnamedKeyValues(of token: Token) -> CheckedValues {
+        let name = (try? TokenPayload.read(token))?["iss"]?.string
+        let keys = name.map { issuers.entries(named: $0, token.algorithm).map(\.key.id) } ?? []
+        let algorithm = token.algorithm.rawValue
+        return CheckedValues(
+            found: keys.isEmpty
+                ? "no kid, and no iss that names an issuer with a key for \(algorithm)"
+                : "no kid, and the issuer has for \(algorithm): \(ExplainedText.list(keys))",
+            expected: "a kid, or an iss whose issuer has one key for \(algorithm)")
     }
 
     /// The same of a sealed token.

@@ -26,7 +26,8 @@ package final class TokenVerifier: Sendable {
     ///
     /// The order of the checks is: form, key ID and state, algorithm, signature, times, issuer, audience, then the
     /// other claims. Before the signature is verified, only the key ID of an Axinom token is read from the payload, and
-    /// `iss` if several issuers have the key. A verdict about the signature is used if it is of the token's key.
+    /// `iss` if the token names no key or several issuers have it. A verdict about the signature is used if it is of
+    /// the token's key.
     ///
     /// Throws the cases of `EntitlementError` up to `claimUnsupported`, and `sessionEnded`, `tokenOfAnotherServer`,
     /// `sessionOfAnotherServer` and `cryptoFailed`.
@@ -57,10 +58,15 @@ package final class TokenVerifier: Sendable {
     /// Returns the only key that a token with the algorithm ES256 names, if it is good now.
     func es256Key(of bytes: [UInt8], now: Int64) -> (Token, ES256PublicKey)? {
         guard !SealedToken.looksSealed(bytes), let token = try? Token(parsing: bytes), token.algorithm == .es256,
-            sessionKey(of: token) == nil, let keyID = token.keyID, let key = issuers.onlyKey(forKeyID: keyID),
+            sessionKey(of: token) == nil, let key = onlyKey(of: token),
             let publicKey = key.es256, (try? key.state.check(now: now)) != nil
         else { return nil }
         return (token, publicKey)
+    }
+
+    private func onlyKey(of token: Token) -> VerificationKey? {
+        guard let keyID = token.keyID else { return try? issuerAndOnlyKey(of: token, notesUnknownKey: false).1 }
+        return issuers.onlyKey(forKeyID: keyID)
     }
 
     /// Checks claims that were verified before. Only their times and the retirement of their key are checked, because
@@ -80,7 +86,13 @@ package final class TokenVerifier: Sendable {
         let (issuer, key) = try issuerAndKey(of: token, notesUnknownKey: true)
         try key.state.check(now: now)
         guard token.algorithm == key.algorithm else { throw .algorithmNotPinned }
-        try key.checkSignature(of: token, knowing: verdict)
+        do throws(EntitlementError) {
+            try key.checkSignature(of: token, knowing: verdict)
+        } catch {
+            // The issuer may have replaced its only key. A token with `kid` would have named the new one.
+            if error == .signatureInvalid, token.keyID == nil { issuers.unknownKeys.note(issuer.dialect) }
+            throw error
+        }
 
         let claims = try TokenPayload.read(token)
         let times = try TokenTimes(of: claims, in: issuer.dialect)
@@ -91,7 +103,8 @@ package final class TokenVerifier: Sendable {
     }
 
     /// Returns the key that the header names. If the header names no key, returns the key that the payload of an Axinom
-    /// token names. `notesUnknownKey` says that an unknown key is a reason to fetch keys.
+    /// token names, or the only one that the issuer in `iss` has for the algorithm. `notesUnknownKey` says that an
+    /// unknown key is a reason to fetch keys.
     func issuerAndKey(
         of token: Token, notesUnknownKey: Bool = false
     ) throws(EntitlementError) -> (Issuer, VerificationKey) {
@@ -103,13 +116,25 @@ package final class TokenVerifier: Sendable {
             return (entry.issuer, entry.key)
         }
         guard issuers.dialects.contains(.axinom), let keyID = TokenPayload.axinomKeyID(of: token) else {
-            throw .keyUnknown
+            return try issuerAndOnlyKey(of: token, notesUnknownKey: notesUnknownKey)
         }
         guard let entry = issuers.entry(forKeyID: keyID, of: token, in: .axinom) else {
             if notesUnknownKey { issuers.unknownKeys.note(.axinom) }
             throw issuers.refusalOfUnknownKey(in: .axinom)
         }
         return (entry.issuer, entry.key)
+    }
+
+    /// Which of several keys has signed the token is not tried: each of them could be meant for something else.
+    private func issuerAndOnlyKey(
+        of token: Token, notesUnknownKey: Bool
+    ) throws(EntitlementError) -> (Issuer, VerificationKey) {
+        guard let name = (try? TokenPayload.read(token))?["iss"]?.string else { throw .keyUnknown }
+        let entries = issuers.entries(named: name, token.algorithm)
+        if entries.count == 1 { return (entries[0].issuer, entries[0].key) }
+        guard entries.isEmpty else { throw .keyUnknown }
+        if notesUnknownKey { issuers.unknownKeys.note(nil) }
+        throw issuers.missingDialects(ofIssuer: name).isEmpty ? .keyUnknown : .keysUnavailable
     }
 
     private func check(_ times: TokenTimes, of issuer: Issuer, now: Int64) throws(EntitlementError) {

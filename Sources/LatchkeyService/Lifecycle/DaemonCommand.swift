@@ -87,7 +87,7 @@ package enum DaemonCommand {
                 context.note("warning: entitlement.\(finding)")
             }
             for source in loaded.keySources {
-                context.note("note: entitlement.issuers[\(source.index)].keysURL: \(source); it is not fetched now")
+                context.note("note: entitlement.issuers[\(source.index)]: \(source); it is not fetched now")
             }
             if arguments.value(check) == "full", try checkStores(loaded) != nil {
                 context.note("warning: \(RandomKeysWarning.besideDerivedKeys)")

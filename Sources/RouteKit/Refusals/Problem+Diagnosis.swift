@@ -21,7 +21,11 @@ extension Problem {
     ) {
         let finder = rules.entitlement.finder
         switch error {
-        case .tokenMissing: tellStrayTokens(in: fields, besides: finder.fieldNames)
+        case .tokenMissing, .entitlement(.tokenMalformed):
+            let values = fields.lazy.map { ($0.name, $0.value) }
+            if let stray = finder.stray(in: values, query: carriers.query, isFound: error != .tokenMissing) {
+                tell(stray)
+            }
         case .entitlement(.tokenAmbiguous):
             let places = finder.places(in: carriers)
             guard !places.isEmpty else { return }
@@ -54,21 +58,27 @@ extension Problem {
         return found.isEmpty ? "none" : found.prefix(hashCountMaximum).joined(separator: " ")
     }
 
-    /// Names the first header field whose value looks like a token but is not read as one.
-    ///
-    /// The name is one that the client itself has sent, and has at most 64 bytes.
-    private mutating func tellStrayTokens(in fields: HTTPFields, besides read: Set<String>) {
-        let known = Set(read.map { $0.lowercased() })
-        let stray = fields.filter { TokenFinder.looksLikeToken($0.value) }.map(\.name)
-        guard let name = stray.first, name.utf8.count <= 64 else { return }
-        if known.contains(name.lowercased()) {
-            detail = "The header \(name) has something like a token, but not in the form that is read there"
+    /// Says where the request has something like a token, and never what it is.
+    private mutating func tell(_ stray: StrayToken) {
+        let word = stray.place.rawValue
+        let found = "The \(word) \(stray.name) has something like a token"
+        facts = [(word, .word(stray.name))]
+        if stray.isQuoted {
+            detail = "\(found) in quotes"
+            hint = "Send the token without quotes: in the header Authorization, behind the word Bearer and a space."
+        } else if stray.isRead {
+            detail = "\(found), but not in the form that is read there"
             hint = "Send the token in the header Authorization, behind the word Bearer and a space."
         } else {
-            detail = "The header \(name) has something like a token, and this server reads no token there"
-            hint = "Send the token in the header Authorization: Bearer, or add \(name) to entitlement.tokenHeaders."
+            detail = "\(found), and this server reads no token there"
+            let other =
+                switch (stray.place, stray.rightName) {
+                case (.header, _): ", or add \(stray.name) to entitlement.tokenHeaders"
+                case (.parameter, let name?): ", or in the parameter \(name), whose case counts"
+                case (.parameter, nil): ""
+                }
+            hint = "Send the token in the header Authorization: Bearer\(other)."
         }
-        facts = [("header", .word(name))]
     }
 }
 

@@ -57,6 +57,12 @@ extension Problem {
         case .offlineOutlivesLease:
             detail = "The right has a lease, and an offline licence would outlive it"
             hint = "Fetch a token whose right for offline use has no lease; storage and playback limit it."
+        case .tokenMalformed(.signatureInDER):
+            detail = "The token's signature is in DER, and ES256 wants r and s as 64 bytes"
+            hint = "Convert the signature to r and s, as libraries for JWT do: openssl and many key services give DER."
+        case .tokenMalformed(.headerInvalid("typ")):
+            detail = "The header typ of the token names another use, or is no text"
+            hint = "Send an access token, with the typ JWT or at+jwt."
         case .tokenMalformed, .tokenAmbiguous, .algorithmNotPinned, .keyUnknown, .keyRevoked, .keyRetired,
             .signatureInvalid, .lifeTooLong, .issuerMismatch, .audienceMismatch, .contentNotCovered, .rightNotStarted,
             .rightEnded, .tokenRevoked, .subjectDisabled, .deviceRevoked, .contentRevoked, .sessionKilled,

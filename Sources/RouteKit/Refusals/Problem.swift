@@ -19,8 +19,9 @@ package struct Problem: Sendable {
     package let code: ProblemCode
     /// The shortest wait before the client may try again, in seconds.
     ///
-    /// The member `retry_after` and the header `Retry-After` are this wait, lengthened by up to half. The request's id
-    /// decides by how much, so that clients which were refused together do not come back together.
+    /// The member `retry_after` and the header `Retry-After` are this wait, lengthened by up to half, and by at most
+    /// 30 s: a wait may last until a time that a token names. The request's id decides by how much, so that clients
+    /// which were refused together do not come back together.
     package var retryAfterSeconds: Int64?
     /// The methods that an address serves, for `method_not_allowed`.
     package var allowedMethods: String?
@@ -72,7 +73,9 @@ package struct Problem: Sendable {
         return HTTPResponse(status: code.status, fields: fields, body: body(wait, requestID: requestID, time: time))
     }
 
-    /// Lengthens a wait by up to half, depending on the request id.
+    private static let spreadMaximum: Int64 = 30
+
+    /// Lengthens a wait by up to half and at most `spreadMaximum` seconds, depending on the request id.
     ///
     /// Successive ids are similar, so the finalizer of SplitMix64 mixes their bits first.
     private static func spread(_ seconds: Int64, by id: RequestID) -> Int64 {
@@ -80,7 +83,7 @@ package struct Problem: Sendable {
         bits = (bits ^ (bits >> 30)) &* 0xbf58_476d_1ce4_e5b9
         bits = (bits ^ (bits >> 27)) &* 0x94d0_49bb_1331_11eb
         bits ^= bits >> 31
-        return seconds + Int64(bits % UInt64(max(0, seconds) / 2 + 1))
+        return seconds + Int64(bits % UInt64(min(max(0, seconds) / 2, spreadMaximum) + 1))
     }
 
     private func body(_ wait: Int64?, requestID: RequestID, time: WallTime) -> [UInt8] {

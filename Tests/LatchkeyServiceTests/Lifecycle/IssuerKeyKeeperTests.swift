@@ -64,8 +64,8 @@ import Testing
         var surroundings = IssuerKeyKeeper.Surroundings()
         surroundings.clock = clock
         surroundings.random = { 0.5 }
-        surroundings.fetcher = { [server] source throws(EventLoopError) in
-            IssuerKeyFetcher { tag async throws(HTTPCallError) in try server.answer(source.url, tag) }
+        surroundings.fetcher = { [server] calls throws(EventLoopError) in
+            IssuerKeyFetcher { tag async throws(HTTPCallError) in try server.answer(calls.url, tag) }
         }
         return try IssuerKeyKeeper(
             loaded, tokens: tokens, on: upkeep.context, logger: Logger(level: .trace, sink: sink, clock: clock),
@@ -388,6 +388,140 @@ import Testing
         #expect(lines("issuer_keys_failed").isEmpty)
     }
 
+    // MARK: Discovery
+
+    private static let discovering = #"{ issuer: "\#(portal)", discover: true }"#
+    private static let documentURL = "\(portal)/.well-known/openid-configuration"
+
+    private func giveDocument(_ keys: String, of issuer: String = portal) {
+        let document = #"{"issuer":"\#(issuer)","jwks_uri":"\#(keys)"}"#
+        server.give(Array(document.utf8), tag: "document", at: Self.documentURL)
+    }
+
+    @Test func findsTheKeysByTheDocumentOfTheIssuer() throws {
+        let keys = "https://keys.example/v1?p=1"
+        giveDocument(keys)
+        server.give(try document(("a", first)), tag: "1", at: keys)
+        let (keeper, tokens) = try started(Self.discovering)
+        defer { keeper.stop() }
+        #expect(judge(try token("a", first), tokens) == "good")
+        #expect(lines("issuer_keys_fetched").contains { $0.contains(#""url":"https://keys.example/v1""#) })
+        // Both are asked again, and the keys only for changes.
+        pass(600, fetches: 2, keeper)
+        #expect(server.lastTag == "1" && lines("issuer_keys_fetched").count == 1)
+        // A token with an unknown key leads to a fetch too.
+        server.give(try document(("a", first), ("b", second)), tag: "2", at: keys)
+        #expect(judge(try token("b", second), tokens) == "kid_unknown")
+        pass(1, fetches: 2, keeper)
+        #expect(judge(try token("b", second), tokens) == "good")
+    }
+
+    /// The tag of one URL must not confirm the keys of another one, even if both have the same tag.
+    @Test func theKeysMayMove() throws {
+        let (one, two) = ("https://keys.example/v1", "https://keys.example/v2")
+        giveDocument(one)
+        server.give(try document(("a", first)), tag: "1", at: one)
+        server.give(try document(("b", second)), tag: "1", at: two)
+        let (keeper, tokens) = try started(Self.discovering)
+        defer { keeper.stop() }
+        giveDocument(two)
+        server.give(Array("no keys".utf8), tag: "1", at: two)
+        pass(600, fetches: 2, keeper)
+        #expect(server.lastTag == nil)
+        #expect(judge(try token("a", first), tokens) == "good", "the keys stay")
+        server.give(try document(("b", second)), tag: "1", at: two)
+        pass(6, fetches: 2, keeper)
+        #expect(server.lastTag == nil, "no answer of this URL was taken yet")
+        #expect(judge(try token("b", second), tokens) == "good")
+        #expect(judge(try token("a", first), tokens) == "kid_unknown", "the issuer has left this key behind")
+        pass(600, fetches: 2, keeper)
+        #expect(server.lastTag == "1")
+    }
+
+    /// An attacker who controls the document of one issuer cannot make it a document of another one.
+    @Test func aDocumentThatNamesAnotherIssuerChangesNothing() throws {
+        let (keys, others) = ("https://keys.example/v1", "https://attacker.example/keys")
+        giveDocument(keys)
+        server.give(try document(("a", first)), tag: "1", at: keys)
+        server.give(try document(("b", second)), tag: "2", at: others)
+        let (keeper, tokens) = try started(Self.discovering)
+        defer { keeper.stop() }
+        for (uri, issuer, words) in [
+            (others, "https://attacker.example", #""issuer\" is not the one of the configuration"#),
+            ("http://keys.example/v1", Self.portal, #""jwks_uri\" is not an https: URL"#),
+        ] {
+            giveDocument(uri, of: issuer)
+            pass(3_600, fetches: 1, keeper)
+            #expect(judge(try token("a", first), tokens) == "good")
+            #expect(judge(try token("b", second), tokens) == "kid_unknown")
+            let causes = lines("issuer_keys_failed")
+            #expect(causes.contains { $0.contains("OpenID document") && $0.contains(words) }, "\(causes)")
+            #expect(causes.allSatisfy { !$0.contains("attacker") })
+        }
+        server.fail(.timedOut)
+        giveDocument(keys)
+        pass(3_600, fetches: 2, keeper)
+        #expect(lines("issuer_keys_fetched_again").count == 1)
+    }
+
+    @Test func aDocumentThatFailsLeavesTheKeysUntilTheyAreTooOld() throws {
+        let keys = "https://keys.example/v1"
+        giveDocument(keys)
+        server.give(try document(("a", first)), tag: "1", at: keys)
+        let (keeper, tokens) = try started(Self.discovering)
+        defer { keeper.stop() }
+        server.fail(.status(500), at: Self.documentURL)
+        pass(86_399, fetches: 1, keeper)
+        #expect(judge(try token("a", first), tokens) == "good", "the keys' own URL is not asked any more")
+        pass(1, fetches: 0, keeper)
+        #expect(judge(try token("a", first), tokens) == "entitlement_unavailable")
+        #expect(
+            keeper.degradations(hasCallback: false).map(\.cause) == [
+                "the keys of https://portal.example are too old: of the issuer's OpenID document: the server answered"
+                    + " with status 500"
+            ])
+    }
+
+    /// Another issuer whose document names the owner's keys gets none of the owner's tokens, with `kid` or without.
+    @Test func aDocumentThatNamesTheKeysOfAnotherIssuerTakesNoToken() throws {
+        let keys = "https://keys.example/v1"
+        giveDocument(keys)
+        let thief = "https://thief.example"
+        server.give(
+            Array(#"{"issuer":"\#(thief)","jwks_uri":"\#(keys)"}"#.utf8), tag: nil,
+            at: "\(thief)/.well-known/openid-configuration")
+        server.give(try document(("a", first)), tag: "1", at: keys)
+        let (keeper, tokens) = try started(
+            #"{ issuer: "\#(thief)", discover: true, contents: ["free"] }, \#(Self.discovering)"#)
+        defer { keeper.stop() }
+        for token in [try token("a", first), try tokenWithoutKeyID(first)] {
+            #expect(try tokens.verify(token, now: Self.now, crypto: crypto).issuer == Self.portal)
+        }
+        #expect(judge(try tokenWithoutKeyID(second), tokens) == "token_signature")
+        #expect(lines("issuer_key_shared").count == 1)
+    }
+
+    /// A token of the portal that does not name its key.
+    private func tokenWithoutKeyID(_ key: ES256PrivateKey) throws -> [UInt8] {
+        let payload =
+            #"{"iss":"\#(Self.portal)","aud":"latchkey","iat":\#(Self.now),"exp":\#(Self.now + 60),"rights":[]}"#
+        let signed = [#"{"alg":"ES256"}"#, payload].map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
+        return Array((signed + "." + Base64URL.encode(try key.signature(for: Array(signed.utf8)))).utf8)
+    }
+
+    /// Without `kid`, a new key shows only by signatures that do not hold.
+    @Test func theOnlyKeyIsFetchedAgainForATokenWithoutKeyID() throws {
+        server.give(try document(("a", first)), tag: "1")
+        let (keeper, tokens) = try started()
+        defer { keeper.stop() }
+        #expect(judge(try tokenWithoutKeyID(first), tokens) == "good")
+        server.give(try document(("b", second)), tag: "2")
+        #expect(judge(try tokenWithoutKeyID(second), tokens) == "token_signature")
+        pass(1, fetches: 1, keeper)
+        #expect(judge(try tokenWithoutKeyID(second), tokens) == "good")
+        #expect(judge(try tokenWithoutKeyID(first), tokens) == "token_signature")
+    }
+
     // MARK: Reload
 
     @Test func aReloadKeepsTheKeysOfAnUnchangedURL() throws {
@@ -478,8 +612,8 @@ private final class KeyServer: Sendable {
         set(.success(HTTPCallAnswer(status: 200, body: document, entityTag: tag)), url)
     }
 
-    func fail(_ error: HTTPCallError) {
-        set(.failure(error), nil)
+    func fail(_ error: HTTPCallError, at url: String? = nil) {
+        set(.failure(error), url)
     }
 
     private func set(_ answer: Result<HTTPCallAnswer, HTTPCallError>, _ url: String?) {

@@ -331,7 +331,10 @@ import Testing
         #expect(try #require(try member(response, "hint")).contains(held))
     }
 
-    @Test(arguments: [("X-Token", ""), ("X-Token", "Bearer "), ("Authorization", ""), ("Authorization", "JWT ")])
+    @Test(arguments: [
+        ("X-Token", ""), ("X-Token", "Bearer "), ("Authorization", ""), ("Authorization", "JWT "),
+        ("Authorization", "Bearer="),
+    ])
     func namesTheHeaderWithAToken(name: String, scheme: String) async throws {
         let fixture = try RoutesFixture()
         let message = try fixture.deviceRequest(.v1).message
@@ -341,6 +344,39 @@ import Testing
         #expect(try member(response, "header") == name)
         #expect(try #require(try member(response, "detail")).contains(name))
         #expect(try #require(try member(response, "hint")).contains("Authorization"))
+    }
+
+    /// The token itself is nowhere in the answer and in the log.
+    @Test(arguments: [
+        ("userToken", "token_missing", "UserToken"), ("Token", "token_missing", "parameter token"),
+        ("access_token", "token_missing", "Authorization"), ("axdrmmessage", "token_missing", "AxDrmMessage"),
+    ])
+    func namesTheParameterWithAToken(name: String, code: String, hint: String) async throws {
+        let fixture = try RoutesFixture()
+        let token = try fixture.token()
+        let response = await ask(
+            fixture, try fixture.deviceRequest(.v1).message, token: nil, query: "\(name)=\(token)")
+        #expect(response.status == .unauthorized)
+        #expect(try member(response, "code") == code && member(response, "parameter") == name)
+        #expect(
+            try #require(try member(response, "detail")).contains("The parameter \(name) has something like a token"))
+        #expect(try #require(try member(response, "hint")).contains(hint))
+        let line = try #require(fixture.log.lines.first { $0.contains("license_refused") })
+        #expect(line.contains("something like a token in the parameter \(name)"))
+        for text in [String(decoding: response.body, as: UTF8.self), line] { #expect(!text.contains("eyJ")) }
+    }
+
+    @Test(arguments: ["Authorization", "X-AxDRM-Message"])
+    func namesATokenInQuotes(header: String) async throws {
+        let fixture = try RoutesFixture()
+        let scheme = header == "Authorization" ? "Bearer " : ""
+        let response = await ask(
+            fixture, try fixture.deviceRequest(.v1).message, token: nil,
+            [header: "\(scheme)\"\(try fixture.token())\""])
+        #expect(response.status == .unauthorized)
+        #expect(try member(response, "code") == "token_malformed" && member(response, "header") == header)
+        #expect(try #require(try member(response, "detail")).hasSuffix("in quotes."))
+        #expect(!String(decoding: response.body, as: UTF8.self).contains("eyJ"))
     }
 
     /// A rejected SPC has the same body in every shape, except for the request's id and time.
