@@ -43,6 +43,7 @@ import Testing
         let template = try SKDTemplate(parsing: "skd://{authority}/fps/v1/license/{kidHex}")
         let options =
             "--protection_scheme cbcs --protection_systems FairPlay --enable_raw_key_encryption --clear_lead 0"
+            + " --create_session_keys"
         #expect(
             try Self.text([Self.record(), Self.record(Self.audioID, "AUDIO")], .shaka, template)
                 == [Self.videoID, Self.audioID].map { keyID in
