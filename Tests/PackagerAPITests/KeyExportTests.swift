@@ -238,8 +238,12 @@ import Testing
         } else {
             #expect(try !Self.document(two, format).isEmpty)
         }
-        #expect(throws: KeyExportError.sharedURL) {
+        #expect(throws: KeyExportError.url(.notToldApart(.track))) {
             _ = try Self.document(two, format, SKDTemplate(presetOrTemplate: "content"))
+        }
+        let alike = try [Self.record(Self.videoID), Self.record(Self.audioID)]
+        #expect(throws: KeyExportError.sharedURL) {
+            _ = try Self.document(alike, format, SKDTemplate(presetOrTemplate: "content"))
         }
         #expect(throws: KeyExportError.url(.fieldMissing("period"))) {
             _ = try Self.document(two, format, SKDTemplate(parsing: "skd://{kid}/{period}"))
