@@ -134,6 +134,9 @@ package struct OpenedKeyStore {
         try await store.list(of: contentID, after: nil, limit: Self.pageSize)
     }
 
+    /// The forms by which the daemon of this configuration reads asset ids.
+    package var assetForms: AssetForms { file.configuration.assetForms }
+
     /// The URL by which a playlist names the key.
     ///
     /// Nil if `keys.skdTemplate` gives no URL for it, for example if the template has `{period}` and the key has none.
@@ -261,7 +264,7 @@ package struct ConfiguredKeys {
     /// The key that the daemon finds for an SPC with this asset id, or, if it finds none, the reason as far as ids show
     /// it.
     package func resolve(_ assetID: AssetID) async throws(CommandError) -> AssetResolution {
-        let reference = AssetReference(assetID)
+        let reference = AssetReference(assetID, store.assetForms)
         do throws(StoreError) {
             if let record = try await store.record(for: reference) { return .live(record.attributes, iv: record.iv) }
         } catch .contentAmbiguous(let contentID) {
@@ -274,9 +277,12 @@ package struct ConfiguredKeys {
             for case .keyID(let keyID) in reference.candidates where try await maintenance.key(keyID) != nil {
                 return .withdrawn(keyID)
             }
-            for case .contentID(let contentID) in reference.candidates {
-                let keys = try await store.keys(of: contentID)
-                if let key = keys.first(where: { $0.state == .withdrawn }) { return .withdrawn(key.keyID) }
+            for candidate in reference.candidates {
+                guard let contentID = candidate.contentID else { continue }
+                let withdrawn = try await store.keys(of: contentID).first { key in
+                    key.state == .withdrawn && candidate.fits(key)
+                }
+                if let withdrawn { return .withdrawn(withdrawn.keyID) }
             }
             return .unknown
         }

@@ -37,13 +37,35 @@ package enum AssetCandidate: Hashable, Sendable {
     case keyID(KeyID)
     /// The one live content key of this content.
     case contentID(ContentID)
+    /// The live content key of this track.
+    case track(NamedTrack)
+
+    /// The content of a name that is not a key id or an alias; otherwise nil.
+    package var contentID: ContentID? {
+        switch self {
+        case .alias, .keyID: nil
+        case .contentID(let contentID): contentID
+        case .track(let track): track.contentID
+        }
+    }
+
+    /// Whether this may be the name of a key. An alias is not known here.
+    package func fits(_ key: ContentKeyAttributes) -> Bool {
+        switch self {
+        case .alias: false
+        case .keyID(let keyID): keyID == key.keyID
+        case .contentID(let contentID): contentID == key.contentID
+        case .track(let track): track.rank(of: key) != nil
+        }
+    }
 }
 
 /// An asset id with everything that it may name, in the order in which a store looks it up.
 ///
 /// First come the exact bytes as an alias, then 16 bytes as a key id, then a key id or content id in the bytes as text
-/// (`AssetText`). An exact name therefore takes precedence over a decoded one, and a key over a content. If the asset
-/// id has an explicit key id, the contents that it names beside the key id are not looked up.
+/// (`AssetText`). An exact name therefore takes precedence over a decoded one, and a key over a content. What a form of
+/// the installation (`AssetForms`) names stands before everything but an alias. If the asset id has an explicit key id,
+/// the contents that it names beside the key id are not looked up.
 package struct AssetReference: Hashable, Sendable {
     package let assetID: AssetID
     /// The candidates, each of them once. Empty only if an asset id is longer than an alias and is not a text that
@@ -61,12 +83,13 @@ package struct AssetReference: Hashable, Sendable {
         package let contentIDs: [ContentID]
     }
 
-    package init(_ assetID: AssetID) {
+    package init(_ assetID: AssetID, _ forms: AssetForms = .none) {
         self.assetID = assetID
         let text = AssetText(assetID)
-        let names = text.names
+        let names = text.names(forms)
         // A longer asset id cannot be an alias, because it cannot be registered.
         var candidates: [AssetCandidate] = AssetID.aliasSizes.contains(assetID.bytes.count) ? [.alias(assetID)] : []
+        candidates += names.formed
         let keyID = KeyID(bytes: assetID.bytes)
         if let keyID { candidates.append(.keyID(keyID)) }
         for candidate in names.candidates where !candidates.contains(candidate) { candidates.append(candidate) }
@@ -79,18 +102,18 @@ package struct AssetReference: Hashable, Sendable {
         }
     }
 
-    /// The candidates that the whole asset id names, without those of a part of it. An alias with one of these names
-    /// would hide what the name means.
+    /// The candidates that the whole asset id names, and its explicit key ids. An alias with one of these names would
+    /// hide what the name means.
     package var ownNames: [AssetCandidate] {
-        guard let keyID = KeyID(bytes: assetID.bytes) else { return AssetText(assetID).ownNames }
-        return [.keyID(keyID)] + AssetText(assetID).ownNames
+        let keyIDs = [KeyID(bytes: assetID.bytes)].compactMap(\.self) + (binding?.keyIDs ?? [])
+        return keyIDs.map { .keyID($0) } + AssetText(assetID).ownNames
     }
 
     /// Whether this name, which a client sends beside an SPC, fits the key that the SPC's asset id has selected. It
     /// fits if it names the key, its content, or anything that the asset id may name too, for example an alias.
-    package func agrees(with key: ContentKeyAttributes, _ assetID: AssetID) -> Bool {
-        if candidates.contains(.keyID(key.keyID)) || candidates.contains(.contentID(key.contentID)) { return true }
-        return !Set(candidates).isDisjoint(with: AssetReference(assetID).candidates)
+    package func agrees(with key: ContentKeyAttributes, _ assetID: AssetID, _ forms: AssetForms = .none) -> Bool {
+        candidates.contains { $0.fits(key) }
+            || !Set(candidates).isDisjoint(with: AssetReference(assetID, forms).candidates)
     }
 }
 

@@ -7,13 +7,18 @@ import ByteCoding
 ///     22 or 24 characters of Base64            the key, if they are 16 bytes
 ///     any text, percent-decoded once           the content
 ///     host/path/NAME, host/;NAME, NAME/        the key or the content of the last part
-///     …?cid=NAME, or only cid=NAME             the key or the content; also assetId, contentId, in any case
-///     …?kid=KEY, or only kid=KEY               the key; also keyid, key_id, in any case
+///     …KEY/TEXT, KEY:TEXT, KEY,TEXT, KEY#TEXT  the key; the last one in the path
+///     …?cid=NAME, or only cid=NAME             the key or the content; also assetId, contentId
+///     …?cid=NAME&track=LABEL                   the key of the track; also variantId, label, trackType; also period
+///     …?kid=KEY, or only kid=KEY               the key; also keyId
 ///     Base64 of {"KeyId": …, "ContentId": …}   the key, or the content
 ///
-/// Each form may begin with `skd:` and slashes. The Base64 of a key id may itself begin with a slash. The text is
-/// UTF-16LE if the size is even and every odd byte is 0; otherwise it is UTF-8. Characters beyond ASCII are not
-/// converted. No key id or content id has such characters, so such a text names nothing.
+/// Names in a query are compared without case, hyphens and underscores. Each form may begin with `skd:` and slashes.
+/// The Base64 of a key id may itself begin with a slash. The text is UTF-16LE if the size is even and every odd byte is
+/// 0; otherwise it is UTF-8. Characters beyond ASCII are not converted. No key id or content id has such characters, so
+/// such a text names nothing.
+///
+/// The forms of the installation (`AssetForms`) are read first, and say what the path means.
 ///
 /// An explicit key id binds. A text with one names only that key, a content with the same characters as the key id, or
 /// a content with the same characters as the whole text. It does not name the content that stands beside the key id.
@@ -37,7 +42,9 @@ struct AssetText {
 
     /// The names that were read from a text.
     struct Names {
-        /// Everything that the text may name, the most likely first.
+        /// What a form of the installation names.
+        var formed: [AssetCandidate] = []
+        /// Everything else that the text may name, the most likely first.
         var candidates: [AssetCandidate] = []
         /// What the text says explicitly; nil if it has no explicit key id.
         var binding: AssetReference.Binding?
@@ -46,11 +53,60 @@ struct AssetText {
     /// Whether all bytes are characters of a name.
     var isPrintable: Bool { whole.allSatisfy { (0x21...0x7E).contains($0) } }
 
-    /// Reads the text.
+    /// Reads the text, by the forms of the installation first.
     ///
     /// The text is also tried as a content id without decoding. An asset id that equals a content id therefore finds
     /// the content even if it has percent signs.
-    var names: Names {
+    func names(_ forms: AssetForms) -> Names {
+        let formed = forms.names(in: Self.withoutAnyScheme(whole))
+        if let keyID = formed.keyID { return names(of: keyID, written: formed.keyText, beside: formed.contents) }
+        var names = names(pathIsRead: !formed.contents.isEmpty)
+        guard let binding = names.binding else {
+            names.formed = formed.contents
+            return names
+        }
+        let contentIDs = formed.contents.compactMap(\.contentID)
+        names.binding = AssetReference.Binding(keyIDs: binding.keyIDs, contentIDs: contentIDs + binding.contentIDs)
+        // Beside an explicit key id, only a content with the same characters counts.
+        let wholes = wholes(isBound: false).map(\.contentID)
+        let place = names.candidates.firstIndex { $0.contentID != nil } ?? names.candidates.endIndex
+        names.candidates.insert(contentsOf: formed.contents.filter { wholes.contains($0.contentID) }, at: place)
+        return names
+    }
+
+    /// The names of a text in which a form has found a key id. A pair of the query with another key id contradicts it.
+    private func names(of keyID: KeyID, written text: ContentID?, beside contents: [AssetCandidate]) -> Names {
+        let query = hasQuery ? self.query : Part()
+        // A content beside the key may have an id that looks like a key id.
+        let named = query.keyIDs.filter(\.isNamed)
+        let isAlone = named.allSatisfy { $0.keyID == keyID }
+        let keyIDs = Self.distinct([keyID] + named.compactMap(\.keyID))
+        let contentIDs = (contents + query.others).compactMap(\.contentID)
+        return Names(
+            formed: isAlone ? [.keyID(keyID)] : [],
+            candidates: wholes(isBound: true) + (text.map { [.contentID($0)] } ?? []),
+            binding: AssetReference.Binding(keyIDs: keyIDs, contentIDs: contentIDs))
+    }
+
+    /// The contents that have the same characters as the whole text.
+    ///
+    /// A step of a path may have encoded slashes, as Base64 has them. Decoded, the whole text is another path, and a
+    /// content with that name must not stand beside an explicit key id.
+    private func wholes(isBound: Bool) -> [AssetCandidate] {
+        var texts: [[UInt8]] = [identifier, whole].filter { $0 != decoded }
+        if let decoded, !isBound || Self.slashCount(decoded) == Self.slashCount(identifier) {
+            texts.insert(decoded, at: 0)
+        }
+        return texts.compactMap { Self.contentID($0).map { .contentID($0) } }
+    }
+
+    private static func distinct(_ keyIDs: [KeyID]) -> [KeyID] {
+        keyIDs.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    /// Reads the text without the forms of the installation. `pathIsRead` says that a form has read the path. Then a
+    /// key id in one of several steps does not bind.
+    private func names(pathIsRead: Bool) -> Names {
         var ownNames: [AssetCandidate] = []
         var explicit: [KeyID] = []
         // Base64 without padding may be the name of a content, so only the padded form is read behind three slashes.
@@ -59,35 +115,25 @@ struct AssetText {
             explicit.append(keyID)
         }
         if let decoded {
-            ownNames += Self.named(by: decoded)
+            if let keyID = Self.keyID(decoded) { ownNames.append(.keyID(keyID)) }
             if let keyID = Self.explicitKeyID(decoded) { explicit.append(keyID) }
         }
-        for literal in [identifier, whole] where literal != decoded {
-            if let contentID = Self.contentID(literal) { ownNames.append(.contentID(contentID)) }
-        }
-        let parts = [query, path, object]
+        let query = pathIsRead && !hasQuery ? Part() : self.query
+        let path = path(beside: query)
+        let parts = pathIsRead ? [query, object] : [query, path, object]
         let keyNames = parts.flatMap(\.keyIDs)
         explicit += keyNames.compactMap(\.keyID)
         guard !explicit.isEmpty || !keyNames.isEmpty else {
-            return Names(candidates: ownNames + parts.flatMap(\.others))
+            let read = pathIsRead ? path.keyIDs.flatMap(\.candidates) : []
+            return Names(candidates: ownNames + wholes(isBound: false) + parts.flatMap(\.others) + read)
         }
-        // A step of a path may have encoded slashes, as Base64 has them. Decoded, the whole text is another path, and a
-        // content with that name must not stand before the key.
-        if let decoded, Self.slashCount(decoded) > Self.slashCount(identifier) {
-            let other = Self.contentID(decoded)
-            ownNames.removeAll { if case .contentID(let contentID) = $0 { contentID == other } else { false } }
-        }
-        let distinct = explicit.reduce(into: [KeyID]()) { if !$0.contains($1) { $0.append($1) } }
-        let contents = parts.flatMap(\.others).compactMap { candidate in
-            if case .contentID(let contentID) = candidate { contentID } else { nil }
-        }
+        let distinct = Self.distinct(explicit)
+        let contents = parts.flatMap(\.others).compactMap(\.contentID)
         let binding = AssetReference.Binding(keyIDs: distinct, contentIDs: contents)
         // Two key ids that differ name no key, because the licence can be for one key only.
-        guard distinct.count <= 1 else {
-            let wholes = ownNames.filter { if case .contentID = $0 { true } else { false } }
-            return Names(candidates: wholes, binding: binding)
-        }
-        return Names(candidates: ownNames + keyNames.flatMap(\.candidates), binding: binding)
+        guard distinct.count <= 1 else { return Names(candidates: wholes(isBound: true), binding: binding) }
+        let candidates = ownNames + wholes(isBound: true) + keyNames.flatMap(\.candidates)
+        return Names(candidates: candidates, binding: binding)
     }
 
     /// The key id or content id that the whole text is.
@@ -100,39 +146,97 @@ struct AssetText {
             /// Nil if the text is not a key id, for example in `kid=movie-1`.
             let keyID: KeyID?
             let candidates: [AssetCandidate]
+            /// Whether the name of its pair says that it is a key id.
+            var isNamed = false
         }
 
         var keyIDs: [KeyName] = []
         /// What the part names without an explicit key id.
         var others: [AssetCandidate] = []
+        /// The track and the period of a query.
+        var label: TrackLabel?
+        var periodIndex: UInt32?
+
+        var hasTrack: Bool { label != nil || periodIndex != nil }
+
+        /// The names of this part, or of the path beside it, with its track.
+        func withTrack(_ others: [AssetCandidate]) -> [AssetCandidate] {
+            guard hasTrack else { return others }
+            return others.map { other in
+                guard case .contentID(let contentID) = other else { return other }
+                return .track(NamedTrack(contentID, label: label, periodIndex: periodIndex))
+            }
+        }
     }
+
+    /// Whether the text has a query, so that a form has not read it as a path.
+    private var hasQuery: Bool { identifier.contains(UInt8(ascii: "?")) }
 
     /// The names in the query of a link, such as `entitlement.example?cid=movie-1`, or in a text that is only a query.
     private var query: Part {
         var part = Part()
         let sides = identifier.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         guard let query = sides.last else { return part }
-        var isNamed = false
+        var contents: [[UInt8]?] = []
         for pair in query.split(separator: UInt8(ascii: "&")) {
             let sides = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard sides.count == 2, !sides[1].isEmpty else { continue }
+            guard sides.count == 2, !sides[1].isEmpty, let name = PairName(sides[0]) else { continue }
             let value = PercentEncoding.decode(Array(sides[1]))
-            if Self.isName(sides[0], in: Self.keyNames) {
+            switch name {
+            case .key:
+                let keyID = value.flatMap(Self.keyID) ?? Self.keyID(before: sides[1])
+                let contentID = value.flatMap(Self.contentID)
                 part.keyIDs.append(
                     Part.KeyName(
-                        keyID: value.flatMap(Self.keyID), candidates: value.map { Self.named(by: $0) } ?? []))
-            } else if Self.isName(sides[0], in: Self.contentNames) {
-                // Of several contents the first one is meant, but a key id always counts.
-                let counts = !isNamed || (value.flatMap(Self.explicitKeyID) != nil)
-                isNamed = true
-                if let value, counts { part.add(value) }
+                        keyID: keyID,
+                        candidates: (keyID.map { [.keyID($0)] } ?? []) + (contentID.map { [.contentID($0)] } ?? []),
+                        isNamed: true))
+            case .content: contents.append(value)
+            case .track:
+                part.label = part.label ?? value.flatMap { try? TrackLabel(String(decoding: $0, as: UTF8.self)) }
+            case .period:
+                part.periodIndex = part.periodIndex ?? value.flatMap { UInt32(String(decoding: $0, as: UTF8.self)) }
             }
         }
+        // Of several contents the first one is meant. A key id counts in any place, unless another pair names the key.
+        let hasKeyID = !part.keyIDs.isEmpty
+        for (index, value) in contents.enumerated() {
+            guard let value else { continue }
+            if hasKeyID {
+                if index == 0 { part.others += Self.contentID(value).map { [.contentID($0)] } ?? [] }
+            } else if index == 0 || Self.explicitKeyID(value) != nil {
+                part.add(value)
+            }
+        }
+        part.others = part.withTrack(part.others)
         return part
     }
 
-    /// The names in the last part of a path, such as `host/path/KID`, `host/;KID` or `NAME/`.
-    private var path: Part {
+    /// The names of pairs in a query, without case, hyphens and underscores.
+    private enum PairName {
+        case key
+        /// A key or a content.
+        case content
+        case track
+        case period
+
+        init?(_ text: ArraySlice<UInt8>) {
+            guard text.count <= 16 else { return nil }
+            let letters = text.lazy.map(ASCII.lowercased).filter { !ASCII.has("-_", $0) }
+            switch String(decoding: Array(letters), as: UTF8.self) {
+            case "kid", "keyid": self = .key
+            case "cid", "assetid", "contentid": self = .content
+            case "track", "tracktype", "label", "variantid": self = .track
+            case "period", "periodindex": self = .period
+            default: return nil
+            }
+        }
+    }
+
+    /// The names in a path: in its last step, such as `host/path/KID`, `host/;KID` or `NAME/`, or else the last key id
+    /// in any step. A key id in an earlier step does not count besides one in the query, because it may be the name of
+    /// a customer.
+    private func path(beside query: Part) -> Part {
         var part = Part()
         let sides = identifier.split(separator: UInt8(ascii: "?"), maxSplits: 1, omittingEmptySubsequences: false)
         guard let steps = sides.first?.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ";") }),
@@ -141,17 +245,36 @@ struct AssetText {
         // A single name counts as a link only if a slash follows, because some players write a host in this form. A
         // key id cannot be the host of a server.
         let isLink = steps.count > 1 || (sides.count == 1 && identifier.last == UInt8(ascii: "/"))
-        if isLink || (sides.count > 1 && Self.explicitKeyID(value) != nil) { part.add(value) }
+        let isKeyID = Self.explicitKeyID(value) != nil
+        let keyID = isKeyID || !query.keyIDs.isEmpty ? nil : steps.reversed().lazy.compactMap(Self.keyID(inStep:)).first
+        if let keyID {
+            part.keyIDs.append(Part.KeyName(keyID: keyID, candidates: [.keyID(keyID)]))
+        } else if isLink || (sides.count > 1 && (isKeyID || query.hasTrack)) {
+            part.add(value)
+        }
+        // A content of the query is meant before a step of the path.
+        if query.others.isEmpty { part.others = query.withTrack(part.others) }
         return part
+    }
+
+    /// Reads a step of a path that is a key id, or begins with one.
+    private static func keyID(inStep step: ArraySlice<UInt8>) -> KeyID? {
+        // Most steps are shorter than a key id, and need no decoding.
+        guard step.count >= 24 else { return nil }
+        return PercentEncoding.decode(Array(step)).flatMap(explicitKeyID) ?? keyID(before: step)
+    }
+
+    /// Reads a key id with other text after it. Encoded characters do not end a key id.
+    private static func keyID(before text: ArraySlice<UInt8>) -> KeyID? {
+        guard let end = text.firstIndex(where: { ASCII.has(":,#/;&", $0) }) else { return nil }
+        return PercentEncoding.decode(Array(text[..<end])).flatMap(explicitKeyID)
     }
 
     /// The names in Base64 of a JSON object with `KeyId` and `ContentId`, the form of AWS MediaPackage (packagers,
     /// section 4). Its IV is not read.
     private var object: Part {
         var part = Part()
-        guard let decoded, let text = Self.base64(decoded), text.first == UInt8(ascii: "{"),
-            let object = (try? JSONReader.parse(text))?.object
-        else { return part }
+        guard let decoded, let object = Self.object(decoded) else { return part }
         if let name = object["KeyId"]?.string, !name.isEmpty {
             let keyID = Self.keyID(Array(name.utf8))
             part.keyIDs.append(Part.KeyName(keyID: keyID, candidates: keyID.map { [.keyID($0)] } ?? []))
@@ -162,6 +285,16 @@ struct AssetText {
         return part
     }
 
+    private static func object(_ text: [UInt8]) -> JSONObject? {
+        guard let text = base64(text), text.first == UInt8(ascii: "{") else { return nil }
+        return (try? JSONReader.parse(text))?.object
+    }
+
+    /// Reads the key id in the Base64 of such an object.
+    static func objectKeyID(_ text: [UInt8]) -> KeyID? {
+        object(text)?["KeyId"]?.string.flatMap { keyID(Array($0.utf8)) }
+    }
+
     /// Returns the candidates of one name: a key id in any of its spellings, then a content id.
     fileprivate static func named(by text: [UInt8]) -> [AssetCandidate] {
         var candidates: [AssetCandidate] = []
@@ -170,22 +303,7 @@ struct AssetText {
         return candidates
     }
 
-    /// The names of pairs whose value is a key id, in lower case.
-    private static let keyNames = ["kid", "keyid", "key_id"]
-    /// The names of pairs whose value is a key or a content, in lower case.
-    private static let contentNames = ["cid", "assetid", "contentid"]
-
-    private static func isName(_ text: ArraySlice<UInt8>, in names: [String]) -> Bool {
-        names.contains { name in
-            name.utf8.count == text.count && zip(name.utf8, text).allSatisfy { $0 == lowercased($1) }
-        }
-    }
-
     private static func slashCount(_ text: [UInt8]) -> Int { text.count { $0 == UInt8(ascii: "/") } }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-    }
 
     /// Returns the low bytes of UTF-16LE code units below 256; nil if the bytes are something else.
     private static func narrowed(_ bytes: [UInt8]) -> [UInt8]? {
@@ -199,20 +317,29 @@ struct AssetText {
         return low
     }
 
-    /// Removes `skd:` in any case (RFC 3986 section 3.1) and the slashes after it.
+    /// Returns the text after a scheme in any case (RFC 3986 section 3.1); nil if the text has another one.
+    private static func behind(_ scheme: StaticString, _ text: [UInt8]) -> ArraySlice<UInt8>? {
+        let size = scheme.utf8CodeUnitCount
+        guard scheme.withUTF8Buffer({ unsafe ASCII.equal(text.prefix(size), $0) }) else { return nil }
+        return text.dropFirst(size)
+    }
+
+    /// Removes `skd:`, `https:` or `http:`, and two slashes after it. A third one may begin the Base64 of a key id.
+    static func withoutAnyScheme(_ text: [UInt8]) -> [UInt8] {
+        guard let rest = behind("skd:", text) ?? behind("https:", text) ?? behind("http:", text) else { return text }
+        return Array(rest.dropFirst(rest.prefix(2).prefix { $0 == UInt8(ascii: "/") }.count))
+    }
+
+    /// Removes `skd:` and the slashes after it.
     private static func withoutScheme(_ text: [UInt8]) -> [UInt8] {
-        let scheme = Array("skd:".utf8)
-        // Only bit 5 differs between the cases of a letter. In a colon it is set already.
-        guard text.count >= scheme.count, text[3] == UInt8(ascii: ":"), text.prefix(4).map({ $0 | 0x20 }) == scheme
-        else { return text }
-        return Array(text.dropFirst(scheme.count).drop { $0 == UInt8(ascii: "/") })
+        behind("skd:", text).map { Array($0.drop { $0 == UInt8(ascii: "/") }) } ?? text
     }
 
     // If a text is not an identifier of one kind, the result is nil and not an error.
 
     /// Reads 32 hexadecimal digits or a UUID, optionally followed by `:` and an IV of 32 digits, which is not read.
     /// Also reads Base64 of 16 bytes, as Shaka Packager writes it.
-    private static func keyID(_ text: [UInt8]) -> KeyID? {
+    static func keyID(_ text: [UInt8]) -> KeyID? {
         let name = withoutIV(text)
         switch name.count {
         case 32, 36: return try? KeyID(parsing: String(decoding: name, as: UTF8.self))

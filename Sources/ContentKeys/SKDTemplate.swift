@@ -4,40 +4,31 @@ package import ByteCoding
 ///
 /// A template is text with fields in braces. `{contentId}`, `{kid}` (a UUID), `{kidHex}`, `{iv}`, `{period}`, `{track}`
 /// and `{authority}` are replaced. Each value is percent-encoded, except for the unreserved characters of RFC 3986.
-/// `AssetReference` reads the URLs of all presets (packagers, section 4).
+/// `AssetReference` reads the URLs of all presets without further help (packagers, section 4), and those of every
+/// template that `checkThatItLeadsBack` accepts with the template's form (`AssetForms`).
 package struct SKDTemplate: Hashable, Sendable {
     /// The largest size of a URL, in bytes, which is the largest size of an alias.
     package static let urlSizeMaximum = 200
 
     /// The template, or the name of its preset, as it was given.
     package let source: String
-    private let parts: [Part]
+    private let parts: [KeyURIPart]
 
     /// `skd://` and the key id. It is short, the same in upper and lower case, and different for each key.
     package static let standard = SKDTemplate(source: "skd://{kid}", parts: [.text("skd://"), .field(.kid)])
 
-    private init(source: String, parts: [Part]) {
+    private init(source: String, parts: [KeyURIPart]) {
         self.source = source
         self.parts = parts
     }
 
+    /// The form of the URLs that this template writes.
+    var form: AssetForm { AssetForm(parts, source: source, isExact: true) }
+
     /// Reads a template. Throws `unknownField` for braces with an unknown name or without a name. Throws
     /// `invalidCharacter` for characters that a quoted string of a playlist cannot contain.
     package init(parsing template: String) throws(SKDTemplateError) {
-        var parts: [Part] = []
-        var rest = template[...]
-        while let opening = rest.firstIndex(of: "{") {
-            if opening > rest.startIndex { parts.append(.text(String(rest[..<opening]))) }
-            let name = rest[opening...].dropFirst().prefix { $0 != "}" }
-            guard name.endIndex < rest.endIndex, let field = Field(rawValue: String(name)) else { throw .unknownField }
-            parts.append(.field(field))
-            rest = rest[name.endIndex...].dropFirst()
-        }
-        if !rest.isEmpty { parts.append(.text(String(rest))) }
-        for case .text(let text) in parts {
-            guard text.utf8.allSatisfy(Self.isAllowed), !text.contains("}") else { throw .invalidCharacter }
-        }
-        self.init(source: template, parts: parts)
+        self.init(source: template, parts: try KeyURIPart.parse(template))
     }
 
     /// The text of the template, even if a preset was named.
@@ -46,18 +37,21 @@ package struct SKDTemplate: Hashable, Sendable {
             switch part {
             case .text(let text): text
             case .field(let field): "{\(field.rawValue)}"
+            case .anything: "*"
             }
         }.joined()
     }
 
-    /// Whether a URL names a key, or a content that has one. Otherwise no device can find a key by the URL.
-    package var namesKeys: Bool {
-        parts.contains { part in
-            switch part {
-            case .text: false
-            case .field(let field): field.namesKeys
-            }
+    /// The fields, each of them once, in their order.
+    var fields: [KeyURIField] {
+        parts.reduce(into: []) { fields, part in
+            if case .field(let field) = part, !fields.contains(field) { fields.append(field) }
         }
+    }
+
+    /// Whether each URL names a key id.
+    var namesKeyID: Bool {
+        parts.contains { if case .field(let field) = $0 { field.namesKey } else { false } }
     }
 
     /// Whether a URL contains the key's initialization vector, directly or within JSON.
@@ -66,13 +60,26 @@ package struct SKDTemplate: Hashable, Sendable {
     /// Whether the template contains the host of the licence server.
     package var needsAuthority: Bool { parts.contains(.field(.authority)) }
 
-    /// Returns the URL of a key. Throws `fieldMissing` if the key has no value for a field, and `tooLong` if the URL is
-    /// too long.
+    /// Returns the URL of a key. Throws `fieldMissing` if the key has no value for a field, `notToldApart` if another
+    /// key of the content could have the same URL, and `tooLong` if the URL is too long.
     package func url(for names: SKDNames) throws(SKDTemplateError) -> String {
+        if names.trackLabel != nil, !tellsApart(.track) { throw .notToldApart(.track) }
+        if names.periodIndex != nil, !tellsApart(.period) { throw .notToldApart(.period) }
+        return try text(for: names)
+    }
+
+    /// Whether keys of a content that differ in this part have different URLs.
+    package func tellsApart(_ part: SKDTemplateError.Part) -> Bool {
+        namesKeyID || parts.contains(.field(part == .track ? .track : .period))
+    }
+
+    /// Returns the text of a template that need not be a whole URL. Throws `fieldMissing` and `tooLong`.
+    package func text(for names: SKDNames) throws(SKDTemplateError) -> String {
         var url = ""
         for part in parts {
             switch part {
             case .text(let text): url += text
+            case .anything: url += "*"
             case .field(let field):
                 guard let value = field.value(names) else { throw .fieldMissing(field.rawValue) }
                 url += value
@@ -81,63 +88,34 @@ package struct SKDTemplate: Hashable, Sendable {
         guard url.utf8.count <= Self.urlSizeMaximum else { throw .tooLong(url.utf8.count) }
         return url
     }
+}
 
-    /// Whether the byte is printable ASCII, but not a space or a quotation mark (RFC 8216, section 4.2).
-    private static func isAllowed(_ byte: UInt8) -> Bool {
-        (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\"")
+extension KeyURIField {
+    /// Returns the value of the field; nil if the key has none.
+    fileprivate func value(_ names: SKDNames) -> String? {
+        switch self {
+        case .contentID: PercentEncoding.encode(names.contentID.text)
+        case .kid: names.keyID.description
+        case .kidHex: names.keyID.hexadecimal
+        case .kidBase64: Base64.encode(names.keyID.bytes)
+        case .iv: Hexadecimal.encode(names.iv.bytes)
+        case .period: names.periodIndex.map { String($0) }
+        case .track: names.trackLabel.map { PercentEncoding.encode($0.text) }
+        // A host may have a port, so its colon is kept.
+        case .authority:
+            names.authority.map { authority in
+                authority.split(separator: ":", omittingEmptySubsequences: false)
+                    .map { PercentEncoding.encode(String($0)) }.joined(separator: ":")
+            }
+        case .json: Base64.encode(object(names))
+        }
     }
 
-    private enum Part: Hashable {
-        case text(String)
-        case field(Field)
-    }
-
-    private enum Field: String {
-        case contentID = "contentId"
-        case kid
-        case kidHex
-        /// The Base64 of the key id without percent-encoding, as Shaka Packager writes it.
-        case kidBase64
-        case iv
-        case period
-        case track
-        case authority
-        /// The Base64 of a JSON object with content id, key id and IV, the form of AWS MediaPackage.
-        case json
-
-        var namesKeys: Bool {
-            switch self {
-            case .contentID, .kid, .kidHex, .kidBase64, .json: true
-            case .iv, .period, .track, .authority: false
-            }
-        }
-
-        /// Returns the value of the field; nil if the key has none.
-        func value(_ names: SKDNames) -> String? {
-            switch self {
-            case .contentID: PercentEncoding.encode(names.contentID.text)
-            case .kid: names.keyID.description
-            case .kidHex: names.keyID.hexadecimal
-            case .kidBase64: Base64.encode(names.keyID.bytes)
-            case .iv: Hexadecimal.encode(names.iv.bytes)
-            case .period: names.periodIndex.map { String($0) }
-            case .track: names.trackLabel.map { PercentEncoding.encode($0.text) }
-            // A host may have a port, so its colon is kept.
-            case .authority:
-                names.authority.map { authority in
-                    authority.split(separator: ":", omittingEmptySubsequences: false)
-                        .map { PercentEncoding.encode(String($0)) }.joined(separator: ":")
-                }
-            case .json: Base64.encode(object(names))
-            }
-        }
-
-        private func object(_ names: SKDNames) -> [UInt8] {
-            JSONWriter.object { writer in
-                writer.member("ContentId", names.contentID.text)
-                writer.member("KeyId", names.keyID.description)
-                writer.member("IV", Base64.encode(names.iv.bytes))
-            }
+    private func object(_ names: SKDNames) -> [UInt8] {
+        JSONWriter.object { writer in
+            writer.member("ContentId", names.contentID.text)
+            writer.member("KeyId", names.keyID.description)
+            writer.member("IV", Base64.encode(names.iv.bytes))
         }
     }
 }
@@ -218,6 +196,22 @@ package enum SKDTemplateError: Error, Equatable, Sendable, CustomStringConvertib
     case fieldMissing(String)
     /// The URL has more than 200 bytes. The value is its size.
     case tooLong(Int)
+    /// The template does not begin with `skd:`.
+    case otherScheme
+    /// The template has no field that names a key or a content.
+    case namesNothing
+    /// The key has a track or a period, and the template has no field for it and none for the key id.
+    case notToldApart(Part)
+    /// Nothing separates this field from its neighbours, so it could not be read again. `instead` is a template that
+    /// can be read; nil if there is none.
+    case notReadable(String, instead: String?)
+    /// The URLs would name something else than their keys.
+    case misread(instead: String)
+
+    package enum Part: String, CaseIterable, Sendable {
+        case track
+        case period
+    }
 
     /// Words for the log.
     package var description: String {
@@ -226,6 +220,16 @@ package enum SKDTemplateError: Error, Equatable, Sendable, CustomStringConvertib
         case .invalidCharacter: "it has a character that a key URI must not have"
         case .fieldMissing(let name): "the key has no value for its field \(name)"
         case .tooLong(let size): "the key URI would have \(size) bytes, more than 200"
+        case .otherScheme: "it must begin with \"skd:\""
+        case .namesNothing: "it names no key: it needs {kid}, {kidHex}, {kidBase64}, {json} or {contentId}"
+        case .notToldApart(let part):
+            "the key has a \(part.rawValue), and keys.skdTemplate has neither {\(part.rawValue)} nor {kid}, so that"
+                + " another key of the content could have the same key URI"
+        case .notReadable(let field, let instead):
+            "{\(field)} cannot be read again, because its value may have the characters beside it too: put another one"
+                + " there, such as \"/\"" + (instead.map { "; \"\($0)\" would work" } ?? "")
+        case .misread(let instead):
+            "the server would take its key URIs for those of other keys; \"\(instead)\" would work"
         }
     }
 }

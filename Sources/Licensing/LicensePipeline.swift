@@ -137,7 +137,7 @@ package final class LicensePipeline: @unchecked Sendable {
     private func note(
         _ error: LicenseError, of admission: Admission, _ claims: Claims, _ spc: SPC?, now: Int64
     ) {
-        let asset = (try? spc?.identifiedAsset).map { AssetReference($0) }
+        let asset = (try? spc?.identifiedAsset).map { keys.reference(to: $0) }
         var found = RefusalFacts()
         found.add(claims, pseudonyms)
         if let asset, !error.isRejection { found.add(asset) }
@@ -153,7 +153,7 @@ package final class LicensePipeline: @unchecked Sendable {
         let spc = opened.spc
         let record = try await keys.record(for: spc, claims: held)
         for hint in admission.request.assetHints
-        where !hint.agrees(with: record.attributes, try spc.identifiedAsset) {
+        where !hint.agrees(with: record.attributes, try spc.identifiedAsset, keys.forms) {
             throw .hintMismatch(hint.place)
         }
         let request = OpenedRequest(
@@ -253,7 +253,7 @@ package final class LicensePipeline: @unchecked Sendable {
             default: throw error
             }
             return CallbackQuestion.Content(
-                unknown: AssetReference(assetID),
+                unknown: keys.reference(to: assetID),
                 digest: try wrap(LicenseError.internalFailure, try crypto.sha256(assetID.bytes)))
         }
     }
@@ -298,7 +298,7 @@ extension CallbackQuestion.Content {
         for candidate in asset.candidates {
             switch candidate {
             case .alias: break
-            case .contentID(let id): contentID = contentID ?? id.text
+            case .contentID, .track: contentID = contentID ?? candidate.contentID?.text
             case .keyID(let id): keyID = keyID ?? id
             }
         }

@@ -1,5 +1,5 @@
 import ByteCoding
-import ContentKeys
+package import ContentKeys
 package import Entitlements
 package import EventLoops
 package import KeyCrypto
@@ -77,6 +77,9 @@ package final class LicensePipelines: Sendable {
         guard let recorder = shared.recorder else { return sessions.map { _ in .failed } }
         return await recorder.record(sessions, reportedBy: sender, now: now)
     }
+
+    /// The forms by which asset ids are read.
+    package var assetForms: AssetForms { shared.keys.forms }
 
     package var queries: LicenseQueries { LicenseQueries(revocations: shared.revocations) }
 

@@ -11,7 +11,7 @@ extension RecentContentKeys {
     func record(for spc: SPC, claims held: HeldClaims?) async throws(LicenseError) -> ContentKeyRecord {
         if let held, let key = held.claims.embeddedKey {
             let record = try ContentKeyRecord(key, of: held.claims)
-            try Self.requireBound(record, try spc.identifiedAsset, held)
+            try requireBound(record, try spc.identifiedAsset, held)
             return record
         }
         return try await record(ofAsset: try spc.identifiedAsset, claims: held)
@@ -28,7 +28,7 @@ extension RecentContentKeys {
                     try await record(for: assetID)
                 }
         } catch {
-            if case .contentAmbiguous = error { throw Self.missing(AssetReference(assetID), held) }
+            if case .contentAmbiguous = error { throw Self.missing(reference(to: assetID), held) }
             // A full queue and an untrusted clock keep their own errors. Every other outage is a key store that does
             // not answer.
             if case .unavailable(let outage) = error, outage != .busy, outage != .clockUntrusted {
@@ -36,7 +36,7 @@ extension RecentContentKeys {
             }
             throw .store(error)
         }
-        guard let found else { throw Self.missing(AssetReference(assetID), held) }
+        guard let found else { throw Self.missing(reference(to: assetID), held) }
         try requireFairPlay(found.attributes, held)
         return found
     }
@@ -50,10 +50,10 @@ extension RecentContentKeys {
     }
 
     /// Throws if the asset id has an explicit key id, and the token has another key and names it.
-    private static func requireBound(
+    private func requireBound(
         _ record: ContentKeyRecord, _ assetID: AssetID, _ held: HeldClaims
     ) throws(LicenseError) {
-        guard held.claims.namesOwnKeyID, let binding = AssetReference(assetID).binding,
+        guard held.claims.namesOwnKeyID, let binding = reference(to: assetID).binding,
             binding.keyIDs != [record.keyID]
         else { return }
         throw .boundKeyMissing(BoundKeyNames(keyIDs: binding.keyIDs, content: record.contentID.text), isNamed: true)
@@ -66,7 +66,7 @@ extension RecentContentKeys {
             switch candidate {
             case .alias: false
             case .keyID(let keyID): Gate.namesAsset(claims, contentID: nil, keyID: keyID)
-            case .contentID(let contentID): Gate.namesAsset(claims, contentID: contentID.text, keyID: nil)
+            case .contentID, .track: Gate.namesAsset(claims, contentID: candidate.contentID?.text, keyID: nil)
             }
         }
         return isNamed ? .keyNotFound : .contentUnknown

@@ -24,6 +24,7 @@ package final class RecentContentKeys: Sendable {
         var entries: RecentEntries<AssetID, Entry>
         /// When the source was asked about an asset id while no request waited for the answer.
         var asked: [AssetID: MonotonicTime] = [:]
+        var forms: AssetForms
     }
 
     /// How long a question may be without an answer until the source is asked again.
@@ -36,18 +37,35 @@ package final class RecentContentKeys: Sendable {
     private let patience: Patience?
     private let state: Mutex<State>
 
-    /// `capacity` is at least 2. A `lifeInOutage` that is not longer than `life` adds nothing.
+    /// `capacity` is at least 2. A `lifeInOutage` that is not longer than `life` adds nothing. `forms` are those of the
+    /// installation, until they are replaced.
     package init(
-        source: any ContentKeySource, capacity: Int = capacityDefault, life: Duration = lifeDefault,
-        lifeInOutage: Duration = .zero, patience: Patience? = nil, clock: any MonotonicClock = SystemMonotonicClock()
+        source: any ContentKeySource, forms: AssetForms = .none, capacity: Int = capacityDefault,
+        life: Duration = lifeDefault, lifeInOutage: Duration = .zero, patience: Patience? = nil,
+        clock: any MonotonicClock = SystemMonotonicClock()
     ) {
         self.source = source
         self.clock = clock
         self.life = life
         self.lifeInOutage = lifeInOutage
         self.patience = patience
-        state = Mutex(State(entries: RecentEntries(capacity: capacity)))
+        state = Mutex(State(entries: RecentEntries(capacity: capacity), forms: forms))
     }
+
+    /// The forms by which asset ids are read.
+    package var forms: AssetForms { state.withLock { $0.forms } }
+
+    /// Reads asset ids by other forms from now on. If they differ, the entries are forgotten.
+    package func use(_ forms: AssetForms) {
+        state.withLock { state in
+            guard state.forms != forms else { return }
+            state.forms = forms
+            state.entries.forgetAll { _ in true }
+        }
+    }
+
+    /// What an asset id may name.
+    func reference(to assetID: AssetID) -> AssetReference { AssetReference(assetID, forms) }
 
     package let lookups = CacheCount()
 
@@ -94,8 +112,9 @@ package final class RecentContentKeys: Sendable {
     private func ask(_ assetID: AssetID) async -> Found {
         let now = clock.monotonicTime
         do throws(StoreError) {
-            let found = try await source.record(for: AssetReference(assetID))
-            if let found { remember(Entry(record: found, foundAt: now), for: assetID) } else { forget(assetID) }
+            let forms = forms
+            let found = try await source.record(for: AssetReference(assetID, forms))
+            if let found { remember(Entry(record: found, foundAt: now), for: assetID, forms) } else { forget(assetID) }
             return .success(found)
         } catch {
             return .failure(error)
@@ -113,7 +132,8 @@ package final class RecentContentKeys: Sendable {
         state.withLock { $0.entries.forget(assetID) }
     }
 
-    private func remember(_ entry: Entry, for assetID: AssetID) {
-        state.withLock { $0.entries.remember(entry, for: assetID) }
+    /// Does nothing if the forms were replaced meanwhile.
+    private func remember(_ entry: Entry, for assetID: AssetID, _ forms: AssetForms) {
+        state.withLock { if $0.forms == forms { $0.entries.remember(entry, for: assetID) } }
     }
 }

@@ -45,7 +45,7 @@ extension RefusalFacts {
             switch candidate {
             case .alias: continue
             case .keyID(let keyID): self[.keyID] = self[.keyID] ?? keyID.description
-            case .contentID(let contentID): self[.content] = self[.content] ?? contentID.text
+            case .contentID, .track: self[.content] = self[.content] ?? candidate.contentID?.text
             }
         }
         // The content that stands beside an explicit key id says more than the same key id as the name of a content.

@@ -36,7 +36,7 @@ extension RecentContentKeys {
     /// the gate refuses it.
     func record(for assetID: AssetID, orNamedBy held: HeldClaims) async throws(StoreError) -> ContentKeyRecord? {
         if let record = try await record(for: assetID) { return record }
-        if AssetReference(assetID).binding != nil { return nil }
+        if reference(to: assetID).binding != nil { return nil }
         guard let name = held.claims.onlyStoredName, let assetID = try? AssetID(bytes: name.bytes),
             let record = try await record(for: assetID), name.names(record)
         else { return nil }

@@ -102,7 +102,8 @@ extension Command {
         let keys: any ContentKeySource =
             looksUpKeys ? try OpenedKeyStore(configuration: path, context) : NoContentKeys()
         return LicenseExplainer(
-            rules: LicenseRules(loaded), keys: RecentContentKeys(source: keys), revocations: revocations,
+            rules: LicenseRules(loaded),
+            keys: RecentContentKeys(source: keys, forms: loaded.configuration.assetForms), revocations: revocations,
             operations: RSAOperationCount(),
             rentals: { claims, content, now async throws(StoreError) in
                 try await rental(of: claims, content, now: now, configuration: path, context)

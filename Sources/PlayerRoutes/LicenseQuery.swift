@@ -17,11 +17,11 @@ enum LicenseQuery: Equatable, Sendable {
         let assetID: AssetID
         private let candidates: [AssetCandidate]
 
-        init?(_ text: String) {
+        init?(_ text: String, _ forms: AssetForms = .none) {
             guard let assetID = try? AssetID(bytes: Array(text.utf8)) else { return nil }
             self.text = text
             self.assetID = assetID
-            candidates = AssetReference(assetID).candidates
+            candidates = AssetReference(assetID, forms).candidates
         }
 
         /// Whether an entry of the ledger is about the asset.
@@ -30,8 +30,9 @@ enum LicenseQuery: Equatable, Sendable {
                 switch candidate {
                 case .alias: false
                 case .keyID(let keyID): entry.keyID == keyID
-                case .contentID(let contentID):
-                    entry.content.map { $0.utf8.elementsEqual(contentID.text.utf8) } ?? false
+                case .contentID(let contentID): entry.content?.hasSameUTF8(as: contentID.text) ?? false
+                // The ledger does not have the track.
+                case .track(let track): entry.content?.hasSameUTF8(as: track.contentID.text) ?? false
                 }
             }
         }
@@ -39,7 +40,7 @@ enum LicenseQuery: Equatable, Sendable {
 
     /// Nil unless the body is an object with one member, `licenses` or `assets`, that is a list with 1 to
     /// `countMaximum` texts.
-    init?(_ body: [UInt8]) {
+    init?(_ body: [UInt8], _ forms: AssetForms = .none) {
         guard let object = (try? JSONReader.parse(body, limits: Self.limits))?.object, object.members.count == 1,
             let member = object.members.first, let elements = member.node.array,
             (1...Self.countMaximum).contains(elements.count)
@@ -49,7 +50,7 @@ enum LicenseQuery: Equatable, Sendable {
         switch member.name {
         case "licenses": self = .licenses(texts.map { LicenseID(text: $0) }, texts: texts)
         case "assets":
-            let assets = texts.compactMap { Asset($0) }
+            let assets = texts.compactMap { Asset($0, forms) }
             guard assets.count == texts.count else { return nil }
             self = .assets(assets)
         default: return nil

@@ -47,7 +47,7 @@ package struct LicenseQueryEndpoint: Sendable {
             guard !request.body.isEmpty else {
                 return .now(refuse(Problem(.bodyEmpty), because: RefusalCause("a query without a body"), id))
             }
-            guard let query = LicenseQuery(request.body) else {
+            guard let query = LicenseQuery(request.body, pipelines.assetForms) else {
                 return .now(
                     refuse(
                         Problem(.bodyUnrecognised), because: RefusalCause("not a query for licences or assets"), id))

@@ -15,6 +15,7 @@ extension Configuration {
         let publicURL = section.optional("publicURL", .publicURL, effect: .reload)
         let cors = section.section("cors", effect: .reload, CORSPolicy.init(reading:))
         let licensePaths = Self.licensePaths(reading: section)
+        let assetIDs = section.list("assetIDs", .assetForm, allowsEmpty: true, effect: .reload) ?? []
         let fairplay = section.section("fairplay", effect: .reload, FairPlay.init(reading:))
         let keys = section.section("keys", Keys.init(reading:))
         let storage = section.section("storage", Storage.init(reading:))
@@ -39,12 +40,17 @@ extension Configuration {
         if keys.skdTemplate.needsAuthority, publicURL == nil {
             section.report(below: "keys.skdTemplate", .incomplete(without: "publicURL"))
         }
+        if assetIDs.count > AssetForms.countMaximum {
+            let expected = "at most \(AssetForms.countMaximum) forms"
+            section.report("assetIDs", .invalidValue(expected: expected, example: "[]"))
+        }
         Self.checkLicensePaths(licensePaths, redeemPaths: expressPlay.redeemPaths, in: section)
         self.node = node
         self.listeners = listeners
         self.publicURL = publicURL
         self.cors = cors
         self.licensePaths = licensePaths
+        self.assetIDs = assetIDs
         self.fairplay = fairplay
         self.keys = keys
         self.storage = storage

@@ -1,3 +1,4 @@
+package import ContentKeys
 package import Entitlements
 package import HTTPMessages
 package import Licensing
@@ -25,6 +26,8 @@ package struct Configuration: Equatable, Sendable {
     package let cors: CORSPolicy
     /// The paths for licences and certificates in addition to the built-in ones. A request path matches at most one.
     package let licensePaths: [LicensePath]
+    /// The forms of asset ids of older services. They are distinct.
+    package let assetIDs: [AssetForm]
     package let fairplay: FairPlay
     package let keys: Keys
     package let storage: Storage

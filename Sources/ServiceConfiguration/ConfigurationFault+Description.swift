@@ -1,3 +1,4 @@
+import ContentKeys
 import Entitlements
 import FairPlay
 import HTTPServing
@@ -20,6 +21,7 @@ extension ConfigurationFault: CustomStringConvertible {
         case .conflict(let other): "cannot be used together with \"\(other)\"; remove one of them"
         case .noneOf(let names): "needs " + names.map { "\"\($0)\"" }.joined(separator: " or ")
         case .databaseURL(let error): "not the URL of a PostgreSQL database: \(error.explanation)"
+        case .keyURI(let error): error.description
         case .file(let error): error.description
         case .notASecret(let size):
             "the file must hold \(size) bytes as \(size * 2) hexadecimal digits, as Base64, or raw"

@@ -1,4 +1,5 @@
 package import ByteCoding
+package import ContentKeys
 package import Entitlements
 package import FairPlay
 package import HTTPServing
@@ -32,6 +33,9 @@ package enum ConfigurationFault: Equatable, Sendable {
     case noneOf([String])
     /// The text begins like the URL of a PostgreSQL database, but is not a valid one.
     case databaseURL(PostgreSQLURLError)
+
+    /// The text is not a template of key URIs that lead back to their keys, or not a form of asset ids.
+    case keyURI(SKDTemplateError)
 
     // Faults of the files' contents.
 

@@ -95,30 +95,52 @@ extension ConfigurationForm<SecretSource> {
 }
 
 extension ConfigurationForm<SKDTemplate> {
-    /// The URL of keys in playlists: the name of a preset, or a template whose URLs can be short enough.
+    /// The URL of keys in playlists: the name of a preset, or a template whose URLs lead back to their keys.
     static var skdTemplate: ConfigurationForm {
         let presets = SKDTemplate.Preset.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
-        return .string(
-            "one of \(presets), or an skd: URI of at most \(SKDTemplate.urlSizeMaximum) printable characters without"
-                + " quotation marks, with {kid}, {kidHex}, {kidBase64}, {contentId} or {json} in it, and optionally"
-                + " {iv}, {period}, {track} and {authority}",
-            example: SKDTemplate.standard.source, write: \.source
-        ) { text in
-            guard let template = try? SKDTemplate(presetOrTemplate: text), template.template.hasPrefix("skd:"),
-                template.namesKeys, template.hasShortURL
-            else { return nil }
-            return template
-        }
+        return ConfigurationForm(
+            expected:
+                "one of \(presets), or an skd: URI of at most \(SKDTemplate.urlSizeMaximum) printable characters"
+                + " without quotation marks, with {kid}, {kidHex}, {kidBase64}, {contentId} or {json} in it, and"
+                + " optionally {iv}, {period}, {track} and {authority}",
+            example: JSONNode.quoted(SKDTemplate.standard.source),
+            read: { node in
+                guard let text = node.string else { return .wrongType }
+                do throws(SKDTemplateError) {
+                    let template = try SKDTemplate(presetOrTemplate: text)
+                    try template.checkThatItLeadsBack()
+                    return .value(template)
+                } catch {
+                    return error.isAboutReading ? .fault(.keyURI(error)) : .invalid
+                }
+            }, write: { JSONNode.quoted($0.source) })
     }
 }
 
-extension SKDTemplate {
-    /// Whether the template makes a URL for a key with the shortest names.
-    fileprivate var hasShortURL: Bool {
-        guard let contentID = try? ContentID("c") else { return false }
-        let zero = Bytes16(high: 0, low: 0)
-        let names = SKDNames(
-            contentID: contentID, keyID: KeyID(words: zero), iv: zero, periodIndex: 0, trackLabel: .sd, authority: "h")
-        return (try? url(for: names)) != nil
+extension ConfigurationForm<AssetForm> {
+    /// A form of asset ids of an older service.
+    static var assetForm: ConfigurationForm {
+        ConfigurationForm(
+            expected: "a key URI of at most \(AssetForm.sizeMaximum) printable characters with {kid} or {content} in"
+                + " it, and optionally {track}, {period} and \"*\"",
+            example: #""skd://*/getckc?ContentId={content}&KeyId={kid}""#,
+            read: { node in
+                guard let text = node.string else { return .wrongType }
+                do throws(SKDTemplateError) {
+                    return .value(try AssetForm(parsing: text))
+                } catch {
+                    return error.isAboutReading ? .fault(.keyURI(error)) : .invalid
+                }
+            }, write: { JSONNode.quoted($0.source) })
+    }
+}
+
+extension SKDTemplateError {
+    /// Whether the text is a template or a form, but what it stands for cannot be read.
+    fileprivate var isAboutReading: Bool {
+        switch self {
+        case .notReadable, .misread, .namesNothing: true
+        case .unknownField, .invalidCharacter, .fieldMissing, .tooLong, .otherScheme, .notToldApart: false
+        }
     }
 }

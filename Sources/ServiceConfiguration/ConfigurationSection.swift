@@ -98,7 +98,8 @@ final class ConfigurationSection {
     /// Reads a list of distinct plain values, at least one unless `allowsEmpty`. Returns nil if it is absent, or if a
     /// fault of the list itself was reported.
     func list<Value: Hashable>(
-        _ name: String, _ form: ConfigurationForm<Value>, allowsEmpty: Bool = false
+        _ name: String, _ form: ConfigurationForm<Value>, allowsEmpty: Bool = false,
+        effect: ConfigurationEffect? = nil
     ) -> [Value]? {
         let listForm = ConfigurationForm<[JSONNode]>.list(
             of: form.expected, example: "[\(form.example)]", allowsEmpty: allowsEmpty)
@@ -106,7 +107,7 @@ final class ConfigurationSection {
         var texts: [String] = []
         defer {
             let text = elements == nil ? ConfigurationField.Value.absent : .text("[\(texts.joined(separator: ", "))]")
-            note(name, (listForm.expected, listForm.example), text)
+            note(name, (listForm.expected, listForm.example), text, effect: effect)
         }
         guard let elements else { return nil }
         var places: [Value: String] = [:]

@@ -1,4 +1,4 @@
-import ContentKeys
+package import ContentKeys
 package import Entitlements
 package import FairPlay
 package import HTTPMessages
@@ -54,6 +54,7 @@ package struct LiveSettings: Equatable, Sendable {
     package let publicURL: String?
     package let cors: CORSPolicy
     package let licensePaths: [Configuration.LicensePath]
+    package let assetIDs: [AssetForm]
     /// The files of each listener, in the order of the listeners.
     package let publicFiles: [Configuration.TLSFiles?]
     package let adminFiles: [AdminFiles]
@@ -93,6 +94,7 @@ package struct LiveSettings: Equatable, Sendable {
         publicURL = configuration.publicURL
         cors = configuration.cors
         licensePaths = configuration.licensePaths
+        assetIDs = configuration.assetIDs
         publicFiles = configuration.listeners.public.map(\.transport.tls)
         adminFiles = configuration.listeners.admin.map {
             AdminFiles(
@@ -118,6 +120,9 @@ package struct LiveSettings: Equatable, Sendable {
 
 extension Configuration {
     package var fixed: FixedSettings { FixedSettings(self) }
+
+    /// The forms by which asset ids are read.
+    package var assetForms: AssetForms { AssetForms(template: keys.skdTemplate, assetIDs) }
     package var live: LiveSettings { LiveSettings(self) }
 }
 

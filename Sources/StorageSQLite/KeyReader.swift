@@ -7,6 +7,7 @@ struct KeyReader: ~Copyable {
     private var byKeyID: SQLiteStatement
     private var byAliasOrKeyID: SQLiteStatement
     private var liveByContent: SQLiteStatement
+    private var liveByTrack: SQLiteStatement
     private var page: SQLiteStatement
     private var pageOfContent: SQLiteStatement
     private var contents: SQLiteStatement
@@ -42,6 +43,18 @@ struct KeyReader: ~Copyable {
                 least_security_level, key_version, sealed, bound
             FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 2
             """)
+        // The order is that of `NamedTrack.rank`.
+        let liveByTrack = try connection.prepare(
+            """
+            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
+                least_security_level, key_version, sealed, bound
+            FROM content_key WHERE content_id = ?1 AND state = 'live'
+                AND (?2 IS NULL OR track_label IS NULL OR track_label = ?2 COLLATE NOCASE)
+                AND (?3 IS NULL OR period_index = ?3)
+            ORDER BY track_label IS NOT ?2, (track_label IS NULL) = (?2 IS NOT NULL),
+                period_index IS NOT NULL AND ?3 IS NULL
+            LIMIT 2
+            """)
         let page = try connection.prepare(
             """
             SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
@@ -75,6 +88,7 @@ struct KeyReader: ~Copyable {
         self.byKeyID = byKeyID
         self.byAliasOrKeyID = byAliasOrKeyID
         self.liveByContent = liveByContent
+        self.liveByTrack = liveByTrack
         self.page = page
         self.pageOfContent = pageOfContent
         self.contents = contents
@@ -113,7 +127,18 @@ struct KeyReader: ~Copyable {
         case .alias(let assetID): try byAlias.first(matching: assetID.bytes)
         case .keyID(let keyID): try byKeyID.first(matching: keyID.bytes)
         case .contentID(let contentID): try onlyLiveRow(of: contentID)
+        case .track(let track): try liveRow(of: track)
         }
+    }
+
+    private mutating func liveRow(of track: NamedTrack) throws(StoreError) -> ContentKeyRow? {
+        defer { liveByTrack.reset() }
+        try liveByTrack.bind(track.contentID.text, at: 1)
+        try liveByTrack.bind(track.label?.text, at: 2)
+        try liveByTrack.bind(track.periodIndex.map { Int64($0) }, at: 3)
+        var rows: [ContentKeyRow] = []
+        while try liveByTrack.step() { rows.append(try ContentKeyRow(reading: liveByTrack)) }
+        return try track.only(of: rows, \.attributes)
     }
 
     private mutating func onlyLiveRow(of contentID: ContentID) throws(StoreError) -> ContentKeyRow? {

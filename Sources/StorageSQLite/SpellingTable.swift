@@ -62,7 +62,7 @@ struct SpellingTable: ~Copyable {
     mutating func check(_ alias: AssetID, of contentID: ContentID) throws(StoreError) {
         for name in AssetReference(alias).ownNames {
             switch name {
-            case .alias: break
+            case .alias, .track: break
             case .keyID(let keyID):
                 if let owner = try owner(of: keyID), owner.contentID != contentID {
                     throw .aliasNamesContent(owner.contentID)

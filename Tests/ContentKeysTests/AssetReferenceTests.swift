@@ -132,6 +132,63 @@ import Testing
         #expect(!reference.candidates.contains(.contentID(contentID)))
     }
 
+    /// Text after a key id does not defeat it, and neither does text before it.
+    @Test(arguments: [
+        "skd://\(uuid)/0", "skd://\(uuid)/HD/7", "skd://\(uuid)?iv=00112233445566778899aabbccddeeff", "\(uuid)/x?y=z",
+        "skd://\(uuid):HD", "skd://\(uuid),0", "skd://\(uuid)#t", "skd://h/\(uuid)/0", "skd://h/\(uuid):HD/0",
+        "skd://h/;\(uuid);x", "https://h/license/\(uuid)/x.m3u8", "skd://ex0MnlKkTgucYQpfO40uEQ==/0",
+        "skd://h/x?kid=\(uuid)#t", "skd://h/x?KEY-ID=\(uuid)/0", "skd://h/x?kid=\(uuid):HD", "x?Key_Id=\(uuid)&a",
+        // A customer's id before the key id, or before a content whose key a pair names.
+        "skd://h/00112233445566778899aabbccddeeff/\(uuid)", "skd://00112233445566778899aabbccddeeff/\(uuid)/0",
+        "skd://h/00112233445566778899aabbccddeeff/movie-1?kid=\(uuid)",
+        // A content whose id looks like a key id.
+        "skd://h/x?contentId=00112233445566778899aabbccddeeff&keyId=\(uuid)",
+    ])
+    func textBesideAKeyIDDoesNotDefeatIt(text: String) throws {
+        let keyID = try KeyID(parsing: Self.uuid)
+        for bytes in [Array(text.utf8), text.utf8.flatMap { [$0, 0] as [UInt8] }] {
+            let reference = AssetReference(try AssetID(bytes: bytes))
+            #expect(reference.binding?.keyIDs == [keyID])
+            let keyIDs = reference.candidates.compactMap { if case .keyID(let keyID) = $0 { keyID } else { nil } }
+            #expect(keyIDs == [keyID])
+        }
+    }
+
+    /// What begins like a key id, but is another text.
+    @Test(arguments: [
+        "skd://\(uuid)0/0", "skd://\(uuid)-HD", "skd://h/x\(uuid)/0", "skd://ex0MnlKkTgucYQpfO40uEQ/0",
+        "skd://h/\(uuid).mp4",
+    ])
+    func aLongerNameIsNoKeyID(text: String) throws {
+        #expect(AssetReference(try AssetID(bytes: Array(text.utf8))).binding == nil)
+    }
+
+    /// A content with a track is more specific than a content.
+    @Test(arguments: [
+        "skd://h/x?assetId=movie-1&variantId=HD", "skd://h/x?TRACK=HD&ContentId=movie-1", "cid=movie-1&label=HD",
+        "skd://h/movie-1?Track=HD", "skd://movie-1?track_type=HD", "skd://h/x?content_id=movie-1&Variant-Id=HD",
+        "skd://h/x?cid=movie-1&track=HD&track=SD",
+    ])
+    func readsTheTrackBesideAContent(text: String) throws {
+        let contentID = try ContentID("movie-1")
+        let candidates = AssetReference(try AssetID(bytes: Array(text.utf8))).candidates
+        #expect(candidates.contains(.track(NamedTrack(contentID, label: .hd))))
+        #expect(!candidates.contains(.contentID(contentID)))
+    }
+
+    @Test func readsThePeriodBesideAContent() throws {
+        let assetID = try AssetID(bytes: Array("skd://h/x?cid=movie-1&variantId=HD&period=7".utf8))
+        let track = NamedTrack(try ContentID("movie-1"), label: .hd, periodIndex: 7)
+        #expect(AssetReference(assetID).candidates.contains(.track(track)))
+    }
+
+    /// An alias must not stand before the key that it names explicitly.
+    @Test(arguments: ["skd://h/x?kid=\(uuid)", "skd://\(uuid)/0", "\(uuid)"])
+    func anExplicitKeyIDIsAnOwnName(text: String) throws {
+        let names = AssetReference(try AssetID(bytes: Array(text.utf8))).ownNames
+        #expect(names.contains(.keyID(try KeyID(parsing: Self.uuid))))
+    }
+
     /// The Base64 of a key id may have a slash. Decoded, the text is the path of a content that another packager could
     /// order.
     @Test(arguments: ["", "==", "%3D%3D"])

@@ -1,5 +1,6 @@
 import ByteCoding
 import ContentKeys
+import TestSupport
 import Testing
 
 /// Tests that key URLs are written correctly and can be read again (packagers, section 4).
@@ -29,15 +30,19 @@ import Testing
             (.shakaBase64, "skd://ex0MnlKkTgucYQpfO40uEQ=="),
         ])
     func writesEveryPreset(preset: SKDTemplate.Preset, url: String) throws {
-        #expect(try SKDTemplate(presetOrTemplate: preset.rawValue).url(for: names) == url)
-        #expect(try SKDTemplate(parsing: preset.template).url(for: names) == url)
+        #expect(try SKDTemplate(presetOrTemplate: preset.rawValue).text(for: names) == url)
+        #expect(try SKDTemplate(parsing: preset.template).text(for: names) == url)
     }
 
     /// A player sends the whole URL, or the part after the scheme, in UTF-8 or UTF-16LE.
     @Test(arguments: SKDTemplate.Preset.allCases)
     func readsWhatItWrites(preset: SKDTemplate.Preset) throws {
-        let url = try SKDTemplate(presetOrTemplate: preset.rawValue).url(for: names)
+        // The preset "content" is for contents with one key.
+        let names = preset == .content ? SKDNames(contentID: names.contentID, keyID: names.keyID, iv: names.iv) : names
         let expected: AssetCandidate = preset == .content ? .contentID(names.contentID) : .keyID(names.keyID)
+        let template = try SKDTemplate(presetOrTemplate: preset.rawValue)
+        try template.checkThatItLeadsBack()
+        let url = try template.url(for: names)
         for text in [url, String(url.dropFirst("skd://".count))] {
             for bytes in [Array(text.utf8), text.utf8.flatMap { [$0, 0] as [UInt8] }] {
                 let candidates = AssetReference(try AssetID(bytes: bytes)).candidates
@@ -77,7 +82,7 @@ import Testing
     func needsAValueForEachField(field: String) throws {
         let bare = SKDNames(contentID: names.contentID, keyID: names.keyID, iv: names.iv)
         #expect(throws: SKDTemplateError.fieldMissing(field)) {
-            _ = try SKDTemplate(parsing: "skd://{\(field)}").url(for: bare)
+            _ = try SKDTemplate(parsing: "skd://{kid}/{\(field)}").url(for: bare)
         }
     }
 
@@ -97,5 +102,141 @@ import Testing
         let text = "skd://" + String(repeating: "a", count: 200 - 6 - 36)
         #expect(try SKDTemplate(parsing: text + "{kid}").url(for: names).utf8.count == 200)
         #expect(throws: SKDTemplateError.tooLong(201)) { _ = try SKDTemplate(parsing: text + "a{kid}").url(for: names) }
+    }
+
+    // MARK: - Every URL leads back
+
+    /// Templates that operators write.
+    static let templates = [
+        "skd://{kid}?track={track}", "skd://{contentId}/{track}", "skd://{kid}?iv={iv}", "skd://{kid}/{track}",
+        "skd://{contentId}:{track}", "skd://h/x?cid={contentId}&kid={kid}", "skd://h/{kid}?cid={contentId}",
+        "skd://{kid}", "skd://{kidHex}", "skd:{kid}", "skd://{contentId}", "skd://{contentId}/{kid}",
+        "skd://{kid}/{iv}", "skd://{kidHex}/{iv}", "skd://{kidHex}:{iv}", "skd://{iv}/{kid}", "skd://{kid}{iv}",
+        "skd://{kid}-{track}", "skd://{track}-{kid}", "skd://{contentId}-{kid}", "skd://{kid}.{period}",
+        "skd://{contentId}/{track}/{period}", "skd://{contentId}/{period}/{track}",
+        "skd://{contentId}-{period}/{track}",
+        "skd://{contentId}?track={track}&period={period}", "skd://h/?p={period}&t={track}&c={contentId}",
+        "skd://{authority}/{contentId}/{track}", "skd://{authority}/fps/license/{kid}?content={contentId}",
+        "skd://{authority}/{contentId}-{period}?label={track}", "skd://{contentId};{track}",
+        "skd://{contentId},{track}",
+        "skd://{contentId}|{track}", "skd://{contentId}+{track}", "skd://{contentId}!{track}@{period}",
+        "skd://{contentId}=={track}", "skd://film?{contentId}/{track}", "skd://{kidBase64}/{track}", "skd://{json}",
+        "skd://h/{json}?track={track}", "skd://h/{kid}#{track}", "skd://h/x?id={kid}", "skd://h/x?key={kidHex}",
+        "skd://h/x?asset={contentId}:{track}", "skd://{contentId}-{track}/{kid}", "skd://v1.{contentId}/{track}.mp4",
+        "skd://KEYS/{contentId}/Track/{track}", "skd://{period}{contentId}/{track}/{kid}", "skd:///{contentId}/{track}",
+        "skd://{contentId}/{track}/{track}", "skd://{kid}/{kidHex}", "skd://h/{contentId}/{kid}/{period}/{iv}",
+    ]
+
+    /// Whatever names a key has, its URL leads back to it, also beside keys with similar names.
+    @Test(arguments: templates)
+    func leadsBack(template text: String) throws {
+        let template = try SKDTemplate(parsing: text)
+        try template.checkThatItLeadsBack()
+        var generator = SeededGenerator.announced("leadsBack \(text)")
+        let forms = AssetForms(template: template)
+        var written = 0
+        for _ in 0..<80 {
+            let names = Self.names(with: &generator, for: text)
+            guard let url = try? template.url(for: names) else { continue }
+            written += 1
+            #expect(template.leadsBack(url, names, forms), "\(url)")
+            let prefix = url.hasPrefix("skd://") ? "skd://" : "skd:"
+            #expect(template.leadsBack(String(url.dropFirst(prefix.count)), names, forms), "\(url)")
+        }
+        #expect(written > 20)
+    }
+
+    /// Random texts in braces and separators: what the check accepts leads back.
+    @Test func leadsBackWheneverItIsAccepted() throws {
+        var generator = SeededGenerator.announced("leadsBackWheneverItIsAccepted")
+        let fields = ["contentId", "kid", "kidHex", "iv", "period", "track", "authority", "json", "kidBase64"]
+        let separators = ["", "/", ":", "?a=", "&b=", "-", "_", "~", ";", "kid=", "?cid=", "&kid=", "#", "x", "%2F"]
+        var accepted = 0
+        for _ in 0..<400 {
+            var text = "skd://"
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                text += separators.randomElement(using: &generator) ?? ""
+                text += "{\(fields.randomElement(using: &generator) ?? "kid")}"
+            }
+            text += Bool.random(using: &generator) ? "" : separators.randomElement(using: &generator) ?? ""
+            let template = try SKDTemplate(parsing: text)
+            guard (try? template.checkThatItLeadsBack()) != nil else { continue }
+            accepted += 1
+            let forms = AssetForms(template: template)
+            for _ in 0..<8 {
+                let names = Self.names(with: &generator, for: text)
+                guard let url = try? template.url(for: names) else { continue }
+                #expect(template.leadsBack(url, names, forms), "\(text): \(url)")
+            }
+        }
+        #expect(accepted > 60)
+    }
+
+    /// Random names that the template can write. Half of the contents have ids that look like key ids or links.
+    private static func names(with generator: inout SeededGenerator, for template: String) -> SKDNames {
+        func text(_ sizes: ClosedRange<Int>) -> String {
+            let alphabet = "abcXYZ0129-._~/?&=:;,#%+{}|@!"
+            let size = Int.random(in: sizes, using: &generator)
+            return String((0..<size).compactMap { _ in alphabet.randomElement(using: &generator) })
+        }
+        func keyID() -> KeyID {
+            KeyID(words: Bytes16(high: generator.next(), low: generator.next()))
+        }
+        let other = keyID()
+        let contents = [
+            text(1...30), text(1...30), other.description, other.hexadecimal, Base64.encode(other.bytes),
+            "a/\(other)", "x?kid=\(other)", "\(other)/\(text(1...5))",
+        ]
+        let content = contents.randomElement(using: &generator) ?? "a"
+        guard let contentID = try? ContentID(content), let label = try? TrackLabel(text(1...12)) else {
+            preconditionFailure("the alphabet has only characters of names")
+        }
+        return SKDNames(
+            contentID: contentID, keyID: keyID(), iv: keyID().words,
+            periodIndex: template.contains("{period}") ? .random(in: 0...20, using: &generator) : nil,
+            trackLabel: template.contains("{track}") ? label : nil, authority: "keys.example:8443")
+    }
+
+    @Test(arguments: [
+        ("skd://{contentId}{track}", "contentId", "skd://{contentId}/{track}"),
+        ("skd://{contentId}-{track}", "contentId", "skd://{contentId}/{track}"),
+        ("skd://h/x?a={contentId}_{track}", "contentId", "skd://{contentId}/{track}"),
+        ("skd://{track}a{contentId}/{iv}", "track", "skd://{track}/{contentId}"),
+        ("skd://{contentId}{period}", "contentId", "skd://{contentId}/{period}"),
+        ("skd://{contentId}-{kid}-{track}", "kid", "skd://{contentId}/{kid}/{track}"),
+    ])
+    func refusesWhatRunsTogether(template: String, field: String, instead: String) throws {
+        #expect(throws: SKDTemplateError.notReadable(field, instead: instead)) {
+            try SKDTemplate(parsing: template).checkThatItLeadsBack()
+        }
+        #expect(throws: Never.self) { try SKDTemplate(parsing: instead).checkThatItLeadsBack() }
+    }
+
+    /// Text of the template that is taken for another name.
+    @Test(arguments: ["skd://h/x?kid=a&c={contentId}&t={track}", "skd://h/x?id={kid}&kid=0123"])
+    func refusesWhatContradictsItself(template: String) throws {
+        do throws(SKDTemplateError) {
+            try SKDTemplate(parsing: template).checkThatItLeadsBack()
+            Issue.record("\(template) is accepted")
+        } catch .misread(let instead) {
+            #expect(throws: Never.self) { try SKDTemplate(parsing: instead).checkThatItLeadsBack() }
+        }
+    }
+
+    /// Two keys of a content never get one URL: without a field for the track or the period, such keys get none.
+    @Test func writesNoURLThatAnotherKeyCouldHave() throws {
+        #expect(throws: SKDTemplateError.notToldApart(.track)) {
+            _ = try SKDTemplate(parsing: "skd://{contentId}").url(for: names)
+        }
+        #expect(throws: SKDTemplateError.notToldApart(.period)) {
+            _ = try SKDTemplate(parsing: "skd://{contentId}/{track}").url(for: names)
+        }
+        #expect(try SKDTemplate(parsing: "skd://{kid}").url(for: names) == "skd://\(names.keyID)")
+    }
+
+    @Test(arguments: ["https://{kid}", "skd://kid", "skd://{track}/{iv}"])
+    func refusesWhatNamesNoKey(template: String) throws {
+        let expected: SKDTemplateError = template.hasPrefix("skd") ? .namesNothing : .otherScheme
+        #expect(throws: expected) { try SKDTemplate(parsing: template).checkThatItLeadsBack() }
     }
 }

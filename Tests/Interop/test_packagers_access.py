@@ -196,6 +196,24 @@ def test_a_certificate_opens_keys(
     assert answer.status_code == 200, answer.text
 
 
+def test_what_an_api_gateway_forwards_opens_keys(server: KeyServer) -> None:
+    """API Gateway checks the signature of an encoder, removes it, and adds the secret."""
+    forwarded = {
+        "x-api-key": SECRET,
+        "X-Amz-Date": "20261128T191500Z",
+        "X-Amz-Security-Token": "IQoJb3JpZ2luX2VjEXAMPLE",
+        "X-Amzn-Trace-Id": "Root=1-67891233-abcdef012345678912345678",
+        "X-Forwarded-For": "198.51.100.7",
+        "User-Agent": "AmazonAPIGateway_abcdef0123",
+    }
+    with server.client() as client:
+        answer = client.post("/speke/v2.0/copyProtection", headers=forwarded | SPEKE, content=DOCUMENT.read_bytes())
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["X-Speke-Version"] == "2.0"
+    signature = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261128/eu-west-1/execute-api/aws4_request, Signature=00"
+    assert server.order(forwarded | {"Authorization": signature}).status_code == 401
+
+
 def test_a_secret_counts_beside_a_certificate_of_nobody(guarded: KeyServer, material: dict[str, KeyPair]) -> None:
     assert guarded.order(bearer(SECRET), certificate=material["unknown"]).status_code == 200
     assert guarded.order(bearer(SECRET), certificate=material["by-subject"]).status_code == 200

@@ -19,7 +19,7 @@ import urllib.parse
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -1020,6 +1020,16 @@ changes(
     {f"{LICENSE_PATH}.path": "/elsewhere/{tenant}"},
     200,
     404,
+)
+changes(
+    "assetIDs",
+    lambda lab: lab.post(
+        lab.device().request(replace(lab.options(), asset_id=b"skd://old/of-" + lab.options().asset_id)).message,
+        {"Authorization": f"Bearer {lab.token()}"},
+    ).status,
+    {"assetIDs": ["skd://old/of-{content}"]},
+    403,
+    200,
 )
 changes(
     f"{EACH_LICENSE_PATH}.answer",

@@ -491,6 +491,29 @@ def test_a_key_stays_what_it_is(lab: Lab) -> None:
     run_latchkey(lab.daemon.setup, "keys", "delete", "--kid", str(kid))
 
 
+def test_the_demands_of_a_document_become_the_floor_of_its_key(lab: Lab) -> None:
+    request = Request(content="demanding", tracks=("VIDEO",), version="2.4")
+
+    def demand(root: etree._Element, level: str = "TYPE-1", allowed: str = "AppleMain/Main") -> None:
+        etree.SubElement(first(root, "ContentKey"), cpix_name("HDCPData"), HLSHDCPLevel=level)
+        first(root, "DRMSystem").set("HLSAllowedCPC", f"com.apple.streamingkeydelivery:{allowed}")
+
+    refused(
+        lab.post(change(request, lambda root: demand(root, level="TYPE-2")), "2.1"),
+        422,
+        "Malformed HDCPData@HLSHDCPLevel",
+    )
+    refused(
+        lab.post(change(request, lambda root: demand(root, allowed="HW_SECURE_ALL")), "2.1"),
+        422,
+        "Malformed DRMSystem@HLSAllowedCPC",
+    )
+    answer = document(lab.post(change(request, demand), "2.1"))
+    assert first(answer.root, "HDCPData").get("HLSHDCPLevel") == "TYPE-1"
+    listed = json.loads(run_latchkey(lab.daemon.setup, "keys", "list", "--content", "demanding", "--json"))["keys"]
+    assert [(row["hdcp"], row["securityLevel"]) for row in listed] == [("type1", "main")]
+
+
 def test_unknown_parts_and_all_rules_come_back(lab: Lab) -> None:
     request = Request(period=9)
     root = request.root()

@@ -17,13 +17,7 @@ struct OneKey: ContentKeySource {
     let record: ContentKeyRecord
 
     func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
-        let isNamed = reference.candidates.contains { candidate in
-            switch candidate {
-            case .alias: false
-            case .keyID(let keyID): keyID == record.keyID
-            case .contentID(let contentID): contentID == record.contentID
-            }
-        }
+        let isNamed = reference.candidates.contains { $0.fits(record.attributes) }
         return isNamed ? record : nil
     }
 }

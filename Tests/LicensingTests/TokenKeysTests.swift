@@ -105,6 +105,40 @@ import Testing
 
     private static let unknownKeyID = "7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e11"
 
+    /// Text beside an explicit key id does not defeat it: a sealed token that names another key gives none.
+    @Test(arguments: [
+        "skd://\(unknownKeyID)/0", "skd://\(unknownKeyID):HD", "skd://h/\(unknownKeyID)/HD/7",
+        "skd://\(unknownKeyID)?iv=00112233445566778899aabbccddeeff", "skd://h/getckc/movie-1/\(unknownKeyID)",
+        "skd://h/\(unknownKeyID)/movie-1?track=HD", "skd://h/x?contentId=movie-1&track=HD&key_id=\(unknownKeyID)",
+    ])
+    func aSealedTokenGivesNoOtherKey(assetID: String) async throws {
+        fixture.shared.keys.use(
+            AssetForms(template: .standard, [try AssetForm(parsing: "skd://*/getckc/{content}/{kid}")]))
+        let message = try fixture.deviceRequest(.v1, assetID: assetID).message
+        for token in [
+            try fixture.sealed { $0.contentID = "movie-1" },
+            try fixture.sealed { $0.keyID = try KeyID(parsing: "00112233-4455-6677-8899-aabbccddeeff") },
+        ] {
+            let code = await fixture.issue(message, token: token).failure?.code
+            #expect(code == .keyNotFound || code == .contentMismatch)
+        }
+    }
+
+    /// A form that reads a content from the path still gives only what the token allows.
+    @Test func aFormGivesOnlyWhatTheTokenAllows() async throws {
+        let message = try fixture.deviceRequest(.v1, assetID: "skd://h/\(Self.unknownKeyID)/license/movie-1").message
+        #expect(await fixture.issue(message, token: try fixture.token()).failure?.code == .contentMismatch)
+        let forms = try ["skd://*/{content}/*/*", "skd://*/*/license/{content}"].map { try AssetForm(parsing: $0) }
+        // What was found by the forms before is forgotten.
+        fixture.shared.keys.use(AssetForms(template: .standard, forms))
+        let opened = try await fixture.issue(message, token: try fixture.token()).get()
+        #expect(opened.key.contentID.text == "movie-1")
+        let other = try fixture.token([Right(.content("movie-2"))])
+        #expect(await fixture.issue(message, token: other).failure?.code == .contentMismatch)
+        fixture.shared.keys.use(.none)
+        #expect(await fixture.issue(message, token: try fixture.token()).failure?.code == .contentMismatch)
+    }
+
     /// An explicit key id binds: the only key of the content that stands beside it, or that a sealed token names, is
     /// not given in its place.
     @Test(arguments: [

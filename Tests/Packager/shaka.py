@@ -34,7 +34,7 @@ def package(
     run(
         *(tools.packager, stream_of(clip, key.track, layout), *(options or key_options(key))),
         *("--segment_duration", str(SEGMENT_SECONDS), "--fragment_duration", str(SEGMENT_SECONDS)),
-        *("--create_session_keys", "--hls_master_playlist_output", "multivariant.m3u8"),
+        *("--hls_master_playlist_output", "multivariant.m3u8"),
         folder=folder,
     )
     return PackagedTrack(key, folder / "track.m3u8", folder / "multivariant.m3u8")
@@ -44,7 +44,7 @@ def key_options(key: Key) -> tuple[str, ...]:
     return (
         *("--protection_scheme", "cbcs", "--protection_systems", "FairPlay", "--enable_raw_key_encryption"),
         *("--keys", f"label=:key_id={key.key_id.hex()}:key={key.key.hex()}:iv={key.iv.hex()}"),
-        *("--hls_key_uri", key.url, "--clear_lead", "0"),
+        *("--hls_key_uri", key.url, "--clear_lead", "0", "--create_session_keys"),
     )
 
 

@@ -53,6 +53,7 @@ def test_options_of_shaka_packager(service: Service, tools: Tools, clips: dict[i
         (line,) = form(service, key, period, "shaka").decode().splitlines()
         options = tuple(shlex.split(line))
         packaged = package(tools, clips[period], key, Layout.SEGMENTS, tmp_path / f"{period}-{track}", options)
+        assert key_lines(m3u8.load(str(packaged.multivariant))) == [_key_line(key)], "the session key line"
         (published,) = runs(packaged.playlist)
         found = track_encryption(published.media)
         assert (published.key_uri, found.key_id, found.iv) == (key.url, key.key_id, key.iv)

@@ -256,7 +256,10 @@ import Testing
     @Test func givesNoTwoKeysOneURL() throws {
         let request = try Self.request("v2_vod_fairplay_video_audio")
         let content = try SKDTemplate(presetOrTemplate: "content")
-        #expect(throws: CPIXError.sharedKeyURL) { _ = try Self.answer(request, content) }
+        #expect(throws: CPIXError.keyURL(.notToldApart(.track))) { _ = try Self.answer(request, content) }
+        let live = try Self.request("v2_live_fairplay_period")
+        let tracks = try SKDTemplate(parsing: "skd://{contentId}/{track}")
+        #expect(throws: CPIXError.keyURL(.notToldApart(.period))) { _ = try Self.answer(live, tracks) }
         let single = try Self.request("v1_vod_fairplay", .v1)
         #expect(
             try Self.answer(single, content).bytes.contains(Array(Base64.encode(Array("skd://movie-001".utf8)).utf8)))

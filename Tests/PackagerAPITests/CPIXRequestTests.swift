@@ -1,6 +1,7 @@
 import ByteCoding
 import ContentKeys
 import Foundation
+import KeyCrypto
 import Testing
 
 @testable import PackagerAPI
@@ -26,6 +27,90 @@ import Testing
     ) -> CPIXError? {
         #expect(document.contains(old), "the change applies", sourceLocation: location)
         return Documents.refusal(document.replacing(old, with: new), version)
+    }
+
+    // MARK: - The floor of a key
+
+    /// The first key with a demand for outputs, and its FairPlay system with demands for devices.
+    private func demanding(_ output: String = "", system: String = "", content: String = "") -> String {
+        let key = "<cpix:ContentKey kid=\"7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e11\" commonEncryptionScheme=\"cbcs\""
+        let drm = "<cpix:DRMSystem kid=\"7b1d0c9e-52a4-4e0b-9c61-0a5f3b8d2e11\""
+        return live.replacing(key + "/>", with: key + ">\(output)</cpix:ContentKey>")
+            .replacing(drm, with: drm + " \(system)")
+            .replacing(
+                "<cpix:HLSSignalingData playlist=\"media\"/>",
+                with: content + "<cpix:HLSSignalingData playlist=\"media\"/>")
+    }
+
+    @Test(arguments: zip(["NONE", "TYPE-0", "TYPE-1"], ContentKeyAttributes.HDCP.allCases))
+    func readsTheLeastOutputProtection(word: String, level: ContentKeyAttributes.HDCP) throws {
+        let document = demanding("<cpix:HDCPData HLSHDCPLevel=\"\(word)\"/>")
+        let request = try CPIXRequest(parsing: Array(document.utf8), version: .v21)
+        #expect(request.keys.map(\.floor.leastHDCP) == [level, nil])
+        #expect(KeyOrder(request).keys.map(\.leastHDCP) == [level, nil])
+    }
+
+    @Test(
+        arguments: [
+            ("HLSAllowedCPC=\"com.apple.streamingkeydelivery:AppleMain/Main\"", .main),
+            ("HLSAllowedCPC=\"com.apple.streamingkeydelivery:AppleMain/Baseline\"", .baseline),
+            ("HLSAllowedCPC=\"Main\"", .main), ("robustness=\"AppleBaseline\"", .baseline),
+            ("robustness=\"Main\" HLSAllowedCPC=\"Baseline\"", .main),
+        ] as [(String, ContentKeyAttributes.SecurityLevel)])
+    func readsTheLeastSecurityLevel(attributes: String, level: ContentKeyAttributes.SecurityLevel) throws {
+        let request = try CPIXRequest(parsing: Array(demanding(system: attributes).utf8), version: .v21)
+        #expect(request.keys.map(\.floor.leastSecurityLevel) == [level, nil])
+        #expect(KeyOrder(request).keys.map(\.leastSecurityLevel) == [level, nil])
+    }
+
+    @Test func readsTheRobustnessOfTheContentProtection() throws {
+        let document = demanding(content: "<cpix:ContentProtectionData robustness=\"AppleMain\"/>")
+        let request = try CPIXRequest(parsing: Array(document.utf8), version: .v21)
+        #expect(request.keys.map(\.floor.leastSecurityLevel) == [.main, .main])
+    }
+
+    /// The demands for other systems are in the words of those systems, and are no demand for FairPlay devices.
+    @Test func passesOverTheDemandsForOtherSystems() throws {
+        let widevine = demanding(system: "robustness=\"HW_SECURE_ALL\"").replacing(
+            "robustness=\"HW_SECURE_ALL\" systemId=\"94ce86fb-07ff-4f43-adb8-93d2fa968ca2\"",
+            with: "robustness=\"HW_SECURE_ALL\" systemId=\"edef8ba9-79d6-4ace-a3c8-27dcd51d21ed\"")
+        let request = try CPIXRequest(parsing: Array(widevine.utf8), version: .v21)
+        #expect(request.keys.map(\.floor) == [KeyFloor(), KeyFloor()])
+    }
+
+    /// A demand that cannot be read is refused, because the key would have no floor.
+    @Test(arguments: ["type-1", "TYPE-2", "", "2.2"])
+    func refusesUnknownOutputProtection(word: String) {
+        let document = demanding("<cpix:HDCPData HLSHDCPLevel=\"\(word)\"/>")
+        #expect(
+            Documents.refusal(document, .v21) == .invalidAttribute(element: "HDCPData", attribute: "HLSHDCPLevel"))
+    }
+
+    @Test func refusesDemandsThatCannotBeRead() {
+        let twice = demanding("<cpix:HDCPData HLSHDCPLevel=\"NONE\"/><cpix:HDCPData HLSHDCPLevel=\"TYPE-1\"/>")
+        #expect(Documents.refusal(twice, .v21) == .repeatedElement("HDCPData"))
+        let data = "<cpix:HDCPOutputProtectionData>PGE+</cpix:HDCPOutputProtectionData>"
+        let dash = demanding("<cpix:HDCPData>\(data)</cpix:HDCPData>")
+        #expect(Documents.refusal(dash, .v21) == .missingAttribute(element: "HDCPData", attribute: "HLSHDCPLevel"))
+        for (name, value) in [("HLSAllowedCPC", "HW_SECURE_ALL"), ("robustness", "3000"), ("robustness", "main")] {
+            #expect(
+                Documents.refusal(demanding(system: "\(name)=\"\(value)\""), .v21)
+                    == .invalidAttribute(element: "DRMSystem", attribute: name))
+        }
+    }
+
+    /// The answer repeats the demands, with the key after them, as the schema orders them.
+    @Test func repeatsTheDemandsInTheAnswer() throws {
+        let document = demanding("<cpix:HDCPData HLSHDCPLevel=\"TYPE-1\"/>", system: "HLSAllowedCPC=\"Main\"")
+        let request = try CPIXRequest(parsing: Array(document.utf8), version: .v21)
+        let keys = try request.keys.map { key in
+            try PackagedKey(
+                keyID: key.keyID, key: ContentKey(SecretBytes(copying: [UInt8](repeating: 1, count: 16))), iv: .zero)
+        }
+        let answer = String(decoding: try CPIXAnswer(to: request, keys: keys, urls: .standard).bytes, as: UTF8.self)
+        let demand = try #require(answer.firstRange(of: "<cpix:HDCPData HLSHDCPLevel=\"TYPE-1\"/>"))
+        let key = try #require(answer.firstRange(of: "<cpix:Data>"))
+        #expect(demand.upperBound <= key.lowerBound && answer.contains("HLSAllowedCPC=\"Main\""))
     }
 
     // MARK: - The root

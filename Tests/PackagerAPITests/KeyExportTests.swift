@@ -43,6 +43,7 @@ import Testing
         let template = try SKDTemplate(parsing: "skd://{authority}/fps/v1/license/{kidHex}")
         let options =
             "--protection_scheme cbcs --protection_systems FairPlay --enable_raw_key_encryption --clear_lead 0"
+            + " --create_session_keys"
         #expect(
             try Self.text([Self.record(), Self.record(Self.audioID, "AUDIO")], .shaka, template)
                 == [Self.videoID, Self.audioID].map { keyID in
@@ -237,8 +238,12 @@ import Testing
         } else {
             #expect(try !Self.document(two, format).isEmpty)
         }
-        #expect(throws: KeyExportError.sharedURL) {
+        #expect(throws: KeyExportError.url(.notToldApart(.track))) {
             _ = try Self.document(two, format, SKDTemplate(presetOrTemplate: "content"))
+        }
+        let alike = try [Self.record(Self.videoID), Self.record(Self.audioID)]
+        #expect(throws: KeyExportError.sharedURL) {
+            _ = try Self.document(alike, format, SKDTemplate(presetOrTemplate: "content"))
         }
         #expect(throws: KeyExportError.url(.fieldMissing("period"))) {
             _ = try Self.document(two, format, SKDTemplate(parsing: "skd://{kid}/{period}"))

@@ -1,4 +1,5 @@
 import ByteCoding
+import ContentKeys
 import Foundation
 import TestSupport
 import Testing
@@ -291,6 +292,16 @@ struct BrokenConfiguration: CustomTestStringConvertible, Sendable {
         rest(#"keys: { skdTemplate: "uuids" }"#, "keys.skdTemplate", .invalidValue),
         rest(#"keys: { skdTemplate: "ezdrm" }"#, "keys.skdTemplate", .incomplete(without: "publicURL")),
         rest(#"keys: { skdTemplate: "skd://{kid}\"" }"#, "keys.skdTemplate", .invalidValue),
+        rest(#"keys: { skdTemplate: "skd://{contentId}-{track}" }"#, "keys.skdTemplate", .invalidValue),
+        rest(#"keys: { skdTemplate: "skd://h?kid=1&c={contentId}&t={track}" }"#, "keys.skdTemplate", .invalidValue),
+        rest(#"assetIDs: "skd://{kid}""#, "assetIDs", .wrongType(.string)),
+        rest(#"assetIDs: ["skd://{content}", "skd://*"]"#, "assetIDs[1]", .invalidValue),
+        rest(#"assetIDs: ["skd://{content}*"]"#, "assetIDs[0]", .invalidValue),
+        rest(#"assetIDs: ["skd://{name}"]"#, "assetIDs[0]", .invalidValue),
+        rest(#"assetIDs: ["skd://{kid}", "skd://{kid}"]"#, "assetIDs[1]", .duplicate(of: "assetIDs[0]")),
+        rest(
+            "assetIDs: [\((0...AssetForms.countMaximum).map { "\"skd://h\($0)/{kid}\"" }.joined(separator: ","))]",
+            "assetIDs", .invalidValue),
         rest(#"storage: { url: "postgres://x" }"#, "storage.url", .invalidValue),
         rest(#"storage: { url: "sqlite:" }"#, "storage.url", .invalidValue),
 
@@ -486,7 +497,7 @@ extension BrokenConfiguration.Kind {
         case .unknownKey(let nearest): self = .unknownKey(nearest: nearest)
         case .missing: self = .missing
         case .wrongType(let found, _, _): self = .wrongType(found)
-        case .invalidValue, .databaseURL: self = .invalidValue
+        case .invalidValue, .databaseURL, .keyURI: self = .invalidValue
         case .duplicate(let other): self = .duplicate(of: other)
         case .pathsOverlap(let other): self = .pathsOverlap(with: other)
         case .incomplete(let other): self = .incomplete(without: other)

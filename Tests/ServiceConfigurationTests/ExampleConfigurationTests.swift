@@ -67,7 +67,7 @@ import Testing
         "listeners.public[0].allowPlaintext", "listeners.public[0].socketMode", "listeners.admin[0].address",
         "listeners.admin[0].tokenFile", "listeners.admin[0].tokens",
         "publicURL", "cors.origins", "cors.allowCredentials", "cors.allowedHeaders", "cors.maximumAge",
-        "licensePaths[0].path", "fairplay.credentials[0].name", "fairplay.credentials[0].stage",
+        "licensePaths[0].path", "assetIDs", "fairplay.credentials[0].name", "fairplay.credentials[0].stage",
         "fairplay.credentials[0].certificate1024",
         "fairplay.credentials[0].privateKey1024", "fairplay.credentials[0].certificate2048",
         "fairplay.credentials[0].privateKey2048", "fairplay.credentials[0].applicationSecret",

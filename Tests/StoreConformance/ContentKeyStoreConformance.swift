@@ -20,6 +20,7 @@ package enum ContentKeyStoreConformance {
         case takesTheSameKeyTwice
         case refusesAnotherKeyUnderTheSameID
         case refusesToGuessBetweenLiveKeys
+        case findsTheKeyOfATrack
         case countsOnlyLiveKeysOfAContent
         case neverGivesAWithdrawnKey
         case prefersAliasesToKeyIDsToContents
@@ -43,6 +44,7 @@ package enum ContentKeyStoreConformance {
         case .takesTheSameKeyTwice: try await takesTheSameKeyTwice(store)
         case .refusesAnotherKeyUnderTheSameID: try await refusesAnotherKeyUnderTheSameID(store)
         case .refusesToGuessBetweenLiveKeys: try await refusesToGuessBetweenLiveKeys(store)
+        case .findsTheKeyOfATrack: try await findsTheKeyOfATrack(store)
         case .countsOnlyLiveKeysOfAContent: try await countsOnlyLiveKeysOfAContent(store)
         case .neverGivesAWithdrawnKey: try await neverGivesAWithdrawnKey(store)
         case .prefersAliasesToKeyIDsToContents: try await prefersAliasesToKeyIDsToContents(store)
@@ -216,6 +218,35 @@ package enum ContentKeyStoreConformance {
         #expect(try await store.record(for: SampleKeys.reference(second.keyID.description)) == second)
         _ = try await store.addAlias(AssetID(bytes: Array("movie".utf8)), to: second.keyID)
         #expect(try await store.record(for: SampleKeys.reference("movie")) == second)
+    }
+
+    /// The key of a track and a period, by the ranks of `NamedTrack`.
+    private static func findsTheKeyOfATrack(_ store: some ContentKeyStore) async throws {
+        func track(_ text: String) throws -> Track { try Track(label: TrackLabel(text), contentType: .hd) }
+        func found(_ query: String) async throws -> ContentKeyRecord? {
+            try await store.record(for: SampleKeys.reference("skd://h/x?cid=movie&\(query)"))
+        }
+        let hd = try SampleKeys.record(1, track: Track(.hd))
+        let later = try SampleKeys.record(2, track: Track(.hd), period: 7)
+        let mixed = try SampleKeys.record(3, track: track("Main"))
+        let lower = try SampleKeys.record(4, track: track("main"))
+        let withdrawn = try SampleKeys.record(5, track: Track(.sd), state: .withdrawn)
+        for record in [hd, later, mixed, lower, withdrawn] { _ = try await store.insert(record) }
+        #expect(try await found("track=HD") == hd)
+        #expect(try await found("variantId=hd") == hd)
+        #expect(try await found("track=HD&period=7") == later)
+        #expect(try await found("track=hd&period=7") == later)
+        #expect(try await found("period=7") == later)
+        #expect(try await found("track=HD&period=8") == nil)
+        #expect(try await found("label=Main") == mixed)
+        #expect(try await found("label=main") == lower)
+        await #expect(throws: StoreError.contentAmbiguous(hd.contentID)) { try await found("label=MAIN") }
+        #expect(try await found("track=SD") == nil)
+        // A key without a label serves every track that has no key of its own.
+        let every = try SampleKeys.record(6)
+        _ = try await store.insert(every)
+        #expect(try await found("track=AUDIO") == every)
+        #expect(try await found("track=HD") == hd)
     }
 
     private static func countsOnlyLiveKeysOfAContent(_ store: some ContentKeyStore) async throws {
@@ -468,6 +499,10 @@ struct ContentKeyStoreModel {
                 case .keyID(let keyID): records[keyID].map { $0.attributes.state == .live ? [$0] : [] } ?? []
                 case .contentID(let contentID):
                     records.values.filter { $0.contentID == contentID && $0.attributes.state == .live }
+                case .track(let track):
+                    Dictionary(grouping: records.values.filter { $0.attributes.state == .live }) {
+                        track.rank(of: $0.attributes) ?? .max
+                    }.filter { $0.key != .max }.min { $0.key < $1.key }?.value ?? []
                 }
             if found.count > 1 { return .failure(.contentAmbiguous(found[0].contentID)) }
             if let only = found.first { return .success(only.attributes.state == .live ? only : nil) }

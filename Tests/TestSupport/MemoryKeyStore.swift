@@ -107,6 +107,10 @@ package final class MemoryKeyStore: KeyProvider, ContentKeyStore, PeriodNotes {
                 let ofContent = records.filter { $0.contentID == contentID }
                 guard ofContent.count <= 1 else { throw .contentAmbiguous(contentID) }
                 if let found = ofContent.first { return found }
+            case .track(let track):
+                let ranked = records.filter { track.rank(of: $0.attributes) != nil }
+                    .sorted { (track.rank(of: $0.attributes) ?? 0) < (track.rank(of: $1.attributes) ?? 0) }
+                if let found = try track.only(of: ranked, \.attributes) { return found }
             }
         }
         return nil

@@ -170,8 +170,10 @@ struct Assembly {
         let accelerator = CryptoBackend.start(loaded, logger)
         CryptoBackend.register(accelerator, in: metrics.registry)
         var shared = SharedLicensing(
-            keys: storage.recentKeys(on: loops.requests.loops), operations: operations, overload: metrics.overload,
+            keys: storage.recentKeys(book.assetForms, on: loops.requests.loops), operations: operations,
+            overload: metrics.overload,
             revocations: KnownRevocations(clock: clock), copyLife: loaded.configuration.entitlement.retryWindow)
+        book.keys = shared.keys
         shared.accelerator = accelerator
         shared.livePeriods = storage.recentLivePeriods(on: loops.requests.loops)
         shared.recorder = records.recorder

@@ -1,6 +1,7 @@
 import Administration
 import ByteCoding
 package import CommandLineKit
+import ContentKeys
 import Entitlements
 import FairPlay
 import Glibc
@@ -77,6 +78,10 @@ package enum DaemonCommand {
                 context.note("warning: \(warning)")
             }
             if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
+            for part in SKDTemplateError.Part.allCases where !file.configuration.keys.skdTemplate.tellsApart(part) {
+                let field = part.rawValue
+                context.note("note: keys.skdTemplate: a key with a \(field) gets no URL without {\(field)}")
+            }
             if let warning = RandomKeysWarning(file.configuration) { context.note("warning: \(warning)") }
             if let warning = UnconfinedWorkersWarning(loaded) {
                 context.note("warning: \(warning). \(UnconfinedWorkersWarning.remedy)")

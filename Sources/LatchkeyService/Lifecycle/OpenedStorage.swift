@@ -45,11 +45,12 @@ enum OpenedStorage {
     }
 
     /// The content keys, of which recent ones are kept in memory. Requests wait for PostgreSQL on these loops.
-    func recentKeys(on loops: [LoopContext]) -> RecentContentKeys {
+    func recentKeys(_ forms: AssetForms, on loops: [LoopContext]) -> RecentContentKeys {
         switch self {
-        case .sqlite(let store): RecentContentKeys(source: store)
+        case .sqlite(let store): RecentContentKeys(source: store, forms: forms)
         case .postgreSQL(let store):
-            RecentContentKeys(source: store, lifeInOutage: Self.keyLifeInOutage, patience: Patience(on: loops))
+            RecentContentKeys(
+                source: store, forms: forms, lifeInOutage: Self.keyLifeInOutage, patience: Patience(on: loops))
         }
     }
 

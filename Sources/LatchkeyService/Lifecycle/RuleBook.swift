@@ -1,6 +1,7 @@
 import AdminRoutes
 import Administration
 import ByteCoding
+import ContentKeys
 import Entitlements
 import EventLoops
 import FairPlay
@@ -24,6 +25,8 @@ final class RuleBook {
     private let started: LoadedConfiguration
     private let modules: LadderModules
     private var loaded: LoadedConfiguration
+    /// Reads asset ids by the forms in force.
+    var keys: RecentContentKeys?
     let callback: CurrentCallback
     /// How long the node is not ready before its listeners close.
     var drainDelay: Duration { loaded.configuration.live.drain.delay }
@@ -95,7 +98,13 @@ final class RuleBook {
         callback.current = draft.callback
         modules.adopt(draft.libraries)
         cell.replace(with: draft.rules)
+        keys?.use(assetForms)
         adminSessions.keepSessions(of: draft.adminCredentials)
+    }
+
+    /// The forms of asset ids in force. The template of key URIs is that of the start.
+    var assetForms: AssetForms {
+        AssetForms(template: started.configuration.keys.skdTemplate, loaded.configuration.live.assetIDs)
     }
 
     /// The call-back service for a new configuration.

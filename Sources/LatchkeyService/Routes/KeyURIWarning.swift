@@ -48,7 +48,7 @@ struct KeyURIWarning: Equatable, Sendable, CustomStringConvertible {
         else { return nil }
         let names = SKDNames(
             contentID: contentID, keyID: keyID, iv: keyID.words, periodIndex: 0, trackLabel: .hd, authority: "host")
-        return try? template.url(for: names)
+        return try? template.text(for: names)
     }
 
     /// The path of a URI whose scheme was removed: from the first slash after the authority to the query.

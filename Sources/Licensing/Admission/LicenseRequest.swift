@@ -76,10 +76,10 @@ package struct AssetHint: Equatable, Sendable {
     }
 
     /// Whether the hint may mean the key that was found by the asset id of the SPC.
-    func agrees(with key: ContentKeyAttributes, _ assetID: AssetID) -> Bool {
+    func agrees(with key: ContentKeyAttributes, _ assetID: AssetID, _ forms: @autoclosure () -> AssetForms) -> Bool {
         guard let name else { return false }
         // These are the names that nearly every player sends. They need no parsing.
         return name == assetID || name.bytes.elementsEqual(key.contentID.text.utf8)
-            || AssetReference(name).agrees(with: key, assetID)
+            || AssetReference(name, forms()).agrees(with: key, assetID, forms())
     }
 }

@@ -91,7 +91,7 @@ package final class RefusalRecorder: Sendable {
                 switch candidate {
                 case .alias: continue
                 case .keyID(let keyID): entry.keyID = entry.keyID ?? keyID
-                case .contentID(let contentID): entry.content = entry.content ?? contentID.text
+                case .contentID, .track: entry.content = entry.content ?? candidate.contentID?.text
                 }
             }
             guard omitted > 0 else { return [entry] }

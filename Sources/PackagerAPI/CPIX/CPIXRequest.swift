@@ -67,6 +67,7 @@ package struct RequestedContentKey: Hashable, Sendable {
     package let track: Track
     /// The key period; nil if keys do not rotate.
     package let period: KeyPeriod?
+    package let floor: KeyFloor
 }
 
 /// A `ContentKeyPeriod` of live content.

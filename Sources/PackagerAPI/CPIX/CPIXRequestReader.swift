@@ -17,7 +17,7 @@ struct CPIXRequestReader {
         let keyIDs = Set(keys.map(\.keyID))
         let schemes = Set(keys.compactMap(\.scheme))
         guard schemes.count <= 1 else { throw .mixedSchemes }
-        let systems = try readSystems(keyIDs, scheme: schemes.first)
+        let (systems, floors) = try readSystems(keyIDs, scheme: schemes.first, hdcp: keys.map { ($0.keyID, $0.hdcp) })
         let periods = try readPeriods()
         let contract = try readContract(keyIDs, periods)
         return CPIXRequest(
@@ -26,7 +26,8 @@ struct CPIXRequestReader {
                 let rule = contract.rules[key.keyID]
                 return RequestedContentKey(
                     keyID: key.keyID, writtenKeyID: key.written, scheme: key.scheme, explicitIV: key.explicitIV,
-                    track: rule?.track ?? .unlabelled, period: rule?.periodID.flatMap { periods[$0] })
+                    track: rule?.track ?? .unlabelled, period: rule?.periodID.flatMap { periods[$0] },
+                    floor: floors[key.keyID] ?? KeyFloor())
             },
             recipients: try readRecipients(), systems: systems, document: root)
     }
@@ -61,6 +62,7 @@ struct CPIXRequestReader {
         let written: String
         let scheme: CommonEncryptionScheme?
         let explicitIV: Bytes16?
+        let hdcp: KeyFloor.Output
     }
 
     private func readKey(_ element: MarkupElement) throws(CPIXError) -> Key {
@@ -69,7 +71,7 @@ struct CPIXRequestReader {
         guard data.allSatisfy({ $0.text.utf8.allSatisfy(Self.isSpace) }) else { throw .keyInRequest }
         return Key(
             keyID: keyID, written: written, scheme: try readScheme(of: element, written),
-            explicitIV: try readIV(of: element))
+            explicitIV: try readIV(of: element), hdcp: try KeyFloor.Output(reading: element))
     }
 
     private func readScheme(of element: MarkupElement, _ keyID: String) throws(CPIXError) -> CommonEncryptionScheme? {
@@ -95,10 +97,12 @@ struct CPIXRequestReader {
     // MARK: - Systems
 
     private func readSystems(
-        _ keyIDs: Set<KeyID>, scheme: CommonEncryptionScheme?
-    ) throws(CPIXError) -> Set<DRMSystem> {
+        _ keyIDs: Set<KeyID>, scheme: CommonEncryptionScheme?, hdcp: [(KeyID, KeyFloor.Output)]
+    ) throws(CPIXError) -> (Set<DRMSystem>, [KeyID: KeyFloor]) {
         let found = try elements("DRMSystem", of: "DRMSystemList", atMost: CPIXRequest.systemCountMaximum)
         var pairs: Set<SystemOfKey> = []
+        var floors: [KeyID: KeyFloor] = [:]
+        for (keyID, output) in hdcp { floors[keyID, default: KeyFloor()].leastHDCP = output.level }
         for element in found {
             let (keyID, _) = try Self.keyID(of: element)
             guard keyIDs.contains(keyID) else { throw .unknownKeyID(element: "DRMSystem") }
@@ -110,8 +114,18 @@ struct CPIXRequestReader {
                 throw .repeatedElement("DRMSystem")
             }
             try checkPlaylists(of: element)
+            // What other systems demand of their devices says nothing about FairPlay's.
+            if system == .fairPlay {
+                floors[keyID, default: KeyFloor()].leastSecurityLevel = try KeyFloor.securityLevel(reading: element)
+            }
         }
-        return Set(pairs.map(\.system))
+        // The element for DASH cannot be read, and FairPlay streams are not DASH.
+        for (keyID, output) in hdcp where output == .onlyForDASH {
+            guard !pairs.contains(SystemOfKey(keyID: keyID, system: .fairPlay)) else {
+                throw .missingAttribute(element: "HDCPData", attribute: "HLSHDCPLevel")
+            }
+        }
+        return (Set(pairs.map(\.system)), floors)
     }
 
     private struct SystemOfKey: Hashable {

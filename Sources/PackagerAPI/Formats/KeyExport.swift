@@ -178,10 +178,11 @@ package struct KeyExport {
     // MARK: - Options and files
 
     /// Without `--clear_lead 0` the first seconds are not encrypted. Without an IV the packager makes a random one and
-    /// does not print it.
+    /// does not print it. Without `--create_session_keys` the multivariant playlist has no key, so players cannot ask
+    /// for the licence before they read a media playlist, and downloads do not find it.
     private static func shaka(_ entry: Entry) -> String {
         "--protection_scheme cbcs --protection_systems FairPlay --enable_raw_key_encryption --clear_lead 0"
-            + " --keys label=:key_id=\(entry.keyID):key=\(entry.key):iv=\(entry.iv)"
+            + " --create_session_keys --keys label=:key_id=\(entry.keyID):key=\(entry.key):iv=\(entry.iv)"
             + " --hls_key_uri \(quoted(entry.url))"
     }
 

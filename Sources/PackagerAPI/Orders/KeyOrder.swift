@@ -52,9 +52,12 @@ package struct KeyOrder: Sendable {
         self.init(
             contentID: request.contentID,
             keys: request.keys.map { key in
-                Key(
+                var wanted = Key(
                     keyID: key.keyID, track: key.track, periodIndex: key.period?.index,
                     scheme: EncryptionScheme(request.scheme(of: key)), iv: key.explicitIV)
+                wanted.leastHDCP = key.floor.leastHDCP
+                wanted.leastSecurityLevel = key.floor.leastSecurityLevel
+                return wanted
             }, periods: Set(request.keys.compactMap { $0.period.flatMap(KnownPeriod.init) }))
     }
 

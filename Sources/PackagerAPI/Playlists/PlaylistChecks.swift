@@ -269,6 +269,19 @@ enum AllowedConfigurations {
         return value.text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy(isEntry)
     }
 
+    /// The least level of a list of FairPlay's labels, such as `com.apple.streamingkeydelivery:AppleMain/Main`, also
+    /// without the key format. A device of any of the labels may play. Nil for any other text.
+    static func securityLevel(ofFairPlay text: String) -> ContentKeyAttributes.SecurityLevel? {
+        let prefix = HLSKeyLine.fairPlayKeyFormat + ":"
+        let labels = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
+        var levels: [ContentKeyAttributes.SecurityLevel] = []
+        for label in labels.split(separator: "/", omittingEmptySubsequences: false) {
+            guard labelsOfFairPlay.contains(String(label)) else { return nil }
+            levels.append(label.hasSuffix("Main") ? .main : .baseline)
+        }
+        return levels.min()
+    }
+
     /// Whether an entry is valid. Its last colon ends the key format, because a key format may have colons itself.
     private static func isEntry(_ entry: Substring) -> Bool {
         guard let colon = entry.lastIndex(of: ":"), colon > entry.startIndex else { return false }

@@ -4,6 +4,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case keyByID
     case keyByAliasOrID
     case liveKeysByContent
+    case liveKeysByTrack
     case keyPage
     case keyPageOfContent
     case contentPage
@@ -103,6 +104,18 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             """
         case .liveKeysByContent:
             "SELECT \(Self.keyColumns) FROM content_key WHERE content_id = $1 AND state = 'live' LIMIT 2"
+        case .liveKeysByTrack:
+            // The order is that of `NamedTrack.rank`.
+            """
+            SELECT \(Self.keyColumns) FROM content_key
+            WHERE content_id = $1 AND state = 'live'
+                AND ($2::text IS NULL OR track_label IS NULL
+                    OR lower(track_label COLLATE "C") = lower($2::text COLLATE "C"))
+                AND ($3::int8 IS NULL OR period_index = $3::int8)
+            ORDER BY track_label IS DISTINCT FROM $2::text, (track_label IS NULL) = ($2::text IS NOT NULL),
+                period_index IS NOT NULL AND $3::int8 IS NULL
+            LIMIT 2
+            """
         case .keyPage:
             """
             SELECT \(Self.attributeColumns) FROM content_key WHERE (content_id, kid) > ($1, $2)

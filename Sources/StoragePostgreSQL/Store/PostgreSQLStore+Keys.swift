@@ -29,6 +29,13 @@ extension PostgreSQLStore: ContentKeyStore {
             let result: PostgreSQLResult
             do { result = try outcome.get() } catch { throw error.storeError }
             if result.rowCount == 0 { continue }
+            if case .track(let track) = candidate {
+                let rows = try (0..<result.rowCount).map { (row) throws(StoreError) in
+                    try StoredContentKey(result, row: row)
+                }
+                if let row = try track.only(of: rows, \.attributes) { return row }
+                continue
+            }
             if case .contentID(let contentID) = candidate, result.rowCount > 1 { throw .contentAmbiguous(contentID) }
             let row = try StoredContentKey(result, row: 0)
             if case .keyID(let keyID) = candidate, !row.decides(by: keyID) { continue }
@@ -42,6 +49,14 @@ extension PostgreSQLStore: ContentKeyStore {
         case .alias(let assetID): (.keyByAlias, [.bytes(assetID.bytes)])
         case .keyID(let keyID): (.keyByID, [.bytes(keyID.bytes)])
         case .contentID(let contentID): (.liveKeysByContent, [.text(contentID.text)])
+        case .track(let track):
+            (
+                .liveKeysByTrack,
+                [
+                    .text(track.contentID.text), .optional(track.label?.text),
+                    .optional(track.periodIndex.map { Int64($0) }),
+                ]
+            )
         }
     }
 
@@ -91,7 +106,7 @@ extension PostgreSQLStore: ContentKeyStore {
         var (keyIDs, contentIDs) = ([KeyID](), [ContentID]())
         for name in names.map(\.name) {
             switch name {
-            case .alias: break
+            case .alias, .track: break
             case .keyID(let keyID): keyIDs.append(keyID)
             case .contentID(let contentID): contentIDs.append(contentID)
             }

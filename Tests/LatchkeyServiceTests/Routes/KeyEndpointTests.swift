@@ -186,7 +186,7 @@ import Testing
     @Test(arguments: SKDTemplate.Preset.allCases)
     func writesTheURLOfThePreset(preset: SKDTemplate.Preset) async throws {
         let fixture = try Fixture(urls: SKDTemplate(presetOrTemplate: preset.rawValue))
-        try await Self.filled(fixture, ["HD"])
+        try await Self.filled(fixture, [preset == .content ? "ALL" : "HD"])
         let record = try #require(fixture.store.records.first)
         let url = try SKDTemplate(presetOrTemplate: preset.rawValue)
             .url(for: SKDNames(of: record, authority: "keys.example.com"))

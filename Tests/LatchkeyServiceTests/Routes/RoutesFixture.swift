@@ -262,13 +262,7 @@ struct OneStoredKey: ContentKeySource {
     }
 
     func record(for reference: AssetReference) async throws(StoreError) -> ContentKeyRecord? {
-        reference.candidates.contains { candidate in
-            switch candidate {
-            case .alias: false
-            case .keyID(let keyID): keyID == record.keyID
-            case .contentID(let contentID): contentID == record.contentID
-            }
-        } ? record : nil
+        reference.candidates.contains { $0.fits(record.attributes) } ? record : nil
     }
 }
 
