@@ -31,11 +31,15 @@ class Kit:
     def script_server(self, script: Script) -> None:
         self.page.script_server(f"{self._lab.license_url}*", script)
 
-    def play(self, title: Title, *tokens: str | None, lease: int | None = None) -> None:
-        """Plays a film on this page. The tokens are given out one after the other, and the last one again."""
+    def play(self, title: Title, *tokens: str | None, lease: int | None = None, once: bool = False) -> None:
+        """Plays a film on this page. The tokens are given out one after the other, and the last one again.
+
+        If `once` is set, the page configures Shaka Player only for the first film.
+        """
         film = {
             "source": self._lab.publish(title.clip(f"skd://{title.content}")),
             "base": self._lab.daemon.url,
+            "once": once,
             "tokens": tokens or [title.token(*(["--lease", str(lease)] if lease else []))],
         }
         self.page.evaluate(f"kit.play({json.dumps(film)})")
@@ -171,17 +175,20 @@ def test_a_server_that_is_down(kit: Kit, title: Title) -> None:
         assert kit.pauses == [min(2**index, 8) for index in range(len(kit.requests) - 1)]
 
 
-def test_each_film_has_its_own_token(kit: Kit, lab: Lab) -> None:
+@pytest.mark.parametrize("once", [False, True], ids=["configured for each", "configured once"])
+def test_each_film_has_its_own_token(kit: Kit, lab: Lab, once: bool) -> None:
     """Nothing of one film is left for the next one, and the kit does not ask for more tokens with each film."""
     titles = [new_title(lab.daemon.setup) for _ in range(3)]
     tokens = [title.token("--lease", str(LEASE_SECONDS)) for title in titles]
     for number, (title, token) in enumerate(zip(titles, tokens, strict=True), 1):
-        kit.play(title, token)
+        kit.play(title, token, once=once)
         has_key = f"standIn.licenses.some(({{ key }}) => key === '{title.key.key.hex()}')"
         kit.page.evaluate(f"observer.until(() => {has_key})")
         assert kit.page.evaluate("kit.tokenCount") == number
     first = [exchange for exchange in kit.requests if "renew" not in exchange.url]
     assert tokens_of(first) == tokens
+    kit.wait_for_licenses(len(stand_in(kit.page)["licenses"]) + 1)
+    assert {exchange.url.partition("?")[2] for exchange in kit.renewals} == {"renew=true"}
     assert kit.problems == [] and kit.errors == []
 
 
