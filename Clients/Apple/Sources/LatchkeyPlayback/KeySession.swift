@@ -280,7 +280,8 @@
     struct Clock {
         var now: () -> TimeInterval = { ProcessInfo.processInfo.systemUptime }
         var pause: (_ time: TimeInterval) async throws -> Void = { time in
-            let seconds = max(0, time - ProcessInfo.processInfo.systemUptime)
+            // A time in an answer may be too long for a number of nanoseconds.
+            let seconds = min(max(0, time - ProcessInfo.processInfo.systemUptime), 1_000_000_000)
             try await Task.sleep(nanoseconds: UInt64(seconds * 1_000_000_000))
         }
     }

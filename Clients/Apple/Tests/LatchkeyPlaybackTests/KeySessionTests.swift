@@ -540,6 +540,12 @@ final class Device: SimulatedDevice {
         session.stop()
     }
 
+    @Test func waitsForATimeThatNeverComes() async {
+        let task = Task { try await Clock().pause(1e20) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
     // MARK: Renewal of kept keys
 
     @Test func renewsAKeptKeyThatHasExpired() async throws {
