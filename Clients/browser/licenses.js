@@ -162,6 +162,12 @@ export class Renewal {
     for (const type of ["message", "webkitkeymessage"]) {
       session.addEventListener(type, (event) => this.#take(event), options);
     }
+    // Players give up a session whose lease has ended. The next licence makes it usable again.
+    const keep = (event) => {
+      const statuses = [...session.keyStatuses.values()];
+      if (this.#round && statuses.includes("expired")) event.stopImmediatePropagation();
+    };
+    session.addEventListener("keystatuseschange", keep, options);
     session.closed?.then(() => this.stop(), () => this.stop());
   }
 
@@ -169,13 +175,18 @@ export class Renewal {
   licensed(header, token) {
     const lease = readLease(header);
     this.#lease = { endsAt: now() + (lease?.life ?? Infinity), pause: lease?.pause ?? 1, token: lease?.token ?? token };
-    this.#round?.abort();
+    this.#end();
     if (lease) this.#begin(lease.delay);
   }
 
   stop() {
     this.#stopped.abort();
+    this.#end();
+  }
+
+  #end() {
     this.#round?.abort();
+    this.#round = null;
   }
 
   // Takes the message with an SPC for a renewal. Other messages are for the player.
@@ -189,7 +200,7 @@ export class Renewal {
   }
 
   #begin(delay, spc = null) {
-    this.#round?.abort();
+    this.#end();
     if (this.#stopped.signal.aborted) return;
     this.#round = new AbortController();
     const { signal } = this.#round;
@@ -239,7 +250,10 @@ export class Renewal {
       }
       signal.throwIfAborted();
       const advice = adviceOn(problem);
-      if (advice === "stop") return tell(problem);
+      if (advice === "stop") {
+        this.#end();
+        return tell(problem);
+      }
       if (advice === "retry") wait = Math.max(wait, problem.retryAfter ?? 0);
       if (advice === "token") {
         token = null;

@@ -30,8 +30,11 @@ export function offer({ play, stop }) {
       show(`error ${kit.errors.length}`);
     },
 
+    // The session with the newest request.
+    session: () => standInSessions.findLast(({ open }) => open.length),
+
     // The app renews by itself.
-    renew: () => standInSessions.findLast(({ open }) => open.length).update(new TextEncoder().encode("renew")),
+    renew: () => kit.session().update(new TextEncoder().encode("renew")),
   });
   show("ready");
   return kit;

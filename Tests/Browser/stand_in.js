@@ -355,6 +355,12 @@
       this.dispatchEvent(new Event("keystatuseschange"));
     }
 
+    // The lease ends.
+    expire() {
+      for (const keyID of this.keyStatuses.keys()) this.keyStatuses.set(keyID, "expired");
+      this.dispatchEvent(new Event("keystatuseschange"));
+    }
+
     // The answer is an array with an entry for each requested key: `payload` or an error number, never both.
     answersOf(response) {
       const entries = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(response));
