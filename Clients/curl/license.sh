@@ -7,18 +7,21 @@
 # URL is the server's, such as https://keys.example.com. SPC is the file to send. CKC is the file for the licence. The
 # script prints the facts about the licence or the refusal.
 #
-# The status is 0 for a licence, 1 for a refusal, 2 for wrong arguments, 3 if another attempt later may help (429, 503,
-# no answer), and 4 if the token is the cause (401).
+# The status is 0 for a licence, 1 for a refusal, 2 for wrong arguments (and an SPC that cannot be read), 3 if another
+# attempt later may help (429, 503, no answer), and 4 if the token is the cause (401).
 set -euo pipefail
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
     sed --quiet '2,/^set /{/^set /d;s/^# \{0,1\}//;p}' "$0"
     exit 0
 fi
-(($# == 3 || $# == 4)) || {
-    echo "license.sh: wrong arguments; see --help" >&2
+fail() {
+    echo "license.sh: $*" >&2
     exit 2
 }
+
+(($# == 3 || $# == 4)) || fail "wrong arguments; see --help"
+command -v curl >/dev/null || fail "curl is not installed"
 
 url=${1%/}
 answer=$(mktemp --directory)
@@ -40,18 +43,15 @@ else
     '') query= ;;
     renew) query='?renew=true' ;;
     offline) query='?offline=1' ;;
-    *)
-        echo "license.sh: $4 is not renew or offline" >&2
-        exit 2
-        ;;
+    *) fail "$4 is not renew or offline" ;;
     esac
-    [[ -n ${LATCHKEY_TOKEN:-} ]] || {
-        echo "license.sh: LATCHKEY_TOKEN has no token" >&2
-        exit 2
-    }
+    [[ -n ${LATCHKEY_TOKEN:-} ]] || fail "LATCHKEY_TOKEN has no token"
+    # If curl cannot read a file, it posts an empty body.
+    cat -- "$2" >"$answer/spc" || fail "the SPC $2 cannot be read"
+    [[ -s $answer/spc ]] || fail "the SPC $2 is empty"
     # The token is passed through a file descriptor, because other users of this machine can read arguments.
     status=$(curl "${common[@]}" --header "@/dev/fd/3" --header 'Content-Type: application/octet-stream' \
-        --data-binary "@$2" "$url/fps/license$query" 3<<<"Authorization: Bearer $LATCHKEY_TOKEN") || exit 3
+        --data-binary "@$answer/spc" "$url/fps/license$query" 3<<<"Authorization: Bearer $LATCHKEY_TOKEN") || exit 3
 fi
 
 if [[ $status == 200 ]]; then

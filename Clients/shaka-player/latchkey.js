@@ -1,58 +1,211 @@
-// FairPlay with Shaka Player 5 and Latchkey. Call `configure` before `player.load()`.
+// FairPlay with Shaka Player 5 and Latchkey. Call `configure` before each `player.load()`.
 //
 //   configure(player, {
 //     base: "https://keys.example.com",
-//     getToken: () => shop.token("movie-42"),
-//     lease: 300, // the lease that the token grants, in seconds; leave it out for tokens without a lease
-//     onProblem: ({ status, code, detail, hint }) => show(code),
+//     getToken: () => shop.token("movie-42"), // asked for each key, and if a token is not accepted any more
+//     onProblem: ({ status, code, detail, hint, retryAfter }) => show(code ?? detail),
 //   });
-export function configure(player, { base, getToken, lease, onProblem }) {
-  const server = base.replace(/\/$/, "");
-  const sessions = new Map(); // For each session of the browser: the session token of its last licence.
-  let token = null;
+//
+// If the first licence is refused, Shaka's own error 6007 follows. If a renewal is refused, there is only `onProblem`,
+// because the licence is still valid.
+import { adviceOn, noAnswer, pause, readLease, readProblem } from "../browser/licenses.js";
 
+// An attempt to renew with the same SPC may take a minute. Then there is a new one.
+const SPC_SECONDS = 60;
+// Longer pauses are not waited for within one request.
+const PAUSE_SECONDS_MAXIMUM = 30;
+
+const guards = new WeakMap();
+
+export function configure(player, { base, getToken, onProblem }) {
+  const server = base.replace(/\/$/, "");
+  if (!guards.has(player)) guards.set(player, new Guard(player));
+  const guard = guards.get(player);
+  guard.film = { getToken, onProblem };
   player.configure({
     drm: {
       servers: { "com.apple.fps": `${server}/fps/license` },
       advanced: { "com.apple.fps": { serverCertificateUri: `${server}/fps/certificate` } },
-      // Shaka tells the module to renew at this interval. X-License-Renew-After is at 57 to 67 % of the lease, or
-      // earlier if the token says so.
-      ...(lease && { renewalIntervalSec: Math.max(1, 0.57 * lease) }),
+      retryParameters: { maxAttempts: 4, baseDelay: 1000, backoffFactor: 2, fuzzFactor: 0.5, timeout: 20_000 },
+      failureCallback: (error) => guard.takeFailure(error),
     },
   });
+}
 
-  const { RequestType } = shaka.net.NetworkingEngine;
-  const network = player.getNetworkingEngine();
+// The server's reason in an error of Shaka: 6007 (licence), or 6017 (certificate), with which `load()` is rejected.
+export function problemOf(error) {
+  const { BAD_HTTP_STATUS, LICENSE_REQUEST_FAILED, SERVER_CERTIFICATE_REQUEST_FAILED, REQUEST_FILTER_ERROR } =
+    shaka.util.Error.Code;
+  const [first] = error.data ?? [];
+  switch (error.code) {
+    case LICENSE_REQUEST_FAILED:
+    case SERVER_CERTIFICATE_REQUEST_FAILED:
+      return problemOf(first);
+    case BAD_HTTP_STATUS: {
+      const [, status, body, headers] = error.data;
+      return readProblem(status, headerOf(headers), body);
+    }
+    case REQUEST_FILTER_ERROR:
+      return first?.problem ?? noAnswer(first?.message);
+    default:
+      return noAnswer();
+  }
+}
+
+// Shaka gives the names of header fields in lower case. By default the server lets pages read these fields.
+const headerOf = (headers) => (name) => headers?.[name.toLowerCase()] ?? null;
+
+// One for each player. Filters and listeners stay for its whole life, so that they do not pile up.
+class Guard {
+  film = null;
+  #player;
+  // For each request: its film and token. Shaka passes the same object to all attempts.
+  #requests = new WeakMap();
+  // For each session of the browser that has a licence: film, token, lease, timer, and the newest request.
+  #sessions = new Map();
+  // For each session whose first licence is under way: its film.
+  #films = new Map();
+  #lastFailure = null;
+
+  constructor(player) {
+    this.#player = player;
+    const network = player.getNetworkingEngine();
+    network.registerRequestFilter((type, request, context) => this.#prepare(type, request, context));
+    network.registerResponseFilter((type, response) => this.#takeResponse(type, response));
+    player.addEventListener("downloadfailed", (failure) => (this.#lastFailure = failure));
+    // Shaka would repeat every refusal. It fires this event directly after "downloadfailed".
+    network.addEventListener("retry", (event) => {
+      const request = this.#requests.get(this.#lastFailure?.request);
+      if (request && !this.#mayRepeat(request, this.#lastFailure.error)) event.preventDefault();
+    });
+  }
+
+  // --- Requests
+
+  #prepare(type, request, context) {
+    if (type !== shaka.net.NetworkingEngine.RequestType.LICENSE) return undefined;
+    const controller = new AbortController();
+    const promise = this.#authorize(request, context, controller.signal);
+    // Without `abort`, `player.destroy()` would wait for the end of a pause.
+    return { promise, abort: () => (controller.abort(aborted()), promise.catch(() => {})) };
+  }
 
   // The body is not changed: it is the raw SPC of the browser's module. A renewal has the session token, if there is
   // one.
-  network.registerRequestFilter(async (type, request) => {
-    if (type !== RequestType.LICENSE) return;
+  async #authorize(request, context, signal) {
     const isRenewal = request.licenseRequestType === "license-renewal";
-    if (isRenewal) request.uris = request.uris.map((uri) => `${uri}?renew=true`);
-    const session = isRenewal ? sessions.get(request.sessionId) : null;
-    if (!session) token ??= await getToken();
-    request.headers["Authorization"] = `Bearer ${session ?? token}`;
-    request.headers["Content-Type"] = "application/octet-stream";
-  });
-
-  // Shaka gives the names of header fields in lower case. By default the server lets pages read these fields.
-  network.registerResponseFilter((type, { headers, originalRequest }) => {
-    if (type !== RequestType.LICENSE) return;
-    sessions.set(originalRequest.sessionId, headers["x-session-token"]);
-  });
-
-  // Error 6007: the server has refused. data[0] is the network error, with status, body and header fields.
-  player.addEventListener("error", ({ detail: error }) => {
-    if (error.code !== shaka.util.Error.Code.LICENSE_REQUEST_FAILED) return;
-    const [, status, body, headers] = error.data[0].data;
-    if (status === 401) token = null;
-    let problem = {};
-    try {
-      problem = JSON.parse(body);
-    } catch {
-      // A proxy has answered instead of the server.
+    const session = this.#sessions.get(request.sessionId);
+    let known = this.#requests.get(request);
+    if (!known) {
+      const film = session?.film ?? this.film;
+      known = { film, token: isRenewal ? session?.token : null, pause: 0, problem: null, hasNewToken: false };
+      this.#requests.set(request, known);
+      if (!session) this.#films.set(request.sessionId, film);
+      else {
+        session.request = request;
+        session.timer?.abort();
+      }
+      if (isRenewal) request.uris = request.uris.map((uri) => `${uri}?renew=true`);
+    } else if (!context?.isPreload && !this.#isActive(request.sessionId)) {
+      throw aborted(); // Another film is loaded now.
     }
-    onProblem({ status, code: headers?.["x-error-code"] ?? problem.code, detail: problem.detail, hint: problem.hint });
-  });
+    await pause(known.pause, signal);
+    if (session && session.request !== request) throw aborted();
+    try {
+      known.token ??= await known.film.getToken();
+    } catch (error) {
+      throw Object.assign(new Error(error.message), { problem: known.problem });
+    }
+    signal.throwIfAborted();
+    request.headers["Authorization"] = `Bearer ${known.token}`;
+    request.headers["Content-Type"] = "application/octet-stream";
+  }
+
+  #isActive(sessionId) {
+    return this.#player.getActiveSessionsMetadata().some((session) => session.sessionId === sessionId);
+  }
+
+  #mayRepeat(known, error) {
+    const problem = problemOf(error);
+    known.problem = problem;
+    known.pause = problem.retryAfter ?? 0;
+    if (adviceOn(problem) !== "token") return adviceOn(problem) === "retry" && known.pause <= PAUSE_SECONDS_MAXIMUM;
+    if (known.hasNewToken) return false;
+    [known.token, known.hasNewToken] = [null, true];
+    return true;
+  }
+
+  // --- Licences and renewals
+
+  #takeResponse(type, { headers, originalRequest }) {
+    const known = this.#requests.get(originalRequest);
+    if (type !== shaka.net.NetworkingEngine.RequestType.LICENSE || !known) return;
+    const { sessionId } = originalRequest;
+    const older = this.#sessions.get(sessionId);
+    // The browser's module takes only the answer to its last SPC.
+    if (older && older.request !== originalRequest) throw new Error("this licence is for an older request");
+    older?.timer?.abort();
+    this.#films.delete(sessionId);
+    const header = headerOf(headers);
+    const lease = readLease(header);
+    if (!lease) return void this.#sessions.delete(sessionId);
+    const session = {
+      film: known.film, token: lease.token ?? known.token, pause: lease.pause, request: originalRequest,
+      endsAt: performance.now() + 1000 * lease.life, timer: null, hasTold: false,
+    };
+    this.#sessions.set(sessionId, session);
+    this.#renewLater(sessionId, session, lease.delay);
+  }
+
+  async #renewLater(sessionId, session, seconds) {
+    session.timer?.abort();
+    session.timer = new AbortController();
+    const { signal } = session.timer;
+    try {
+      await pause(seconds, signal);
+    } catch {
+      return;
+    }
+    if (!this.#isActive(sessionId)) return void this.#sessions.delete(sessionId);
+    this.#player.renewLicense(sessionId);
+    // If no request comes of it, this is tried again.
+    this.#renewLater(sessionId, session, SPC_SECONDS);
+  }
+
+  // Shaka calls this when it does not repeat a request any more.
+  takeFailure(error) {
+    if (error.code !== shaka.util.Error.Code.LICENSE_REQUEST_FAILED) return;
+    const [cause, { sessionId } = {}] = error.data;
+    const { OPERATION_ABORTED, RESPONSE_FILTER_ERROR } = shaka.util.Error.Code;
+    if (cause.code === OPERATION_ABORTED || cause.code === RESPONSE_FILTER_ERROR) {
+      error.handled = true;
+      this.#films.delete(sessionId);
+      return;
+    }
+    const session = this.#sessions.get(sessionId);
+    const problem = problemOf(cause);
+    if (!session) {
+      (this.#films.get(sessionId) ?? this.film).onProblem(problem);
+      this.#films.delete(sessionId);
+      return;
+    }
+    error.handled = true;
+    const hasEnded = performance.now() >= session.endsAt;
+    const advice = adviceOn(problem);
+    if (advice !== "retry" || hasEnded) this.#tell(session, problem);
+    if (advice === "stop") return session.timer?.abort();
+    if (advice === "token") session.token = null;
+    this.#renewLater(sessionId, session, Math.max(session.pause, problem.retryAfter ?? 0));
+    if (hasEnded) session.pause = Math.max(session.pause, Math.min(2 * session.pause, SPC_SECONDS));
+  }
+
+  #tell(session, problem) {
+    if (!session.hasTold) session.film.onProblem(problem);
+    session.hasTold = true;
+  }
+}
+
+function aborted() {
+  const { Severity, Category, Code } = shaka.util.Error;
+  return new shaka.util.Error(Severity.CRITICAL, Category.PLAYER, Code.OPERATION_ABORTED);
 }

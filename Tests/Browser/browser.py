@@ -112,6 +112,31 @@ class Exchange:
     error: str | None = None
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """A refusal in the server's name, with the header fields that pages of other origins may read."""
+
+    status: int
+    code: str
+    retry_after: int | None = None
+
+    def parameters(self, request: Event) -> Event:
+        origin = request["headers"].get("Origin") or request["headers"].get("origin", "*")
+        fields = {
+            "Access-Control-Allow-Origin": origin,
+            "Access-Control-Expose-Headers": "X-Error-Code, Retry-After",
+            "X-Error-Code": self.code,
+        }
+        if self.retry_after is not None:
+            fields["Retry-After"] = str(self.retry_after)
+        body = json.dumps({"code": self.code, "detail": "A refusal of this test."}).encode()
+        return {
+            "responseCode": self.status,
+            "responseHeaders": [{"name": name, "value": value} for name, value in fields.items()],
+            "body": base64.b64encode(body).decode(),
+        }
+
+
 class Page:
     """One tab with its own profile, and a record of all its requests."""
 
@@ -121,7 +146,7 @@ class Page:
         self._exchanges: dict[str, Exchange] = {}
         self._is_loaded = False
         self._extra: dict[str, dict[str, str]] = {}
-        self._handle: Callable[[Event], bool | None] = lambda _: True
+        self._handle: Callable[[Event], Refusal | bool | None] = lambda _: True
         target = connection.call("Target.createTarget", {"url": "about:blank", "browserContextId": context})["targetId"]
         attached = connection.call("Target.attachToTarget", {"targetId": target, "flatten": True})
         self._session = attached["sessionId"]
@@ -163,6 +188,10 @@ class Page:
             raise PageFailed(f"{expression}: {description}; console: {self.console}")
         return result["result"].get("value")
 
+    def tell(self, expression: str) -> None:
+        """Evaluates an expression without waiting for its value."""
+        self._connection.send("Runtime.evaluate", {"expression": expression}, self._session)
+
     def screenshot(self, place: dict[str, float]) -> str:
         """Returns a PNG of a part of the page, in Base64."""
         return self.call("Page.captureScreenshot", {"format": "png", "clip": place | {"scale": 1}})["data"]
@@ -187,7 +216,15 @@ class Page:
         self._intercept(pattern, "Response", take)
         return answers
 
-    def _intercept(self, pattern: str, stage: str, handle: Callable[[Event], bool | None]) -> None:
+    def script_server(self, pattern: str, script: Callable[[Event], "Refusal | bool | None"]) -> None:
+        """Decides about each POST: the server answers it, it is lost (`False`), or it is refused in its name."""
+
+        def decide(event: Event) -> "Refusal | bool | None":
+            return script(event["request"]) if event["request"]["method"] == "POST" else True
+
+        self._intercept(pattern, "Request", decide)
+
+    def _intercept(self, pattern: str, stage: str, handle: Callable[[Event], "Refusal | bool | None"]) -> None:
         """Passes requests or their answers to `handle`, depending on `stage`. If it returns `False`, they are lost."""
         self._handle = handle
         self.call("Fetch.enable", {"patterns": [{"urlPattern": pattern, "requestStage": stage}]})
@@ -233,12 +270,13 @@ class Page:
                 self.console.append(json.dumps(event["exceptionDetails"])[:1000])
             case "Fetch.requestPaused":
                 parameters = {"requestId": event["requestId"]}
-                if self._handle(event) is False:
-                    self._connection.send(
-                        "Fetch.failRequest", parameters | {"errorReason": "ConnectionReset"}, self._session
-                    )
-                else:
-                    self._connection.send("Fetch.continueRequest", parameters, self._session)
+                decision = self._handle(event)
+                method = "Fetch.continueRequest"
+                if isinstance(decision, Refusal):
+                    method, parameters = "Fetch.fulfillRequest", parameters | decision.parameters(event["request"])
+                elif decision is False:
+                    method, parameters = "Fetch.failRequest", parameters | {"errorReason": "ConnectionReset"}
+                self._connection.send(method, parameters, self._session)
 
     def _take_request(self, event: Event) -> None:
         request = event["request"]

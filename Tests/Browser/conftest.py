@@ -38,6 +38,16 @@ from tls_material import make_pair
 LIMITS = {"rates": {"perSubject": {"perSecond": 1, "burst": 20}}}
 
 
+OWN_PAGES = ("eme.html", "json.html", "hls.html", "shaka.html", "video.html")
+KINDS = {".html": "text/html", ".js": "text/javascript"}
+
+
+def kit_files(folder: str) -> dict[str, tuple[str, bytes]]:
+    """The files of a folder of the client kit."""
+    files = (ROOT / "Clients" / folder).iterdir()
+    return {file.name: (KINDS[file.suffix], file.read_bytes()) for file in files}
+
+
 def required(variable: str, what: str) -> str:
     value = os.environ.get(variable)
     if not value:
@@ -92,6 +102,7 @@ class Lab:
         secret = (daemon or self.daemon).setup / "fairplay" / "application-secret.hex"
         known = {"applicationSecret": secret.read_text().strip()} | settings
         page.inject(f"globalThis.standInSettings = {json.dumps(known)};")
+        page.inject(self.scripts["fast_pauses.js"])
         page.inject(self.scripts["stand_in.js"])
         page.inject(self.scripts["observer.js"])
 
@@ -108,9 +119,13 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     folder = tmp_path_factory.mktemp("lab")
     with ExitStack() as stack:
         pages = stack.enter_context(serving())
-        kit_page = (ROOT / "Clients" / "hls.js" / "index.html").read_bytes()
-        pages.add("kit", {"index.html": ("text/html", kit_page), "hls.js": ("text/javascript", player.read_bytes())})
-        own = {name: ("text/html", (HERE / name).read_bytes()) for name in ("eme.html", "json.html")}
+        for kit in ("browser", "hls.js", "shaka-player", "video.js"):
+            pages.add(kit, kit_files(kit))
+        pages.add("hls.js", {"hls.js": ("text/javascript", player.read_bytes())})
+        own = {name: ("text/html", (HERE / name).read_bytes()) for name in OWN_PAGES}
+        shaka = Path(os.environ.get("LATCHKEY_SHAKA") or HERE / "shaka_stand_in.js")
+        scripts = {"kit.js": HERE / "kit.js", "shaka.js": shaka}
+        pages.add("own", {name: ("text/javascript", file.read_bytes()) for name, file in scripts.items()})
         pages.add("own", own | {"hls.js": ("text/javascript", player.read_bytes())})
         identity = make_pair(folder, "server", hosts=("localhost",))
         public_key = identity.certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
@@ -128,7 +143,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         )
         secure = stack.enter_context(running_daemon(folder / "secure", tls=identity.configuration))
         browser = stack.enter_context(running_browser(chromium, folder, [trusted]))
-        scripts = {name: (HERE / name).read_text() for name in ("stand_in.js", "observer.js")}
+        scripts = {name: (HERE / name).read_text() for name in ("fast_pauses.js", "stand_in.js", "observer.js")}
         yield Lab(browser, pages, portal, plain, asking, secure, scripts)
 
 

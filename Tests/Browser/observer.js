@@ -67,6 +67,14 @@
     return line.textContent;
   };
 
+  // Waits until a condition holds. It is tried whenever something on the page may have changed.
+  observer.until = async (condition) => {
+    while (!condition()) await new Promise((resolve) => requestAnimationFrame(resolve));
+  };
+
+  // Lets a time pass in which nothing more should happen.
+  observer.settled = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
   // Waits until the stand-in has opened `count` licences.
   observer.licenses = async (count) => {
     while (standIn.licenses.length < count) await happened(globalThis, "standinlicense");

@@ -12,6 +12,7 @@
 (() => {
   "use strict";
   const settings = globalThis.standInSettings;
+  const sessions = (globalThis.standInSessions = []);
   const standIn = (globalThis.standIn = { requests: [], licenses: [], failures: [], certificate: null });
 
   // --- Bytes
@@ -291,6 +292,7 @@
       this.closed = new Promise((resolve) => (this.resolveClosed = resolve));
       this.identity = random(8);
       this.open = [];
+      this.handlers = new Map();
     }
 
     async generateRequest(initDataType, source) {
@@ -353,6 +355,12 @@
       this.dispatchEvent(new Event("keystatuseschange"));
     }
 
+    // The lease ends.
+    expire() {
+      for (const keyID of this.keyStatuses.keys()) this.keyStatuses.set(keyID, "expired");
+      this.dispatchEvent(new Event("keystatuseschange"));
+    }
+
     // The answer is an array with an entry for each requested key: `payload` or an error number, never both.
     answersOf(response) {
       const entries = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(response));
@@ -386,11 +394,18 @@
     async remove() {}
 
     set onmessage(listener) {
-      this.addEventListener("message", listener);
+      this.handle("message", listener);
     }
 
     set onkeystatuseschange(listener) {
-      this.addEventListener("keystatuseschange", listener);
+      this.handle("keystatuseschange", listener);
+    }
+
+    // A handler takes the place of the one before it.
+    handle(type, listener) {
+      this.removeEventListener(type, this.handlers.get(type));
+      this.handlers.set(type, listener);
+      this.addEventListener(type, listener);
     }
   }
 
@@ -401,7 +416,9 @@
     }
 
     createSession() {
-      return new Session(this);
+      const session = new Session(this);
+      sessions.push(session);
+      return session;
     }
 
     async setServerCertificate(source) {
@@ -425,6 +442,16 @@
       getConfiguration: () => ({ ...served, initDataTypes: known }),
       createMediaKeys: async () => new Keys(await clearKey.createMediaKeys()),
     };
+  };
+
+  // The newer way to ask for a module.
+  const decodingInfo = MediaCapabilities.prototype.decodingInfo;
+  MediaCapabilities.prototype.decodingInfo = async function ({ keySystemConfiguration, ...media }) {
+    const { keySystem, initDataType } = keySystemConfiguration ?? {};
+    if (!/^com\.apple\.fps($|\.)/.test(keySystem)) return decodingInfo.apply(this, arguments);
+    const wish = initDataType ? { initDataTypes: [initDataType] } : {};
+    const keySystemAccess = await navigator.requestMediaKeySystemAccess(keySystem, [wish]);
+    return { ...(await decodingInfo.call(this, media)), supported: true, keySystemAccess };
   };
 
   const setNativeKeys = HTMLMediaElement.prototype.setMediaKeys;

@@ -39,7 +39,7 @@ def open_player(
     token: str,
     *,
     server: str | None = None,
-    player: str = "kit/index.html",
+    player: str = "hls.js/index.html",
     **more: str,
 ) -> None:
     """Opens the page of the client kit, or another one. The page begins to play immediately."""
@@ -237,7 +237,8 @@ def using_up_the_rate(lab: Lab, title: Title, token: str) -> Iterator[Callable[[
             thread.join()
 
 
-def test_a_503_brings_a_burst_of_the_same_spc(lab: Lab, page: Page) -> None:
+def test_a_503_brings_pauses_and_the_same_spc(lab: Lab, page: Page) -> None:
+    """hls.js alone would send the same SPC eight times at once."""
     title = new_title(lab.asking.setup)
     token = f"portal-{secrets.token_hex(8)}"
     lab.portal.failures[token] = 1000
@@ -247,6 +248,7 @@ def test_a_503_brings_a_burst_of_the_same_spc(lab: Lab, page: Page) -> None:
     assert shown.startswith("keySystemLicenseRequestFailed: entitlement_unavailable: again in ")
     exchanges = page.exchanges(LICENSE_PATH)
     assert 1 < len(exchanges) <= 1 + HLS_RETRIES_MAXIMUM
+    assert_pauses(page, exchanges)
     assert_same_spc(page, exchanges)
     assert {(exchange.status, exchange.answer_headers["x-error-code"]) for exchange in exchanges} == {
         (503, "entitlement_unavailable")
@@ -254,7 +256,7 @@ def test_a_503_brings_a_burst_of_the_same_spc(lab: Lab, page: Page) -> None:
     assert_nothing_was_shown(page)
 
 
-def test_a_burst_ends_with_the_first_licence(lab: Lab, page: Page) -> None:
+def test_attempts_end_with_the_first_licence(lab: Lab, page: Page) -> None:
     title = new_title(lab.asking.setup)
     token = f"portal-{secrets.token_hex(8)}"
     lab.portal.failures[token] = 4
@@ -263,12 +265,13 @@ def test_a_burst_ends_with_the_first_licence(lab: Lab, page: Page) -> None:
     assert_plays(page)
     exchanges = page.exchanges(LICENSE_PATH)
     assert [exchange.status for exchange in exchanges] == [503] * 4 + [200]
+    assert_pauses(page, exchanges)
     assert_same_spc(page, exchanges)
     assert_brought_the_key(page, title)
 
 
 def test_answers_that_get_lost_cost_one_use(lab: Lab, page: Page, title: Title) -> None:
-    """hls.js treats a broken connection as a failure of the server, and sends the same SPC again immediately."""
+    """hls.js treats a broken connection as a failure of the server, and sends the same SPC again."""
     token = with_claims(title, limits={"uses": 1})
     lab.prepare(page)
     answers = page.lose_answers(f"{lab.license_url}*", 3)
@@ -281,6 +284,14 @@ def test_answers_that_get_lost_cost_one_use(lab: Lab, page: Page, title: Title) 
     client = LicenceClient(lab.daemon.url)
     assert client.licence(device_request(lab, title), token).code == "token_used"
     client.close()
+
+
+def assert_pauses(page: Page, exchanges: list[Exchange]) -> None:
+    """Each repeated request comes after a pause. It is as long as the server says, and grows up to eight seconds."""
+    waits = [float(exchange.answer_headers.get("retry-after", 0)) for exchange in exchanges]
+    pauses = page.evaluate("kitPauses")[: len(exchanges) - 1]
+    assert pauses == [max(wait, min(2**index, 8)) for index, wait in enumerate(waits[: len(pauses)])]
+    assert len(pauses) == len(exchanges) - 1
 
 
 def assert_same_spc(page: Page, exchanges: list[Exchange]) -> None:

@@ -460,3 +460,20 @@ def test_the_script_tells_refusals_apart(servers: dict[bool, Server], tmp_path: 
         assert run_script(nowhere, tmp_path / "spc", tmp_path / "ckc", token=token).returncode == 3
     assert run_script(server, tmp_path / "spc").returncode == 2
     assert not (tmp_path / "ckc").exists()
+
+
+@pytest.mark.parametrize(("content", "reason"), [(None, "cannot be read"), (b"", "is empty")])
+def test_the_script_sends_nothing_without_an_spc(
+    servers: dict[bool, Server], content: bytes | None, reason: str, tmp_path: Path
+) -> None:
+    """curl itself posts an empty body if it cannot read the file."""
+    server = servers[False]
+    spc = tmp_path / "spc"
+    if content is not None:
+        spc.write_bytes(content)
+    before = server.network.connections
+    finished = run_script(server, spc, tmp_path / "ckc", token=server.deployment.token)
+    assert finished.returncode == 2
+    assert f"the SPC {spc} {reason}" in finished.stderr
+    assert server.network.connections == before, "nothing was sent"
+    assert not (tmp_path / "ckc").exists()

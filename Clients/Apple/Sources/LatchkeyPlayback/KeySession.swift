@@ -19,7 +19,7 @@
         /// Returns a token for a key URI, from the app's own service. It is called again when a token has expired.
         public typealias TokenSource = (_ keyURI: String) async throws -> String
         /// Is called for each licence that could not be got. `LicenseFailure` says what to do. Other errors are
-        /// AVFoundation's own.
+        /// AVFoundation's own. A key that is kept may still be valid.
         public typealias FailureHandler = (_ keyURI: String, _ error: Error) -> Void
 
         private let client: LicenseClient
@@ -34,7 +34,12 @@
         private var certificate: Data?
         private var renewals: [String: Renewal] = [:]
         private var timers: [String: Task<Void, Never>] = [:]
+        private var turns: [String: Int] = [:]
         private var toKeep: Set<String> = []
+        private var keptKeys = KeptKeys()
+        private var keptTasks: [String: Task<Data, any Error>] = [:]
+        private var retries = RetryLimit()
+        private var told: Set<String> = []
         private var stopCount = 0
 
         /// Makes a session. The store is for keys that `keep(_:)` names; without it no key is kept.
@@ -103,17 +108,34 @@
             _ session: AVContentKeySession, shouldRetry keyRequest: AVContentKeyRequest,
             reason retryReason: AVContentKeyRequest.RetryReason
         ) -> Bool {
-            let reasons: [AVContentKeyRequest.RetryReason] = [
-                .timedOut, .receivedResponseWithExpiredLease, .receivedObsoleteContentKey,
+            let ended: [AVContentKeyRequest.RetryReason] = [
+                .receivedResponseWithExpiredLease, .receivedObsoleteContentKey,
             ]
-            return reasons.contains(retryReason)
+            guard let uri = keyURI(of: keyRequest), retryReason == .timedOut || ended.contains(retryReason) else {
+                return false
+            }
+            return locked {
+                // A key that is kept and has expired must not be the answer to the next request, too.
+                if ended.contains(retryReason), store?.key(for: uri) != nil { keptKeys.hasExpired(uri) }
+                return retries.allows(uri, at: clock.now())
+            }
         }
 
         public func contentKeySession(
             _ session: AVContentKeySession, contentKeyRequest keyRequest: AVContentKeyRequest,
             didFailWithError err: Error
         ) {
-            failed(keyURI(of: keyRequest) ?? "", err)
+            let uri = keyURI(of: keyRequest) ?? ""
+            // AVFoundation repeats the failure of a request in words of its own. The app has the cause already.
+            guard locked({ told.remove(uri) }) == nil else { return }
+            failed(uri, err)
+        }
+
+        private func refuse(_ request: AVContentKeyRequest, _ uri: String, _ error: any Error) {
+            locked { _ = told.insert(uri) }
+            // The app knows what it has stopped itself.
+            if !(error is CancellationError) { failed(uri, error) }
+            request.processContentKeyResponseError(error)
         }
 
         private func keyURI(of request: AVContentKeyRequest) -> String? {
@@ -126,16 +148,23 @@
             guard let uri = keyURI(of: request), let asset = assetID(ofKeyURI: uri) else {
                 return request.processContentKeyResponseError(CocoaError(.coderValueNotFound))
             }
-            let began = locked { stopCount }
+            let began = locked {
+                told.remove(uri)
+                return stopCount
+            }
             do {
-                let spc = try await makeSPC(request, asset)
-                let token = try await self.token(for: uri, purpose)
-                let license = try await license(for: spc, purpose, uri, token, renewing: request, since: began)
+                let license: License
+                let token: String
+                if purpose == .renewal, let renewal = locked({ renewals[uri] }) {
+                    (license, token) = try await renew(renewal, of: request, uri, asset, since: began)
+                } else {
+                    (license, token) = try await self.license(
+                        for: request, purpose, uri, asset, isWanted: { locked { stopCount == began } })
+                }
                 request.processContentKeyResponse(AVContentKeyResponse(fairPlayStreamingKeyResponseData: license.ckc))
                 plan(Renewal(after: license, token: token, at: clock.now()), of: request, uri, since: began)
             } catch {
-                request.processContentKeyResponseError(error)
-                failed(uri, error)
+                refuse(request, uri, error)
             }
         }
 
@@ -153,36 +182,72 @@
             return fetched
         }
 
-        private func token(for uri: String, _ purpose: LicensePurpose) async throws -> String {
-            if purpose == .renewal, let renewal = locked({ renewals[uri] }) { return renewal.token }
-            return try await token(uri)
-        }
-
-        /// Gets a licence. A failed renewal is repeated until `stop()`, first with the same SPC, as `Renewal` decides.
+        /// Gets a licence, and returns it with the token that was used for it. A failed attempt is repeated as
+        /// `Attempts` decides, while the licence is wanted.
         private func license(
-            for spc: Data, _ purpose: LicensePurpose, _ uri: String, _ token: String,
-            renewing request: AVContentKeyRequest, since began: Int
-        ) async throws -> License {
-            guard purpose == .renewal, var renewal = locked({ renewals[uri] }) else {
-                return try await client.license(for: spc, purpose, token: token)
-            }
-            renewal.madeSPC(at: clock.now())
+            for request: AVContentKeyRequest, _ purpose: LicensePurpose, _ uri: String, _ asset: Data,
+            isWanted: () -> Bool
+        ) async throws -> (License, token: String) {
+            let spc = try await makeSPC(request, asset)
+            var attempts = Attempts(at: clock.now())
+            var token = try await self.token(uri)
             while true {
                 do {
-                    return try await client.license(for: spc, .renewal, token: renewal.token)
+                    return (try await client.license(for: spc, purpose, token: token), token)
                 } catch {
-                    var step = renewal.failed(error, at: clock.now())
-                    if case .wait(let time) = step {
+                    switch attempts.failed(error, at: clock.now()) {
+                    case .wait(let time):
                         try await clock.pause(time)
-                        guard locked({ stopCount }) == began else { throw CancellationError() }
-                        step = renewal.due(at: clock.now())
+                        guard isWanted() else { throw CancellationError() }
+                    case .getToken:
+                        // If there is no token, the app sees why the server wants one.
+                        guard let fresh = try? await self.token(uri) else { throw error }
+                        token = fresh
+                    case .stop: throw error
                     }
-                    if step == .sendAgain { continue }
-                    if step == .getToken { renewal.replaceToken(try await self.token(uri), at: clock.now()) }
-                    // A new SPC needs a new key request, so this request ends.
-                    if step != .stop { plan(renewal, of: request, uri, since: began) }
+                }
+            }
+        }
+
+        /// Renews a lease. A failed attempt is repeated until `stop()`, first with the same SPC, as `Renewal` decides.
+        private func renew(
+            _ planned: Renewal, of request: AVContentKeyRequest, _ uri: String, _ asset: Data, since began: Int
+        ) async throws -> (License, token: String) {
+            var renewal = planned
+            // If AVFoundation asks again meanwhile, only the newest request goes on.
+            let turn = locked {
+                turns[uri, default: 0] += 1
+                return turns[uri]
+            }
+            let isCurrent = { [self] in locked { stopCount == began && turns[uri] == turn } }
+            do {
+                let spc: Data
+                do {
+                    if renewal.due(at: clock.now()) == .getToken {
+                        renewal.replaceToken(try await token(uri), at: clock.now())
+                    }
+                    spc = try await makeSPC(request, asset)
+                } catch {
+                    renewal.couldNotAsk(at: clock.now())
                     throw error
                 }
+                renewal.madeSPC(at: clock.now())
+                while true {
+                    do {
+                        return (try await client.license(for: spc, .renewal, token: renewal.token), renewal.token)
+                    } catch {
+                        guard case .wait(let time) = renewal.failed(error, at: clock.now()),
+                            renewal.hasUsableSPC(at: time)
+                        else { throw error }
+                        try await clock.pause(time)
+                        guard isCurrent() else { throw CancellationError() }
+                        guard renewal.due(at: clock.now()) == .sendAgain else { throw error }
+                    }
+                }
+            } catch {
+                // A new SPC needs a new key request, so this request ends.
+                if isCurrent() { plan(renewal.isStopped ? nil : renewal, of: request, uri, since: began) }
+                throw error
             }
         }
 
@@ -215,7 +280,8 @@
     struct Clock {
         var now: () -> TimeInterval = { ProcessInfo.processInfo.systemUptime }
         var pause: (_ time: TimeInterval) async throws -> Void = { time in
-            let seconds = max(0, time - ProcessInfo.processInfo.systemUptime)
+            // A time in an answer may be too long for a number of nanoseconds.
+            let seconds = min(max(0, time - ProcessInfo.processInfo.systemUptime), 1_000_000_000)
             try await Task.sleep(nanoseconds: UInt64(seconds * 1_000_000_000))
         }
     }
@@ -230,11 +296,22 @@
                 keySession.processContentKeyRequest(withIdentifier: keyURI, initializationData: nil, options: nil)
             }
 
+            /// Gets another key in place of a kept one, before or after its end. The token must allow it.
+            ///
+            /// The old key stays in use until the new one is stored. If there is none, the failure handler says why.
+            public func renew(_ keyURI: String) throws {
+                guard store?.key(for: keyURI) != nil else { throw CocoaError(.fileNoSuchFile) }
+                guard locked({ keptKeys.ask(for: keyURI) }) else { return }
+                keySession.processContentKeyRequest(withIdentifier: keyURI, initializationData: nil, options: nil)
+            }
+
             /// Asks the device until when it keeps a key. The server reads the device's answer.
             public func report(on keyURI: String) async throws -> KeyReport {
                 guard let key = store?.key(for: keyURI) else { throw CocoaError(.fileNoSuchFile) }
                 let spc = try await keySession.makeSecureTokenForExpirationDate(ofPersistableContentKey: key)
-                return try await client.report(spc, token: token(keyURI))
+                let report = try await client.report(spc, token: token(keyURI))
+                if report.expiresInSeconds == 0 { locked { keptKeys.hasExpired(keyURI) } }
+                return report
             }
 
             /// Makes a key useless on this device, and proves it to the server. A challenge shows that the proof is
@@ -245,8 +322,12 @@
                 let challenge = try await client.challenge(token: token)
                 let spc = try await keySession.invalidatePersistableContentKey(
                     key, options: [.serverChallenge: challenge.value, .protocolVersions: [1]])
-                locked { _ = toKeep.remove(keyURI) }
-                store?.remove(keyURI)
+                locked {
+                    toKeep.remove(keyURI)
+                    keptKeys.forget(keyURI)
+                    keptTasks[keyURI] = nil
+                    store?.remove(keyURI)
+                }
                 return try await client.report(spc, token: token)
             }
 
@@ -276,19 +357,57 @@
                     return request.processContentKeyResponseError(CocoaError(.coderValueNotFound))
                 }
                 do {
-                    if let key = store.key(for: uri) {
-                        return request.processContentKeyResponse(
-                            AVContentKeyResponse(fairPlayStreamingKeyResponseData: key))
-                    }
-                    let spc = try await makeSPC(request, asset)
-                    let license = try await client.license(for: spc, .offline, token: token(uri))
-                    let key = try request.persistableContentKey(fromKeyVendorResponse: license.ckc, options: nil)
-                    try store.save(key, for: uri)
+                    let key = try await keptKey(for: request, uri, asset, in: store)
                     request.processContentKeyResponse(AVContentKeyResponse(fairPlayStreamingKeyResponseData: key))
                 } catch {
-                    request.processContentKeyResponseError(error)
-                    failed(uri, error)
+                    refuse(request, uri, error)
                 }
+            }
+
+            private func keptKey(
+                for request: AVPersistableContentKeyRequest, _ uri: String, _ asset: Data, in store: KeyStore
+            ) async throws -> Data {
+                let (stored, step, task) = locked {
+                    told.remove(uri)
+                    let stored = store.key(for: uri)
+                    let step = keptKeys.step(for: uri, isStored: stored != nil)
+                    if step == .get || step == .renew {
+                        keptTasks[uri] = Task { try await getKeptKey(for: request, step, uri, asset, in: store) }
+                    }
+                    return (stored, step, keptTasks[uri])
+                }
+                if step == .use, let stored { return stored }
+                do {
+                    guard let task else { throw CancellationError() }
+                    return try await task.value
+                } catch {
+                    guard step != .join else { throw error }
+                    // The device may have updated the old key meanwhile.
+                    guard locked({ keptKeys.finished(uri, hasNewKey: false) }), let old = store.key(for: uri) else {
+                        throw error
+                    }
+                    failed(uri, error)
+                    return old
+                }
+            }
+
+            private func getKeptKey(
+                for request: AVPersistableContentKeyRequest, _ step: KeptKeys.Step, _ uri: String, _ asset: Data,
+                in store: KeyStore
+            ) async throws -> Data {
+                let purpose: LicensePurpose =
+                    step == .renew ? .offlineRenewal(of: store.licenseID(for: uri)) : .offline
+                let (license, _) = try await license(
+                    for: request, purpose, uri, asset, isWanted: { locked { keptKeys.isUnderWay(uri) } })
+                let key = try request.persistableContentKey(fromKeyVendorResponse: license.ckc, options: nil)
+                try locked {
+                    // Meanwhile the app may have given up the key.
+                    guard keptKeys.isUnderWay(uri) else { throw CancellationError() }
+                    try store.save(key, of: license, for: uri)
+                    _ = keptKeys.finished(uri, hasNewKey: true)
+                    keptTasks[uri] = nil
+                }
+                return key
             }
         }
     #endif

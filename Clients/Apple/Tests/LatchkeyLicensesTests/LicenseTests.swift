@@ -219,10 +219,35 @@ func problem(_ status: Int, _ code: String, _ fields: [String: String] = [:]) ->
         #expect(renewal.due(at: 5192) == .makeSPC)
     }
 
+    @Test func waitsIfANewTokenDoesNotHelp() throws {
+        var renewal = try renewal()
+        renewal.madeSPC(at: 5190)
+        #expect(renewal.failed(problem(401, "token_expired"), at: 5191) == .getToken)
+        renewal.replaceToken("fresh", at: 5192)
+        #expect(renewal.failed(problem(401, "token_revoked"), at: 5193) == .wait(until: 5196))
+        #expect(renewal.due(at: 5196) == .getToken)
+        renewal.couldNotAsk(at: 5197)
+        #expect(renewal.due(at: 5197) == .wait(until: 5200))
+        #expect(renewal.due(at: 5200) == .getToken)
+    }
+
+    @Test func waitsLongerAfterTheEndOfTheLease() throws {
+        var renewal = try renewal()
+        var now = 5299.0
+        var pauses: [TimeInterval] = []
+        for _ in 0..<8 {
+            guard case .wait(let next) = renewal.failed(.unreachable, at: now) else { break }
+            pauses.append(next - now)
+            now = next
+        }
+        #expect(pauses == [3, 3, 6, 12, 24, 48, 60, 60])
+    }
+
     @Test func stopsIfTheViewerMayNot() throws {
         var renewal = try renewal()
         #expect(renewal.failed(problem(403, "content_mismatch"), at: 5190) == .stop)
         #expect(renewal.failed(.notALicense, at: 5190) == .stop)
+        #expect(renewal.isStopped && renewal.due(at: 5190) == .stop)
     }
 
     @Test func leavesRoomForThirtyThreeAttempts() throws {
@@ -236,6 +261,85 @@ func problem(_ status: Int, _ code: String, _ fields: [String: String] = [:]) ->
             now = next
         }
         #expect(attempts >= 33)
+    }
+}
+
+@Suite struct AttemptsTests {
+    @Test func endsWithTheLifeOfTheSPC() {
+        var attempts = Attempts(at: 100)
+        #expect(attempts.failed(.unreachable, at: 120) == .wait(until: 121))
+        #expect(attempts.failed(.unreachable, at: 140) == .wait(until: 142))
+        #expect(attempts.failed(.unreachable, at: 157) == .stop)
+    }
+
+    @Test func waitsAsLongAsTheServerSays() {
+        var attempts = Attempts(at: 100)
+        #expect(attempts.failed(problem(429, "rate_limited", ["Retry-After": "20"]), at: 100) == .wait(until: 120))
+        #expect(attempts.failed(problem(429, "rate_limited", ["Retry-After": "86400"]), at: 120) == .stop)
+    }
+
+    @Test func stopsIfAskingAgainDoesNotHelp() {
+        var attempts = Attempts(at: 100)
+        #expect(attempts.failed(problem(403, "content_mismatch"), at: 100) == .stop)
+        #expect(attempts.failed(.notALicense, at: 100) == .stop)
+        #expect(attempts.failed(problem(401, "token_expired"), at: 100) == .getToken)
+        #expect(attempts.failed(problem(401, "token_expired"), at: 100) == .stop)
+    }
+}
+
+@Suite struct RetryLimitTests {
+    @Test func allowsThreeRetriesAMinuteForEachKey() {
+        var limit = RetryLimit()
+        #expect((0..<5).map { limit.allows("a", at: Double($0)) } == [true, true, true, false, false])
+        #expect(limit.allows("b", at: 5) == true)
+        #expect(limit.allows("a", at: 59.9) == false)
+        #expect(limit.allows("a", at: 60) == true)
+    }
+}
+
+@Suite struct KeptKeysTests {
+    @Test func usesWhatIsStored() {
+        var keys = KeptKeys()
+        #expect(keys.step(for: "a", isStored: true) == .use)
+        #expect(keys.step(for: "b", isStored: false) == .get)
+        #expect(keys.step(for: "b", isStored: false) == .join)
+    }
+
+    @Test func renewsOnceForTheApp() {
+        var keys = KeptKeys()
+        #expect(keys.ask(for: "a") == true)
+        #expect(keys.step(for: "a", isStored: true) == .renew)
+        #expect(keys.ask(for: "a") == false)
+        #expect(keys.step(for: "a", isStored: true) == .use, "the old key holds")
+        #expect(keys.finished("a", hasNewKey: false) == true)
+        #expect(keys.step(for: "a", isStored: true) == .use)
+    }
+
+    @Test func usesNoKeyThatHasExpired() {
+        var keys = KeptKeys()
+        keys.hasExpired("a")
+        #expect(keys.step(for: "a", isStored: true) == .renew)
+        #expect(keys.step(for: "a", isStored: true) == .join)
+        #expect(keys.finished("a", hasNewKey: false) == false)
+        #expect(keys.step(for: "a", isStored: true) == .renew)
+        #expect(keys.finished("a", hasNewKey: true) == true)
+        #expect(keys.step(for: "a", isStored: true) == .use)
+    }
+
+    @Test func doesNotUseAKeyThatExpiresDuringItsRenewal() {
+        var keys = KeptKeys()
+        #expect(keys.ask(for: "a") == true)
+        #expect(keys.step(for: "a", isStored: true) == .renew)
+        keys.hasExpired("a")
+        #expect(keys.step(for: "a", isStored: true) == .join)
+        #expect(keys.finished("a", hasNewKey: false) == false)
+    }
+
+    @Test func forgetsAKeyThatWasGivenUp() {
+        var keys = KeptKeys()
+        keys.hasExpired("a")
+        keys.forget("a")
+        #expect(keys.step(for: "a", isStored: true) == .use)
     }
 }
 

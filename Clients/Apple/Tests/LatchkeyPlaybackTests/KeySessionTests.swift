@@ -17,6 +17,15 @@ private let challenge = Data([0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77])
 /// A licence server that gives its answers one after the other, one for each request for a licence.
 final class Server: @unchecked Sendable {
     struct Answer {
+        /// A request or an answer that gets lost.
+        static let lost = Answer(status: 0)
+
+        static func refusal(_ status: Int, _ code: String, retryAfter: Int? = nil) -> Answer {
+            var fields = ["X-Error-Code": code]
+            fields["Retry-After"] = retryAfter.map(String.init)
+            return Answer(status: status, fields: fields, body: Data())
+        }
+
         var status = 200
         var fields: [String: String] = [:]
         var body = Server.ckc
@@ -72,6 +81,18 @@ final class Locked<Value>: @unchecked Sendable {
     }
 }
 
+/// Counts calls.
+final class Counter: @unchecked Sendable {
+    private let count = Locked(0)
+
+    func next() -> Int {
+        count.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}
+
 final class StandIn: URLProtocol {
     static let servers = Locked<[String: Server]>([:])
 
@@ -85,6 +106,10 @@ final class StandIn: URLProtocol {
             return
         }
         let answer = server.answer(request)
+        guard answer.status != 0 else {
+            client?.urlProtocol(self, didFailWithError: URLError(.networkConnectionLost))
+            return
+        }
         let response = HTTPURLResponse(
             url: url, statusCode: answer.status, httpVersion: "HTTP/1.1", headerFields: answer.fields)!
         client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
@@ -163,14 +188,16 @@ final class Device: SimulatedDevice {
     private let failures = Locked<[String]>([])
     private let now = Locked<TimeInterval>(1000)
     private let pauses = Locked<[TimeInterval]>([])
-    private let whilePausing = Locked<() -> Void>({})
+    private let whilePausing = Locked<() async -> Void>({})
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     private let lease = [
         "X-License-Issued": "1000", "X-License-Expires": "1300", "X-License-Renew-After": "1190",
         "X-Session-Token": "session-1",
     ]
 
-    private func makeSession(_ server: Server, store: KeyStore? = nil) -> KeySession {
+    private func makeSession(
+        _ server: Server, store: KeyStore? = nil, token: KeySession.TokenSource? = nil
+    ) -> KeySession {
         let (now, pauses, whilePausing, failures) = (now, pauses, whilePausing, failures)
         // A pause returns immediately, and sets the clock to its end.
         let clock = Clock(
@@ -178,11 +205,36 @@ final class Device: SimulatedDevice {
             pause: { time in
                 pauses.withLock { $0.append(time) }
                 now.withLock { $0 = max($0, time) }
-                whilePausing.withLock { $0 }()
+                await whilePausing.withLock { $0 }()
             })
         return KeySession(
-            client: server.makeClient(), store: store, clock: clock, token: { "token for \($0)" },
-            failed: { uri, error in failures.withLock { $0.append("\(uri): \(error)") } })
+            client: server.makeClient(), store: store, clock: clock, token: token ?? { "token for \($0)" },
+            failed: { uri, error in
+                guard case LicenseFailure.refused(let problem) = error else {
+                    return failures.withLock { $0.append("\(error)") }
+                }
+                failures.withLock { $0.append("\(problem.status) \(problem.code ?? "")") }
+            })
+    }
+
+    /// Does what the device does when it needs a key, and returns the outcome.
+    private func play(_ session: KeySession, canPersist: Bool = true) async -> Result<Data, any Error>? {
+        let request = KeyRequest(uri, canPersist: canPersist)
+        session.contentKeySession(avSession, didProvide: request as AVContentKeyRequest)
+        if request.wasAskedToPersist { session.contentKeySession(avSession, didProvide: request) }
+        return await request.outcome
+    }
+
+    /// Does what the device does when a key does not work any more. Returns whether a new request is made.
+    private func end(_ session: KeySession) -> Bool {
+        session.contentKeySession(avSession, shouldRetry: KeyRequest(uri), reason: .receivedResponseWithExpiredLease)
+    }
+
+    private func keptKey(_ licenseID: String, _ text: String, in store: KeyStore) throws {
+        let fields = ["X-License-Id": licenseID]
+        let response = HTTPURLResponse(
+            url: URL(string: "https://keys.example.com")!, statusCode: 200, httpVersion: nil, headerFields: fields)!
+        try store.save(Data(text.utf8), of: License(Server.ckc, response), for: uri)
     }
 
     private func authorization(_ request: URLRequest) -> String? { request.value(forHTTPHeaderField: "Authorization") }
@@ -319,6 +371,311 @@ final class Device: SimulatedDevice {
         #expect(store.key(for: uri) == nil)
     }
 
+    // MARK: Lost requests and refusals
+
+    @Test func sendsALostRequestAgain() async throws {
+        let server = Server([.lost, .refusal(503, "overloaded", retryAfter: 7), Server.Answer()])
+        let session = makeSession(server)
+        #expect(try await play(session)?.get() == Server.ckc)
+        #expect(Set(server.licenseRequests.map { $0.httpBody }).count == 1, "the server counts the same SPC once")
+        #expect(pauses.withLock { $0 } == [1001, 1008])
+        #expect(failures.withLock { $0 } == [])
+    }
+
+    @Test func givesUpAServerThatIsDown() async throws {
+        let server = Server([.lost, .lost, .lost, .refusal(503, "overloaded", retryAfter: 2), Server.Answer()])
+        let session = makeSession(server)
+        _ = await play(session)
+        #expect(failures.withLock { $0 } == ["503 overloaded"])
+        #expect(pauses.withLock { $0 } == [1001, 1003, 1007])
+        #expect(server.licenseRequests.count == 4)
+    }
+
+    @Test func tellsTheAppToWaitForALongTime() async throws {
+        let server = Server([.refusal(503, "overloaded", retryAfter: 90)])
+        let session = makeSession(server)
+        _ = await play(session)
+        #expect(failures.withLock { $0 } == ["503 overloaded"])
+        #expect(server.licenseRequests.count == 1)
+    }
+
+    @Test func getsANewTokenOnce() async throws {
+        let server = Server([.refusal(401, "token_expired"), .refusal(401, "token_revoked"), Server.Answer()])
+        let asked = Counter()
+        let session = makeSession(server, token: { _ in "token \(asked.next())" })
+        _ = await play(session)
+        #expect(server.licenseRequests.map { authorization($0) } == ["Bearer token 1", "Bearer token 2"])
+        #expect(failures.withLock { $0 } == ["401 token_revoked"])
+    }
+
+    @Test func tellsTheServersReasonIfThereIsNoNewToken() async throws {
+        let server = Server([.refusal(401, "token_expired")])
+        let asked = Counter()
+        let session = makeSession(
+            server,
+            token: { _ in
+                if asked.next() > 1 { throw URLError(.notConnectedToInternet) }
+                return "old"
+            })
+        _ = await play(session)
+        #expect(failures.withLock { $0 } == ["401 token_expired"])
+    }
+
+    @Test func tellsAFailureOnce() async throws {
+        let session = makeSession(Server([.refusal(403, "content_mismatch")]))
+        _ = await play(session)
+        let secondary = CocoaError(.featureUnsupported)
+        session.contentKeySession(avSession, contentKeyRequest: KeyRequest(uri), didFailWithError: secondary)
+        #expect(failures.withLock { $0 } == ["403 content_mismatch"])
+        session.contentKeySession(avSession, contentKeyRequest: KeyRequest(uri), didFailWithError: secondary)
+        #expect(failures.withLock { $0.count } == 2, "the next one is AVFoundation's own")
+    }
+
+    @Test func takesEachTokenForItsOwnFilm() async throws {
+        let server = Server(Array(repeating: Server.Answer(fields: lease), count: 6))
+        let session = makeSession(server)
+        let uris = ["skd://movie-1", "skd://movie-2", "skd://movie-3"]
+        for uri in uris + uris {
+            let request = KeyRequest(uri)
+            session.contentKeySession(avSession, didProvide: request as AVContentKeyRequest)
+            _ = try await request.outcome?.get()
+        }
+        #expect(server.licenseRequests.map { authorization($0) } == (uris + uris).map { "Bearer token for \($0)" })
+        session.stop()
+    }
+
+    @Test func asksNothingMoreAfterItWasStopped() async throws {
+        let server = Server([.lost, Server.Answer()])
+        let session = makeSession(server)
+        whilePausing.withLock { $0 = { session.stop() } }
+        let outcome = await play(session)
+        #expect(throws: CancellationError.self) { try outcome?.get() }
+        #expect(server.licenseRequests.count == 1)
+        #expect(failures.withLock { $0 } == [])
+    }
+
+    @Test func doesNotLoopIfNoTokenHelpsARenewal() async throws {
+        let device = Device()
+        let server = Server(
+            [Server.Answer(fields: lease)] + Array(repeating: .refusal(401, "token_revoked"), count: 5))
+        let session = makeSession(server)
+        _ = await play(session)
+        var renewals = device.renewals.makeAsyncIterator()
+        for _ in 0..<5 {
+            _ = await renewals.next()
+            let renewing = KeyRequest(uri)
+            session.contentKeySession(avSession, didProvideRenewingContentKeyRequest: renewing)
+            _ = await renewing.outcome
+        }
+        // The first new token is tried at once. Each other one follows after a hundredth of the lease.
+        #expect(pauses.withLock { $0 }.prefix(5) == [1190, 1193, 1196, 1199, 1202])
+        session.stop()
+    }
+
+    @Test func doesNotLoopIfThereIsNoToken() async throws {
+        let device = Device()
+        let server = Server([
+            Server.Answer(fields: lease), .refusal(401, "token_expired"), Server.Answer(fields: lease),
+        ])
+        let asked = Counter()
+        let session = makeSession(
+            server,
+            token: { _ in
+                if (2...3).contains(asked.next()) { throw URLError(.timedOut) }
+                return "token"
+            })
+        _ = await play(session)
+        var renewals = device.renewals.makeAsyncIterator()
+        for index in 0..<4 {
+            _ = await renewals.next()
+            let renewing = KeyRequest(uri)
+            session.contentKeySession(avSession, didProvideRenewingContentKeyRequest: renewing)
+            let outcome = await renewing.outcome
+            if index == 3 { #expect(try outcome?.get() == Server.ckc) }
+        }
+        #expect(pauses.withLock { $0 }.prefix(3) == [1190, 1193, 1196])
+        #expect(server.licenseRequests.count == 3, "without a token the server is not asked")
+        session.stop()
+    }
+
+    @Test func endsARenewalThatMustWaitLong() async throws {
+        let device = Device()
+        let server = Server([
+            Server.Answer(fields: lease), .refusal(503, "overloaded", retryAfter: 90), Server.Answer(fields: lease),
+        ])
+        let session = makeSession(server)
+        _ = await play(session)
+        var renewals = device.renewals.makeAsyncIterator()
+        for expected in [["503 overloaded"], ["503 overloaded"]] {
+            _ = await renewals.next()
+            let renewing = KeyRequest(uri)
+            session.contentKeySession(avSession, didProvideRenewingContentKeyRequest: renewing)
+            _ = await renewing.outcome
+            #expect(failures.withLock { $0 } == expected)
+        }
+        #expect(pauses.withLock { $0 }.prefix(2) == [1190, 1280])
+        session.stop()
+    }
+
+    @Test func goesOnWithTheNewestRequest() async throws {
+        let device = Device()
+        let server = Server([Server.Answer(fields: lease), .lost, Server.Answer(fields: lease)])
+        let session = makeSession(server)
+        _ = await play(session)
+        var renewals = device.renewals.makeAsyncIterator()
+        _ = await renewals.next()
+        let (first, second) = (KeyRequest(uri), KeyRequest(uri))
+        // While the first renewal waits, the device asks for another one.
+        whilePausing.withLock {
+            $0 = { [avSession, whilePausing] in
+                whilePausing.withLock { $0 = {} }
+                session.contentKeySession(avSession, didProvideRenewingContentKeyRequest: second)
+                #expect(await (try? second.outcome?.get()) == Server.ckc)
+            }
+        }
+        session.contentKeySession(avSession, didProvideRenewingContentKeyRequest: first)
+        await #expect(throws: CancellationError.self) { try await first.outcome?.get() }
+        #expect(server.licenseRequests.count == 3)
+        #expect(failures.withLock { $0 } == [])
+        session.stop()
+    }
+
+    @Test func waitsForATimeThatNeverComes() async {
+        let task = Task { try await Clock().pause(1e20) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    // MARK: Renewal of kept keys
+
+    @Test func renewsAKeptKeyThatHasExpired() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = KeyStore(folder: folder)
+        try keptKey("0042", "old", in: store)
+        let server = Server([Server.Answer(fields: ["X-License-Id": "0043"])])
+        let session = makeSession(server, store: store)
+        #expect(try await play(session)?.get() == Data("old".utf8))
+        #expect(server.licenseRequests.isEmpty, "playback needs no server")
+        #expect(end(session))
+        let new = Data("kept ".utf8) + Server.ckc
+        for _ in 0..<2 { #expect(try await play(session)?.get() == new) }
+        #expect(server.licenseRequests.map { $0.url?.query } == ["offline=1&renew=true&previous=0042"])
+        #expect((store.key(for: uri), store.licenseID(for: uri)) == (new, "0043"))
+    }
+
+    @Test func renewsAKeptKeyBeforeItsEnd() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let device = Device()
+        let store = KeyStore(folder: folder)
+        try keptKey("0042", "old", in: store)
+        let server = Server([.lost, Server.Answer(fields: ["X-License-Id": "0043"])])
+        let session = makeSession(server, store: store)
+        try session.renew(uri)
+        #expect(device.processed == [uri])
+        #expect(store.key(for: uri) == Data("old".utf8))
+        #expect(try await play(session)?.get() == Data("kept ".utf8) + Server.ckc)
+        let previous = "offline=1&renew=true&previous=0042"
+        #expect(server.licenseRequests.map { $0.url?.query } == [previous, previous])
+        #expect(try await play(session)?.get() == store.key(for: uri))
+        #expect(server.licenseRequests.count == 2, "it is renewed once")
+    }
+
+    @Test(arguments: [
+        ([Server.Answer.lost, .lost, .lost, .lost], "unreachable"),
+        ([.refusal(403, "offline_not_allowed")], "403 offline_not_allowed"),
+    ])
+    func playsTheOldKeyWhileItHolds(answers: [Server.Answer], failure: String) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = KeyStore(folder: folder)
+        try keptKey("0042", "old", in: store)
+        let server = Server(answers)
+        let session = makeSession(server, store: store)
+        try session.renew(uri)
+        #expect(try await play(session)?.get() == Data("old".utf8))
+        #expect(failures.withLock { $0 } == [failure])
+        #expect(try await play(session)?.get() == Data("old".utf8))
+        #expect(server.licenseRequests.count == answers.count, "the next playback does not ask the server")
+        #expect((store.key(for: uri), store.licenseID(for: uri)) == (Data("old".utf8), "0042"))
+    }
+
+    @Test func asksAgainForAKeyThatHasExpired() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = KeyStore(folder: folder)
+        try keptKey("0042", "old", in: store)
+        let server = Server([.refusal(403, "right_expired"), Server.Answer()])
+        let session = makeSession(server, store: store)
+        #expect(end(session))
+        let outcome = await play(session)
+        #expect(throws: LicenseFailure.self) { try outcome?.get() }
+        #expect(failures.withLock { $0 } == ["403 right_expired"])
+        #expect(try await play(session)?.get() == Data("kept ".utf8) + Server.ckc)
+        #expect(store.licenseID(for: uri) == nil, "the id of the older licence is not the new key's")
+    }
+
+    @Test func renewsAfterTheDevicesReport() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = KeyStore(folder: folder)
+        try keptKey("0042", "old", in: store)
+        let report = Data(#"{"expiresInSeconds":0,"challengeAccepted":false}"#.utf8)
+        let server = Server([Server.Answer(body: report), Server.Answer()])
+        let session = makeSession(server, store: store)
+        #expect(try await session.report(on: uri).expiresInSeconds == 0)
+        #expect(try await play(session)?.get() == Data("kept ".utf8) + Server.ckc)
+        #expect(server.licenseRequests.map { $0.url?.query } == [nil, "offline=1&renew=true&previous=0042"])
+    }
+
+    @Test func doesNotLoopIfTheNewKeyHasExpiredToo() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = KeyStore(folder: folder)
+        try keptKey("0042", "old", in: store)
+        let server = Server(Array(repeating: Server.Answer(), count: 50))
+        let session = makeSession(server, store: store)
+        while end(session) { _ = await play(session) }
+        #expect(server.licenseRequests.count == 3)
+        now.withLock { $0 += 60 }
+        #expect(end(session), "a minute later it may be tried again")
+    }
+
+    @Test func renewsOnceForTwoRequests() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let device = Device()
+        let store = KeyStore(folder: folder)
+        try keptKey("0042", "old", in: store)
+        let server = Server([.lost, Server.Answer()])
+        let session = makeSession(server, store: store)
+        let player = KeyRequest(uri)
+        // While the renewal waits, the app asks for it again and the player needs the key.
+        whilePausing.withLock {
+            $0 = { [avSession] in
+                try? session.renew(uri)
+                session.contentKeySession(avSession, didProvide: player)
+            }
+        }
+        try session.renew(uri)
+        #expect(try await play(session)?.get() == Data("kept ".utf8) + Server.ckc)
+        #expect(device.processed == [uri])
+        #expect(server.licenseRequests.count == 2)
+        let played = try await player.outcome?.get()
+        #expect(played == Data("old".utf8) || played == store.key(for: uri), "it did not wait for the server")
+    }
+
+    @Test func storesNothingAfterTheKeyWasGivenUp() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = KeyStore(folder: folder)
+        try keptKey("0042", "old", in: store)
+        let report = Data(#"{"expiresInSeconds":0,"challengeAccepted":true}"#.utf8)
+        let server = Server([.lost, Server.Answer(body: report)])
+        let session = makeSession(server, store: store)
+        // The key is given up between the lost request and the one after it.
+        whilePausing.withLock { $0 = { [uri] in _ = try? await session.giveUp(uri) } }
+        try session.renew(uri)
+        let outcome = await play(session)
+        #expect(throws: CancellationError.self) { try outcome?.get() }
+        #expect(server.licenseRequests.count == 2, "the server is not asked again")
+        #expect((store.key(for: uri), store.licenseID(for: uri)) == (nil, nil))
+        #expect(failures.withLock { $0 } == [])
+    }
+
     @Test func reportsOnAKeyAndGivesItUp() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = KeyStore(folder: folder)
@@ -332,5 +689,6 @@ final class Device: SimulatedDevice {
         let bodies = server.licenseRequests.map { $0.httpBody }
         #expect(bodies == [Data("report on key".utf8), Data("given up key for ".utf8) + challenge])
         await #expect(throws: CocoaError.self) { try await session.report(on: uri) }
+        #expect(throws: CocoaError.self) { try session.renew(uri) }
     }
 }
