@@ -1,3 +1,4 @@
+import ByteCoding
 import CSQLite
 import ContentKeys
 import Records
@@ -20,33 +21,13 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         unsafe sqlite3_finalize(handle)
     }
 
-    /// Sets parameter `index`, counted from 1. SQLite makes its own copy of the bytes.
-    mutating func bind(_ bytes: [UInt8], at index: Int32) throws(StoreError) {
-        try check(unsafe latchkey_sqlite3_bind_blob_copy(handle, index, bytes, Int32(bytes.count)))
-    }
-
-    /// Sets parameter `index` to the pseudonym's 32 bytes.
-    mutating func bind(_ pseudonym: Pseudonym, at index: Int32) throws(StoreError) {
-        try bind(pseudonym.bytes, at: index)
-    }
-
-    /// Sets parameter `index`; nil becomes NULL. The methods below treat nil in the same way.
-    mutating func bind(optional bytes: [UInt8]?, at index: Int32) throws(StoreError) {
-        if let bytes { try bind(bytes, at: index) } else { try bind(nil as Int64?, at: index) }
-    }
-
-    mutating func bind(_ text: String?, at index: Int32) throws(StoreError) {
-        guard let text else { return try bindNull(at: index) }
-        try check(unsafe latchkey_sqlite3_bind_text_copy(handle, index, text, Int32(text.utf8.count)))
-    }
-
-    mutating func bind(_ integer: Int64?, at index: Int32) throws(StoreError) {
-        guard let integer else { return try bindNull(at: index) }
-        try check(unsafe sqlite3_bind_int64(handle, index, integer))
-    }
-
-    private mutating func bindNull(at index: Int32) throws(StoreError) {
-        try check(unsafe sqlite3_bind_null(handle, index))
+    /// Sets all parameters in their order.
+    mutating func bind<each Value: SQLiteValue>(_ values: repeat each Value) throws(StoreError) {
+        var index: Int32 = 0
+        for value in repeat each values {
+            index += 1
+            try check(unsafe value.bind(to: handle, at: index))
+        }
     }
 
     /// Goes to the next row. Returns false if there are no more rows.
@@ -64,12 +45,42 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         _ = unsafe sqlite3_reset(handle)
     }
 
-    /// Runs a statement that gives no rows. Its parameters are the integers, followed by the bytes.
-    mutating func run(_ integers: [Int64], _ bytes: [UInt8]? = nil) throws(StoreError) {
+    /// Runs a statement to its end. Returns how many rows it gave.
+    @discardableResult
+    mutating func run<each Value: SQLiteValue>(_ values: repeat each Value) throws(StoreError) -> Int {
         defer { reset() }
-        for (index, integer) in integers.enumerated() { try bind(integer, at: Int32(index + 1)) }
-        if let bytes { try bind(bytes, at: Int32(integers.count + 1)) }
-        _ = try step()
+        try bind(repeat each values)
+        var count = 0
+        while try step() { count += 1 }
+        return count
+    }
+
+    /// Runs a statement, and returns its first row as `read` reads it; nil if there is none.
+    mutating func first<Row, each Value: SQLiteValue>(
+        _ values: repeat each Value, read: (borrowing SQLiteStatement) throws(StoreError) -> Row
+    ) throws(StoreError) -> Row? {
+        defer { reset() }
+        try bind(repeat each values)
+        return try step() ? try read(self) : nil
+    }
+
+    /// Runs a statement, and returns its rows as `read` reads them.
+    mutating func rows<Row, each Value: SQLiteValue>(
+        _ values: repeat each Value, read: (borrowing SQLiteStatement) throws(StoreError) -> Row
+    ) throws(StoreError) -> [Row] {
+        defer { reset() }
+        try bind(repeat each values)
+        var found: [Row] = []
+        while try step() { found.append(try read(self)) }
+        return found
+    }
+
+    /// Runs a statement that always gives a row, and returns the integer in its first column.
+    mutating func readInteger<each Value: SQLiteValue>(_ values: repeat each Value) throws(StoreError) -> Int64 {
+        defer { reset() }
+        try bind(repeat each values)
+        guard try step() else { throw .recordMalformed }
+        return try integer(at: 0)
     }
 
     // Columns of the current row, counted from 0. A value of another type shows that this program did not write the
@@ -95,11 +106,107 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         return unsafe sqlite3_column_int64(handle, column)
     }
 
+    func keyID(at column: Int32) throws(StoreError) -> KeyID {
+        guard let keyID = KeyID(bytes: try bytes(at: column)) else { throw .recordMalformed }
+        return keyID
+    }
+
+    func contentID(at column: Int32) throws(StoreError) -> ContentID {
+        guard let contentID = try? ContentID(text(at: column)) else { throw .recordMalformed }
+        return contentID
+    }
+
+    func pseudonym(at column: Int32) throws(StoreError) -> Pseudonym {
+        guard let pseudonym = Pseudonym(try bytes(at: column)) else { throw .recordMalformed }
+        return pseudonym
+    }
+
     func isNull(at column: Int32) -> Bool {
         unsafe sqlite3_column_type(handle, column) == SQLITE_NULL
     }
 
+    // Nil if the column is NULL.
+
+    func optionalBytes(at column: Int32) throws(StoreError) -> [UInt8]? {
+        isNull(at: column) ? nil : try bytes(at: column)
+    }
+
+    func optionalText(at column: Int32) throws(StoreError) -> String? {
+        isNull(at: column) ? nil : try text(at: column)
+    }
+
+    func optionalInteger(at column: Int32) throws(StoreError) -> Int64? {
+        isNull(at: column) ? nil : try integer(at: column)
+    }
+
     private func requireType(_ type: Int32, at column: Int32) throws(StoreError) {
         guard unsafe sqlite3_column_type(handle, column) == type else { throw .recordMalformed }
+    }
+}
+
+/// A value that a parameter can be set to. SQLite makes its own copy of it.
+protocol SQLiteValue {
+    /// Sets parameter `index`, counted from 1, and returns SQLite's code. The statement is open.
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32
+}
+
+extension Int64: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe sqlite3_bind_int64(statement, index, self)
+    }
+}
+
+extension Int: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe Int64(self).bind(to: statement, at: index)
+    }
+}
+
+extension UInt32: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe Int64(self).bind(to: statement, at: index)
+    }
+}
+
+extension Bool: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe Int64(self ? 1 : 0).bind(to: statement, at: index)
+    }
+}
+
+extension String: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe latchkey_sqlite3_bind_text_copy(statement, index, self, Int32(utf8.count))
+    }
+}
+
+extension [UInt8]: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe latchkey_sqlite3_bind_blob_copy(statement, index, self, Int32(count))
+    }
+}
+
+/// Nil becomes NULL.
+extension Optional: SQLiteValue where Wrapped: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        if let self { unsafe self.bind(to: statement, at: index) } else { unsafe sqlite3_bind_null(statement, index) }
+    }
+}
+
+extension Pseudonym: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe bytes.bind(to: statement, at: index)
+    }
+}
+
+extension KeyID: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe bytes.bind(to: statement, at: index)
+    }
+}
+
+extension ContentID: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe text.bind(to: statement, at: index)
     }
 }
