@@ -77,17 +77,6 @@ struct LedgerSelects: ~Copyable {
 
     /// Returns rows in the order of their sequences.
     mutating func rows(_ range: ClosedRange<Int64>, limit: Int) throws(StoreError) -> [LedgerRow] {
-        try rows.rows(range.lowerBound, range.upperBound, limit) { row throws(StoreError) in
-            LedgerRow(sequence: try row.integer(at: 0), body: try row.bytes(at: 1))
-        }
-    }
-}
-
-extension LedgerBatch {
-    /// Reads first_sequence, last_sequence, at and mac.
-    fileprivate init(reading row: borrowing SQLiteStatement) throws(StoreError) {
-        self.init(
-            first: try row.integer(at: 0), last: try row.integer(at: 1), at: try row.integer(at: 2),
-            seal: try row.bytes(at: 3))
+        try rows.rows(range.lowerBound, range.upperBound, limit, read: LedgerRow.init(reading:))
     }
 }

@@ -123,18 +123,4 @@ extension LiveContent {
         content_id, window_periods, revision, ended_at, first_index, first_start, period_seconds, periods_ahead, \
         tracks, scheme
         """
-
-    /// Reads `columns`.
-    fileprivate init(reading row: borrowing SQLiteStatement) throws(StoreError) {
-        var columns = LiveContentColumns(
-            contentID: try row.text(at: 0), window: try row.integer(at: 1), revision: try row.integer(at: 2))
-        columns.endedAt = try row.optionalInteger(at: 3)
-        columns.firstIndex = try row.optionalInteger(at: 4)
-        columns.firstStart = try row.optionalInteger(at: 5)
-        columns.length = try row.optionalInteger(at: 6)
-        columns.ahead = try row.optionalInteger(at: 7)
-        columns.tracks = try row.optionalText(at: 8)
-        columns.scheme = try row.optionalText(at: 9)
-        try self.init(stored: columns)
-    }
 }

@@ -82,65 +82,39 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         guard try step() else { throw .recordMalformed }
         return try integer(at: 0)
     }
+}
 
-    // Columns of the current row, counted from 0. A value of another type shows that this program did not write the
-    // row.
+/// The current row.
+extension SQLiteStatement: StoredRow {
+    func isNull(at column: Int) -> Bool {
+        unsafe sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL
+    }
 
-    func bytes(at column: Int32) throws(StoreError) -> [UInt8] {
-        try requireType(SQLITE_BLOB, at: column)
+    func bytes(at column: Int) throws(StoreError) -> [UInt8] {
+        let column = try require(SQLITE_BLOB, at: column)
         // The buffer is valid until the next step, and is copied here. For an empty value SQLite returns no buffer.
         guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }
 
-    func text(at column: Int32) throws(StoreError) -> String {
-        try requireType(SQLITE_TEXT, at: column)
+    func text(at column: Int) throws(StoreError) -> String {
+        let column = try require(SQLITE_TEXT, at: column)
         // The same holds as for bytes.
         guard let start = unsafe sqlite3_column_text(handle, column) else { return "" }
         let buffer = unsafe UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
         return unsafe String(decoding: buffer, as: UTF8.self)
     }
 
-    func integer(at column: Int32) throws(StoreError) -> Int64 {
-        try requireType(SQLITE_INTEGER, at: column)
-        return unsafe sqlite3_column_int64(handle, column)
+    func integer(at column: Int) throws(StoreError) -> Int64 {
+        unsafe sqlite3_column_int64(handle, try require(SQLITE_INTEGER, at: column))
     }
 
-    func keyID(at column: Int32) throws(StoreError) -> KeyID {
-        guard let keyID = KeyID(bytes: try bytes(at: column)) else { throw .recordMalformed }
-        return keyID
-    }
+    func boolean(at column: Int) throws(StoreError) -> Bool { try integer(at: column) != 0 }
 
-    func contentID(at column: Int32) throws(StoreError) -> ContentID {
-        guard let contentID = try? ContentID(text(at: column)) else { throw .recordMalformed }
-        return contentID
-    }
-
-    func pseudonym(at column: Int32) throws(StoreError) -> Pseudonym {
-        guard let pseudonym = Pseudonym(try bytes(at: column)) else { throw .recordMalformed }
-        return pseudonym
-    }
-
-    func isNull(at column: Int32) -> Bool {
-        unsafe sqlite3_column_type(handle, column) == SQLITE_NULL
-    }
-
-    // Nil if the column is NULL.
-
-    func optionalBytes(at column: Int32) throws(StoreError) -> [UInt8]? {
-        isNull(at: column) ? nil : try bytes(at: column)
-    }
-
-    func optionalText(at column: Int32) throws(StoreError) -> String? {
-        isNull(at: column) ? nil : try text(at: column)
-    }
-
-    func optionalInteger(at column: Int32) throws(StoreError) -> Int64? {
-        isNull(at: column) ? nil : try integer(at: column)
-    }
-
-    private func requireType(_ type: Int32, at column: Int32) throws(StoreError) {
-        guard unsafe sqlite3_column_type(handle, column) == type else { throw .recordMalformed }
+    /// Returns SQLite's number of a column that has a value of this type.
+    private func require(_ type: Int32, at column: Int) throws(StoreError) -> Int32 {
+        guard unsafe sqlite3_column_type(handle, Int32(column)) == type else { throw .recordMalformed }
+        return Int32(column)
     }
 }
 

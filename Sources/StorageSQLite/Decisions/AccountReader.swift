@@ -36,12 +36,7 @@ struct AccountReader: ~Copyable {
     mutating func devices(
         of owner: Pseudonym, after: Pseudonym?, at now: Int64, limit: Int
     ) throws(StoreError) -> [KnownDevice] {
-        try devices.rows(owner, after?.bytes ?? [], now, limit) { row throws(StoreError) in
-            let end = try row.integer(at: 3)
-            return KnownDevice(
-                device: try row.pseudonym(at: 0), addedAt: try row.optionalInteger(at: 1),
-                seenAt: try row.optionalInteger(at: 2), keptUntil: end == .max ? nil : end)
-        }
+        try devices.rows(owner, after?.bytes ?? [], now, limit, read: KnownDevice.init(reading:))
     }
 
     mutating func playbacks(
@@ -52,7 +47,7 @@ struct AccountReader: ~Copyable {
                 position: PlaybackPosition(group: try row.pseudonym(at: 0), number: try row.integer(at: 1)),
                 groupName: try row.text(at: 2), device: try row.pseudonym(at: 3),
                 session: PlaybackName(bytes: try row.bytes(at: 4)).session, content: try row.optionalText(at: 5),
-                isCounted: try row.integer(at: 6) != 0, isConfirmed: try row.integer(at: 7) != 0,
+                isCounted: try row.boolean(at: 6), isConfirmed: try row.boolean(at: 7),
                 heldUntil: try row.integer(at: 8))
         }
     }
@@ -60,11 +55,7 @@ struct AccountReader: ~Copyable {
     mutating func rentals(
         of owner: Pseudonym, after: Pseudonym?, at now: Int64, limit: Int
     ) throws(StoreError) -> [KnownRental] {
-        try rentals.rows(owner, after?.bytes ?? [], now, limit) { row throws(StoreError) in
-            KnownRental(
-                name: try row.pseudonym(at: 0), content: try row.text(at: 1),
-                record: try RentalRecord(reading: row, at: 2), keptUntil: try row.integer(at: 4))
-        }
+        try rentals.rows(owner, after?.bytes ?? [], now, limit, read: KnownRental.init(reading:))
     }
 
     mutating func rental(_ name: Pseudonym, at now: Int64) throws(StoreError) -> RentalRecord? {

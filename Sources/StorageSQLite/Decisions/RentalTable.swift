@@ -36,12 +36,3 @@ struct RentalTable: ~Copyable {
         try forget.run(owner, name) > 0
     }
 }
-
-extension RentalRecord {
-    /// Reads the opening and the first play from two columns.
-    init(reading row: borrowing SQLiteStatement, at column: Int32) throws(StoreError) {
-        self.init(
-            openedAt: try row.integer(at: column),
-            firstPlay: try row.optionalInteger(at: column + 1))
-    }
-}

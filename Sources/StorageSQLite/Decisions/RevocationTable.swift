@@ -157,8 +157,7 @@ extension SQLiteStatement {
     /// Reads a change. The last column says whether the revocation was lifted. Returns nil as `revocation()` does.
     fileprivate func change() throws(StoreError) -> RevocationChange? {
         guard let revocation = try revocation() else { return nil }
-        return try integer(at: 8) == 0
-            ? .revoked(revocation)
-            : .lifted(revocation.kind, value: revocation.value, issuer: revocation.issuer)
+        return try boolean(at: 8)
+            ? .lifted(revocation.kind, value: revocation.value, issuer: revocation.issuer) : .revoked(revocation)
     }
 }

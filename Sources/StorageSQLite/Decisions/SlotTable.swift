@@ -127,7 +127,7 @@ extension SlotGroup.Slot {
         }
         self.init(
             number: try row.integer(at: 0), device: device, playback: PlaybackName(bytes: try row.bytes(at: 2)),
-            content: content, isCounted: try row.integer(at: 4) != 0, isConfirmed: try row.integer(at: 5) != 0,
+            content: content, isCounted: try row.boolean(at: 4), isConfirmed: try row.boolean(at: 5),
             heldUntil: try row.integer(at: 6))
     }
 }
