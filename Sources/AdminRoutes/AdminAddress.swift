@@ -88,27 +88,13 @@ enum AdminAddress: Hashable, Sendable {
         }
     }
 
-    /// The methods of the address, as a refusal names them.
-    var methods: String { entry.methods }
-
     /// Whether a request there has a body that is read.
     var readsBody: Bool { entry.readsBody }
-
-    /// Whether the address is served while the daemon stops.
-    var isServedAtTheEnd: Bool { entry.isServedAtTheEnd }
 
     /// Who may send a request with this method; nil if the address does not serve the method.
     ///
     /// This is the one place that decides which permission a request needs.
     func access(for method: HTTPMethod) -> AdminAccess? { entry.access[method == .head ? .get : method] }
-
-    /// The permission that a request with this method needs; nil if it needs none, or if the method is not served.
-    func permission(for method: HTTPMethod) -> AdminPermission? {
-        switch access(for: method) {
-        case .permission(let permission): permission
-        case .everyone, .everyAdministrator, nil: nil
-        }
-    }
 }
 
 /// Who may send a request to an address of an admin listener.

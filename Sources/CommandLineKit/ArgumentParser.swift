@@ -30,7 +30,7 @@ package struct ArgumentParser {
             let location = path.map(\.name).joined(separator: " ")
             guard let word = rest.popFirst() else { throw UsageError(path: location, .commandMissing) }
             if Self.asksForHelp(word) { return .text(CommandHelp(path).text) }
-            if path.count == 1, let text = try programText([word] + rest) { return .text(text) }
+            if path.count == 1, let text = programText([word] + rest) { return .text(text) }
             guard let command = commands.first(where: { $0.name == word }) else {
                 throw UsageError(path: location, Self.stranger(word, among: commands))
             }
@@ -40,12 +40,8 @@ package struct ArgumentParser {
     }
 
     /// What the program prints of itself, if the words ask for that.
-    private func programText(_ words: ArraySlice<String>) throws(UsageError) -> String? {
-        do throws(UsageProblem) {
-            return try ProgramText(words)?.text(of: root, version: version)
-        } catch {
-            throw UsageError(path: root.name, error)
-        }
+    private func programText(_ words: ArraySlice<String>) -> String? {
+        ProgramText(words)?.text(of: root, version: version)
     }
 
     private func parse(_ words: ArraySlice<String>, of path: [Command]) throws(UsageError) -> Invocation {
@@ -57,7 +53,7 @@ package struct ArgumentParser {
         // A program without commands has these among its options.
         if path.count == 1 {
             if optionWords.contains(CommandOption.version.name) { return .text(version + "\n") }
-            if let text = try programText(optionWords) { return .text(text) }
+            if let text = programText(optionWords) { return .text(text) }
         }
         let location = path.map(\.name).joined(separator: " ")
         do throws(UsageProblem) {

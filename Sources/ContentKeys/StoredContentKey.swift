@@ -1,52 +1,27 @@
 package import ByteCoding
 import KeyCrypto
 
-/// The columns of a stored content key without its seal, the same in every database, before they are checked.
-package struct ContentKeyColumns: Sendable {
-    package var keyID: [UInt8]
-    package var contentID: String
-    package var trackLabel: String?
-    package var periodIndex: Int64?
-    package var scheme: String
-    package var state: String
-    package var createdAt: Int64
-    /// The content type; nil in rows of a version that had none.
-    package var contentType: String?
-    package var leastHDCP: String?
-    package var leastSecurityLevel: String?
-
-    /// Makes a value from the columns that are never NULL.
-    package init(keyID: [UInt8], contentID: String, scheme: String, state: String, createdAt: Int64) {
-        self.keyID = keyID
-        self.contentID = contentID
-        self.scheme = scheme
-        self.state = state
-        self.createdAt = createdAt
-    }
-}
-
 extension ContentKeyAttributes {
-    /// Reads the columns. Throws `recordMalformed` if they have a value that this program never writes.
-    package init(stored columns: ContentKeyColumns) throws(StoreError) {
-        guard let keyID = KeyID(bytes: columns.keyID), let scheme = EncryptionScheme(rawValue: columns.scheme),
-            let state = ContentKeyState(rawValue: columns.state)
+    /// Reads kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp and
+    /// least_security_level.
+    package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
+        guard let scheme = EncryptionScheme(rawValue: try row.text(at: 4)),
+            let state = ContentKeyState(rawValue: try row.text(at: 5))
         else { throw .recordMalformed }
         self.init(
-            keyID: keyID, contentID: try Self.contentID(columns), track: try Self.track(columns),
-            periodIndex: try Self.periodIndex(columns), scheme: scheme, createdAt: columns.createdAt)
+            keyID: try row.keyID(at: 0), contentID: try row.contentID(at: 1),
+            track: try Self.track(label: row.optionalText(at: 2), contentType: row.optionalText(at: 7)),
+            periodIndex: try Self.periodIndex(row.optionalInteger(at: 3)), scheme: scheme,
+            createdAt: try row.integer(at: 6))
         self.state = state
-        leastHDCP = try Self.word(columns.leastHDCP)
-        leastSecurityLevel = try Self.word(columns.leastSecurityLevel)
+        leastHDCP = try Self.word(row.optionalText(at: 8))
+        leastSecurityLevel = try Self.word(row.optionalText(at: 9))
     }
 
-    private static func contentID(_ columns: ContentKeyColumns) throws(StoreError) -> ContentID {
-        do { return try ContentID(columns.contentID) } catch { throw .recordMalformed }
-    }
-
-    private static func track(_ columns: ContentKeyColumns) throws(StoreError) -> Track {
-        let label = try trackLabel(columns)
-        let contentType: ContentType? = try word(columns.contentType)
-        do throws(TrackError) {
+    private static func track(label text: String?, contentType: String?) throws(StoreError) -> Track {
+        let contentType: ContentType? = try word(contentType)
+        do {
+            let label = try text.map { try TrackLabel($0) }
             return try Track(label: label, contentType: contentType ?? assumedType(of: label))
         } catch {
             throw .recordMalformed
@@ -61,11 +36,6 @@ extension ContentKeyAttributes {
         return .uhd
     }
 
-    private static func trackLabel(_ columns: ContentKeyColumns) throws(StoreError) -> TrackLabel? {
-        guard let text = columns.trackLabel else { return nil }
-        do { return try TrackLabel(text) } catch { throw .recordMalformed }
-    }
-
     private static func word<Word: RawRepresentable>(
         _ text: String?
     ) throws(StoreError) -> Word? where Word.RawValue == String {
@@ -74,8 +44,8 @@ extension ContentKeyAttributes {
         return word
     }
 
-    private static func periodIndex(_ columns: ContentKeyColumns) throws(StoreError) -> UInt32? {
-        guard let number = columns.periodIndex else { return nil }
+    private static func periodIndex(_ number: Int64?) throws(StoreError) -> UInt32? {
+        guard let number else { return nil }
         guard let index = UInt32(exactly: number) else { throw .recordMalformed }
         return index
     }
@@ -89,6 +59,14 @@ package struct StoredContentKey: Sendable {
     package init(attributes: ContentKeyAttributes, sealed: SealedContentKey) {
         self.attributes = attributes
         self.sealed = sealed
+    }
+
+    /// Reads the columns of `ContentKeyAttributes`, then key_version, sealed and bound.
+    package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
+        guard let keyVersion = UInt32(exactly: try row.integer(at: 10)) else { throw .recordMalformed }
+        attributes = try ContentKeyAttributes(reading: row)
+        sealed = SealedContentKey(
+            keyVersion: keyVersion, bytes: try row.bytes(at: 11), bound: try row.optionalBytes(at: 12))
     }
 
     /// Seals a record. Throws `cryptographyFailed` if that fails.

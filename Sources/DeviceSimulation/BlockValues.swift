@@ -82,13 +82,13 @@ func keyFormatsValue(_ formats: [UInt64]) -> [UInt8] {
     bigEndian(UInt32(1)) + bigEndian(UInt32(0)) + bigEndian(UInt32(formats.count)) + formats.flatMap { bigEndian($0) }
 }
 
-func bigEndian(_ value: UInt32) -> [UInt8] {
+package func bigEndian(_ value: UInt32) -> [UInt8] {
     var writer = ByteWriter(capacity: 4)
     writer.write(value)
     return writer.bytes
 }
 
-func bigEndian(_ value: UInt64) -> [UInt8] {
+package func bigEndian(_ value: UInt64) -> [UInt8] {
     var writer = ByteWriter(capacity: 8)
     writer.write(value)
     return writer.bytes

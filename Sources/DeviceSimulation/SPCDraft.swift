@@ -1,16 +1,16 @@
 import ByteCoding
-import FairPlay
-import KeyCrypto
+package import FairPlay
+package import KeyCrypto
 
 /// An SPC before it is encrypted.
-struct SPCDraft {
-    let version: SPCVersion
-    let keys: ContainerKeys
-    var certificateHash: [UInt8]
-    var blocks: [RawBlock]
+package struct SPCDraft {
+    package let version: SPCVersion
+    package let keys: ContainerKeys
+    let certificateHash: [UInt8]
+    package var blocks: [RawBlock]
     let secrets: RequestSecrets
     /// The bytes that are wrapped instead of the key, for a fault that needs another size.
-    var wrappedMessage: [UInt8]?
+    package var wrappedMessage: [UInt8]?
 
     /// Encrypts the payload, wraps its key and writes the container (protocol, sections 1.1 and 1.2).
     func seal(for certificate: Certificate, using crypto: CryptoContext) throws(CryptoError) -> [UInt8] {
@@ -44,11 +44,11 @@ struct SPCDraft {
 }
 
 /// A block as bytes, so that its framing can have a fault.
-struct RawBlock {
-    let tag: UInt64
-    var bytes: [UInt8]
+package struct RawBlock {
+    package let tag: UInt64
+    package var bytes: [UInt8]
 
-    init(_ block: DeviceBlock, using crypto: CryptoContext) throws(CryptoError) {
+    package init(_ block: DeviceBlock, using crypto: CryptoContext) throws(CryptoError) {
         tag = block.tag
         var writer = TLLVWriter(using: crypto)
         try writer.write(block.tag, block.value, extraBlocks: block.extraBlocks)
@@ -56,7 +56,7 @@ struct RawBlock {
     }
 
     /// Takes bytes that are not a block.
-    init(bytes: [UInt8]) {
+    package init(bytes: [UInt8]) {
         tag = 0
         self.bytes = bytes
     }
@@ -67,9 +67,9 @@ struct RawBlock {
 /// In versions 1 and 2 the wrapped key encrypts the payload. In version 3 it is the master key. It encrypts three fixed
 /// seeds, which become the payload's key, the vector and the key of the tag (protocol, section 1.2). The seeds are
 /// written here independently of the server. Otherwise both sides could share the same mistake.
-struct ContainerKeys: Sendable {
+package struct ContainerKeys: Sendable {
     /// The wrapped key, 16 bytes.
-    let wrapped: SharedSecret
+    package let wrapped: SharedSecret
     /// The payload's key, 16 bytes.
     let payload: SharedSecret
     let iv: Bytes16

@@ -21,21 +21,16 @@ package final class SimulatedDevice {
 
     /// Makes a new SPC.
     package func makeRequest(_ options: DeviceOptions) throws(CryptoError) -> DeviceRequest {
-        let draft = try makeDraft(options)
-        return DeviceRequest(
+        try seal(try makeDraft(options))
+    }
+
+    /// Encrypts a draft.
+    package func seal(_ draft: SPCDraft) throws(CryptoError) -> DeviceRequest {
+        DeviceRequest(
             message: try draft.seal(for: certificate, using: crypto), version: draft.version, secrets: draft.secrets)
     }
 
-    /// Makes an SPC with a fault, either in its container or in its payload before encryption.
-    package func makeRequest(_ options: DeviceOptions, with fault: SPCFault) throws(CryptoError) -> DeviceRequest {
-        var draft = try makeDraft(options)
-        if case .payload(let fault) = fault { try fault.apply(to: &draft, using: crypto) }
-        var message = try draft.seal(for: certificate, using: crypto)
-        if case .container(let fault) = fault { fault.apply(to: &message, version: draft.version) }
-        return DeviceRequest(message: message, version: draft.version, secrets: draft.secrets)
-    }
-
-    private func makeDraft(_ options: DeviceOptions) throws(CryptoError) -> SPCDraft {
+    package func makeDraft(_ options: DeviceOptions) throws(CryptoError) -> SPCDraft {
         let session = try SealedSession(options, ladder: ladder, using: crypto)
         let seed = try crypto.randomBytes16()
         let random = try crypto.randomBytes16()
@@ -92,7 +87,7 @@ package final class SimulatedDevice {
 
 /// An SPC that was made here, with the secrets that open its answer.
 package struct DeviceRequest: Sendable {
-    package let message: [UInt8]
+    package var message: [UInt8]
     package let version: SPCVersion
     package let secrets: RequestSecrets
 }

@@ -17,13 +17,6 @@ package struct PreviousLicense: Equatable, Sendable {
     /// The licence that the app names; nil if it names none.
     package let named: LicenseID?
 
-    package init(device: Pseudonym, keyID: KeyID, subject: Pseudonym?, named: LicenseID?) {
-        self.device = device
-        self.keyID = keyID
-        self.subject = subject
-        self.named = named
-    }
-
     /// Whether an entry of the ledger is about such a licence.
     package func matches(_ entry: LedgerEntry) -> Bool {
         guard let license = LicenseFacts(entry), license.isPersistent else { return false }

@@ -113,7 +113,7 @@ extension Command {
         options: [KeyArguments.config, .json],
         run: { arguments, context throws(CommandError) in
             let store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
-            try await KeyRewrap(store, context).run(printsJSON: arguments.isSet(.json))
+            try await KeyRewrap(store: store, context: context).run(printsJSON: arguments.isSet(.json))
         })
 }
 
@@ -161,13 +161,8 @@ private struct OneKey {
 private struct KeyRewrap {
     private static let batchSize = 500
 
-    private let store: OpenedKeyStore
-    private let context: CommandContext
-
-    init(_ store: OpenedKeyStore, _ context: CommandContext) {
-        self.store = store
-        self.context = context
-    }
+    let store: OpenedKeyStore
+    let context: CommandContext
 
     func run(printsJSON: Bool) async throws(CommandError) {
         let maintenance = try store.maintenance()

@@ -12,9 +12,6 @@ import StorageSQLite
 
 /// The work of `ledger rejoin`.
 struct LedgerRejoining {
-    /// The number of batches that are compared at once.
-    private static let pageSize = 200
-
     /// The result of a run.
     private struct Outcome {
         /// The number of rows that were copied back from the copy.

@@ -8,9 +8,7 @@ package import Licensing
 
 extension Configuration.Limits {
     init(reading section: ConfigurationSection) {
-        var http = HTTPLimits(reading: section)
-        http.http2 = section.section("http2", HTTP2Limits.init(reading:)) ?? HTTP2Limits()
-        self.http = http
+        http = HTTPLimits(reading: section)
         tokenCacheCapacity = section.value(
             "tokenCacheCapacity", .integer(1...1 << 20, example: VerifiedTokenCache.capacityDefault),
             default: VerifiedTokenCache.capacityDefault, effect: .reload)
@@ -40,21 +38,14 @@ extension Configuration.Overload {
 }
 
 extension HTTPLimits {
-    /// Reads the fields that are set. The others keep their defaults.
+    /// Reads the fields that an operator may have a reason to set. All others keep their defaults.
     fileprivate init(reading section: ConfigurationSection) {
         self.init()
         let sizes: [(String, WritableKeyPath<HTTPLimits, Int>, ClosedRange<Int>)] = [
             ("headSizeMaximum", \.headSizeMaximum, 1024...1 << 20),
-            ("fieldCountMaximum", \.fieldCountMaximum, 16...10_000),
             ("targetSizeMaximum", \.targetSizeMaximum, 256...1 << 20),
             ("bodySizeMaximum", \.bodySizeMaximum, 1024...1 << 26),
-            ("chunkExtensionsSizeMaximum", \.chunkExtensionsSizeMaximum, 0...1 << 16),
-            ("trailerSizeMaximum", \.trailerSizeMaximum, 0...1 << 16),
             ("bodyRateMinimum", \.bodyRateMinimum, 0...1 << 30),
-            ("lingerSizeMaximum", \.lingerSizeMaximum, 0...1 << 26),
-            ("requestsPerConnectionMaximum", \.requestsPerConnectionMaximum, 1...1_000_000_000),
-            ("smallRecordBurstMaximum", \.smallRecordBurstMaximum, 10...1_000_000),
-            ("smallRecordRateMaximum", \.smallRecordRateMaximum, 0...1_000_000),
             ("connectionsMaximum", \.connectionsMaximum, 1...1 << 20),
             ("connectionsPerAddressMaximum", \.connectionsPerAddressMaximum, 1...1 << 20),
         ]
@@ -63,43 +54,11 @@ extension HTTPLimits {
                 name, .integer(range, example: self[keyPath: field]), default: self[keyPath: field])
         }
         let durations: [(String, WritableKeyPath<HTTPLimits, Duration>)] = [
-            ("handshakeDeadline", \.handshakeDeadline),
             ("headDeadline", \.headDeadline),
             ("bodyDeadline", \.bodyDeadline),
-            ("bodyGrace", \.bodyGrace),
             ("writeDeadline", \.writeDeadline),
             ("idleDeadline", \.idleDeadline),
             ("drainPatience", \.drainPatience),
-            ("lingerDeadline", \.lingerDeadline),
-        ]
-        for (name, field) in durations {
-            let form = ConfigurationForm.duration(.milliseconds(100)...(.seconds(3600)), example: self[keyPath: field])
-            self[keyPath: field] = section.value(name, form, default: self[keyPath: field])
-        }
-    }
-}
-
-extension HTTP2Limits {
-    /// Reads the fields that are set. The others keep their defaults.
-    fileprivate init(reading section: ConfigurationSection) {
-        self.init()
-        let sizes: [(String, WritableKeyPath<HTTP2Limits, Int>, ClosedRange<Int>)] = [
-            ("streamsMaximum", \.streamsMaximum, 1...10_000),
-            ("bodiesSizeMaximum", \.bodiesSizeMaximum, 0...1 << 28),
-            ("continuationsMaximum", \.continuationsMaximum, 0...1000),
-            ("resetBurstMaximum", \.resetBurstMaximum, 1...1_000_000),
-            ("resetRateMaximum", \.resetRateMaximum, 0...1_000_000),
-            ("controlFrameBurstMaximum", \.controlFrameBurstMaximum, 10...1_000_000),
-            ("controlFrameRateMaximum", \.controlFrameRateMaximum, 0...1_000_000),
-            ("outboundFramesMaximum", \.outboundFramesMaximum, 10...1_000_000),
-        ]
-        for (name, field, range) in sizes {
-            self[keyPath: field] = section.value(
-                name, .integer(range, example: self[keyPath: field]), default: self[keyPath: field])
-        }
-        let durations: [(String, WritableKeyPath<HTTP2Limits, Duration>)] = [
-            ("settingsDeadline", \.settingsDeadline),
-            ("drainNoticeDeadline", \.drainNoticeDeadline),
         ]
         for (name, field) in durations {
             let form = ConfigurationForm.duration(.milliseconds(100)...(.seconds(3600)), example: self[keyPath: field])

@@ -107,11 +107,6 @@ private struct SDKEntryReader {
     private(set) var faults: [SDKCertificates.Fault] = []
     private(set) var holdsSecret = false
 
-    init(place: String, text: [UInt8]) {
-        self.place = place
-        self.text = text
-    }
-
     /// Returns nil if a fault was found.
     mutating func read(_ node: JSONNode) -> SDKCertificates.Entry? {
         guard let object = node.object else {

@@ -4,36 +4,12 @@ import ContentKeys
 typealias ContentKeyRow = StoredContentKey
 
 extension StoredContentKey {
-    /// Reads the columns of `ContentKeyAttributes.init(reading:)`, then key_version, sealed and bound.
-    init(reading row: borrowing SQLiteStatement) throws(StoreError) {
-        guard let keyVersion = UInt32(exactly: try row.integer(at: 10)) else { throw .recordMalformed }
-        self.init(
-            attributes: try ContentKeyAttributes(reading: row),
-            sealed: SealedContentKey(
-                keyVersion: keyVersion, bytes: try row.bytes(at: 11),
-                bound: row.isNull(at: 12) ? nil : try row.bytes(at: 12)))
-    }
+    static let columns: SQL = "\(ContentKeyAttributes.columns), key_version, sealed, bound"
 }
 
 extension ContentKeyAttributes {
-    /// Reads kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp and
-    /// least_security_level.
-    init(reading row: borrowing SQLiteStatement) throws(StoreError) {
-        var columns = ContentKeyColumns(
-            keyID: try row.bytes(at: 0), contentID: try row.text(at: 1), scheme: try row.text(at: 4),
-            state: try row.text(at: 5), createdAt: try row.integer(at: 6))
-        columns.trackLabel = try row.optionalText(at: 2)
-        columns.periodIndex = row.isNull(at: 3) ? nil : try row.integer(at: 3)
-        columns.contentType = try row.optionalText(at: 7)
-        columns.leastHDCP = try row.optionalText(at: 8)
-        columns.leastSecurityLevel = try row.optionalText(at: 9)
-        try self.init(stored: columns)
-    }
-}
-
-extension SQLiteStatement {
-    /// Returns nil if the column is NULL.
-    fileprivate func optionalText(at column: Int32) throws(StoreError) -> String? {
-        isNull(at: column) ? nil : try text(at: column)
-    }
+    static let columns: SQL = """
+        kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp, \
+        least_security_level
+        """
 }

@@ -15,12 +15,6 @@ package struct DiskSpace: Equatable, Sendable {
 
     package var isLow: Bool { free < Self.least }
 
-    package init(database: Int64, log: Int64, free: Int64) {
-        self.database = database
-        self.log = log
-        self.free = free
-    }
-
     /// Looks at the database of this path. May wait for the disk. Throws `unavailable(.inputOutput)`.
     package static func measure(_ path: String) throws(StoreError) -> DiskSpace {
         var system = statvfs()

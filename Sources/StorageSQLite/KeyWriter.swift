@@ -3,54 +3,34 @@ import ContentKeys
 
 /// The connection that writes content keys, with its statements prepared once. Each call is one transaction.
 struct KeyWriter: ~Copyable {
-    private var insertKey: SQLiteStatement
-    private var keyByID: SQLiteStatement
-    private var insertAlias: SQLiteStatement
-    private var keyIDByAlias: SQLiteStatement
+    private var insertKey, keyByID, insertAlias, keyIDByAlias: SQLiteStatement
     private var lookUp: WishLookUp
     var periods: PeriodWriter
     private var spellings: SpellingTable
     private var newestPeriod: SQLiteStatement
     private(set) var connection: SQLiteConnection
 
-    init(_ connection: consuming SQLiteConnection) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
-        let insertKey = try connection.prepare(
-            """
-            INSERT INTO content_key
-                (kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (kid) DO NOTHING
-            """)
-        let keyByID = try connection.prepare(
-            """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE kid = ?1
-            """)
-        let insertAlias = try connection.prepare(
-            "INSERT INTO asset_alias (alias, kid) VALUES (?1, ?2)")
-        let keyIDByAlias = try connection.prepare("SELECT kid FROM asset_alias WHERE alias = ?1")
-        let lookUp = try WishLookUp(&connection)
-        let periods = try PeriodWriter(&connection)
-        let spellings = try SpellingTable(&connection)
-        let newestPeriod = try connection.prepare(
-            """
-            SELECT (SELECT period_index FROM content_key
-                WHERE content_id = ?1 AND period_index IS NOT NULL AND state = 'live'
-                ORDER BY period_index DESC LIMIT 1)
-            FROM live_content WHERE content_id = ?1 AND period_seconds IS NULL
-            """)
-        self.periods = periods
-        self.spellings = spellings
-        self.newestPeriod = newestPeriod
-        self.insertKey = insertKey
-        self.keyByID = keyByID
-        self.insertAlias = insertAlias
-        self.keyIDByAlias = keyIDByAlias
-        self.lookUp = lookUp
-        self.connection = connection
+    static func prepare(on connection: consuming SQLiteConnection) throws(StoreError) -> KeyWriter {
+        try KeyWriter(
+            insertKey: connection.prepare(
+                """
+                INSERT INTO content_key (\(ContentKeyRow.columns))
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (kid) DO NOTHING
+                """),
+            keyByID: connection.prepare("SELECT \(ContentKeyRow.columns) FROM content_key WHERE kid = ?1"),
+            insertAlias: connection.prepare("INSERT INTO asset_alias (alias, kid) VALUES (?1, ?2)"),
+            keyIDByAlias: connection.prepare("SELECT kid FROM asset_alias WHERE alias = ?1"),
+            lookUp: .prepare(on: &connection),
+            periods: .prepare(on: &connection),
+            spellings: .prepare(on: &connection),
+            newestPeriod: connection.prepare(
+                """
+                SELECT (SELECT period_index FROM content_key
+                    WHERE content_id = ?1 AND period_index IS NOT NULL AND state = 'live'
+                    ORDER BY period_index DESC LIMIT 1)
+                FROM live_content WHERE content_id = ?1 AND period_seconds IS NULL
+                """),
+            connection: connection)
     }
 
     /// Stores a key and returns nil, or returns the row that already has its id.
@@ -66,15 +46,13 @@ struct KeyWriter: ~Copyable {
     /// Only contents whose keys decide which periods are served are checked. Throws `periodTooFar`.
     mutating func checkPeriods(of keys: [ContentKeyAttributes]) throws(StoreError) {
         for (contentID, keys) in Dictionary(grouping: keys.filter { $0.periodIndex != nil }, by: \.contentID) {
-            defer { newestPeriod.reset() }
-            try newestPeriod.bind(contentID.text, at: 1)
-            guard try newestPeriod.step() else { continue }
-            let newest = newestPeriod.isNull(at: 0) ? nil : UInt32(exactly: try newestPeriod.integer(at: 0))
+            let found = try newestPeriod.first(contentID) { row throws(StoreError) in try row.optionalInteger(at: 0) }
+            guard let newest = found else { continue }
             var missing: [UInt32] = []
             for key in keys where key.state == .live {
                 if let period = key.periodIndex, try row(of: key.keyID) == nil { missing.append(period) }
             }
-            try LivePeriods.check(missing, of: contentID, after: newest)
+            try LivePeriods.check(missing, of: contentID, after: newest.flatMap { UInt32(exactly: $0) })
         }
     }
 
@@ -128,12 +106,13 @@ struct KeyWriter: ~Copyable {
         _ alias: AssetID, to keyID: KeyID
     ) throws(StoreError) -> StoreOutcome {
         guard let row = try row(of: keyID) else { throw .keyUnknown(keyID) }
-        if let present = try keyIDNamed(by: alias) {
+        let present = try keyIDByAlias.first(alias.bytes) { row throws(StoreError) in try row.keyID(at: 0) }
+        if let present {
             guard present == keyID else { throw .aliasTaken(by: present) }
             return .alreadyPresent
         }
         try spellings.check(alias, of: row.attributes.contentID)
-        try insertAlias(alias, keyID)
+        try insertAlias.run(alias.bytes, keyID)
         return .stored
     }
 
@@ -144,43 +123,17 @@ struct KeyWriter: ~Copyable {
 
     /// Returns the row of a key id, in any state.
     mutating func row(of keyID: KeyID) throws(StoreError) -> ContentKeyRow? {
-        try keyByID.first(matching: keyID.bytes)
+        try keyByID.first(keyID, read: ContentKeyRow.init(reading:))
     }
 
     /// Inserts the key. Returns whether its id was free.
     private mutating func insertKey(_ row: ContentKeyRow) throws(StoreError) -> Bool {
-        defer { insertKey.reset() }
         let attributes = row.attributes
-        try insertKey.bind(attributes.keyID.bytes, at: 1)
-        try insertKey.bind(attributes.contentID.text, at: 2)
-        try insertKey.bind(attributes.trackLabel?.text, at: 3)
-        try insertKey.bind(attributes.periodIndex.map { Int64($0) }, at: 4)
-        try insertKey.bind(attributes.scheme.rawValue, at: 5)
-        try insertKey.bind(attributes.state.rawValue, at: 6)
-        try insertKey.bind(attributes.createdAt, at: 7)
-        try insertKey.bind(attributes.contentType.rawValue, at: 8)
-        try insertKey.bind(attributes.leastHDCP?.rawValue, at: 9)
-        try insertKey.bind(attributes.leastSecurityLevel?.rawValue, at: 10)
-        try insertKey.bind(Int64(row.sealed.keyVersion), at: 11)
-        try insertKey.bind(row.sealed.bytes, at: 12)
-        try insertKey.bind(optional: row.sealed.bound, at: 13)
-        _ = try insertKey.step()
+        try insertKey.run(
+            attributes.keyID, attributes.contentID, attributes.trackLabel?.text, attributes.periodIndex,
+            attributes.scheme.rawValue, attributes.state.rawValue, attributes.createdAt,
+            attributes.contentType.rawValue, attributes.leastHDCP?.rawValue, attributes.leastSecurityLevel?.rawValue,
+            row.sealed.keyVersion, row.sealed.bytes, row.sealed.bound)
         return connection.changedRowCount == 1
-    }
-
-    /// Inserts an alias that does not exist.
-    private mutating func insertAlias(_ alias: AssetID, _ keyID: KeyID) throws(StoreError) {
-        defer { insertAlias.reset() }
-        try insertAlias.bind(alias.bytes, at: 1)
-        try insertAlias.bind(keyID.bytes, at: 2)
-        _ = try insertAlias.step()
-    }
-
-    private mutating func keyIDNamed(by alias: AssetID) throws(StoreError) -> KeyID? {
-        defer { keyIDByAlias.reset() }
-        try keyIDByAlias.bind(alias.bytes, at: 1)
-        guard try keyIDByAlias.step() else { return nil }
-        guard let keyID = KeyID(bytes: try keyIDByAlias.bytes(at: 0)) else { throw .recordMalformed }
-        return keyID
     }
 }

@@ -19,21 +19,12 @@ package struct LedgerAppender: ~Copyable {
     ) throws(StorageOpeningError) -> LedgerAppender {
         let reader = try LedgerReader.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
         do throws(StoreError) {
-            let connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-            return try LedgerAppender(chain, reader, connection)
+            var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+            return LedgerAppender(
+                chain: chain, reader: reader, inserts: try .prepare(on: &connection), connection: connection)
         } catch {
             throw .store(error)
         }
-    }
-
-    private init(
-        _ chain: LedgerChain, _ reader: consuming LedgerReader, _ connection: consuming SQLiteConnection
-    ) throws(StoreError) {
-        let inserts = try LedgerInserts(&connection)
-        self.chain = chain
-        self.reader = reader
-        self.inserts = inserts
-        self.connection = connection
     }
 
     /// Appends the entries, of which there is at least one. They are durable when this returns.

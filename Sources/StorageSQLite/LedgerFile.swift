@@ -128,15 +128,14 @@ package struct LedgerFile {
         try verifyEnd(chain, &connection)
         try wrap(StorageOpeningError.store) { () throws(StoreError) in
             var insert = try connection.prepare("INSERT INTO ledger_node (id, node) VALUES (1, ?1)")
-            try insert.bind(id.text, at: 1)
-            _ = try insert.step()
+            try insert.run(id.text)
         }
         return chain
     }
 
     private func verifyEnd(_ chain: LedgerChain, _ connection: inout SQLiteConnection) throws(StorageOpeningError) {
         let isSealed = try wrap(StorageOpeningError.store) { () throws(StoreError) in
-            var writer = try LedgerWriter(chain, &connection)
+            var writer = try LedgerWriter.prepare(chain, on: &connection)
             return try writer.verifyEnd(known: .start)
         }
         guard isSealed else { throw .ledgerDiffers(path: path) }
@@ -148,18 +147,17 @@ extension SQLiteConnection {
     /// Whether the schema has a table of this name.
     mutating func hasTable(_ name: String) throws(StoreError) -> Bool {
         var select = try prepare("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1")
-        try select.bind(name, at: 1)
-        guard try select.step() else { throw .recordMalformed }
-        return try select.integer(at: 0) > 0
+        return try select.readInteger(name) > 0
     }
 
     /// Returns the stored id of the ledger; nil if the ledger has none yet.
     mutating func storedNodeID() throws(StoreError) -> NodeID? {
         guard try hasTable("ledger_node") else { return nil }
         var select = try prepare("SELECT node FROM ledger_node WHERE id = 1")
-        guard try select.step() else { return nil }
-        let text = try select.text(at: 0)
-        do { return try NodeID(text) } catch { throw .recordMalformed }
+        return try select.first { row throws(StoreError) in
+            let text = try row.text(at: 0)
+            do { return try NodeID(text) } catch { throw .recordMalformed }
+        }
     }
 
     /// Whether the file has this program's tables; false if it is empty.
@@ -206,28 +204,19 @@ extension StorageOpeningError {
 extension SQLiteConnection: SecretProofTable {
     mutating func secretProofs() throws(StoreError) -> [SecretProof] {
         var select = try prepare("SELECT name, number, proof FROM secret_proof ORDER BY number")
-        var proofs: [SecretProof] = []
-        while try select.step() {
-            let proof = SecretProof(
-                storedName: try select.text(at: 0), number: try select.integer(at: 1), bytes: try select.bytes(at: 2))
-            if let proof { proofs.append(proof) }
-        }
-        return proofs
+        return try select.rows { row throws(StoreError) in
+            SecretProof(storedName: try row.text(at: 0), number: try row.integer(at: 1), bytes: try row.bytes(at: 2))
+        }.compactMap(\.self)
     }
 
     mutating func add(_ proof: SecretProof) throws(StoreError) {
         var insert = try prepare(
             "INSERT INTO secret_proof (name, number, proof) VALUES (?1, ?2, ?3) ON CONFLICT (name, number) DO NOTHING")
-        try insert.bind(proof.name.rawValue, at: 1)
-        try insert.bind(proof.number, at: 2)
-        try insert.bind(proof.bytes, at: 3)
-        _ = try insert.step()
+        try insert.run(proof.name.rawValue, proof.number, proof.bytes)
     }
 
     mutating func remove(_ proof: SecretProof) throws(StoreError) {
         var delete = try prepare("DELETE FROM secret_proof WHERE name = ?1 AND number = ?2")
-        try delete.bind(proof.name.rawValue, at: 1)
-        try delete.bind(proof.number, at: 2)
-        _ = try delete.step()
+        try delete.run(proof.name.rawValue, proof.number)
     }
 }

@@ -8,12 +8,7 @@ package import Records
 /// that writes licences. It may lag behind: it lacks the rows after `through`. It holds no data of its own, and is
 /// rebuilt if it does not fit its ledger.
 package struct LedgerIndex: ~Copyable {
-    private var through: SQLiteStatement
-    private var setThrough: SQLiteStatement
-    private var insert: SQLiteStatement
-    private var delete: SQLiteStatement
-    private var postings: SQLiteStatement
-    private var newestPostings: SQLiteStatement
+    private var through, setThrough, insert, delete, postings, newestPostings: SQLiteStatement
     private(set) var connection: SQLiteConnection
 
     static func path(of databasePath: String) -> String { databasePath + "-ledger-index" }
@@ -39,7 +34,7 @@ package struct LedgerIndex: ~Copyable {
             // Rows that a power cut removes are indexed again.
             try connection.execute("PRAGMA synchronous = NORMAL")
             try connection.execute(schema)
-            return try LedgerIndex(connection)
+            return try .prepare(on: connection)
         }
     }
 
@@ -56,33 +51,27 @@ package struct LedgerIndex: ~Copyable {
         ) STRICT, WITHOUT ROWID;
         """
 
-    private init(_ connection: consuming SQLiteConnection) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
-        let through = try connection.prepare("SELECT through, mark FROM progress WHERE id = 1")
-        let setThrough = try connection.prepare(
-            """
-            INSERT INTO progress (id, through, mark) VALUES (1, ?1, ?2)
-            ON CONFLICT (id) DO UPDATE SET through = ?1, mark = ?2
-            """)
-        let insert = try connection.prepare(
-            "INSERT INTO posting (term, sequence) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
-        let delete = try connection.prepare("DELETE FROM posting WHERE term = ?1 AND sequence = ?2")
-        let postings = try connection.prepare(
-            """
-            SELECT sequence FROM posting WHERE term = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT ?4
-            """)
-        let newestPostings = try connection.prepare(
-            """
-            SELECT sequence FROM posting WHERE term = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence DESC LIMIT ?4
-            """)
-        self.through = through
-        self.setThrough = setThrough
-        self.insert = insert
-        self.delete = delete
-        self.postings = postings
-        self.newestPostings = newestPostings
-        self.connection = connection
+    private static func prepare(on connection: consuming SQLiteConnection) throws(StoreError) -> LedgerIndex {
+        try LedgerIndex(
+            through: connection.prepare("SELECT through, mark FROM progress WHERE id = 1"),
+            setThrough: connection.prepare(
+                """
+                INSERT INTO progress (id, through, mark) VALUES (1, ?1, ?2)
+                ON CONFLICT (id) DO UPDATE SET through = ?1, mark = ?2
+                """),
+            insert: connection.prepare("INSERT INTO posting (term, sequence) VALUES (?1, ?2) ON CONFLICT DO NOTHING"),
+            delete: connection.prepare("DELETE FROM posting WHERE term = ?1 AND sequence = ?2"),
+            postings: connection.prepare(
+                """
+                SELECT sequence FROM posting
+                WHERE term = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT ?4
+                """),
+            newestPostings: connection.prepare(
+                """
+                SELECT sequence FROM posting
+                WHERE term = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence DESC LIMIT ?4
+                """),
+            connection: connection)
     }
 
     /// Returns the last sequence that is indexed; 0 if the index belongs to another ledger. The mark of that row shows
@@ -129,20 +118,22 @@ package struct LedgerIndex: ~Copyable {
     package mutating func sequences(
         of term: LedgerTerm, in range: ClosedRange<Int64>, limit: Int
     ) throws(StoreError) -> [Int64] {
-        try postings.sequences(of: term, in: range, limit: limit)
+        try postings.rows(term.value, range.lowerBound, range.upperBound, limit) { row throws(StoreError) in
+            try row.integer(at: 0)
+        }
     }
 
     /// Returns the sequences of rows that may have this term, in descending order.
     mutating func newestSequences(
         of term: LedgerTerm, in range: ClosedRange<Int64>, limit: Int
     ) throws(StoreError) -> [Int64] {
-        try newestPostings.sequences(of: term, in: range, limit: limit)
+        try newestPostings.rows(term.value, range.lowerBound, range.upperBound, limit) { row throws(StoreError) in
+            try row.integer(at: 0)
+        }
     }
 
     private mutating func progress() throws(StoreError) -> (sequence: Int64, mark: Int64)? {
-        defer { through.reset() }
-        guard try through.step() else { return nil }
-        return (try through.integer(at: 0), try through.integer(at: 1))
+        try through.first { row throws(StoreError) in (try row.integer(at: 0), try row.integer(at: 1)) }
     }
 
     private mutating func transaction(
@@ -156,29 +147,6 @@ package struct LedgerIndex: ~Copyable {
             connection.rollBack()
             throw error
         }
-    }
-}
-
-extension SQLiteStatement {
-    fileprivate mutating func sequences(
-        of term: LedgerTerm, in range: ClosedRange<Int64>, limit: Int
-    ) throws(StoreError) -> [Int64] {
-        defer { reset() }
-        try bind(term.value, at: 1)
-        try bind(range.lowerBound, at: 2)
-        try bind(range.upperBound, at: 3)
-        try bind(Int64(limit), at: 4)
-        var found: [Int64] = []
-        while try step() { found.append(try integer(at: 0)) }
-        return found
-    }
-
-    /// Runs a statement of two integers that gives no rows.
-    fileprivate mutating func run(_ first: Int64, _ second: Int64) throws(StoreError) {
-        defer { reset() }
-        try bind(first, at: 1)
-        try bind(second, at: 2)
-        _ = try step()
     }
 }
 

@@ -54,22 +54,9 @@ package struct LedgerMaintenance: ~Copyable {
         path: String, chain: LedgerChain, retention: Int64, rollUpAfter: Int64? = nil
     ) throws(StorageOpeningError) -> LedgerMaintenance {
         LedgerMaintenance(
-            chain, retention: retention, rollUpAfter: rollUpAfter, reader: try LedgerReader.open(path: path),
+            chain: chain, retention: retention, rollUpAfter: rollUpAfter, reader: try LedgerReader.open(path: path),
             index: try LedgerIndex.open(for: path), purger: try LedgerPurger.open(path: path, chain: chain),
             roller: try LedgerRoller.open(path: path, chain: chain))
-    }
-
-    private init(
-        _ chain: LedgerChain, retention: Int64, rollUpAfter: Int64?, reader: consuming LedgerReader,
-        index: consuming LedgerIndex, purger: consuming LedgerPurger, roller: consuming LedgerRoller
-    ) {
-        self.chain = chain
-        self.retention = retention
-        self.rollUpAfter = rollUpAfter
-        self.reader = reader
-        self.index = index
-        self.purger = purger
-        self.roller = roller
     }
 
     /// Does one piece of each kind of work. Rows after `sequenceMaximum` stay unchanged, because they are still needed

@@ -10,10 +10,7 @@ package import Records
 package struct LedgerPurger: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader
-    private var deleteRows: SQLiteStatement
-    private var deleteBatches: SQLiteStatement
-    private var count: SQLiteStatement
-    private var counted: SQLiteStatement
+    private var deleteRows, deleteBatches, count, counted: SQLiteStatement
     private var inserts: LedgerInserts
     private(set) var connection: SQLiteConnection
 
@@ -23,34 +20,22 @@ package struct LedgerPurger: ~Copyable {
     ) throws(StorageOpeningError) -> LedgerPurger {
         let reader = try LedgerReader.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
         do throws(StoreError) {
-            let connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-            return try LedgerPurger(chain, reader, connection)
+            var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+            try connection.execute("PRAGMA synchronous = NORMAL")
+            return try LedgerPurger(
+                chain: chain, reader: reader,
+                deleteRows: connection.prepare("DELETE FROM ledger_entry WHERE sequence <= ?1"),
+                deleteBatches: connection.prepare("DELETE FROM ledger_batch WHERE first_sequence <= ?1"),
+                count: connection.prepare(
+                    """
+                    INSERT INTO ledger_purge (id, row_count, through) VALUES (1, ?1, ?2)
+                    ON CONFLICT (id) DO UPDATE SET row_count = row_count + ?1, through = ?2
+                    """),
+                counted: connection.prepare("SELECT row_count, through FROM ledger_purge WHERE id = 1"),
+                inserts: .prepare(on: &connection), connection: connection)
         } catch {
             throw .store(error)
         }
-    }
-
-    private init(
-        _ chain: LedgerChain, _ reader: consuming LedgerReader, _ connection: consuming SQLiteConnection
-    ) throws(StoreError) {
-        let deleteRows = try connection.prepare("DELETE FROM ledger_entry WHERE sequence <= ?1")
-        let deleteBatches = try connection.prepare("DELETE FROM ledger_batch WHERE first_sequence <= ?1")
-        let count = try connection.prepare(
-            """
-            INSERT INTO ledger_purge (id, row_count, through) VALUES (1, ?1, ?2)
-            ON CONFLICT (id) DO UPDATE SET row_count = row_count + ?1, through = ?2
-            """)
-        let counted = try connection.prepare("SELECT row_count, through FROM ledger_purge WHERE id = 1")
-        let inserts = try LedgerInserts(&connection)
-        try connection.execute("PRAGMA synchronous = NORMAL")
-        self.count = count
-        self.counted = counted
-        self.chain = chain
-        self.reader = reader
-        self.deleteRows = deleteRows
-        self.deleteBatches = deleteBatches
-        self.inserts = inserts
-        self.connection = connection
     }
 
     /// Removes the oldest batches whose time is before `time`, and returns their rows.
@@ -102,9 +87,7 @@ package struct LedgerPurger: ~Copyable {
     }
 
     private mutating func readCount() throws(StoreError) -> (rowCount: Int64, through: Int64)? {
-        defer { counted.reset() }
-        guard try counted.step() else { return nil }
-        return (try counted.integer(at: 0), try counted.integer(at: 1))
+        try counted.first { row throws(StoreError) in (try row.integer(at: 0), try row.integer(at: 1)) }
     }
 
     /// Replaces the batches by a new beginning. Returns false if the ledger no longer begins with `first`.
@@ -123,10 +106,10 @@ package struct LedgerPurger: ~Copyable {
                 connection.rollBack()
                 return false
             }
-            try deleteRows.run([last.last])
-            try deleteBatches.run([last.first])
+            try deleteRows.run(last.last)
+            try deleteBatches.run(last.first)
             try inserts.insert(batch)
-            try count.run([Int64(rowCount), last.last])
+            try count.run(rowCount, last.last)
             try connection.commit()
             return true
         } catch {

@@ -3,14 +3,9 @@ package import Records
 
 /// A page of the entries that match a query, the newest first.
 package struct LedgerFindPage: Equatable, Sendable {
-    package var finds: [LedgerFind]
+    package var finds: [LedgerFind] = []
     /// The `before` of the next page; nil if the search has reached the beginning of the ledger.
     package var next: Int64?
-
-    package init(finds: [LedgerFind] = [], next: Int64? = nil) {
-        self.finds = finds
-        self.next = next
-    }
 }
 
 extension LedgerReader {

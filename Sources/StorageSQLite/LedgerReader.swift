@@ -16,20 +16,17 @@ package struct LedgerReader: ~Copyable {
         return try StorageOpeningError.opening(path) { () throws(StoreError) in
             var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
             try connection.execute("PRAGMA query_only = ON")
-            return try LedgerReader(connection)
+            return try .prepare(on: connection)
         }
     }
 
-    init(_ connection: consuming SQLiteConnection) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
-        let tables = try LedgerSelects(&connection)
-        // This costs two look-ups in the tree. Both functions in one SELECT would read every row.
-        let ends = try connection.prepare(
-            "SELECT (SELECT min(sequence) FROM ledger_entry), (SELECT max(sequence) FROM ledger_entry)")
-        self.tables = tables
-        self.ends = ends
-        self.connection = connection
+    static func prepare(on connection: consuming SQLiteConnection) throws(StoreError) -> LedgerReader {
+        try LedgerReader(
+            tables: .prepare(on: &connection),
+            // This costs two look-ups in the tree. Both functions in one SELECT would read every row.
+            ends: connection.prepare(
+                "SELECT (SELECT min(sequence) FROM ledger_entry), (SELECT max(sequence) FROM ledger_entry)"),
+            connection: connection)
     }
 
     /// Begins a snapshot: until `endSnapshot`, all reads see the file as it is now, even if rows are written in the
@@ -69,10 +66,9 @@ package struct LedgerReader: ~Copyable {
 
     /// Returns the first and the last sequence; nil if the ledger is empty.
     package mutating func sequences() throws(StoreError) -> ClosedRange<Int64>? {
-        defer { ends.reset() }
-        guard try ends.step(), !ends.isNull(at: 0) else { return nil }
-        let (first, last) = (try ends.integer(at: 0), try ends.integer(at: 1))
-        return first...last
+        try ends.first { row throws(StoreError) in
+            row.isNull(at: 0) ? nil : try row.integer(at: 0)...row.integer(at: 1)
+        } ?? nil
     }
 }
 

@@ -26,10 +26,12 @@ package struct LedgerRejoiner: ~Copyable {
         do throws(StoreError) {
             var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: 5000)
             try connection.execute(
-                "CREATE TEMP TABLE set_aside (number INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body BLOB NOT NULL)"
-            )
-            let inserts = try LedgerInserts(&connection)
-            let selects = try LedgerSelects(&connection)
+                """
+                CREATE TEMP TABLE set_aside (
+                    number INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, body BLOB NOT NULL)
+                """)
+            let inserts = try LedgerInserts.prepare(on: &connection)
+            let selects = try LedgerSelects.prepare(on: &connection)
             try connection.beginImmediate()
             for sql in [
                 """
@@ -37,27 +39,15 @@ package struct LedgerRejoiner: ~Copyable {
                 SELECT sequence, body FROM ledger_entry WHERE sequence > ?1 ORDER BY sequence
                 """, "DELETE FROM ledger_entry WHERE sequence > ?1",
                 "DELETE FROM ledger_batch WHERE first_sequence > ?1",
-            ] as [StaticString] {
+            ] as [SQL] {
                 var statement = try connection.prepare(sql)
-                try statement.run([fork.sequence])
+                try statement.run(fork.sequence)
             }
             return LedgerRejoiner(
                 chain: chain, inserts: inserts, selects: selects, connection: connection, lock: lock, link: fork)
         } catch {
             throw .store(error)
         }
-    }
-
-    private init(
-        chain: LedgerChain, inserts: consuming LedgerInserts, selects: consuming LedgerSelects,
-        connection: consuming SQLiteConnection, lock: consuming NodeLock, link: LedgerLink
-    ) {
-        self.chain = chain
-        self.inserts = inserts
-        self.selects = selects
-        self.connection = connection
-        self.lock = lock
-        self.link = link
     }
 
     /// Appends the next batch of the copy. Throws `recordMalformed` if the batch is not sealed after the previous one.
@@ -93,10 +83,6 @@ package struct LedgerRejoiner: ~Copyable {
 
     private mutating func setAside(behind count: Int) throws(StoreError) -> [[UInt8]] {
         var select = try connection.prepare("SELECT body FROM set_aside WHERE number > ?1 ORDER BY number LIMIT ?2")
-        try select.bind(Int64(count), at: 1)
-        try select.bind(Int64(Self.batchSize), at: 2)
-        var bodies: [[UInt8]] = []
-        while try select.step() { bodies.append(try select.bytes(at: 0)) }
-        return bodies
+        return try select.rows(count, Self.batchSize) { row throws(StoreError) in try row.bytes(at: 0) }
     }
 }

@@ -10,12 +10,11 @@ package import Records
 package struct LedgerRoller: ~Copyable {
     private let chain: LedgerChain
     private var reader: LedgerReader
-    private var deleteRow: SQLiteStatement
-    private var updateSeal: SQLiteStatement
+    private var deleteRow, updateSeal: SQLiteStatement
     private var inserts: LedgerInserts
-    private(set) var connection: SQLiteConnection
     /// The first sequence that has not been examined.
     private var next: Int64
+    private(set) var connection: SQLiteConnection
 
     /// The largest number of rows of one batch that are examined. This program writes no larger batches.
     private static let batchRowsMaximum = 1 << 20
@@ -34,27 +33,15 @@ package struct LedgerRoller: ~Copyable {
     ) throws(StorageOpeningError) -> LedgerRoller {
         let reader = try LedgerReader.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
         do throws(StoreError) {
-            let connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
-            return try LedgerRoller(chain, reader, connection)
+            var connection = try SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+            return try LedgerRoller(
+                chain: chain, reader: reader,
+                deleteRow: connection.prepare("DELETE FROM ledger_entry WHERE sequence = ?1"),
+                updateSeal: connection.prepare("UPDATE ledger_batch SET mac = ?2 WHERE first_sequence = ?1"),
+                inserts: .prepare(on: &connection), next: endOfRolledUp(&connection) + 1, connection: connection)
         } catch {
             throw .store(error)
         }
-    }
-
-    private init(
-        _ chain: LedgerChain, _ reader: consuming LedgerReader, _ connection: consuming SQLiteConnection
-    ) throws(StoreError) {
-        let deleteRow = try connection.prepare("DELETE FROM ledger_entry WHERE sequence = ?1")
-        let updateSeal = try connection.prepare("UPDATE ledger_batch SET mac = ?2 WHERE first_sequence = ?1")
-        let inserts = try LedgerInserts(&connection)
-        let next = try Self.endOfRolledUp(&connection) + 1
-        self.next = next
-        self.chain = chain
-        self.reader = reader
-        self.deleteRow = deleteRow
-        self.updateSeal = updateSeal
-        self.inserts = inserts
-        self.connection = connection
     }
 
     /// Returns the last sequence that a rolled-up batch covers; 0 if there is no such batch. Only rolled-up batches
@@ -62,8 +49,7 @@ package struct LedgerRoller: ~Copyable {
     private static func endOfRolledUp(_ connection: inout SQLiteConnection) throws(StoreError) -> Int64 {
         var select = try connection.prepare(
             "SELECT coalesce(max(last_sequence), 0) FROM ledger_batch WHERE first_sequence > 0 AND length(mac) = 97")
-        guard try select.step() else { throw .recordMalformed }
-        return try select.integer(at: 0)
+        return try select.readInteger()
     }
 
     /// Rolls up batches whose time is before `time`, and continues where the previous call stopped.
@@ -148,8 +134,8 @@ package struct LedgerRoller: ~Copyable {
         }
         try connection.beginImmediate()
         do throws(StoreError) {
-            for row in removed { try deleteRow.run([row.sequence]) }
-            for batch in batches { try updateSeal.run([batch.first], batch.seal) }
+            for row in removed { try deleteRow.run(row.sequence) }
+            for batch in batches { try updateSeal.run(batch.first, batch.seal) }
             // The entries follow the ledger's last batch. The write lock keeps other connections from writing.
             try inserts.append(bodies, sealedBy: chain, after: try reader.link(), at: now.seconds)
             try connection.commit()

@@ -10,33 +10,21 @@ import Records
 
 /// Inserts rows of a ledger. The caller begins and ends the transaction.
 struct LedgerInserts: ~Copyable {
-    private var insertRow: SQLiteStatement
-    private var insertBatch: SQLiteStatement
+    private var insertRow, insertBatch: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
-        let insertRow = try connection.prepare("INSERT INTO ledger_entry (sequence, body) VALUES (?1, ?2)")
-        let insertBatch = try connection.prepare(
-            "INSERT INTO ledger_batch (first_sequence, last_sequence, at, mac) VALUES (?1, ?2, ?3, ?4)")
-        self.insertRow = insertRow
-        self.insertBatch = insertBatch
+    static func prepare(on connection: inout SQLiteConnection) throws(StoreError) -> LedgerInserts {
+        try LedgerInserts(
+            insertRow: connection.prepare("INSERT INTO ledger_entry (sequence, body) VALUES (?1, ?2)"),
+            insertBatch: connection.prepare(
+                "INSERT INTO ledger_batch (first_sequence, last_sequence, at, mac) VALUES (?1, ?2, ?3, ?4)"))
     }
 
     mutating func insert(_ row: LedgerRow) throws(StoreError) {
-        defer { insertRow.reset() }
-        try insertRow.bind(row.sequence, at: 1)
-        try insertRow.bind(row.body, at: 2)
-        _ = try insertRow.step()
+        try insertRow.run(row.sequence, row.body)
     }
 
     mutating func insert(_ batch: LedgerBatch) throws(StoreError) {
-        defer { insertBatch.reset() }
-        try insertBatch.bind(batch.first, at: 1)
-        try insertBatch.bind(batch.last, at: 2)
-        try insertBatch.bind(batch.at, at: 3)
-        try insertBatch.bind(batch.seal, at: 4)
-        _ = try insertBatch.step()
+        try insertBatch.run(batch.first, batch.last, batch.at, batch.seal)
     }
 
     /// Seals entries as the batch after `link`, and inserts the rows and the batch. `bodies` is not empty.
@@ -54,36 +42,32 @@ struct LedgerInserts: ~Copyable {
 
 /// Reads rows of a ledger on any connection.
 struct LedgerSelects: ~Copyable {
-    private var batchesForward: SQLiteStatement
-    private var batchesBackward: SQLiteStatement
-    private var rows: SQLiteStatement
+    private var batchesForward, batchesBackward, rows: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let batchesForward = try connection.prepare(
-            """
-            SELECT first_sequence, last_sequence, at, mac FROM ledger_batch
-            WHERE first_sequence >= ?1 ORDER BY first_sequence LIMIT ?2
-            """)
-        let batchesBackward = try connection.prepare(
-            """
-            SELECT first_sequence, last_sequence, at, mac FROM ledger_batch
-            WHERE first_sequence <= ?1 ORDER BY first_sequence DESC LIMIT ?2
-            """)
-        let rows = try connection.prepare(
-            "SELECT sequence, body FROM ledger_entry WHERE sequence BETWEEN ?1 AND ?2 ORDER BY sequence LIMIT ?3")
-        self.batchesForward = batchesForward
-        self.batchesBackward = batchesBackward
-        self.rows = rows
+    static func prepare(on connection: inout SQLiteConnection) throws(StoreError) -> LedgerSelects {
+        try LedgerSelects(
+            batchesForward: connection.prepare(
+                """
+                SELECT first_sequence, last_sequence, at, mac FROM ledger_batch
+                WHERE first_sequence >= ?1 ORDER BY first_sequence LIMIT ?2
+                """),
+            batchesBackward: connection.prepare(
+                """
+                SELECT first_sequence, last_sequence, at, mac FROM ledger_batch
+                WHERE first_sequence <= ?1 ORDER BY first_sequence DESC LIMIT ?2
+                """),
+            rows: connection.prepare(
+                "SELECT sequence, body FROM ledger_entry WHERE sequence BETWEEN ?1 AND ?2 ORDER BY sequence LIMIT ?3"))
     }
 
     /// Returns batches whose first sequence is at least `first`, in ascending order.
     mutating func batches(from first: Int64, limit: Int) throws(StoreError) -> [LedgerBatch] {
-        try batchesForward.readBatches(first, limit: limit)
+        try batchesForward.rows(first, limit, read: LedgerBatch.init(reading:))
     }
 
     /// Returns batches whose first sequence is at most `sequence`, in descending order, including the beginning.
     mutating func batches(atOrBefore sequence: Int64, limit: Int) throws(StoreError) -> [LedgerBatch] {
-        try batchesBackward.readBatches(sequence, limit: limit)
+        try batchesBackward.rows(sequence, limit, read: LedgerBatch.init(reading:))
     }
 
     /// Returns the link to which the next batch is tied.
@@ -93,30 +77,6 @@ struct LedgerSelects: ~Copyable {
 
     /// Returns rows in the order of their sequences.
     mutating func rows(_ range: ClosedRange<Int64>, limit: Int) throws(StoreError) -> [LedgerRow] {
-        defer { rows.reset() }
-        try rows.bind(range.lowerBound, at: 1)
-        try rows.bind(range.upperBound, at: 2)
-        try rows.bind(Int64(limit), at: 3)
-        var found: [LedgerRow] = []
-        while try rows.step() {
-            found.append(LedgerRow(sequence: try rows.integer(at: 0), body: try rows.bytes(at: 1)))
-        }
-        return found
-    }
-}
-
-extension SQLiteStatement {
-    fileprivate mutating func readBatches(_ sequence: Int64, limit: Int) throws(StoreError) -> [LedgerBatch] {
-        defer { reset() }
-        try bind(sequence, at: 1)
-        try bind(Int64(limit), at: 2)
-        var found: [LedgerBatch] = []
-        while try step() {
-            found.append(
-                LedgerBatch(
-                    first: try integer(at: 0), last: try integer(at: 1), at: try integer(at: 2), seal: try bytes(at: 3))
-            )
-        }
-        return found
+        try rows.rows(range.lowerBound, range.upperBound, limit, read: LedgerRow.init(reading:))
     }
 }

@@ -40,10 +40,9 @@ extension SQLiteConnection {
     }
 
     /// Returns the first column of the first row of a statement that always gives a row.
-    mutating func readInteger(_ sql: StaticString) throws(StoreError) -> Int64 {
+    mutating func readInteger(_ sql: SQL) throws(StoreError) -> Int64 {
         var statement = try prepare(sql)
-        guard try statement.step() else { throw .recordMalformed }
-        return try statement.integer(at: 0)
+        return try statement.readInteger()
     }
 }
 
@@ -84,25 +83,22 @@ extension SQLiteConnection: MigratedDatabase {
         try execute(step.script)
         if step.number == SQLiteSchema.keySpellings.number { try fillSpellings() }
         var record = try prepare("INSERT INTO schema_migration (number, oldest_program) VALUES (?1, ?2)")
-        try record.run([step.number, step.oldestProgram])
+        try record.run(step.number, step.oldestProgram)
     }
 }
 
 extension SQLiteConnection: KeyProofTable {
     mutating func keyProofs() throws(StoreError) -> [KeyEncryptionKeyProof] {
         var statement = try prepare("SELECT version, proof FROM key_encryption_key ORDER BY version")
-        var proofs: [KeyEncryptionKeyProof] = []
-        while try statement.step() {
-            proofs.append(
-                try KeyEncryptionKeyProof(version: try statement.integer(at: 0), bytes: try statement.bytes(at: 1)))
+        return try statement.rows { row throws(StoreError) in
+            try KeyEncryptionKeyProof(version: try row.integer(at: 0), bytes: try row.bytes(at: 1))
         }
-        return proofs
     }
 
     mutating func add(_ proof: KeyEncryptionKeyProof) throws(StoreError) {
         var statement = try prepare(
             "INSERT INTO key_encryption_key (version, proof) VALUES (?1, ?2) ON CONFLICT (version) DO NOTHING")
-        try statement.run([Int64(proof.version)], proof.bytes)
+        try statement.run(proof.version, proof.bytes)
     }
 }
 

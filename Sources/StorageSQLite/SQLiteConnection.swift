@@ -47,11 +47,10 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
     }
 
     /// Prepares a statement for many runs.
-    mutating func prepare(_ sql: StaticString) throws(StoreError) -> SQLiteStatement {
+    mutating func prepare(_ sql: SQL) throws(StoreError) -> SQLiteStatement {
         var prepared: OpaquePointer?
         let code = unsafe sqlite3_prepare_v3(
-            handle, Self.characters(sql), Int32(sql.utf8CodeUnitCount), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared,
-            nil)
+            handle, sql.text, Int32(sql.text.utf8.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
         try check(code)
         guard let prepared = unsafe prepared else { preconditionFailure("a literal holds a statement") }
         return unsafe SQLiteStatement(owning: prepared)
@@ -176,6 +175,25 @@ struct SQLiteConnection: ~Copyable, @unchecked Sendable {
         // A literal is valid until the program ends.
         return unsafe UnsafeRawPointer(sql.utf8Start).assumingMemoryBound(to: CChar.self)
     }
+}
+
+/// SQL of this program: a literal, which may contain other SQL of this program.
+struct SQL: ExpressibleByStringInterpolation, Sendable {
+    struct Interpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) {}
+
+        mutating func appendLiteral(_ literal: String) { text += literal }
+
+        mutating func appendInterpolation(_ sql: SQL) { text += sql.text }
+    }
+
+    let text: String
+
+    init(stringLiteral literal: String) { text = literal }
+
+    init(stringInterpolation: Interpolation) { text = stringInterpolation.text }
 }
 
 /// Throws the error of an SQLite result code. Returns if the code is success.

@@ -52,15 +52,13 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         var clock: ClockReader
         var accounts: AccountReader
 
-        init(path: String, busyTimeoutMilliseconds: Int32) throws(StoreError) {
-            let revocations = try RevocationReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
-            let kept = try KeptDecisionReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
-            let clock = try ClockReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
-            let accounts = try AccountReader(.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
-            self.revocations = revocations
-            self.kept = kept
-            self.clock = clock
-            self.accounts = accounts
+        static func open(path: String, busyTimeoutMilliseconds: Int32) throws(StoreError) -> Readers {
+            func connect() throws(StoreError) -> SQLiteConnection {
+                try .open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)
+            }
+            return try Readers(
+                revocations: .prepare(on: connect()), kept: .prepare(on: connect()), clock: .prepare(on: connect()),
+                accounts: .prepare(on: connect()))
         }
     }
 
@@ -107,7 +105,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         try lock?.mark()
         let readers = try wrap(
             StorageOpeningError.store,
-            try Readers(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds))
+            try Readers.open(path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds))
         let queue = WriteQueue(
             lengthMaximum: options.queueLengthMaximum, batchSizeMaximum: options.batchSizeMaximum,
             patience: options.patience)
@@ -116,7 +114,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
             guard file.isInPlace else { throw .unavailable(.replaced) }
             let connection = try SQLiteConnection.open(
                 path: path, busyTimeoutMilliseconds: options.busyTimeoutMilliseconds)
-            return try BatchWriter(connection, chain, settledTime: options.settledTime)
+            return try BatchWriter.prepare(on: connection, chain, settledTime: options.settledTime)
         }
         do throws(EventLoopError) {
             return try SQLiteDecisionStore(
@@ -132,7 +130,7 @@ package final class SQLiteDecisionStore: DecisionStore, SharedStateStore, Challe
         _ connection: consuming SQLiteConnection, path: String, _ chain: LedgerChain, _ options: Options
     ) throws(StorageOpeningError) -> BatchWriter {
         do throws(StoreError) {
-            var writer = try BatchWriter(connection, chain, settledTime: options.settledTime)
+            var writer = try BatchWriter.prepare(on: connection, chain, settledTime: options.settledTime)
             if try writer.verify(known: .start, mustEmptyLog: false) { return writer }
         } catch {
             throw .store(error)

@@ -7,14 +7,8 @@ package import ContentKeys
 package final class SQLiteKeyMaintenance: KeyMaintenance {
     private let ring: KeyRing
     private var writer: KeyWriter
-    private var pageByVersion: SQLiteStatement
-    private var reseal: SQLiteStatement
-    private var deleteAliases: SQLiteStatement
-    private var deleteKey: SQLiteStatement
-    private var setState: SQLiteStatement
-    private var aliases: SQLiteStatement
-    private var deleteProof: SQLiteStatement
-    private var countKeys: SQLiteStatement
+    private var pageByVersion, reseal, deleteAliases, deleteKey, setState, aliases, deleteProof,
+        countKeys: SQLiteStatement
     private(set) var connection: SQLiteConnection
 
     /// Opens the database as `SQLiteKeyStore.open` does.
@@ -27,57 +21,43 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
         return try wrap(StorageOpeningError.store) { () throws(StoreError) in
             try SQLiteKeyMaintenance(
                 keyRing, SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds),
-                KeyWriter(SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)))
+                KeyWriter.prepare(
+                    on: SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds)))
         }
     }
 
     private init(
         _ ring: KeyRing, _ connection: consuming SQLiteConnection, _ writer: consuming KeyWriter
     ) throws(StoreError) {
-        let pageByVersion = try Self.preparePages(&connection)
-        let reseal = try connection.prepare(
+        pageByVersion = try Self.preparePages(on: &connection)
+        reseal = try connection.prepare(
             """
             UPDATE content_key SET key_version = ?1, sealed = ?2, bound = ?6
             WHERE kid = ?3 AND key_version = ?4 AND sealed = ?5
             """)
-        let deleteAliases = try connection.prepare("DELETE FROM asset_alias WHERE kid = ?1")
-        let deleteKey = try connection.prepare("DELETE FROM content_key WHERE kid = ?1")
-        let setState = try connection.prepare("UPDATE content_key SET state = ?1 WHERE kid = ?2")
-        let aliases = try connection.prepare("SELECT alias FROM asset_alias WHERE kid = ?1 ORDER BY alias")
-        let deleteProof = try connection.prepare(
+        deleteAliases = try connection.prepare("DELETE FROM asset_alias WHERE kid = ?1")
+        deleteKey = try connection.prepare("DELETE FROM content_key WHERE kid = ?1")
+        setState = try connection.prepare("UPDATE content_key SET state = ?1 WHERE kid = ?2")
+        aliases = try connection.prepare("SELECT alias FROM asset_alias WHERE kid = ?1 ORDER BY alias")
+        deleteProof = try connection.prepare(
             """
             DELETE FROM key_encryption_key WHERE version <> ?1
                 AND NOT EXISTS (SELECT 1 FROM content_key WHERE key_version = key_encryption_key.version)
             """)
-        let countKeys = try connection.prepare("SELECT count(*) FROM content_key")
+        countKeys = try connection.prepare("SELECT count(*) FROM content_key")
         self.ring = ring
         self.writer = writer
-        self.pageByVersion = pageByVersion
-        self.reseal = reseal
-        self.deleteAliases = deleteAliases
-        self.deleteKey = deleteKey
-        self.setState = setState
-        self.aliases = aliases
-        self.deleteProof = deleteProof
-        self.countKeys = countKeys
         self.connection = connection
     }
 
-    /// What reads keys in the order of their ids: those behind the first parameter, at most as many as the second.
-    static func preparePages(_ connection: inout SQLiteConnection) throws(StoreError) -> SQLiteStatement {
+    /// Prepares what reads keys in the order of their ids: those behind the first parameter, at most as many as the
+    /// second.
+    static func preparePages(on connection: inout SQLiteConnection) throws(StoreError) -> SQLiteStatement {
         try connection.prepare(
-            """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE kid > ?1 ORDER BY kid LIMIT ?2
-            """)
+            "SELECT \(ContentKeyRow.columns) FROM content_key WHERE kid > ?1 ORDER BY kid LIMIT ?2")
     }
 
-    package func count() throws(StoreError) -> Int {
-        defer { countKeys.reset() }
-        guard try countKeys.step() else { throw .recordMalformed }
-        return Int(try countKeys.integer(at: 0))
-    }
+    package func count() throws(StoreError) -> Int { Int(try countKeys.readInteger()) }
 
     // MARK: Import
 
@@ -125,31 +105,19 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
     }
 
     package func forgetUnusedKeys() throws(StoreError) -> Int {
-        defer { deleteProof.reset() }
-        try deleteProof.bind(Int64(ring.current.version), at: 1)
-        _ = try deleteProof.step()
+        try deleteProof.run(Int64(ring.current.version))
         return connection.changedRowCount
     }
 
     private func page(after keyID: KeyID?, limit: Int) throws(StoreError) -> [ContentKeyRow] {
-        defer { pageByVersion.reset() }
-        try pageByVersion.bind(keyID?.bytes ?? [], at: 1)
-        try pageByVersion.bind(Int64(limit), at: 2)
-        var rows: [ContentKeyRow] = []
-        while try pageByVersion.step() { rows.append(try ContentKeyRow(reading: pageByVersion)) }
-        return rows
+        try pageByVersion.rows(keyID?.bytes ?? [], limit, read: ContentKeyRow.init(reading:))
     }
 
     /// Replaces a row's seal. A row that has changed in the meantime stays as it is.
     private func replace(_ row: ContentKeyRow, _ sealed: SealedContentKey) throws(StoreError) {
-        defer { reseal.reset() }
-        try reseal.bind(Int64(sealed.keyVersion), at: 1)
-        try reseal.bind(sealed.bytes, at: 2)
-        try reseal.bind(row.attributes.keyID.bytes, at: 3)
-        try reseal.bind(Int64(row.sealed.keyVersion), at: 4)
-        try reseal.bind(row.sealed.bytes, at: 5)
-        try reseal.bind(optional: sealed.bound, at: 6)
-        _ = try reseal.step()
+        try reseal.run(
+            sealed.keyVersion, sealed.bytes, row.attributes.keyID, row.sealed.keyVersion, row.sealed.bytes,
+            sealed.bound)
     }
 
     // MARK: Checking
@@ -182,10 +150,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
     }
 
     private func write(_ state: ContentKeyState, of keyID: KeyID) throws(StoreError) {
-        defer { setState.reset() }
-        try setState.bind(state.rawValue, at: 1)
-        try setState.bind(keyID.bytes, at: 2)
-        _ = try setState.step()
+        try setState.run(state.rawValue, keyID)
     }
 
     package func delete(_ keyID: KeyID) throws(StoreError) {
@@ -202,14 +167,10 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
     }
 
     private func aliases(of keyID: KeyID) throws(StoreError) -> [AssetID] {
-        defer { aliases.reset() }
-        try aliases.bind(keyID.bytes, at: 1)
-        var found: [AssetID] = []
-        while try aliases.step() {
-            let bytes = try aliases.bytes(at: 0)
-            do throws(IdentifierError) { found.append(try AssetID(bytes: bytes)) } catch { throw .recordMalformed }
+        try aliases.rows(keyID) { row throws(StoreError) in
+            let bytes = try row.bytes(at: 0)
+            do throws(IdentifierError) { return try AssetID(bytes: bytes) } catch { throw .recordMalformed }
         }
-        return found
     }
 }
 
@@ -228,11 +189,10 @@ extension KeyFinding {
 }
 
 extension SQLiteStatement {
-    /// Opens the seals of the next keys. Of `SQLiteKeyMaintenance.preparePages`.
+    /// Opens the seals of the next keys. Of `SQLiteKeyMaintenance.pages`.
     mutating func checkKeys(after keyID: [UInt8], limit: Int, _ ring: KeyRing) throws(StoreError) -> KeyCheckStep {
         defer { reset() }
-        try bind(keyID, at: 1)
-        try bind(Int64(limit), at: 2)
+        try bind(keyID, limit)
         var (last, count, findings) = ([UInt8]?.none, 0, [KeyFinding]())
         while try step() {
             let stored = try bytes(at: 0)
@@ -243,8 +203,6 @@ extension SQLiteStatement {
     }
 
     fileprivate mutating func run(matching keyID: KeyID) throws(StoreError) {
-        defer { reset() }
-        try bind(keyID.bytes, at: 1)
-        _ = try step()
+        try run(keyID)
     }
 }

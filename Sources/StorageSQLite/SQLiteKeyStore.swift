@@ -48,9 +48,9 @@ package final class SQLiteKeyStore: ContentKeyStore {
         try DatabaseFile.checkPermissions(path)
         do throws(StoreError) {
             let readers = try ReaderPool(count: maximumReaders) { () throws(StoreError) in
-                try KeyReader(SQLiteConnection.open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
+                try .prepare(on: .open(path: path, busyTimeoutMilliseconds: busyTimeoutMilliseconds))
             }
-            return SQLiteKeyStore(ring: ring, readers: readers, writer: try KeyWriter(connection))
+            return SQLiteKeyStore(ring: ring, readers: readers, writer: try .prepare(on: connection))
         } catch {
             throw .store(error)
         }

@@ -1,3 +1,4 @@
+import ByteCoding
 import CSQLite
 import ContentKeys
 import Records
@@ -20,33 +21,13 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         unsafe sqlite3_finalize(handle)
     }
 
-    /// Sets parameter `index`, counted from 1. SQLite makes its own copy of the bytes.
-    mutating func bind(_ bytes: [UInt8], at index: Int32) throws(StoreError) {
-        try check(unsafe latchkey_sqlite3_bind_blob_copy(handle, index, bytes, Int32(bytes.count)))
-    }
-
-    /// Sets parameter `index` to the pseudonym's 32 bytes.
-    mutating func bind(_ pseudonym: Pseudonym, at index: Int32) throws(StoreError) {
-        try bind(pseudonym.bytes, at: index)
-    }
-
-    /// Sets parameter `index`; nil becomes NULL. The methods below treat nil in the same way.
-    mutating func bind(optional bytes: [UInt8]?, at index: Int32) throws(StoreError) {
-        if let bytes { try bind(bytes, at: index) } else { try bind(nil as Int64?, at: index) }
-    }
-
-    mutating func bind(_ text: String?, at index: Int32) throws(StoreError) {
-        guard let text else { return try bindNull(at: index) }
-        try check(unsafe latchkey_sqlite3_bind_text_copy(handle, index, text, Int32(text.utf8.count)))
-    }
-
-    mutating func bind(_ integer: Int64?, at index: Int32) throws(StoreError) {
-        guard let integer else { return try bindNull(at: index) }
-        try check(unsafe sqlite3_bind_int64(handle, index, integer))
-    }
-
-    private mutating func bindNull(at index: Int32) throws(StoreError) {
-        try check(unsafe sqlite3_bind_null(handle, index))
+    /// Sets all parameters in their order.
+    mutating func bind<each Value: SQLiteValue>(_ values: repeat each Value) throws(StoreError) {
+        var index: Int32 = 0
+        for value in repeat each values {
+            index += 1
+            try check(unsafe value.bind(to: handle, at: index))
+        }
     }
 
     /// Goes to the next row. Returns false if there are no more rows.
@@ -64,42 +45,142 @@ struct SQLiteStatement: ~Copyable, @unchecked Sendable {
         _ = unsafe sqlite3_reset(handle)
     }
 
-    /// Runs a statement that gives no rows. Its parameters are the integers, followed by the bytes.
-    mutating func run(_ integers: [Int64], _ bytes: [UInt8]? = nil) throws(StoreError) {
+    /// Runs a statement to its end. Returns how many rows it gave.
+    @discardableResult
+    mutating func run<each Value: SQLiteValue>(_ values: repeat each Value) throws(StoreError) -> Int {
         defer { reset() }
-        for (index, integer) in integers.enumerated() { try bind(integer, at: Int32(index + 1)) }
-        if let bytes { try bind(bytes, at: Int32(integers.count + 1)) }
-        _ = try step()
+        try bind(repeat each values)
+        var count = 0
+        while try step() { count += 1 }
+        return count
     }
 
-    // Columns of the current row, counted from 0. A value of another type shows that this program did not write the
-    // row.
+    /// Runs a statement, and returns its first row as `read` reads it; nil if there is none.
+    mutating func first<Row, each Value: SQLiteValue>(
+        _ values: repeat each Value, read: (borrowing SQLiteStatement) throws(StoreError) -> Row
+    ) throws(StoreError) -> Row? {
+        defer { reset() }
+        try bind(repeat each values)
+        return try step() ? try read(self) : nil
+    }
 
-    func bytes(at column: Int32) throws(StoreError) -> [UInt8] {
-        try requireType(SQLITE_BLOB, at: column)
+    /// Runs a statement, and returns its rows as `read` reads them.
+    mutating func rows<Row, each Value: SQLiteValue>(
+        _ values: repeat each Value, read: (borrowing SQLiteStatement) throws(StoreError) -> Row
+    ) throws(StoreError) -> [Row] {
+        defer { reset() }
+        try bind(repeat each values)
+        var found: [Row] = []
+        while try step() { found.append(try read(self)) }
+        return found
+    }
+
+    /// Runs a statement that always gives a row, and returns the integer in its first column.
+    mutating func readInteger<each Value: SQLiteValue>(_ values: repeat each Value) throws(StoreError) -> Int64 {
+        defer { reset() }
+        try bind(repeat each values)
+        guard try step() else { throw .recordMalformed }
+        return try integer(at: 0)
+    }
+}
+
+/// The current row.
+extension SQLiteStatement: StoredRow {
+    func isNull(at column: Int) -> Bool {
+        unsafe sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL
+    }
+
+    func bytes(at column: Int) throws(StoreError) -> [UInt8] {
+        let column = try require(SQLITE_BLOB, at: column)
         // The buffer is valid until the next step, and is copied here. For an empty value SQLite returns no buffer.
         guard let start = unsafe sqlite3_column_blob(handle, column) else { return [] }
         return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column))))
     }
 
-    func text(at column: Int32) throws(StoreError) -> String {
-        try requireType(SQLITE_TEXT, at: column)
+    func text(at column: Int) throws(StoreError) -> String {
+        let column = try require(SQLITE_TEXT, at: column)
         // The same holds as for bytes.
         guard let start = unsafe sqlite3_column_text(handle, column) else { return "" }
         let buffer = unsafe UnsafeBufferPointer(start: start, count: Int(sqlite3_column_bytes(handle, column)))
         return unsafe String(decoding: buffer, as: UTF8.self)
     }
 
-    func integer(at column: Int32) throws(StoreError) -> Int64 {
-        try requireType(SQLITE_INTEGER, at: column)
-        return unsafe sqlite3_column_int64(handle, column)
+    func integer(at column: Int) throws(StoreError) -> Int64 {
+        unsafe sqlite3_column_int64(handle, try require(SQLITE_INTEGER, at: column))
     }
 
-    func isNull(at column: Int32) -> Bool {
-        unsafe sqlite3_column_type(handle, column) == SQLITE_NULL
-    }
+    func boolean(at column: Int) throws(StoreError) -> Bool { try integer(at: column) != 0 }
 
-    private func requireType(_ type: Int32, at column: Int32) throws(StoreError) {
-        guard unsafe sqlite3_column_type(handle, column) == type else { throw .recordMalformed }
+    /// Returns SQLite's number of a column that has a value of this type.
+    private func require(_ type: Int32, at column: Int) throws(StoreError) -> Int32 {
+        guard unsafe sqlite3_column_type(handle, Int32(column)) == type else { throw .recordMalformed }
+        return Int32(column)
+    }
+}
+
+/// A value that a parameter can be set to. SQLite makes its own copy of it.
+protocol SQLiteValue {
+    /// Sets parameter `index`, counted from 1, and returns SQLite's code. The statement is open.
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32
+}
+
+extension Int64: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe sqlite3_bind_int64(statement, index, self)
+    }
+}
+
+extension Int: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe Int64(self).bind(to: statement, at: index)
+    }
+}
+
+extension UInt32: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe Int64(self).bind(to: statement, at: index)
+    }
+}
+
+extension Bool: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe Int64(self ? 1 : 0).bind(to: statement, at: index)
+    }
+}
+
+extension String: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe latchkey_sqlite3_bind_text_copy(statement, index, self, Int32(utf8.count))
+    }
+}
+
+extension [UInt8]: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe latchkey_sqlite3_bind_blob_copy(statement, index, self, Int32(count))
+    }
+}
+
+/// Nil becomes NULL.
+extension Optional: SQLiteValue where Wrapped: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        if let self { unsafe self.bind(to: statement, at: index) } else { unsafe sqlite3_bind_null(statement, index) }
+    }
+}
+
+extension Pseudonym: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe bytes.bind(to: statement, at: index)
+    }
+}
+
+extension KeyID: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe bytes.bind(to: statement, at: index)
+    }
+}
+
+extension ContentID: SQLiteValue {
+    func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+        unsafe text.bind(to: statement, at: index)
     }
 }

@@ -54,7 +54,7 @@ package struct StoreSummary: Equatable, Sendable {
         keyCount = try connection.readInteger("SELECT count(*) FROM content_key")
         (link, sealedAt, firstSequence, entryCount) = (.start, nil, nil, 0)
         if try connection.hasTable("ledger_batch") {
-            var selects = try LedgerSelects(&connection)
+            var selects = try LedgerSelects.prepare(on: &connection)
             let last = try selects.batches(atOrBefore: .max, limit: 1).first
             (link, sealedAt) = (last?.link ?? .start, last?.at)
             entryCount = try connection.readInteger("SELECT count(*) FROM ledger_entry")
@@ -64,7 +64,7 @@ package struct StoreSummary: Equatable, Sendable {
         settled = nil
         if try connection.hasTable("clock") {
             var clock = try connection.prepare("SELECT settled FROM clock WHERE id = 1")
-            if try clock.step() { settled = try clock.integer(at: 0) }
+            settled = try clock.first { row throws(StoreError) in try row.integer(at: 0) }
         }
     }
 }
@@ -86,7 +86,7 @@ package enum SealedKeyCheck {
             StorageOpeningError.store, try connection.readInteger("SELECT max(number) FROM schema_migration"))
         guard newest >= StoreSummary.knownSchema else { return nil }
         return try wrap(StorageOpeningError.store) { () throws(StoreError) in
-            var statement = try SQLiteKeyMaintenance.preparePages(&connection)
+            var statement = try SQLiteKeyMaintenance.preparePages(on: &connection)
             var (count, last) = (0, [UInt8]())
             while true {
                 let step = try statement.checkKeys(after: last, limit: 500, ring)

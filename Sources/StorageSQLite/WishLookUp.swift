@@ -3,26 +3,17 @@ import ContentKeys
 
 /// Finds wished keys, with statements that are prepared once for a connection.
 struct WishLookUp: ~Copyable {
-    private var byKeyID: SQLiteStatement
-    private var liveByTrack: SQLiteStatement
+    private var byKeyID, liveByTrack: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let byKeyID = try connection.prepare(
-            """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE kid = ?1
-            """)
-        // IS also compares NULL, and uses the index.
-        let liveByTrack = try connection.prepare(
-            """
-            SELECT kid, content_id, track_label, period_index, scheme, state, created_at, content_type, least_hdcp,
-                least_security_level, key_version, sealed, bound
-            FROM content_key WHERE content_id = ?1 AND track_label IS ?2 AND period_index IS ?3 AND state = 'live'
-            LIMIT 2
-            """)
-        self.byKeyID = byKeyID
-        self.liveByTrack = liveByTrack
+    static func prepare(on connection: inout SQLiteConnection) throws(StoreError) -> WishLookUp {
+        try WishLookUp(
+            byKeyID: connection.prepare("SELECT \(ContentKeyRow.columns) FROM content_key WHERE kid = ?1"),
+            // IS also compares NULL, and uses the index.
+            liveByTrack: connection.prepare(
+                """
+                SELECT \(ContentKeyRow.columns) FROM content_key
+                WHERE content_id = ?1 AND track_label IS ?2 AND period_index IS ?3 AND state = 'live' LIMIT 2
+                """))
     }
 
     /// Returns which of the wished keys exist. Throws `conflict`, and throws `store` if a row cannot be read or opened.
@@ -46,18 +37,14 @@ struct WishLookUp: ~Copyable {
             let ofTrack = try liveKeys(of: wish.record.attributes, with: ring)
             if !ofTrack.isEmpty { return (nil, ofTrack) }
         }
-        return (try byKeyID.first(matching: wish.record.keyID.bytes)?.open(with: ring), [])
+        return (try byKeyID.first(wish.record.keyID, read: ContentKeyRow.init(reading:))?.open(with: ring), [])
     }
 
     private mutating func liveKeys(
         of key: ContentKeyAttributes, with ring: KeyRing
     ) throws(StoreError) -> [ContentKeyRecord] {
-        defer { liveByTrack.reset() }
-        try liveByTrack.bind(key.contentID.text, at: 1)
-        try liveByTrack.bind(key.trackLabel?.text, at: 2)
-        try liveByTrack.bind(key.periodIndex.map { Int64($0) }, at: 3)
-        var found: [ContentKeyRecord] = []
-        while try liveByTrack.step() { found.append(try ContentKeyRow(reading: liveByTrack).open(with: ring)) }
-        return found
+        try liveByTrack.rows(key.contentID, key.trackLabel?.text, key.periodIndex) { row throws(StoreError) in
+            try ContentKeyRow(reading: row).open(with: ring)
+        }
     }
 }

@@ -144,7 +144,7 @@ class Attack:
 
 
 # Deadlines of one second are enough for a test. The default of 30 seconds would take too long.
-QUICK = (("headDeadline", "1s"), ("bodyGrace", "1s"), ("bodyDeadline", "2s"), ("writeDeadline", "2s"))
+QUICK = (("headDeadline", "1s"), ("bodyDeadline", "2s"), ("writeDeadline", "2s"))
 # A connection whose requests were refused for lack of memory is idle afterwards, and the idle deadline ends it.
 QUICK_IDLE = (*QUICK, ("idleDeadline", "2s"))
 SLOW = "slow_clients.py"

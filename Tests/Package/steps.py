@@ -94,8 +94,7 @@ def install() -> None:
     assert shown("latchkey.socket", "ActiveState") == "inactive"
     assert run("stat", "--format", "%U:%G %a", "/etc/latchkey").strip() == "root:latchkey 750"
     assert run("getent", "passwd", "latchkey").startswith("latchkey:")
-    for path in ("man/man1/latchkey.1.gz", "man/man1/latchkeyd.1.gz", "bash-completion/completions/latchkey",
-                 "zsh/vendor-completions/_latchkey", "fish/vendor_completions.d/latchkey.fish"):
+    for path in ("man/man1/latchkey.1.gz", "man/man1/latchkeyd.1.gz", "bash-completion/completions/latchkey"):
         assert Path("/usr/share", path).exists(), path
     materials = json.loads(Path("/usr/share/doc/latchkey/latchkey.spdx.json").read_text(encoding="utf-8"))
     assert materials["spdxVersion"] == "SPDX-2.3" and len(materials["packages"]) > 8

@@ -1,6 +1,5 @@
 import Entitlements
 import Foundation
-import HTTPMessages
 import HTTPServing
 import Licensing
 import StoragePostgreSQL
@@ -49,19 +48,6 @@ import Testing
         #expect(example.storage.databasePath == directory + "/latchkey.db")
     }
 
-    /// All limits but the body sizes by path, which belong to the routes.
-    @Test func itHasEveryLimit() {
-        let names =
-            Mirror(reflecting: HTTPLimits()).children.compactMap(\.label).filter { $0 != "bodySizesByPath" } + [
-                "tokenCacheCapacity", "rates", "overload", "loopCount", "memoryBudget",
-            ]
-        #expect(names.count > 2)
-        #expect(names.filter { file.positions["limits.\($0)"] == nil } == [])
-        let http2Names = Mirror(reflecting: HTTP2Limits()).children.compactMap(\.label)
-        #expect(http2Names.count > 2)
-        #expect(http2Names.filter { file.positions["limits.http2.\($0)"] == nil } == [])
-    }
-
     @Test(arguments: [
         "node", "listeners.public[0].address", "listeners.public[0].proxyProtocol",
         "listeners.public[0].allowPlaintext", "listeners.public[0].socketMode", "listeners.admin[0].address",
@@ -93,7 +79,11 @@ import Testing
         "entitlement.tokenHeaders", "entitlement.profiles", "entitlement.floor",
         "expressPlay.customers",
         "expressPlay.redeemPaths", "expressPlay.allowKeysInURL", "packagers", "logging.level", "logging.clientAddress",
-        "drain.delay",
+        "drain.delay", "limits.headSizeMaximum", "limits.targetSizeMaximum", "limits.bodySizeMaximum",
+        "limits.bodyRateMinimum", "limits.headDeadline", "limits.bodyDeadline", "limits.writeDeadline",
+        "limits.idleDeadline", "limits.drainPatience", "limits.connectionsMaximum",
+        "limits.connectionsPerAddressMaximum", "limits.tokenCacheCapacity", "limits.rates", "limits.overload",
+        "limits.loopCount", "limits.memoryBudget",
     ])
     func itHasEveryField(path: String) {
         #expect(file.positions[path] != nil)

@@ -126,15 +126,15 @@ import Testing
                 "SELECT claim_device_1($1, $2, $3, 1, 5000)::int::int8",
                 [.integer(60 * Self.day), .bytes(owner), .bytes([UInt8](repeating: 9, count: 32))],
                 until: TestDatabase.deadline)
-            #expect(try granted.integer(0, 0) == 0)
+            #expect(try granted[0].integer(at: 0) == 0)
             let opened = try connection.query(
                 "SELECT open_challenge_1(7, 5, $1, $2, 300, 1)::int::int8", [.bytes(owner), .integer(0)],
                 until: TestDatabase.deadline)
-            #expect(try opened.integer(0, 0) == 1)
+            #expect(try opened[0].integer(at: 0) == 1)
             let again = try connection.query(
                 "SELECT open_challenge_1(7, 6, $1, $2, 300, 1)::int::int8", [.bytes(owner), .integer(60 * Self.day)],
                 until: TestDatabase.deadline)
-            #expect(try again.integer(0, 0) == 0)
+            #expect(try again[0].integer(at: 0) == 0)
         }
     }
 

@@ -77,19 +77,13 @@ import Testing
         let rows = outbox.rows
         #expect(kept.rowCount == rows.count)
         for (index, row) in rows.enumerated().prefix(kept.rowCount) {
-            #expect(try kept.integer(index, 0) == row.sequence)
-            #expect(try kept.bytes(index, 1) == row.body)
+            #expect(try kept[index].integer(at: 0) == row.sequence)
+            #expect(try kept[index].bytes(at: 1) == row.body)
         }
         let batches = try database.connect().query(
             "SELECT first, last, at, seal FROM ledger_batch WHERE node = $1 ORDER BY first", [.text(outbox.node.text)],
             until: TestDatabase.deadline)
-        var received: [LedgerBatch] = []
-        for index in 0..<batches.rowCount {
-            received.append(
-                LedgerBatch(
-                    first: try batches.integer(index, 0), last: try batches.integer(index, 1),
-                    at: try batches.integer(index, 2), seal: try batches.bytes(index, 3)))
-        }
+        let received = try batches.rows(read: LedgerBatch.init(reading:))
         #expect(received == outbox.batches)
     }
 }

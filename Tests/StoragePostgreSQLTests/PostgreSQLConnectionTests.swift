@@ -64,7 +64,7 @@ import Testing
         #expect(unsafe setenv("LATCHKEY_PG", "kept", 1) == 0)
         let shown = try database.connect().query(
             "SELECT current_setting('TimeZone')", until: TestDatabase.deadline)
-        #expect(try shown.text(0, 0) != "Pacific/Apia")
+        #expect(try shown[0].text(at: 0) != "Pacific/Apia")
         // Safe: the result is only compared with nil.
         for name in variables.keys { #expect(unsafe getenv(name) == nil, "\(name)") }
         #expect(unsafe getenv("LATCHKEY_PG") != nil)
@@ -110,26 +110,26 @@ import Testing
                 .integers([.max, nil]), .booleans([true, false]), .byteArrays([]), .bytes([]),
             ], until: TestDatabase.deadline)
         #expect(result.rowCount == 1)
-        #expect(try result.bytes(0, 0) == [0, 255, 0])
-        #expect(try result.text(0, 1) == "Größe")
-        #expect(try result.integer(0, 2) == .min)
-        #expect(try result.boolean(0, 3))
-        #expect(try result.optionalText(0, 4) == nil)
-        #expect(try result.bytes(0, 5) == [0, 2])
-        #expect(try result.integer(0, 6) == .max)
-        #expect(try result.boolean(0, 7) == false)
-        #expect(try result.integer(0, 8) == 0)
-        #expect(try result.optionalInteger(0, 9) == nil)
-        #expect(try result.bytes(0, 10) == [])
+        #expect(try result[0].bytes(at: 0) == [0, 255, 0])
+        #expect(try result[0].text(at: 1) == "Größe")
+        #expect(try result[0].integer(at: 2) == .min)
+        #expect(try result[0].boolean(at: 3))
+        #expect(try result[0].optionalText(at: 4) == nil)
+        #expect(try result[0].bytes(at: 5) == [0, 2])
+        #expect(try result[0].integer(at: 6) == .max)
+        #expect(try result[0].boolean(at: 7) == false)
+        #expect(try result[0].integer(at: 8) == 0)
+        #expect(try result[0].optionalInteger(at: 9) == nil)
+        #expect(try result[0].bytes(at: 10) == [])
     }
 
     @Test func readsNoValueAsAnotherType() throws {
         let result = try database.connect().query(
             "SELECT 1::int4, NULL::int8, 'a'::text", until: TestDatabase.deadline)
-        for column in 0..<3 { #expect(throws: StoreError.recordMalformed) { try result.integer(0, column) } }
-        #expect(throws: StoreError.recordMalformed) { try result.bytes(0, 2) }
-        #expect(throws: StoreError.recordMalformed) { try result.text(0, 3) }
-        #expect(throws: StoreError.recordMalformed) { try result.text(1, 2) }
+        for column in 0..<3 { #expect(throws: StoreError.recordMalformed) { try result[0].integer(at: column) } }
+        #expect(throws: StoreError.recordMalformed) { try result[0].bytes(at: 2) }
+        #expect(throws: StoreError.recordMalformed) { try result[0].text(at: 3) }
+        #expect(throws: StoreError.recordMalformed) { try result[1].text(at: 2) }
     }
 
     @Test func sortsTheServersErrors() throws {
@@ -161,7 +161,7 @@ import Testing
         ] {
             let shown = try connection.query(
                 "SELECT current_setting($1)", [.text(name)], until: TestDatabase.deadline)
-            #expect(try shown.text(0, 0) == value)
+            #expect(try shown[0].text(at: 0) == value)
         }
     }
 }

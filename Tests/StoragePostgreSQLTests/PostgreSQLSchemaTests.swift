@@ -136,6 +136,6 @@ import Testing
         try connection.execute("SET enable_seqscan = off", until: TestDatabase.deadline)
         let plan = try connection.query("EXPLAIN \(sql)", until: TestDatabase.deadline)
         #expect(plan.rowCount > 0)
-        for row in 0..<plan.rowCount { #expect(try !plan.text(row, 0).contains("Seq Scan")) }
+        for row in 0..<plan.rowCount { #expect(try !plan[row].text(at: 0).contains("Seq Scan")) }
     }
 }

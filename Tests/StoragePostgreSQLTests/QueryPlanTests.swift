@@ -32,12 +32,12 @@ import Testing
         let count = try connection.query(
             "SELECT cardinality(parameter_types)::int8 FROM pg_prepared_statements WHERE name = $1",
             [.text(statement.rawValue)], until: TestDatabase.deadline
-        ).integer(0, 0)
+        )[0].integer(at: 0)
         let nulls = [String](repeating: "NULL", count: Int(count)).joined(separator: ", ")
         let values = count > 0 ? "(\(nulls))" : ""
         let result = try connection.query(
             "EXPLAIN (COSTS OFF) EXECUTE \"\(statement.rawValue)\"\(values)", until: TestDatabase.deadline)
-        let plan = try (0..<result.rowCount).map { try result.text($0, 0) }
+        let plan = try result.rows { row throws(StoreError) in try row.text(at: 0) }
         let tables = plan.count { $0.contains("Seq Scan") }
         let indexes = plan.count { $0.contains("Index Scan") || $0.contains("Index Only Scan") }
         let conditions = plan.count { $0.contains("Index Cond:") }
@@ -88,7 +88,7 @@ import Testing
             SELECT coalesce(string_agg(relname::text, ' '), '') FROM pg_stat_xact_user_tables
             WHERE seq_scan > 0 AND schemaname = $1 AND relname NOT IN ('settled_time', 'test_time')
             """, [.text(database.schema)], until: TestDatabase.deadline)
-        #expect(try scanned.text(0, 0) == "", "\(statement)")
+        #expect(try scanned[0].text(at: 0) == "", "\(statement)")
         try connection.execute("COMMIT", until: TestDatabase.deadline)
     }
 }

@@ -54,7 +54,7 @@ final class TestDatabase: Sendable {
     }
 
     func integer(_ sql: String) throws -> Int64 {
-        try connectionToLivingServer().query(sql, until: Self.deadline).integer(0, 0)
+        try connectionToLivingServer().query(sql, until: Self.deadline)[0].integer(at: 0)
     }
 
     /// Connects to a server that may be restarting after it was killed. It may seem alive for a moment after its end.

@@ -98,8 +98,8 @@ import Testing
         try reader.beginSnapshot()
         #expect(try reader.sequences() == 1...9)
         // The writer would wait for locks for ten minutes.
-        var writer = try BatchWriter(
-            SQLiteConnection.open(path: fixture.path, busyTimeoutMilliseconds: 600_000), fixture.chain,
+        var writer = try BatchWriter.prepare(
+            on: .open(path: fixture.path, busyTimeoutMilliseconds: 600_000), fixture.chain,
             settledTime: { .undeleted })
         for number in 10..<60 as Range<Int64> {
             _ = try writer.run([.entry(LedgerFixture.entry(number).encoded(), at: LedgerFixture.start + number)])

@@ -22,7 +22,7 @@ import Testing
             INSERT INTO replay (request, token, retry_until, kept_until, answer)
                 VALUES (zeroblob(32), zeroblob(32), 0, 1000, x'');
             """)
-        var rows = try ExpiredRows(&connection)
+        var rows = try ExpiredRows.prepare(on: &connection)
         var count = try rows.deletePiece(at: 0)
         #expect(count == 0, "the table of replays is searched before the row has ended")
         while rows.isDue(at: 2000) { count += try rows.deletePiece(at: 2000) }
@@ -32,7 +32,7 @@ import Testing
     @Test func aRoundThatIsOverIsFollowedByAPause() throws {
         var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 1000)
         try connection.migrate(path: folder.database)
-        var rows = try ExpiredRows(&connection)
+        var rows = try ExpiredRows.prepare(on: &connection)
         while rows.isDue(at: 2000) { _ = try rows.deletePiece(at: 2000) }
         let (isDueEarly, isDueInTime) = (
             rows.isDue(at: 1999 + ExpiredRows.interval), rows.isDue(at: 2000 + ExpiredRows.interval)

@@ -28,24 +28,24 @@ import Testing
     }
 
     @Test func theWriterScansNothing() throws {
-        let writer = try BatchWriter(connect(), fixture.chain, settledTime: { .undeleted })
+        let writer = try BatchWriter.prepare(on: connect(), fixture.chain, settledTime: { .undeleted })
         try check(writer.connection.preparedTexts, atLeast: 35)
     }
 
     @Test func readersOfKeysScanNothing() throws {
         _ = try SQLiteKeyStore.open(path: fixture.path, keyRing: SampleKeys.keyRing(), maximumReaders: 1)
-        try check(KeyReader(connect()).connection.preparedTexts, atLeast: 6)
-        try check(KeyWriter(connect()).connection.preparedTexts, atLeast: 4)
+        try check(KeyReader.prepare(on: connect()).connection.preparedTexts, atLeast: 6)
+        try check(KeyWriter.prepare(on: connect()).connection.preparedTexts, atLeast: 4)
         let maintenance = try SQLiteKeyMaintenance.open(path: fixture.path, keyRing: SampleKeys.keyRing())
         try check(maintenance.connection.preparedTexts, atLeast: 8)
     }
 
     @Test func readersOfRevocationsScanNothing() throws {
-        try check(RevocationReader(connect()).connection.preparedTexts, atLeast: 6)
+        try check(RevocationReader.prepare(on: connect()).connection.preparedTexts, atLeast: 6)
     }
 
     @Test func readersOfTheLedgerScanNothing() throws {
-        try check(LedgerReader(connect()).connection.preparedTexts, atLeast: 4)
+        try check(LedgerReader.prepare(on: connect()).connection.preparedTexts, atLeast: 4)
         try check(LedgerAppender.open(path: fixture.path, chain: fixture.chain).connection.preparedTexts, atLeast: 2)
         let index = try LedgerIndex.open(for: fixture.path)
         try check(index.connection.preparedTexts, atLeast: 6, in: LedgerIndex.path(of: fixture.path))

@@ -572,13 +572,9 @@ enum SampleLedger {
             let batch = LedgerBatch(
                 first: try batches.integer(at: 0), last: try batches.integer(at: 1), at: try batches.integer(at: 2),
                 seal: try batches.bytes(at: 3))
-            try rows.bind(batch.first, at: 1)
-            try rows.bind(batch.last, at: 2)
-            var ofBatch: [LedgerRow] = []
-            while try rows.step() {
-                ofBatch.append(LedgerRow(sequence: try rows.integer(at: 0), body: try rows.bytes(at: 1)))
+            let ofBatch = try rows.rows(batch.first, batch.last) { row throws(StoreError) in
+                LedgerRow(sequence: try row.integer(at: 0), body: try row.bytes(at: 1))
             }
-            rows.reset()
             #expect(try verifier.read(batch, ofBatch) == [])
             entries += try ofBatch.map { try LedgerEntry(parsing: $0.body) }
         }

@@ -32,28 +32,22 @@ import Testing
         switch alteration {
         case .sealed(let bytes):
             var statement = try connection.prepare("UPDATE content_key SET sealed = ?2 WHERE kid = ?1")
-            try statement.bind(bytes, at: 2)
-            try statement.finish(keyID)
+            try statement.run(keyID, bytes)
         case .bound(let bytes):
             var statement = try connection.prepare("UPDATE content_key SET bound = ?2 WHERE kid = ?1")
-            try statement.bind(bytes, at: 2)
-            try statement.finish(keyID)
+            try statement.run(keyID, bytes)
         case .contentID(let text):
             var statement = try connection.prepare("UPDATE content_key SET content_id = ?2 WHERE kid = ?1")
-            try statement.bind(text, at: 2)
-            try statement.finish(keyID)
+            try statement.run(keyID, text)
         case .periodIndex(let index):
             var statement = try connection.prepare("UPDATE content_key SET period_index = ?2 WHERE kid = ?1")
-            try statement.bind(index, at: 2)
-            try statement.finish(keyID)
+            try statement.run(keyID, index)
         case .scheme(let text):
             var statement = try connection.prepare("UPDATE content_key SET scheme = ?2 WHERE kid = ?1")
-            try statement.bind(text, at: 2)
-            try statement.finish(keyID)
+            try statement.run(keyID, text)
         case .keyID(let bytes):
             var statement = try connection.prepare("UPDATE content_key SET kid = ?2 WHERE kid = ?1")
-            try statement.bind(bytes, at: 2)
-            try statement.finish(keyID)
+            try statement.run(keyID, bytes)
         }
         #expect(connection.changedRowCount == 1)
     }
@@ -127,13 +121,5 @@ import Testing
         let noDatabase = try TemporaryFolder()
         #expect(Files.write([UInt8](repeating: 0x20, count: 5000), to: noDatabase.database))
         #expect(try DatabaseIntegrity.findings(path: noDatabase.database).count == 1)
-    }
-}
-
-extension SQLiteStatement {
-    /// Runs a statement with a key id as its first value.
-    fileprivate mutating func finish(_ keyID: [UInt8]) throws(StoreError) {
-        try bind(keyID, at: 1)
-        _ = try step()
     }
 }

@@ -45,8 +45,7 @@ import Testing
                     var connection = try SQLiteConnection.open(path: folder.database, busyTimeoutMilliseconds: 5000)
                     var statement = try connection.prepare(
                         "UPDATE content_key SET sealed = zeroblob(60), bound = NULL WHERE kid = ?1")
-                    try statement.bind(keyID.bytes, at: 1)
-                    _ = try statement.step()
+                    try statement.run(keyID)
                     #expect(connection.changedRowCount == 1)
                 }))
     }

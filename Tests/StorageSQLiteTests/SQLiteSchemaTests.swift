@@ -28,7 +28,7 @@ import Testing
         SQLiteSchema.Migration(number: newest + 1, oldestProgram: oldestProgram, script: script)
     }
 
-    func integer(_ sql: StaticString) throws -> Int64 {
+    func integer(_ sql: SQL) throws -> Int64 {
         var connection = try connect()
         return try connection.readInteger(sql)
     }
@@ -91,6 +91,17 @@ import Testing
         #expect(Files.mode(folder.database + "-wal") == nil)
     }
 
+    /// All statements are prepared when a store opens, also those that only some requests need.
+    @Test func aStoreThatLacksATableIsNotOpened() throws {
+        let chain = try SampleLedger.chain()
+        _ = try SQLiteDecisionStore.open(path: folder.database, chain: chain)
+        var connection = try connect()
+        try connection.execute("DROP TABLE rental")
+        #expect(throws: StorageOpeningError.store(.unavailable(.other(code: 1)))) {
+            try SQLiteDecisionStore.open(path: folder.database, chain: chain)
+        }
+    }
+
     @Test func refusesAFileThatIsNoDatabase() throws {
         try #require(Files.write([UInt8](repeating: 0x61, count: 4096), to: folder.database))
         #expect(throws: StorageOpeningError.store(.unavailable(.damaged))) {
@@ -102,7 +113,7 @@ import Testing
     @Test func usesAnIndexForEveryLookUp() throws {
         try migrate()
         var connection = try connect()
-        let plans: [StaticString] = [
+        let plans: [SQL] = [
             "EXPLAIN QUERY PLAN SELECT sealed FROM content_key WHERE kid = ?1",
             "EXPLAIN QUERY PLAN SELECT sealed FROM asset_alias JOIN content_key USING (kid) WHERE alias = ?1",
             "EXPLAIN QUERY PLAN SELECT sealed FROM content_key WHERE content_id = ?1 AND state = 'live' LIMIT 2",

@@ -18,12 +18,12 @@ import Testing
 
     /// The statements of a program that knows only the first step.
     private enum FirstProgram {
-        static let insert: StaticString = """
+        static let insert: SQL = """
             INSERT INTO content_key
                 (kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (kid) DO NOTHING
             """
-        static let select: StaticString = """
+        static let select: SQL = """
             SELECT kid, content_id, track_label, period_index, scheme, state, created_at, key_version, sealed
             FROM content_key WHERE kid = ?1
             """
@@ -55,16 +55,10 @@ import Testing
         let sealed = try Self.sealing().seal(record)
         let attributes = record.attributes
         var statement = try connection.prepare(FirstProgram.insert)
-        try statement.bind(attributes.keyID.bytes, at: 1)
-        try statement.bind(attributes.contentID.text, at: 2)
-        try statement.bind(attributes.trackLabel?.text, at: 3)
-        try statement.bind(attributes.periodIndex.map { Int64($0) }, at: 4)
-        try statement.bind(attributes.scheme.rawValue, at: 5)
-        try statement.bind(attributes.state.rawValue, at: 6)
-        try statement.bind(attributes.createdAt, at: 7)
-        try statement.bind(Int64(sealed.keyVersion), at: 8)
-        try statement.bind(sealed.bytes, at: 9)
-        #expect(try !statement.step())
+        try statement.run(
+            attributes.keyID, attributes.contentID, attributes.trackLabel?.text, attributes.periodIndex,
+            attributes.scheme.rawValue, attributes.state.rawValue, attributes.createdAt, sealed.keyVersion,
+            sealed.bytes)
         #expect(connection.changedRowCount == 1)
     }
 
@@ -132,7 +126,7 @@ import Testing
         try insert(after, on: &connection)
 
         for record in [before, protected, after] {
-            try running.bind(record.keyID.bytes, at: 1)
+            try running.bind(record.keyID)
             #expect(try running.step())
             #expect(try running.text(at: 1) == record.contentID.text)
             let sealed = SealedContentKey(keyVersion: 1, bytes: try running.bytes(at: 8))

@@ -25,9 +25,8 @@ import Testing
         let licences = registry.counters("latchkey_licenses_total", help: "Licences by result.", by: Result.self)
         let requests = registry.counters("latchkey_http_requests_total", help: "Requests.", by: Request.self)
         let depth = registry.gauge("latchkey_rsa_queue_depth", help: "Waiting\noperations \\ \"now\".")
-        let expiry = registry.gauges(
-            "latchkey_certificate_expiry_timestamp_seconds", help: "End.", label: "name",
-            values: ["main", "a\"b\\c\nd"])
+        registry.information(
+            "latchkey_certificate_info", help: "Name.", labels: [(name: "name", value: "a\"b\\c\nd")])
         let duration = registry.histogram(
             "latchkey_request_duration_seconds", help: "Duration.", bounds: [0.0005, 0.25, 1])
         registry.information(
@@ -41,7 +40,6 @@ import Testing
         licences[.issued].increment(by: 3)
         requests[Request(method: "POST", code: "422")].increment()
         depth.set(-2)
-        expiry[0].set(1_785_242_096)
         duration.observe(0.0005)
         duration.observe(0.5)
         duration.observe(7)
@@ -59,10 +57,9 @@ import Testing
                 # HELP latchkey_rsa_queue_depth Waiting\noperations \\ "now".
                 # TYPE latchkey_rsa_queue_depth gauge
                 latchkey_rsa_queue_depth -2
-                # HELP latchkey_certificate_expiry_timestamp_seconds End.
-                # TYPE latchkey_certificate_expiry_timestamp_seconds gauge
-                latchkey_certificate_expiry_timestamp_seconds{name="main"} 1785242096
-                latchkey_certificate_expiry_timestamp_seconds{name="a\"b\\c\nd"} 0
+                # HELP latchkey_certificate_info Name.
+                # TYPE latchkey_certificate_info gauge
+                latchkey_certificate_info{name="a\"b\\c\nd"} 1
                 # HELP latchkey_request_duration_seconds Duration.
                 # TYPE latchkey_request_duration_seconds histogram
                 latchkey_request_duration_seconds_bucket{le="0.0005"} 1
@@ -103,13 +100,6 @@ import Testing
                 #"latchkey_lanes_bucket{result="refused",le="+Inf"} 1"#,
                 #"latchkey_lanes_sum{result="refused"} 9"#, #"latchkey_lanes_count{result="refused"} 1"#,
             ])
-    }
-
-    @Test func gaugesOfAFamilyAreApart() {
-        let registry = MetricsRegistry()
-        let family = registry.gauges("latchkey_slots", help: "Slots.", by: Result.self)
-        family[.issued].set(2)
-        #expect(family[.issued].value == 2 && family[.refused].value == 0)
     }
 
     @Test func anEmptyRegistryIsAnEmptyText() {

@@ -113,11 +113,6 @@ package struct PeriodWindow: Hashable, Sendable {
     /// The number of past periods that are served.
     package let window: UInt32
 
-    package init(current: ClosedRange<Int64>, window: UInt32) {
-        self.current = current
-        self.window = window
-    }
-
     /// The served periods.
     package var served: ClosedRange<Int64> {
         current.lowerBound - Int64(max(1, window))...current.upperBound + 1

@@ -22,6 +22,19 @@ package struct LiveContentColumns: Sendable {
         self.revision = revision
     }
 
+    /// Reads the columns in the order of the fields.
+    package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
+        self.init(
+            contentID: try row.text(at: 0), window: try row.integer(at: 1), revision: try row.integer(at: 2))
+        endedAt = try row.optionalInteger(at: 3)
+        firstIndex = try row.optionalInteger(at: 4)
+        firstStart = try row.optionalInteger(at: 5)
+        length = try row.optionalInteger(at: 6)
+        ahead = try row.optionalInteger(at: 7)
+        tracks = try row.optionalText(at: 8)
+        scheme = try row.optionalText(at: 9)
+    }
+
     package init(_ content: LiveContent) {
         self.init(contentID: content.contentID.text, window: Int64(content.window), revision: content.revision)
         endedAt = content.endedAt
@@ -36,6 +49,11 @@ package struct LiveContentColumns: Sendable {
 }
 
 extension LiveContent {
+    /// Reads the columns of `LiveContentColumns`.
+    package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
+        try self.init(stored: LiveContentColumns(reading: row))
+    }
+
     /// Reads the columns. Throws `recordMalformed` if they have a value that this program never writes.
     package init(stored columns: LiveContentColumns) throws(StoreError) {
         guard let contentID = try? ContentID(columns.contentID), let window = UInt32(exactly: columns.window),

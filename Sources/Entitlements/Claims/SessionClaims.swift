@@ -13,11 +13,6 @@ package struct SessionClaims: Equatable, Sendable {
     package struct Group: Equatable, Sendable {
         package let id: String
         package let maximum: UInt32
-
-        package init(id: String, maximum: UInt32) {
-            self.id = id
-            self.maximum = maximum
-        }
     }
 
     package static let groupCountMaximum = 16

@@ -6,17 +6,11 @@ package struct UseLimits: Equatable, Sendable {
     package static let countryCountMaximum = 256
 
     /// The most distinct requests for each content key.
-    package let usesPerKey: UInt32?
+    package var usesPerKey: UInt32?
     /// The networks from which a client may send the request; empty if every network is allowed.
-    package let networks: [IPNetwork]
+    package var networks: [IPNetwork] = []
     /// The countries from which a client may send the request; empty if every country is allowed.
-    package let countries: [CountryCode]
-
-    package init(usesPerKey: UInt32? = nil, networks: [IPNetwork] = [], countries: [CountryCode] = []) {
-        self.usesPerKey = usesPerKey
-        self.networks = networks
-        self.countries = countries
-    }
+    package var countries: [CountryCode] = []
 
     /// Whether an address is allowed. An unknown address is refused if the token names networks.
     func allows(_ address: IPAddress?) -> Bool {

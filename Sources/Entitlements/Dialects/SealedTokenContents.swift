@@ -13,11 +13,6 @@ package struct SealedTokenContents: Equatable, Sendable {
         /// Four bytes.
         package let type: [UInt8]
         package let payload: [UInt8]
-
-        package init(type: [UInt8], payload: [UInt8]) {
-            self.type = type
-            self.payload = payload
-        }
     }
 
     package var tokenID: Bytes16

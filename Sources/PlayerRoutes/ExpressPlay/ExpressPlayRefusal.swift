@@ -63,12 +63,6 @@ package struct ExpressPlayErrorBody {
     package let message: String
     package let requestID: String
 
-    package init(code: Int?, message: String, requestID: String) {
-        self.code = code
-        self.message = message
-        self.requestID = requestID
-    }
-
     package func contentType(_ format: ExpressPlayForm.ErrorFormat) -> String {
         switch format {
         case .html: "text/html; charset=utf-8"

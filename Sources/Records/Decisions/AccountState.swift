@@ -81,6 +81,32 @@ package struct KnownRental: Equatable, Sendable {
     }
 }
 
+extension StoredRow where Self: ~Copyable {
+    package func pseudonym(at column: Int) throws(StoreError) -> Pseudonym {
+        guard let pseudonym = Pseudonym(try bytes(at: column)) else { throw .recordMalformed }
+        return pseudonym
+    }
+}
+
+extension KnownDevice {
+    /// Reads device, added_at, seen_at and kept_until.
+    package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
+        let end = try row.integer(at: 3)
+        self.init(
+            device: try row.pseudonym(at: 0), addedAt: try row.optionalInteger(at: 1),
+            seenAt: try row.optionalInteger(at: 2), keptUntil: end == .max ? nil : end)
+    }
+}
+
+extension KnownRental {
+    /// Reads name, content, opened_at, first_play and kept_until.
+    package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
+        self.init(
+            name: try row.pseudonym(at: 0), content: try row.text(at: 1),
+            record: try RentalRecord(reading: row, at: 2), keptUntil: try row.integer(at: 4))
+    }
+}
+
 /// An operator's change of a subject's devices, playbacks or rentals.
 package enum AccountChange: Equatable, Sendable {
     /// Frees the place of a device.

@@ -1,3 +1,5 @@
+package import ContentKeys
+
 /// A ledger entry at its place. Sequences begin at 1. Only purged and rolled-up rows leave gaps.
 package struct LedgerRow: Hashable, Sendable {
     package var sequence: Int64
@@ -7,6 +9,12 @@ package struct LedgerRow: Hashable, Sendable {
     package init(sequence: Int64, body: [UInt8]) {
         self.sequence = sequence
         self.body = body
+    }
+
+    /// Reads sequence and body.
+    package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
+        sequence = try row.integer(at: 0)
+        body = try row.bytes(at: 1)
     }
 }
 
@@ -31,6 +39,14 @@ package struct LedgerBatch: Hashable, Sendable {
         self.last = last
         self.at = at
         self.seal = seal
+    }
+
+    /// Reads first, last, at and seal.
+    package init(reading row: borrowing some StoredRow & ~Copyable) throws(StoreError) {
+        first = try row.integer(at: 0)
+        last = try row.integer(at: 1)
+        at = try row.integer(at: 2)
+        seal = try row.bytes(at: 3)
     }
 
     /// The MAC without the locators.

@@ -53,7 +53,7 @@ extension PostgreSQLSchemaConnection {
     /// Whether the schema has the table of proofs, which older versions lack.
     private func hasSecretProofs() throws(PostgreSQLOpeningError) -> Bool {
         let found = try query("SELECT to_regclass('secret_proof') IS NOT NULL")
-        return try read { () throws(StoreError) in try found.boolean(0, 0) }
+        return try read { () throws(StoreError) in try found[0].boolean(at: 0) }
     }
 }
 
@@ -61,14 +61,10 @@ extension PostgreSQLSchemaConnection: SecretProofTable {
     func secretProofs() throws(PostgreSQLOpeningError) -> [SecretProof] {
         let found = try query("SELECT name, number, proof FROM secret_proof ORDER BY number")
         return try read { () throws(StoreError) in
-            var proofs: [SecretProof] = []
-            for row in 0..<found.rowCount {
-                let proof = SecretProof(
-                    storedName: try found.text(row, 0), number: try found.integer(row, 1),
-                    bytes: try found.bytes(row, 2))
-                if let proof { proofs.append(proof) }
-            }
-            return proofs
+            try found.rows { row throws(StoreError) in
+                SecretProof(
+                    storedName: try row.text(at: 0), number: try row.integer(at: 1), bytes: try row.bytes(at: 2))
+            }.compactMap(\.self)
         }
     }
 

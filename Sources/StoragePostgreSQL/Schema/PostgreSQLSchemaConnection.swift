@@ -69,11 +69,13 @@ extension PostgreSQLSchemaConnection: MigratedDatabase {
             FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
             WHERE nspname = $1 AND relkind IN ('r', 'p', 'v', 'm', 'f')
             """, [.text(schema)])
-        let (all, ours) = try read { () throws(StoreError) in (try tables.integer(0, 0), try tables.integer(0, 1)) }
+        let (all, ours) = try read { () throws(StoreError) in
+            (try tables[0].integer(at: 0), try tables[0].integer(at: 1))
+        }
         guard ours == 1 else { return all == 0 ? .empty : .foreign }
         let steps = try query("SELECT max(number), max(oldest_program) FROM schema_migration")
         return try read { () throws(StoreError) in
-            .migrated(newest: try steps.integer(0, 0), oldestProgram: try steps.integer(0, 1))
+            .migrated(newest: try steps[0].integer(at: 0), oldestProgram: try steps[0].integer(at: 1))
         }
     }
 
@@ -98,17 +100,9 @@ extension PostgreSQLSchemaConnection: MigratedDatabase {
         let keys = try query("SELECT kid FROM content_key")
         let contents = try query("SELECT DISTINCT content_id FROM content_key")
         let pairs = try read { () throws(StoreError) in
-            var pairs: [SpelledName] = []
-            for row in 0..<keys.rowCount {
-                guard let keyID = KeyID(bytes: try keys.bytes(row, 0)) else { throw .recordMalformed }
-                pairs += SpelledName.names(of: keyID)
-            }
-            for row in 0..<contents.rowCount {
-                guard let contentID = try? ContentID(contents.text(row, 0)) else { throw .recordMalformed }
-                pairs += SpelledName.names(of: contentID)
-            }
-            return pairs
-        }
+            try keys.rows { row throws(StoreError) in SpelledName.names(of: try row.keyID(at: 0)) }
+                + contents.rows { row throws(StoreError) in SpelledName.names(of: try row.contentID(at: 0)) }
+        }.flatMap(\.self)
         if pairs.isEmpty { return }
         _ = try query(
             """
@@ -140,12 +134,9 @@ extension PostgreSQLSchemaConnection: KeyProofTable {
     func keyProofs() throws(PostgreSQLOpeningError) -> [KeyEncryptionKeyProof] {
         let found = try query("SELECT version, proof FROM key_encryption_key ORDER BY version")
         return try read { () throws(StoreError) in
-            var proofs: [KeyEncryptionKeyProof] = []
-            for row in 0..<found.rowCount {
-                proofs.append(
-                    try KeyEncryptionKeyProof(version: try found.integer(row, 0), bytes: try found.bytes(row, 1)))
+            try found.rows { row throws(StoreError) in
+                try KeyEncryptionKeyProof(version: try row.integer(at: 0), bytes: try row.bytes(at: 1))
             }
-            return proofs
         }
     }
 

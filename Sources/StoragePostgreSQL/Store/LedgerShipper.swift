@@ -89,11 +89,6 @@ package struct ReceivedBatch: Equatable, Sendable {
     package let batch: LedgerBatch
     /// The number of its rows that the copy has.
     package let rowCount: Int64
-
-    package init(batch: LedgerBatch, rowCount: Int64) {
-        self.batch = batch
-        self.rowCount = rowCount
-    }
 }
 
 /// The node's own ledger, as the source of shipments.

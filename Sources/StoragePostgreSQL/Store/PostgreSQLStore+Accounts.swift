@@ -7,15 +7,7 @@ extension PostgreSQLStore: AccountStore {
     ) async throws(StoreError) -> [KnownDevice] {
         let result = try await run(
             .devicePage, [.bytes(owner.bytes), .bytes(after?.bytes ?? []), .integer(Int64(limit))], .read)
-        var found: [KnownDevice] = []
-        for row in 0..<result.rowCount {
-            let end = try result.integer(row, 3)
-            found.append(
-                KnownDevice(
-                    device: try result.pseudonym(row, 0), addedAt: try result.optionalInteger(row, 1),
-                    seenAt: try result.optionalInteger(row, 2), keptUntil: end == .max ? nil : end))
-        }
-        return found
+        return try result.rows(read: KnownDevice.init(reading:))
     }
 
     package func playbacks(
@@ -27,19 +19,14 @@ extension PostgreSQLStore: AccountStore {
                 .bytes(owner.bytes), .bytes(after?.group.bytes ?? []), .integer(after?.number ?? 0),
                 .integer(Int64(limit)),
             ], .read)
-        var found: [KnownPlayback] = []
-        for row in 0..<result.rowCount {
-            found.append(
-                KnownPlayback(
-                    position: PlaybackPosition(
-                        group: try result.pseudonym(row, 0), number: try result.integer(row, 1)),
-                    groupName: try result.text(row, 2), device: try result.pseudonym(row, 3),
-                    session: try result.optionalInteger(row, 4).map { UInt64(bitPattern: $0) },
-                    content: result.isNull(row, 5) ? nil : try result.text(row, 5),
-                    isCounted: try result.boolean(row, 6), isConfirmed: try result.boolean(row, 7),
-                    heldUntil: try result.integer(row, 8)))
+        return try result.rows { row throws(StoreError) in
+            KnownPlayback(
+                position: PlaybackPosition(group: try row.pseudonym(at: 0), number: try row.integer(at: 1)),
+                groupName: try row.text(at: 2), device: try row.pseudonym(at: 3),
+                session: try row.optionalInteger(at: 4).map { UInt64(bitPattern: $0) },
+                content: try row.optionalText(at: 5), isCounted: try row.boolean(at: 6),
+                isConfirmed: try row.boolean(at: 7), heldUntil: try row.integer(at: 8))
         }
-        return found
     }
 
     package func rentals(
@@ -47,19 +34,13 @@ extension PostgreSQLStore: AccountStore {
     ) async throws(StoreError) -> [KnownRental] {
         let result = try await run(
             .rentalPage, [.bytes(owner.bytes), .bytes(after?.bytes ?? []), .integer(Int64(limit))], .read)
-        var found: [KnownRental] = []
-        for row in 0..<result.rowCount {
-            found.append(
-                KnownRental(
-                    name: try result.pseudonym(row, 0), content: try result.text(row, 1),
-                    record: try RentalRecord(reading: result, row, 2), keptUntil: try result.integer(row, 4)))
-        }
-        return found
+        return try result.rows(read: KnownRental.init(reading:))
     }
 
     package func rental(_ name: Pseudonym, now: Int64) async throws(StoreError) -> RentalRecord? {
-        let result = try await run(.rental, [.bytes(name.bytes)], .read)
-        return result.rowCount == 0 ? nil : try RentalRecord(reading: result, 0, 0)
+        try await run(.rental, [.bytes(name.bytes)], .read).first { row throws(StoreError) in
+            try RentalRecord(reading: row, at: 0)
+        }
     }
 
     package func change(_ change: AccountChange) async throws(StoreError) -> Bool {
@@ -73,16 +54,9 @@ extension PostgreSQLStore: AccountStore {
             ]
             return try await run(
                 .endPlayback, values, .write(UInt64(bitPattern: lock)), locks: [lock]
-            ).boolean(0, 0)
+            )[0].boolean(at: 0)
         case .forgetRental(let owner, let name):
             return try await run(.forgetRental, [.bytes(owner.bytes), .bytes(name.bytes)], .write(0)).rowCount > 0
         }
-    }
-}
-
-extension PostgreSQLResult {
-    fileprivate func pseudonym(_ row: Int, _ column: Int) throws(StoreError) -> Pseudonym {
-        guard let pseudonym = Pseudonym(try bytes(row, column)) else { throw .recordMalformed }
-        return pseudonym
     }
 }

@@ -48,7 +48,7 @@ extension PostgreSQLStore: RecountedStore {
             .integers(locks), .bytes(replay.request.bytes), .bytes(replay.answer), .optional(use?.token.bytes),
             .optional(use?.keyID.bytes),
         ]
-        guard try await run(.giveBack, values, .write(home), locks: locks).boolean(0, 0) else { return false }
+        guard try await run(.giveBack, values, .write(home), locks: locks)[0].boolean(at: 0) else { return false }
         if let rental = decision.rental, rental.known != rental.record {
             _ = try await run(rental.known == nil ? .takeBackRental : .returnRental, rental.undoing, .write(home))
         }
@@ -59,7 +59,7 @@ extension PostgreSQLStore: RecountedStore {
         of node: NodeID, with mark: Int64, expected: Int64, on connections: ClosedRange<Int>?
     ) async throws(StoreError) -> Int64 {
         let values: [PostgreSQLValue] = [.text(node.text), .integer(mark), .integer(expected)]
-        return try await run(.replaceMark, values, Self.route(0, connections)).integer(0, 0)
+        return try await run(.replaceMark, values, Self.route(0, connections))[0].integer(at: 0)
     }
 }
 
@@ -94,30 +94,31 @@ private enum SettleVerdict: Int64 {
 extension DecisionOutcome {
     /// Reads verdict, limit_count, current_count, known_answer, was_recorded, opened_at and first_play.
     fileprivate init(_ result: PostgreSQLResult, of decision: LicenseDecision) throws(StoreError) {
-        guard result.rowCount == 1, let verdict = SettleVerdict(rawValue: try result.integer(0, 0)) else {
+        let row = result[0]
+        guard result.rowCount == 1, let verdict = SettleVerdict(rawValue: try row.integer(at: 0)) else {
             throw .recordMalformed
         }
         switch verdict {
         case .recorded: self = .recorded
-        case .repeated: self = .repeated(answer: try result.bytes(0, 3), isRecorded: try result.boolean(0, 4))
+        case .repeated: self = .repeated(answer: try row.bytes(at: 3), isRecorded: try row.boolean(at: 4))
         case .replayed: self = .denied(.replayed)
-        case .tokenUsed: self = .denied(.tokenUsed(limit: try result.count(1)))
+        case .tokenUsed: self = .denied(.tokenUsed(limit: try row.count(1)))
         case .deviceLimit:
-            let index = Int(try result.count(2)) - 1
+            let index = Int(try row.count(2)) - 1
             guard decision.devicePlaces.indices.contains(index) else { throw .recordMalformed }
             self = .denied(decision.devicePlaces[index].denial)
-        case .slotsFull: self = .denied(.slotsFull(current: try result.count(2), limit: try result.count(1)))
+        case .slotsFull: self = .denied(.slotsFull(current: try row.count(2), limit: try row.count(1)))
         case .slotEvicted: self = .denied(.slotEvicted)
         case .sessionSuperseded: self = .denied(.sessionSuperseded)
         case .rentalDiffers:
-            self = .denied(.rentalDiffers(result.isNull(0, 5) ? nil : try RentalRecord(reading: result, 0, 5)))
+            self = .denied(.rentalDiffers(row.isNull(at: 5) ? nil : try RentalRecord(reading: row, at: 5)))
         }
     }
 }
 
-extension PostgreSQLResult {
+extension PostgreSQLRow {
     fileprivate func count(_ column: Int) throws(StoreError) -> UInt32 {
-        guard let count = UInt32(exactly: try integer(0, column)) else { throw .recordMalformed }
+        guard let count = UInt32(exactly: try integer(at: column)) else { throw .recordMalformed }
         return count
     }
 }
@@ -213,14 +214,5 @@ extension RentalClaim {
 
     private static func values(_ record: RentalRecord?) -> [PostgreSQLValue] {
         [record.map { .integer($0.openedAt) } ?? .null, record?.firstPlay.map { .integer($0) } ?? .null]
-    }
-}
-
-extension RentalRecord {
-    /// Reads the opening and the first play from two columns.
-    init(reading result: PostgreSQLResult, _ row: Int, _ column: Int) throws(StoreError) {
-        self.init(
-            openedAt: try result.integer(row, column),
-            firstPlay: result.isNull(row, column + 1) ? nil : try result.integer(row, column + 1))
     }
 }

@@ -8,7 +8,7 @@ extension PostgreSQLStore: KeyMaintenance {
     private static let stateAttempts = 5
 
     package func count() async throws(StoreError) -> Int {
-        Int(try await run(.countKeys, [], .read).integer(0, 0))
+        Int(try await run(.countKeys, [], .read)[0].integer(at: 0))
     }
 
     // MARK: Import
@@ -50,13 +50,12 @@ extension PostgreSQLStore: KeyMaintenance {
         do { (keys, aliases) = (try outcomes[0].get(), try outcomes[1].get()) } catch { throw error.storeError }
         var records: [KeyID: ContentKeyRecord] = [:]
         for row in 0..<keys.rowCount {
-            let record = try StoredContentKey(keys, row: row).open(with: ring)
+            let record = try StoredContentKey(reading: keys[row]).open(with: ring)
             records[record.keyID] = record
         }
         var names: [[UInt8]: KeyID] = [:]
         for row in 0..<aliases.rowCount {
-            guard let keyID = KeyID(bytes: try aliases.bytes(row, 1)) else { throw .recordMalformed }
-            names[try aliases.bytes(row, 0)] = keyID
+            names[try aliases[row].bytes(at: 0)] = try aliases[row].keyID(at: 1)
         }
         var plan = ImportPlan()
         for item in imports {
@@ -83,8 +82,7 @@ extension PostgreSQLStore: KeyMaintenance {
 
     package func rewrap(after keyID: KeyID?, limit: Int) async throws(StoreError) -> KeyRewrapStep {
         let found = try await run(.keysBehind, [.bytes(keyID?.bytes ?? []), .integer(Int64(limit))], .read)
-        var rows: [StoredContentKey] = []
-        for row in 0..<found.rowCount { rows.append(try StoredContentKey(found, row: row)) }
+        let rows = try found.rows(read: StoredContentKey.init(reading:))
         var changes: [(row: StoredContentKey, sealed: SealedContentKey)] = []
         for row in rows where row.needsSealing(with: ring) {
             changes.append((row, try StoredContentKey(sealing: row.open(with: ring), with: ring.current).sealed))
@@ -113,9 +111,9 @@ extension PostgreSQLStore: KeyMaintenance {
         let found = try await run(.keysBehind, [.bytes(keyID ?? []), .integer(Int64(limit))], .read)
         var (last, findings) = ([UInt8]?.none, [KeyFinding]())
         for row in 0..<found.rowCount {
-            let stored = try found.bytes(row, 0)
+            let stored = try found[row].bytes(at: 0)
             do throws(StoreError) {
-                try StoredContentKey(found, row: row).check(with: ring)
+                try StoredContentKey(reading: found[row]).check(with: ring)
             } catch .recordMalformed {
                 findings.append(.malformed(keyID: stored))
             } catch {
@@ -135,12 +133,11 @@ extension PostgreSQLStore: KeyMaintenance {
         let (keys, aliases): (PostgreSQLResult, PostgreSQLResult)
         do { (keys, aliases) = (try outcomes[0].get(), try outcomes[1].get()) } catch { throw error.storeError }
         guard keys.rowCount == 1 else { return nil }
-        var names: [AssetID] = []
-        for row in 0..<aliases.rowCount {
-            let bytes = try aliases.bytes(row, 0)
-            do throws(IdentifierError) { names.append(try AssetID(bytes: bytes)) } catch { throw .recordMalformed }
+        let names = try aliases.rows { row throws(StoreError) in
+            let bytes = try row.bytes(at: 0)
+            do throws(IdentifierError) { return try AssetID(bytes: bytes) } catch { throw .recordMalformed }
         }
-        return (try StoredContentKey(keys, row: 0).open(with: ring), names)
+        return (try StoredContentKey(reading: keys[0]).open(with: ring), names)
     }
 
     package func set(_ state: ContentKeyState, of keyID: KeyID) async throws(StoreError) {
@@ -148,7 +145,7 @@ extension PostgreSQLStore: KeyMaintenance {
         for _ in 0..<Self.stateAttempts {
             let found = try await run(.keyByID, [.bytes(keyID.bytes)], .read)
             guard found.rowCount == 1 else { throw .keyUnknown(keyID) }
-            let row = try StoredContentKey(found, row: 0)
+            let row = try StoredContentKey(reading: found[0])
             if state == .live, row.attributes.state != .live { try await checkRestored(row.attributes) }
             let sealed = try row.sealed(in: state, with: ring)?.sealed ?? row.sealed
             let changed = try await run(
@@ -168,10 +165,7 @@ extension PostgreSQLStore: KeyMaintenance {
     private func checkRestored(_ key: ContentKeyAttributes) async throws(StoreError) {
         let found = try await run(.spellingOfLiveKeys, [.bytes(key.keyID.bytes), .text(key.contentID.text)], .read)
         guard found.rowCount > 0 else { return }
-        guard let keyID = KeyID(bytes: try found.bytes(0, 0)), let contentID = try? ContentID(found.text(0, 1)) else {
-            throw .recordMalformed
-        }
-        throw .keyIDSpellsContent(keyID, contentID)
+        throw .keyIDSpellsContent(try found[0].keyID(at: 0), try found[0].contentID(at: 1))
     }
 
     package func delete(_ keyID: KeyID) async throws(StoreError) {

@@ -71,11 +71,7 @@ extension PostgreSQLStore: KeyProvider {
         let result: PostgreSQLResult
         do throws(PostgreSQLFailure) { result = try outcome.get() } catch { throw .store(error.storeError) }
         return try wrap(KeyProvisionError.store) { () throws(StoreError) in
-            var records: [ContentKeyRecord] = []
-            for row in 0..<result.rowCount {
-                records.append(try StoredContentKey(result, row: row).open(with: ring))
-            }
-            return records
+            try result.rows { row throws(StoreError) in try StoredContentKey(reading: row).open(with: ring) }
         }
     }
 

@@ -37,7 +37,7 @@ extension PostgreSQLStore: ContentKeyStore {
                 continue
             }
             if case .contentID(let contentID) = candidate, result.rowCount > 1 { throw .contentAmbiguous(contentID) }
-            let row = try StoredContentKey(result, row: 0)
+            let row = try StoredContentKey(reading: result[0])
             if case .keyID(let keyID) = candidate, !row.decides(by: keyID) { continue }
             return row.attributes.state == .live ? row : nil
         }
@@ -66,7 +66,7 @@ extension PostgreSQLStore: ContentKeyStore {
         for _ in 0..<2 {
             let present = try await run(.keyByID, [.bytes(record.keyID.bytes)], .read)
             guard present.rowCount == 0 else {
-                guard try StoredContentKey(present, row: 0).open(with: ring).isSameKey(as: record) else {
+                guard try StoredContentKey(reading: present[0]).open(with: ring).isSameKey(as: record) else {
                     throw .keyIDTaken(record.keyID)
                 }
                 return .alreadyPresent
@@ -91,10 +91,9 @@ extension PostgreSQLStore: ContentKeyStore {
         if periods.isEmpty { return }
         let found = try await run(.newestServedPeriods, [.texts(periods.keys.map(\.text))], .read)
         for row in 0..<found.rowCount {
-            guard let contentID = try? ContentID(found.text(row, 0)), let missing = periods[contentID] else {
-                throw .recordMalformed
-            }
-            let newest = try found.optionalInteger(row, 1).flatMap { UInt32(exactly: $0) }
+            let contentID = try found[row].contentID(at: 0)
+            guard let missing = periods[contentID] else { throw .recordMalformed }
+            let newest = try found[row].optionalInteger(at: 1).flatMap { UInt32(exactly: $0) }
             try LivePeriods.check(missing, of: contentID, after: newest)
         }
     }
@@ -116,12 +115,9 @@ extension PostgreSQLStore: ContentKeyStore {
             .ownersOfNames, [.byteArrays(keyIDs.map(\.bytes)), .texts(contentIDs.map(\.text))], .read)
         var owners: [AssetCandidate: ContentID] = [:]
         for row in 0..<found.rowCount {
-            guard let contentID = try? ContentID(found.text(row, 1)) else { throw .recordMalformed }
-            if found.isNull(row, 0) {
-                owners[.contentID(contentID)] = contentID
-            } else if let keyID = KeyID(bytes: try found.bytes(row, 0)) {
-                owners[.keyID(keyID)] = contentID
-            }
+            let contentID = try found[row].contentID(at: 1)
+            let isContent = found[row].isNull(at: 0)
+            owners[isContent ? .contentID(contentID) : .keyID(try found[row].keyID(at: 0))] = contentID
         }
         for name in names {
             if let owner = owners[name.name], owner != name.contentID { throw .aliasNamesContent(owner) }
@@ -138,13 +134,13 @@ extension PostgreSQLStore: ContentKeyStore {
             do { (keys, aliases) = (try found[0].get(), try found[1].get()) } catch { throw error.storeError }
             guard keys.rowCount == 1 else { throw .keyUnknown(keyID) }
             if aliases.rowCount == 0 {
-                try await check([(alias, try ContentKeyAttributes(keys, row: 0).contentID)])
+                try await check([(alias, try ContentKeyAttributes(reading: keys[0]).contentID)])
             }
             let result = try await run(.addAlias, [.bytes(alias.bytes), .bytes(keyID.bytes)], .read)
-            guard try result.boolean(0, 0) else { throw .keyUnknown(keyID) }
-            if try result.boolean(0, 1) { return .stored }
-            if result.isNull(0, 2) { continue }
-            guard let present = KeyID(bytes: try result.bytes(0, 2)) else { throw .recordMalformed }
+            guard try result[0].boolean(at: 0) else { throw .keyUnknown(keyID) }
+            if try result[0].boolean(at: 1) { return .stored }
+            if result[0].isNull(at: 2) { continue }
+            let present = try result[0].keyID(at: 2)
             guard present == keyID else { throw .aliasTaken(by: present) }
             return .alreadyPresent
         }
@@ -162,9 +158,7 @@ extension PostgreSQLStore: ContentKeyStore {
         let result = try await run(
             contentID == nil ? .keyPage : .keyPageOfContent,
             [.text(start), .bytes(last?.keyID.bytes ?? []), .integer(count)], .read)
-        var entries: [ContentKeyAttributes] = []
-        for row in 0..<result.rowCount { entries.append(try ContentKeyAttributes(result, row: row)) }
-        return entries
+        return try result.rows(read: ContentKeyAttributes.init(reading:))
     }
 
     /// Returns at most `pageSizeMaximum` ids, even if `limit` is larger.
@@ -172,39 +166,7 @@ extension PostgreSQLStore: ContentKeyStore {
         let count = Int64(min(max(limit, 1), Self.pageSizeMaximum))
         let result = try await run(
             .contentPage, [.text(range.lowerBound), .text(range.upperBound), .integer(count)], .read)
-        var found: [ContentID] = []
-        for row in 0..<result.rowCount {
-            guard let contentID = try? ContentID(result.text(row, 0)) else { throw .recordMalformed }
-            found.append(contentID)
-        }
-        return found
-    }
-}
-
-extension ContentKeyAttributes {
-    /// Reads the first ten of `PreparedStatement.keyColumns`.
-    init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
-        var columns = ContentKeyColumns(
-            keyID: try result.bytes(row, 0), contentID: try result.text(row, 1), scheme: try result.text(row, 4),
-            state: try result.text(row, 5), createdAt: try result.integer(row, 6))
-        columns.trackLabel = try result.optionalText(row, 2)
-        columns.periodIndex = try result.optionalInteger(row, 3)
-        columns.contentType = try result.optionalText(row, 7)
-        columns.leastHDCP = try result.optionalText(row, 8)
-        columns.leastSecurityLevel = try result.optionalText(row, 9)
-        try self.init(stored: columns)
-    }
-}
-
-extension StoredContentKey {
-    /// Reads `PreparedStatement.keyColumns`.
-    init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
-        guard let keyVersion = UInt32(exactly: try result.integer(row, 10)) else { throw .recordMalformed }
-        self.init(
-            attributes: try ContentKeyAttributes(result, row: row),
-            sealed: SealedContentKey(
-                keyVersion: keyVersion, bytes: try result.bytes(row, 11),
-                bound: result.isNull(row, 12) ? nil : try result.bytes(row, 12)))
+        return try result.rows { row throws(StoreError) in try row.contentID(at: 0) }
     }
 }
 
@@ -234,11 +196,8 @@ struct NewKeys {
 
     /// Reads the answer of `storeKeys`. Returns false if one of the keys exists by now. Throws `keyIDSpellsContent`.
     func isStored(_ result: PostgreSQLResult) throws(StoreError) -> Bool {
-        if try result.boolean(0, 0) { return true }
-        if result.isNull(0, 1) { return false }
-        guard let keyID = KeyID(bytes: try result.bytes(0, 1)), let contentID = try? ContentID(result.text(0, 2)) else {
-            throw .recordMalformed
-        }
-        throw .keyIDSpellsContent(keyID, contentID)
+        if try result[0].boolean(at: 0) { return true }
+        if result[0].isNull(at: 1) { return false }
+        throw .keyIDSpellsContent(try result[0].keyID(at: 1), try result[0].contentID(at: 2))
     }
 }

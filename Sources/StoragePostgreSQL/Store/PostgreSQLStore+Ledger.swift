@@ -32,7 +32,7 @@ extension PostgreSQLStore: LedgerReceiver {
 
     package func shippedThrough(_ node: NodeID) async throws(LedgerShippingError) -> Int64 {
         try await wrapAsync(
-            LedgerShippingError.store, try await run(.shippedThrough, [.text(node.text)], .read).integer(0, 0))
+            LedgerShippingError.store, try await run(.shippedThrough, [.text(node.text)], .read)[0].integer(at: 0))
     }
 
     package func received(
@@ -47,11 +47,9 @@ extension PostgreSQLStore: LedgerReceiver {
         let found = try await run(
             .receivedBatches,
             [.text(node.text), .integer(firsts.lowerBound), .integer(firsts.upperBound), .integer(Int64(limit))], .read)
-        var batches: [ReceivedBatch] = []
-        for row in 0..<found.rowCount {
-            batches.append(ReceivedBatch(batch: try LedgerBatch(found, row), rowCount: try found.integer(row, 4)))
+        return try found.rows { row throws(StoreError) in
+            ReceivedBatch(batch: try LedgerBatch(reading: row), rowCount: try row.integer(at: 4))
         }
-        return batches
     }
 
     /// The code that `ship_ledger_1` and `mend_ledger_1` raise.
@@ -73,15 +71,11 @@ package struct SharedLedgerNode: Equatable, Sendable {
 extension PostgreSQLStore {
     /// Returns the nodes whose ledgers have a copy here, in the order of their ids.
     package func ledgerNodes() async throws(StoreError) -> [SharedLedgerNode] {
-        let found = try await run(.sharedLedgerNodes, [], .read)
-        var nodes: [SharedLedgerNode] = []
-        for row in 0..<found.rowCount {
-            nodes.append(
-                SharedLedgerNode(
-                    node: try NodeID(stored: found.text(row, 0)), label: try found.optionalText(row, 1),
-                    successor: try found.optionalText(row, 2), seenAt: try found.optionalInteger(row, 3)))
+        try await run(.sharedLedgerNodes, [], .read).rows { row throws(StoreError) in
+            SharedLedgerNode(
+                node: try NodeID(stored: row.text(at: 0)), label: try row.optionalText(at: 1),
+                successor: try row.optionalText(at: 2), seenAt: try row.optionalInteger(at: 3))
         }
-        return nodes
     }
 
     /// Returns the batches of a copy whose first sequences are at least `first`, in ascending order. The batch with
@@ -91,15 +85,13 @@ extension PostgreSQLStore {
     ) async throws(StoreError) -> [LedgerBatch] {
         let found = try await run(
             .sharedBatches, [.text(node.text), .integer(first), .integer(Int64(limit))], .read)
-        var batches: [LedgerBatch] = []
-        for row in 0..<found.rowCount { batches.append(try LedgerBatch(found, row)) }
-        return batches
+        return try found.rows(read: LedgerBatch.init(reading:))
     }
 
     /// Returns the last batch whose first sequence is at most `sequence`, or the beginning if no batch precedes it.
     package func shippedBatch(atOrBefore sequence: Int64, of node: NodeID) async throws(StoreError) -> LedgerBatch? {
-        let found = try await run(.sharedBatchBefore, [.text(node.text), .integer(sequence)], .read)
-        return found.rowCount == 0 ? nil : try LedgerBatch(found, 0)
+        try await run(.sharedBatchBefore, [.text(node.text), .integer(sequence)], .read).first(
+            read: LedgerBatch.init(reading:))
     }
 
     /// Returns the beginning, which stands in the place of purged batches; nil if none were purged.
@@ -114,16 +106,12 @@ extension PostgreSQLStore {
         let found = try await run(
             .sharedRows,
             [.text(node.text), .integer(range.lowerBound), .integer(range.upperBound), .integer(Int64(limit))], .read)
-        var rows: [LedgerRow] = []
-        for row in 0..<found.rowCount {
-            rows.append(LedgerRow(sequence: try found.integer(row, 0), body: try found.bytes(row, 1)))
-        }
-        return rows
+        return try found.rows(read: LedgerRow.init(reading:))
     }
 
     /// Returns the first sequence of the first batch of this time or later; nil if there is no such batch.
     package func firstSequence(of node: NodeID, at time: Int64) async throws(StoreError) -> Int64? {
-        try await run(.sharedBatchesAfterTime, [.text(node.text), .integer(time)], .read).optionalInteger(0, 0)
+        try await run(.sharedBatchesAfterTime, [.text(node.text), .integer(time)], .read)[0].optionalInteger(at: 0)
     }
 
     /// Deletes the batches of a copy through the end of `beginning`, and stores `beginning` in their place.
@@ -146,23 +134,12 @@ extension PostgreSQLStore {
         besides node: NodeID, label: NodeID, silence: Int64
     ) async throws(StoreError) -> [NodeID] {
         let found = try await run(.lostNodes, [.text(node.text), .text(label.text), .integer(silence)], .read)
-        var nodes: [NodeID] = []
-        for row in 0..<found.rowCount { nodes.append(try NodeID(stored: found.text(row, 0))) }
-        return nodes
+        return try found.rows { row throws(StoreError) in try NodeID(stored: row.text(at: 0)) }
     }
 
     /// Records that `successor` continues for a node whose ledger was lost.
     package func succeed(_ node: NodeID, by successor: NodeID, label: NodeID) async throws(StoreError) {
         _ = try await run(.succeedNode, [.text(node.text), .text(label.text), .text(successor.text)], .read)
-    }
-}
-
-extension LedgerBatch {
-    /// Reads first, last, at and seal.
-    init(_ result: PostgreSQLResult, _ row: Int) throws(StoreError) {
-        self.init(
-            first: try result.integer(row, 0), last: try result.integer(row, 1), at: try result.integer(row, 2),
-            seal: try result.bytes(row, 3))
     }
 }
 

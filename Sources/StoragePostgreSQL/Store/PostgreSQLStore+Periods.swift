@@ -6,8 +6,7 @@ extension PostgreSQLStore: LivePeriodStore {
         let outcomes = await outcomes([(.liveContent, [.text(contentID.text)]), Self.newest(contentID)], .read)
         let (contents, periods): (PostgreSQLResult, PostgreSQLResult)
         do { (contents, periods) = (try outcomes[0].get(), try outcomes[1].get()) } catch { throw error.storeError }
-        guard contents.rowCount == 1 else { return nil }
-        let content = try LiveContent(contents, row: 0)
+        guard let content = try contents.first(read: LiveContent.init(reading:)) else { return nil }
         return LivePeriods(content, periods: content.schedule == nil ? try Self.periods(periods) : [])
     }
 
@@ -15,9 +14,7 @@ extension PostgreSQLStore: LivePeriodStore {
     package func liveContents(after last: ContentID?, limit: Int) async throws(StoreError) -> [LiveContent] {
         let count = Int64(min(max(limit, 1), Self.pageSizeMaximum))
         let result = try await run(.liveContentPage, [.text(last?.text ?? ""), .integer(count)], .read)
-        var found: [LiveContent] = []
-        for row in 0..<result.rowCount { found.append(try LiveContent(result, row: row)) }
-        return found
+        return try result.rows(read: LiveContent.init(reading:))
     }
 
     package func set(_ content: LiveContent) async throws(StoreError) -> Bool {
@@ -64,9 +61,7 @@ extension PostgreSQLStore: LivePeriodStore {
                 .text(contentID.text), .integer(Int64(periods.lowerBound)), .integer(Int64(periods.upperBound)),
                 .integer(Int64(Self.periodKeysMaximum)),
             ], .read)
-        var found: [ContentKeyAttributes] = []
-        for row in 0..<result.rowCount { found.append(try ContentKeyAttributes(result, row: row)) }
-        return found
+        return try result.rows(read: ContentKeyAttributes.init(reading:))
     }
 
     package func toldEnds(after time: Int64) async throws(StoreError) -> [ContentID: Int64] {
@@ -74,9 +69,9 @@ extension PostgreSQLStore: LivePeriodStore {
             .toldPeriodEnds, [.integer(time), .integer(Int64(Self.toldPeriodsMaximum))], .read)
         var found: [ContentID: Int64] = [:]
         for row in 0..<result.rowCount {
-            guard let contentID = try? ContentID(try result.text(row, 0)) else { throw .recordMalformed }
+            let contentID = try result[row].contentID(at: 0)
             // The rows come in descending order of their ends, so the first row of a content has its latest end.
-            if found[contentID] == nil { found[contentID] = try result.integer(row, 1) }
+            if found[contentID] == nil { found[contentID] = try result[row].integer(at: 1) }
         }
         return found
     }
@@ -86,30 +81,9 @@ extension PostgreSQLStore: LivePeriodStore {
     }
 
     private static func periods(_ result: PostgreSQLResult) throws(StoreError) -> [KnownPeriod] {
-        var found: [KnownPeriod] = []
-        for row in 0..<result.rowCount {
-            guard let index = UInt32(exactly: try result.integer(row, 0)) else { throw .recordMalformed }
-            found.append(
-                KnownPeriod(
-                    index: index, start: try result.optionalInteger(row, 1), end: try result.optionalInteger(row, 2)))
+        try result.rows { row throws(StoreError) in
+            guard let index = UInt32(exactly: try row.integer(at: 0)) else { throw .recordMalformed }
+            return KnownPeriod(index: index, start: try row.optionalInteger(at: 1), end: try row.optionalInteger(at: 2))
         }
-        return found
-    }
-}
-
-extension LiveContent {
-    /// Reads the columns in the order of `liveColumns`.
-    fileprivate init(_ result: PostgreSQLResult, row: Int) throws(StoreError) {
-        var columns = LiveContentColumns(
-            contentID: try result.text(row, 0), window: try result.integer(row, 1),
-            revision: try result.integer(row, 2))
-        columns.endedAt = try result.optionalInteger(row, 3)
-        columns.firstIndex = try result.optionalInteger(row, 4)
-        columns.firstStart = try result.optionalInteger(row, 5)
-        columns.length = try result.optionalInteger(row, 6)
-        columns.ahead = try result.optionalInteger(row, 7)
-        columns.tracks = try result.optionalText(row, 8)
-        columns.scheme = try result.optionalText(row, 9)
-        try self.init(stored: columns)
     }
 }

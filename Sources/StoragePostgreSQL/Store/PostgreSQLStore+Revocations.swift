@@ -20,9 +20,8 @@ extension PostgreSQLStore: RevocationStore {
     package func revocation(
         _ kind: Revocation.Kind, _ value: String, of issuer: String?
     ) async throws(StoreError) -> Revocation? {
-        let result = try await run(
-            .revocation, [.text(kind.rawValue), .text(issuer ?? ""), .text(value)], .read)
-        return result.rowCount == 1 ? try result.revocation(0) : nil
+        let values: [PostgreSQLValue] = [.text(kind.rawValue), .text(issuer ?? ""), .text(value)]
+        return try await run(.revocation, values, .read).revocations().first
     }
 
     package func revocations(after key: RevocationKey?, limit: Int) async throws(StoreError) -> RevocationPage {
@@ -31,7 +30,7 @@ extension PostgreSQLStore: RevocationStore {
             [
                 .text(key?.kind ?? ""), .text(key?.issuer ?? ""), .text(key?.value ?? ""), .integer(Int64(limit)),
             ], .read)
-        let next = result.rowCount < limit ? nil : try result.revocationKey(result.rowCount - 1)
+        let next = result.rowCount < limit ? nil : try result[result.rowCount - 1].revocationKey()
         return RevocationPage(try result.revocations(), next: next)
     }
 
@@ -40,9 +39,9 @@ extension PostgreSQLStore: RevocationStore {
     }
 
     package func revocationPosition() async throws(StoreError) -> RevocationPosition {
-        let result = try await run(.revocationPosition, [.integer(0)], .read)
-        guard result.rowCount == 1 else { return .start }
-        return RevocationPosition(number: try result.integer(0, 0), mark: try result.integer(0, 1))
+        try await run(.revocationPosition, [.integer(0)], .read).first { row throws(StoreError) in
+            RevocationPosition(number: try row.integer(at: 0), mark: try row.integer(at: 1))
+        } ?? .start
     }
 
     package func revocationChanges(
@@ -52,8 +51,9 @@ extension PostgreSQLStore: RevocationStore {
             .revocationChanges, [.integer(known.number), .integer(Int64(limit) + 1)], .read)
         var reading = RevocationNewsReading(after: known, limit: limit)
         for row in 0..<result.rowCount {
-            let position = RevocationPosition(number: try result.integer(row, 6), mark: try result.integer(row, 7))
-            reading.add(position, try result.change(row))
+            let row = result[row]
+            let position = RevocationPosition(number: try row.integer(at: 6), mark: try row.integer(at: 7))
+            reading.add(position, try row.change())
         }
         return reading.news
     }
@@ -61,30 +61,28 @@ extension PostgreSQLStore: RevocationStore {
 
 extension PostgreSQLResult {
     fileprivate func revocations() throws(StoreError) -> [Revocation] {
-        var found: [Revocation] = []
-        for row in 0..<rowCount {
-            if let revocation = try revocation(row) { found.append(revocation) }
-        }
-        return found
+        try rows { row throws(StoreError) in try row.revocation() }.compactMap(\.self)
     }
+}
 
-    fileprivate func revocationKey(_ row: Int) throws(StoreError) -> RevocationKey {
-        RevocationKey(kind: try text(row, 0), issuer: try text(row, 1), value: try text(row, 2))
+extension PostgreSQLRow {
+    fileprivate func revocationKey() throws(StoreError) -> RevocationKey {
+        RevocationKey(kind: try text(at: 0), issuer: try text(at: 1), value: try text(at: 2))
     }
 
     /// Reads a revocation; nil if only a newer version knows its kind.
-    fileprivate func revocation(_ row: Int) throws(StoreError) -> Revocation? {
-        let key = try revocationKey(row)
+    fileprivate func revocation() throws(StoreError) -> Revocation? {
+        let key = try revocationKey()
         guard let kind = Revocation.Kind(rawValue: key.kind) else { return nil }
         return Revocation(
             kind: kind, issuer: key.issuer.isEmpty ? nil : key.issuer, value: key.value,
-            until: try optionalInteger(row, 3), revokedAt: try integer(row, 4), reason: try text(row, 5))
+            until: try optionalInteger(at: 3), revokedAt: try integer(at: 4), reason: try text(at: 5))
     }
 
-    /// Reads a change. The last column says whether the revocation was lifted. Returns nil as `revocation(_:)` does.
-    fileprivate func change(_ row: Int) throws(StoreError) -> RevocationChange? {
-        guard let revocation = try revocation(row) else { return nil }
-        return try boolean(row, 8)
+    /// Reads a change. The last column says whether the revocation was lifted. Returns nil as `revocation()` does.
+    fileprivate func change() throws(StoreError) -> RevocationChange? {
+        guard let revocation = try revocation() else { return nil }
+        return try boolean(at: 8)
             ? .lifted(revocation.kind, value: revocation.value, issuer: revocation.issuer) : .revoked(revocation)
     }
 }
@@ -100,7 +98,7 @@ extension PostgreSQLStore: ChallengeStore {
                 .integer(lock), .integer(Int64(bitPattern: challenge)), .bytes(holder.bytes), .integer(now),
                 .integer(expiresAt), .integer(Int64(limit)),
             ], .write(UInt64(bitPattern: lock)))
-        return try result.boolean(0, 0)
+        return try result[0].boolean(at: 0)
     }
 
     package func take(_ challenge: UInt64, from holder: Pseudonym, now: Int64) async throws(StoreError) -> Bool {

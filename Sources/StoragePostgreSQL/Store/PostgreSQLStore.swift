@@ -207,7 +207,7 @@ extension PostgreSQLStore {
     package func advanceSettledTime(to settled: Int64?) async throws(StoreError) -> DatabaseTimeReading {
         let asked = SystemBootClock().monotonicTime
         let result = try await run(.advanceSettled, [.integer(settled ?? 0)], .read)
-        return DatabaseTimeReading(microseconds: try result.integer(0, 1), asked: asked)
+        return DatabaseTimeReading(microseconds: try result[0].integer(at: 1), asked: asked)
     }
 }
 
@@ -223,7 +223,7 @@ extension PostgreSQLStore {
             .forgetRevocations, .forgetSlotGroups, .forgetRentals,
         ]
         for statement in statements {
-            count += Int(try await run(statement, [.integer(Int64(limit))], .read).integer(0, 0))
+            count += Int(try await run(statement, [.integer(Int64(limit))], .read)[0].integer(at: 0))
         }
         return count
     }

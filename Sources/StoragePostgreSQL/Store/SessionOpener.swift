@@ -57,7 +57,7 @@ struct SessionOpener: Sendable {
                 ], until: deadline)
         }
         let count: Int64
-        do throws(StoreError) { count = try found.integer(0, 0) } catch { throw .recordMalformed }
+        do throws(StoreError) { count = try found[0].integer(at: 0) } catch { throw .recordMalformed }
         guard count == 3 else { throw .settingsNotKept }
     }
 
@@ -69,7 +69,7 @@ struct SessionOpener: Sendable {
             PostgreSQLOpeningError.failed,
             try connection.query("SELECT \(PreparedStatement.clockMicroseconds)", until: deadline))
         do throws(StoreError) {
-            noteTime(DatabaseTimeReading(microseconds: try result.integer(0, 0), asked: asked))
+            noteTime(DatabaseTimeReading(microseconds: try result[0].integer(at: 0), asked: asked))
         } catch {
             throw .recordMalformed
         }

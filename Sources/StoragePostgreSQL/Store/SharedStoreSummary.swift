@@ -66,7 +66,7 @@ package struct SharedStoreSummary: Equatable, Sendable {
             FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE nspname = $1
             """, [.text(name)])
         let (hasTime, hasNodes) = try database.read { () throws(StoreError) in
-            (try tables.integer(0, 0) > 0, try tables.integer(0, 1) > 0)
+            (try tables[0].integer(at: 0) > 0, try tables[0].integer(at: 1) > 0)
         }
         let settled = hasTime ? try database.query("SELECT at FROM settled_time WHERE at > 0") : nil
         let nodes =
@@ -79,22 +79,15 @@ package struct SharedStoreSummary: Equatable, Sendable {
                 """) : nil
         (self.server, self.schema, self.oldestProgram) = (server, schema, oldestProgram)
         (self.size, keyCount) = try database.read { () throws(StoreError) in
-            (try size.integer(0, 0), try keys.integer(0, 0))
+            (try size[0].integer(at: 0), try keys[0].integer(at: 0))
         }
         self.settled = try database.read { () throws(StoreError) in
-            guard let settled, settled.rowCount > 0 else { return nil }
-            return try settled.integer(0, 0)
+            try settled?.first { row throws(StoreError) in try row.integer(at: 0) } ?? nil
         }
         self.nodes = try database.read { () throws(StoreError) in
-            guard let nodes else { return [] }
-            var list: [Node] = []
-            for row in 0..<nodes.rowCount {
-                list.append(
-                    Node(
-                        node: try nodes.text(row, 0), label: try nodes.optionalText(row, 1),
-                        last: try nodes.integer(row, 2)))
-            }
-            return list
+            try nodes?.rows { row throws(StoreError) in
+                Node(node: try row.text(at: 0), label: try row.optionalText(at: 1), last: try row.integer(at: 2))
+            } ?? []
         }
     }
 

@@ -3,38 +3,29 @@ import Records
 
 /// Stores revocations, and those of them that only this node knows yet.
 struct RevocationTable: ~Copyable {
-    private var insert: SQLiteStatement
-    private var delete: SQLiteStatement
-    private var insertPending: SQLiteStatement
-    private var deletePending: SQLiteStatement
-    private var deleteSamePending: SQLiteStatement
+    private var insert, delete, insertPending, deletePending, deleteSamePending: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let insert = try connection.prepare(
-            """
-            INSERT INTO revoked (kind, issuer, value, until, revoked_at, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (kind, issuer, value) DO UPDATE SET until = ?4, revoked_at = ?5, reason = ?6
-            """)
-        let delete = try connection.prepare(
-            "DELETE FROM revoked WHERE kind = ?1 AND issuer = ?2 AND value = ?3 RETURNING 1")
-        let insertPending = try connection.prepare(
-            """
-            INSERT INTO pending_revocation (kind, issuer, value, until, revoked_at, reason)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-            ON CONFLICT (kind, issuer, value) DO UPDATE SET until = ?4, revoked_at = ?5, reason = ?6
-            """)
-        let deletePending = try connection.prepare(
-            "DELETE FROM pending_revocation WHERE kind = ?1 AND issuer = ?2 AND value = ?3 RETURNING 1")
-        let deleteSamePending = try connection.prepare(
-            """
-            DELETE FROM pending_revocation WHERE kind = ?1 AND issuer = ?2 AND value = ?3
-                AND until = ?4 AND revoked_at = ?5 AND reason = ?6
-            """)
-        self.insert = insert
-        self.delete = delete
-        self.insertPending = insertPending
-        self.deletePending = deletePending
-        self.deleteSamePending = deleteSamePending
+    static func prepare(on connection: inout SQLiteConnection) throws(StoreError) -> RevocationTable {
+        try RevocationTable(
+            insert: connection.prepare(
+                """
+                INSERT INTO revoked (\(Revocation.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                ON CONFLICT (kind, issuer, value) DO UPDATE SET until = ?4, revoked_at = ?5, reason = ?6
+                """),
+            delete: connection.prepare(
+                "DELETE FROM revoked WHERE kind = ?1 AND issuer = ?2 AND value = ?3 RETURNING 1"),
+            insertPending: connection.prepare(
+                """
+                INSERT INTO pending_revocation (\(Revocation.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                ON CONFLICT (kind, issuer, value) DO UPDATE SET until = ?4, revoked_at = ?5, reason = ?6
+                """),
+            deletePending: connection.prepare(
+                "DELETE FROM pending_revocation WHERE kind = ?1 AND issuer = ?2 AND value = ?3 RETURNING 1"),
+            deleteSamePending: connection.prepare(
+                """
+                DELETE FROM pending_revocation WHERE kind = ?1 AND issuer = ?2 AND value = ?3
+                    AND until = ?4 AND revoked_at = ?5 AND reason = ?6
+                """))
     }
 
     mutating func insert(_ revocation: Revocation) throws(StoreError) {
@@ -43,7 +34,7 @@ struct RevocationTable: ~Copyable {
 
     /// Deletes a revocation. Returns whether it was stored.
     mutating func delete(_ key: RevocationKey) throws(StoreError) -> Bool {
-        try delete.deletes(key)
+        try delete.run(key.kind, key.issuer, key.value) > 0
     }
 
     mutating func insertPending(_ revocation: Revocation) throws(StoreError) {
@@ -56,68 +47,49 @@ struct RevocationTable: ~Copyable {
     }
 
     mutating func deletePending(_ key: RevocationKey) throws(StoreError) {
-        _ = try deletePending.deletes(key)
+        try deletePending.run(key.kind, key.issuer, key.value)
     }
 }
 
 /// A connection that reads revocations.
 struct RevocationReader: ~Copyable {
-    private var one: SQLiteStatement
-    private var page: SQLiteStatement
-    private var newest: SQLiteStatement
-    private var pending: SQLiteStatement
-    private var position: SQLiteStatement
-    private var changes: SQLiteStatement
+    private var one, page, newest, pending, position, changes: SQLiteStatement
     let connection: SQLiteConnection
 
-    init(_ connection: consuming SQLiteConnection) throws(StoreError) {
+    static func prepare(on connection: consuming SQLiteConnection) throws(StoreError) -> RevocationReader {
         try connection.execute("PRAGMA query_only = ON")
-        let one = try connection.prepare(
-            """
-            SELECT kind, issuer, value, until, revoked_at, reason FROM revoked
-            WHERE kind = ?1 AND issuer = ?2 AND value = ?3
-            """)
-        let page = try connection.prepare(
-            """
-            SELECT kind, issuer, value, until, revoked_at, reason FROM revoked
-            WHERE (kind, issuer, value) > (?1, ?2, ?3) ORDER BY kind, issuer, value LIMIT ?4
-            """)
-        let newest = try connection.prepare(
-            """
-            SELECT kind, issuer, value, until, revoked_at, reason FROM revoked
-            WHERE revoked_at >= ?1 ORDER BY revoked_at DESC LIMIT ?2
-            """)
-        let pending = try connection.prepare(
-            """
-            SELECT kind, issuer, value, until, revoked_at, reason FROM pending_revocation
-            WHERE (kind, issuer, value) > ('', '', '') ORDER BY kind, issuer, value LIMIT 10000
-            """)
-        let position = try connection.prepare(
-            "SELECT number, mark FROM revocation_change WHERE number > ?1 ORDER BY number DESC LIMIT 1")
-        let changes = try connection.prepare(
-            """
-            SELECT kind, issuer, value, until, revoked_at, reason, number, mark, is_lifted FROM revocation_change
-            WHERE number >= ?1 ORDER BY number LIMIT ?2
-            """)
-        self.one = one
-        self.page = page
-        self.newest = newest
-        self.pending = pending
-        self.position = position
-        self.changes = changes
-        self.connection = connection
+        return try RevocationReader(
+            one: connection.prepare(
+                "SELECT \(Revocation.columns) FROM revoked WHERE kind = ?1 AND issuer = ?2 AND value = ?3"),
+            page: connection.prepare(
+                """
+                SELECT \(Revocation.columns) FROM revoked
+                WHERE (kind, issuer, value) > (?1, ?2, ?3) ORDER BY kind, issuer, value LIMIT ?4
+                """),
+            newest: connection.prepare(
+                "SELECT \(Revocation.columns) FROM revoked WHERE revoked_at >= ?1 ORDER BY revoked_at DESC LIMIT ?2"),
+            pending: connection.prepare(
+                """
+                SELECT \(Revocation.columns) FROM pending_revocation
+                WHERE (kind, issuer, value) > ('', '', '') ORDER BY kind, issuer, value LIMIT 10000
+                """),
+            position: connection.prepare(
+                "SELECT number, mark FROM revocation_change WHERE number > ?1 ORDER BY number DESC LIMIT 1"),
+            changes: connection.prepare(
+                """
+                SELECT \(Revocation.columns), number, mark, is_lifted FROM revocation_change
+                WHERE number >= ?1 ORDER BY number LIMIT ?2
+                """),
+            connection: connection)
     }
 
     mutating func revocation(_ key: RevocationKey) throws(StoreError) -> Revocation? {
-        defer { one.reset() }
-        try one.bind(key)
-        return try one.step() ? try one.revocation() : nil
+        try one.first(key.kind, key.issuer, key.value) { row throws(StoreError) in try row.revocation() } ?? nil
     }
 
     mutating func revocations(after key: RevocationKey?, limit: Int) throws(StoreError) -> RevocationPage {
         defer { page.reset() }
-        try page.bind(key ?? RevocationKey(kind: "", issuer: "", value: ""))
-        try page.bind(Int64(limit), at: 4)
+        try page.bind(key?.kind ?? "", key?.issuer ?? "", key?.value ?? "", limit)
         var found = RevocationPage([], next: nil)
         var count = 0
         while try page.step() {
@@ -129,30 +101,24 @@ struct RevocationReader: ~Copyable {
     }
 
     mutating func newestRevocations(limit: Int) throws(StoreError) -> [Revocation] {
-        defer { newest.reset() }
-        try newest.bind(Int64.min, at: 1)
-        try newest.bind(Int64(limit), at: 2)
-        return try newest.revocations()
+        try newest.rows(Int64.min, limit) { row throws(StoreError) in try row.revocation() }.compactMap(\.self)
     }
 
     mutating func pendingRevocations() throws(StoreError) -> [Revocation] {
-        defer { pending.reset() }
-        return try pending.revocations()
+        try pending.rows { row throws(StoreError) in try row.revocation() }.compactMap(\.self)
     }
 
     mutating func revocationPosition() throws(StoreError) -> RevocationPosition {
-        defer { position.reset() }
-        try position.bind(0 as Int64, at: 1)
-        guard try position.step() else { return .start }
-        return RevocationPosition(number: try position.integer(at: 0), mark: try position.integer(at: 1))
+        try position.first(0) { row throws(StoreError) in
+            RevocationPosition(number: try row.integer(at: 0), mark: try row.integer(at: 1))
+        } ?? .start
     }
 
     mutating func revocationChanges(
         after known: RevocationPosition, limit: Int
     ) throws(StoreError) -> RevocationNews {
         defer { changes.reset() }
-        try changes.bind(known.number, at: 1)
-        try changes.bind(Int64(limit) + 1, at: 2)
+        try changes.bind(known.number, limit + 1)
         var reading = RevocationNewsReading(after: known, limit: limit)
         while try changes.step() {
             let position = RevocationPosition(number: try changes.integer(at: 6), mark: try changes.integer(at: 7))
@@ -162,39 +128,16 @@ struct RevocationReader: ~Copyable {
     }
 }
 
+extension Revocation {
+    fileprivate static let columns: SQL = "kind, issuer, value, until, revoked_at, reason"
+}
+
 extension SQLiteStatement {
-    fileprivate mutating func bind(_ key: RevocationKey) throws(StoreError) {
-        try bind(key.kind, at: 1)
-        try bind(key.issuer, at: 2)
-        try bind(key.value, at: 3)
-    }
-
-    /// Runs a statement on the key's three columns. Returns whether it gave a row.
-    fileprivate mutating func deletes(_ key: RevocationKey) throws(StoreError) -> Bool {
-        defer { reset() }
-        try bind(key)
-        guard try step() else { return false }
-        // The row is deleted only when the statement has run to its end.
-        _ = try step()
-        return true
-    }
-
     /// Runs a statement on all six columns.
     fileprivate mutating func run(with revocation: Revocation) throws(StoreError) {
-        defer { reset() }
-        try bind(RevocationKey(revocation))
-        try bind(revocation.until ?? .max, at: 4)
-        try bind(revocation.revokedAt, at: 5)
-        try bind(revocation.reason, at: 6)
-        _ = try step()
-    }
-
-    fileprivate mutating func revocations() throws(StoreError) -> [Revocation] {
-        var found: [Revocation] = []
-        while try step() {
-            if let revocation = try revocation() { found.append(revocation) }
-        }
-        return found
+        let key = RevocationKey(revocation)
+        try run(
+            key.kind, key.issuer, key.value, revocation.until ?? .max, revocation.revokedAt, revocation.reason)
     }
 
     fileprivate func key() throws(StoreError) -> RevocationKey {
@@ -214,8 +157,7 @@ extension SQLiteStatement {
     /// Reads a change. The last column says whether the revocation was lifted. Returns nil as `revocation()` does.
     fileprivate func change() throws(StoreError) -> RevocationChange? {
         guard let revocation = try revocation() else { return nil }
-        return try integer(at: 8) == 0
-            ? .revoked(revocation)
-            : .lifted(revocation.kind, value: revocation.value, issuer: revocation.issuer)
+        return try boolean(at: 8)
+            ? .lifted(revocation.kind, value: revocation.value, issuer: revocation.issuer) : .revoked(revocation)
     }
 }

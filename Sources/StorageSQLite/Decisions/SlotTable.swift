@@ -3,50 +3,40 @@ import Records
 
 /// The playback slots of groups.
 struct SlotTable: ~Copyable {
-    private var ofGroup: SQLiteStatement
-    private var findEvicted: SQLiteStatement
-    private var insert: SQLiteStatement
-    private var update: SQLiteStatement
-    private var delete: SQLiteStatement
-    private var insertEvicted: SQLiteStatement
-    private var deletePlayback: SQLiteStatement
+    private var ofGroup, findEvicted, insert, update, delete, insertEvicted, deletePlayback: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let ofGroup = try connection.prepare(
-            """
-            SELECT number, device, playback, content, is_counted, is_confirmed, held_until
-            FROM slot WHERE playback_group = ?1 ORDER BY number
-            """)
-        let findEvicted = try connection.prepare(
-            """
-            SELECT 1 FROM evicted_slot
-            WHERE playback_group = ?1 AND device = ?2 AND playback = ?3 AND held_until > ?4
-            """)
-        let insert = try connection.prepare(
-            """
-            INSERT INTO slot (playback_group, number, device, playback, content, is_counted, is_confirmed, held_until)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-            """)
-        let update = try connection.prepare(
-            """
-            UPDATE slot SET device = ?3, playback = ?4, content = ?5, is_counted = ?6, is_confirmed = ?7, held_until = ?8
-            WHERE playback_group = ?1 AND number = ?2
-            """)
-        let delete = try connection.prepare("DELETE FROM slot WHERE playback_group = ?1 AND number = ?2")
-        let insertEvicted = try connection.prepare(
-            """
-            INSERT INTO evicted_slot (playback_group, device, playback, held_until) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (playback_group, device, playback) DO UPDATE SET held_until = ?4
-            """)
-        let deletePlayback = try connection.prepare(
-            "DELETE FROM slot WHERE playback_group = ?1 AND device = ?2 AND playback = ?3")
-        self.ofGroup = ofGroup
-        self.findEvicted = findEvicted
-        self.insert = insert
-        self.update = update
-        self.delete = delete
-        self.insertEvicted = insertEvicted
-        self.deletePlayback = deletePlayback
+    static func prepare(on connection: inout SQLiteConnection) throws(StoreError) -> SlotTable {
+        try SlotTable(
+            ofGroup: connection.prepare(
+                """
+                SELECT number, device, playback, content, is_counted, is_confirmed, held_until
+                FROM slot WHERE playback_group = ?1 ORDER BY number
+                """),
+            findEvicted: connection.prepare(
+                """
+                SELECT 1 FROM evicted_slot
+                WHERE playback_group = ?1 AND device = ?2 AND playback = ?3 AND held_until > ?4
+                """),
+            insert: connection.prepare(
+                """
+                INSERT INTO slot (
+                    playback_group, number, device, playback, content, is_counted, is_confirmed, held_until)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                """),
+            update: connection.prepare(
+                """
+                UPDATE slot SET device = ?3, playback = ?4, content = ?5, is_counted = ?6, is_confirmed = ?7,
+                    held_until = ?8
+                WHERE playback_group = ?1 AND number = ?2
+                """),
+            delete: connection.prepare("DELETE FROM slot WHERE playback_group = ?1 AND number = ?2"),
+            insertEvicted: connection.prepare(
+                """
+                INSERT INTO evicted_slot (playback_group, device, playback, held_until) VALUES (?1, ?2, ?3, ?4)
+                ON CONFLICT (playback_group, device, playback) DO UPDATE SET held_until = ?4
+                """),
+            deletePlayback: connection.prepare(
+                "DELETE FROM slot WHERE playback_group = ?1 AND device = ?2 AND playback = ?3"))
     }
 
     /// Tries claims one after the other. Returns the changes that grant all of them, or the first denial. Stores
@@ -68,28 +58,15 @@ struct SlotTable: ~Copyable {
 
     /// Frees the slot that the claim's playback holds, if it holds one.
     mutating func release(_ claim: SlotClaim) throws(StoreError) {
-        defer { deletePlayback.reset() }
-        try deletePlayback.bind(claim.group, at: 1)
-        try deletePlayback.bind(claim.playback.device, at: 2)
-        try deletePlayback.bind(PlaybackName(claim.playback).bytes, at: 3)
-        _ = try deletePlayback.step()
+        try deletePlayback.run(claim.group, claim.playback.device, PlaybackName(claim.playback).bytes)
     }
 
     private mutating func storedSlots(of group: Pseudonym) throws(StoreError) -> [SlotGroup.Slot] {
-        defer { ofGroup.reset() }
-        try ofGroup.bind(group, at: 1)
-        var slots: [SlotGroup.Slot] = []
-        while try ofGroup.step() { slots.append(try SlotGroup.Slot(reading: ofGroup)) }
-        return slots
+        try ofGroup.rows(group) { row throws(StoreError) in try SlotGroup.Slot(reading: row) }
     }
 
     private mutating func wasEvicted(_ claim: SlotClaim, at now: Int64) throws(StoreError) -> Bool {
-        defer { findEvicted.reset() }
-        try findEvicted.bind(claim.group, at: 1)
-        try findEvicted.bind(claim.playback.device, at: 2)
-        try findEvicted.bind(PlaybackName(claim.playback).bytes, at: 3)
-        try findEvicted.bind(now, at: 4)
-        return try findEvicted.step()
+        try findEvicted.run(claim.group, claim.playback.device, PlaybackName(claim.playback).bytes, now) > 0
     }
 
     /// Stores the changes of a group, and deletes its ended slots.
@@ -121,19 +98,11 @@ struct SlotTable: ~Copyable {
     }
 
     private mutating func remove(_ number: Int64, of group: Pseudonym) throws(StoreError) {
-        defer { delete.reset() }
-        try delete.bind(group, at: 1)
-        try delete.bind(number, at: 2)
-        _ = try delete.step()
+        try delete.run(group, number)
     }
 
     private mutating func remember(_ slot: SlotGroup.Slot, of group: Pseudonym) throws(StoreError) {
-        defer { insertEvicted.reset() }
-        try insertEvicted.bind(group, at: 1)
-        try insertEvicted.bind(slot.device, at: 2)
-        try insertEvicted.bind(slot.playback.bytes, at: 3)
-        try insertEvicted.bind(slot.heldUntil, at: 4)
-        _ = try insertEvicted.step()
+        try insertEvicted.run(group, slot.device, slot.playback.bytes, slot.heldUntil)
     }
 }
 
@@ -158,41 +127,32 @@ extension SlotGroup.Slot {
         }
         self.init(
             number: try row.integer(at: 0), device: device, playback: PlaybackName(bytes: try row.bytes(at: 2)),
-            content: content, isCounted: try row.integer(at: 4) != 0, isConfirmed: try row.integer(at: 5) != 0,
+            content: content, isCounted: try row.boolean(at: 4), isConfirmed: try row.boolean(at: 5),
             heldUntil: try row.integer(at: 6))
     }
 }
 
 extension SQLiteStatement {
     fileprivate mutating func run(_ slot: SlotGroup.Slot, _ group: Pseudonym) throws(StoreError) {
-        defer { reset() }
-        try bind(group, at: 1)
-        try bind(slot.number, at: 2)
-        try bind(slot.device, at: 3)
-        try bind(slot.playback.bytes, at: 4)
-        try bind(slot.content, at: 5)
-        try bind(slot.isCounted ? 1 : 0, at: 6)
-        try bind(slot.isConfirmed ? 1 : 0, at: 7)
-        try bind(slot.heldUntil, at: 8)
-        _ = try step()
+        try run(
+            group, slot.number, slot.device, slot.playback.bytes, slot.content, slot.isCounted, slot.isConfirmed,
+            slot.heldUntil)
     }
 }
 
 /// Stores the owner and name of each slot group and the names of contents. Only lists use them.
 struct SlotNameTable: ~Copyable {
-    private var keepGroup: SQLiteStatement
-    private var keepContent: SQLiteStatement
+    private var keepGroup, keepContent: SQLiteStatement
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        let keepGroup = try connection.prepare(
-            """
-            INSERT INTO slot_group (playback_group, owner, name, held_until) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (playback_group) DO UPDATE SET held_until = max(held_until, ?4)
-            """)
-        let keepContent = try connection.prepare(
-            "INSERT INTO content_name (content, name) VALUES (?1, ?2) ON CONFLICT (content) DO NOTHING")
-        self.keepGroup = keepGroup
-        self.keepContent = keepContent
+    static func prepare(on connection: inout SQLiteConnection) throws(StoreError) -> SlotNameTable {
+        try SlotNameTable(
+            keepGroup: connection.prepare(
+                """
+                INSERT INTO slot_group (playback_group, owner, name, held_until) VALUES (?1, ?2, ?3, ?4)
+                ON CONFLICT (playback_group) DO UPDATE SET held_until = max(held_until, ?4)
+                """),
+            keepContent: connection.prepare(
+                "INSERT INTO content_name (content, name) VALUES (?1, ?2) ON CONFLICT (content) DO NOTHING"))
     }
 
     mutating func keep(_ claim: SlotClaim) throws(StoreError) {
@@ -201,13 +161,7 @@ struct SlotNameTable: ~Copyable {
             keepGroup.reset()
             keepContent.reset()
         }
-        try keepGroup.bind(claim.group, at: 1)
-        try keepGroup.bind(description.owner, at: 2)
-        try keepGroup.bind(description.groupName, at: 3)
-        try keepGroup.bind(claim.heldUntil, at: 4)
-        _ = try keepGroup.step()
-        try keepContent.bind(claim.playback.content, at: 1)
-        try keepContent.bind(description.content, at: 2)
-        _ = try keepContent.step()
+        try keepGroup.run(claim.group, description.owner, description.groupName, claim.heldUntil)
+        try keepContent.run(claim.playback.content, description.content)
     }
 }

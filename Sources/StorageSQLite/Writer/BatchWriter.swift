@@ -22,23 +22,15 @@ struct BatchWriter: ~Copyable {
     private let settledTime: @Sendable () -> SettledTime
 
     /// Uses a connection to a file whose schema is up to date.
-    init(
-        _ connection: consuming SQLiteConnection, _ chain: LedgerChain,
+    static func prepare(
+        on connection: consuming SQLiteConnection, _ chain: LedgerChain,
         settledTime: @escaping @Sendable () -> SettledTime
-    ) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
+    ) throws(StoreError) -> BatchWriter {
         try connection.configureWriter()
-        let tables = try DecisionTables(&connection)
-        let ledger = try LedgerWriter(chain, &connection)
-        let expired = try ExpiredRows(&connection)
-        let dataVersion = try connection.prepare("PRAGMA data_version")
-        self.tables = tables
-        self.ledger = ledger
-        self.expired = expired
-        self.dataVersion = dataVersion
-        self.settledTime = settledTime
-        self.connection = connection
+        return try BatchWriter(
+            tables: .prepare(on: &connection), ledger: .prepare(chain, on: &connection),
+            expired: .prepare(on: &connection), dataVersion: connection.prepare("PRAGMA data_version"),
+            connection: connection, settledTime: settledTime)
     }
 
     /// The end of the durable part of the ledger.
@@ -89,9 +81,7 @@ struct BatchWriter: ~Copyable {
 
     /// Reads the ledger's end again if another connection has written to the file.
     private mutating func noticeOthers() throws(StoreError) {
-        defer { dataVersion.reset() }
-        guard try dataVersion.step() else { throw .recordMalformed }
-        let version = try dataVersion.integer(at: 0)
+        let version = try dataVersion.readInteger()
         guard version != knownDataVersion else { return }
         try ledger.readLink()
         knownDataVersion = version

@@ -15,31 +15,14 @@ struct DecisionTables: ~Copyable {
     private var rentals: RentalTable
     private var slotNames: SlotNameTable
 
-    init(_ connection: inout SQLiteConnection) throws(StoreError) {
-        // All statements are prepared before the first field is set: the initializer of a noncopyable value must not
-        // throw when the value is half initialized.
-        let replay = try ReplayTable(&connection)
-        let sessions = try RenewalSessionTable(&connection)
-        let uses = try TokenUseTable(&connection)
-        let devices = try DeviceTable(&connection)
-        let slots = try SlotTable(&connection)
-        let challenges = try ChallengeTable(&connection)
-        let revocations = try RevocationTable(&connection)
-        let kept = try KeptDecisionTable(&connection)
-        let clock = try ClockTable(&connection)
-        let rentals = try RentalTable(&connection)
-        let slotNames = try SlotNameTable(&connection)
-        self.replay = replay
-        self.sessions = sessions
-        self.uses = uses
-        self.devices = devices
-        self.slots = slots
-        self.challenges = challenges
-        self.revocations = revocations
-        self.kept = kept
-        self.clock = clock
-        self.rentals = rentals
-        self.slotNames = slotNames
+    static func prepare(on connection: inout SQLiteConnection) throws(StoreError) -> DecisionTables {
+        try DecisionTables(
+            replay: .prepare(on: &connection), sessions: .prepare(on: &connection),
+            uses: .prepare(on: &connection), devices: .prepare(on: &connection),
+            slots: .prepare(on: &connection), challenges: .prepare(on: &connection),
+            revocations: .prepare(on: &connection), kept: .prepare(on: &connection),
+            clock: .prepare(on: &connection), rentals: .prepare(on: &connection),
+            slotNames: .prepare(on: &connection))
     }
 
     /// Runs one request. Records with long terms are judged by `endTime` if it is earlier than the request's time.

@@ -12,12 +12,10 @@ struct LedgerWriter: ~Copyable {
     private var bodies: [[UInt8]] = []
     private var sealed: LedgerLink?
 
-    init(_ chain: LedgerChain, _ connection: inout SQLiteConnection) throws(StoreError) {
-        let inserts = try LedgerInserts(&connection)
-        let selects = try LedgerSelects(&connection)
-        self.chain = chain
-        self.inserts = inserts
-        self.selects = selects
+    static func prepare(
+        _ chain: LedgerChain, on connection: inout SQLiteConnection
+    ) throws(StoreError) -> LedgerWriter {
+        try LedgerWriter(chain: chain, inserts: .prepare(on: &connection), selects: .prepare(on: &connection))
     }
 
     // MARK: Opening

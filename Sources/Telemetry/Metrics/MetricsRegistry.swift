@@ -43,20 +43,6 @@ package final class MetricsRegistry: Sendable {
         return gauge
     }
 
-    /// Registers a gauge for each combination of labels.
-    package func gauges<Labels>(_ name: String, help: String, by: Labels.Type) -> MetricFamily<Labels, Gauge> {
-        registerFamily(name, .gauge, help, makeMetric: Gauge.init) { .gauge($0) }
-    }
-
-    /// Registers a gauge for each value of one label, whose values come from the configuration. Returns the gauges in
-    /// the same order.
-    package func gauges(_ name: String, help: String, label: String, values: [String]) -> [Gauge] {
-        let gauges = values.map { _ in Gauge() }
-        let series = zip(values, gauges).map { MetricSeries(labels: [(label, $0)], source: .gauge($1)) }
-        register(name, .gauge, help: help, series)
-        return gauges
-    }
-
     /// Registers a constant 1 whose labels carry the information, such as the version.
     package func information(_ name: String, help: String, labels: [(name: String, value: String)]) {
         register(name, .gauge, help: help, [MetricSeries(labels: labels, source: .sample { 1 })])

@@ -84,29 +84,16 @@ private final class PurgedRowCount: Sendable {
 
 /// The work of the ledger keeper's thread.
 private struct LedgerUpkeep: ~Copyable {
-    private let path: String
-    private let chain: LedgerChain
-    private let settings: Configuration.Ledger
-    private let logger: Logger
-    private let clock: TrustedClock
-    private let purgeableThrough: @Sendable () -> Int64
-    private var maintenance: LedgerMaintenance?
+    let path: String
+    let chain: LedgerChain
+    let settings: Configuration.Ledger
+    let logger: Logger
+    let clock: TrustedClock
+    let purgeableThrough: @Sendable () -> Int64
+    var maintenance: LedgerMaintenance?
     /// On the monotonic clock, because a step of the wall clock would delay the next checkpoint.
-    private var nextCheckpoint = MonotonicTime(nanoseconds: .min)
-    private var isEnding = false
-
-    init(
-        path: String, chain: LedgerChain, settings: Configuration.Ledger, logger: Logger,
-        clock: TrustedClock, purgeableThrough: @escaping @Sendable () -> Int64
-    ) {
-        self.path = path
-        self.chain = chain
-        self.settings = settings
-        self.logger = logger
-        self.clock = clock
-        self.purgeableThrough = purgeableThrough
-        maintenance = nil
-    }
+    var nextCheckpoint = MonotonicTime(nanoseconds: .min)
+    var isEnding = false
 
     /// Does all the work that is due. After each piece `rest` waits, and returns whether to stop.
     mutating func pass(counting count: (Int) -> Void, resting rest: (Duration) -> Bool) {

@@ -114,7 +114,7 @@ final class CrashedNode: Sendable {
             let held = try query(
                 "SELECT count(*) FROM slot WHERE slot_group = $1 AND age IS NOT NULL AND NOT is_evicted",
                 [.bytes(pseudonym.bytes)]
-            ).integer(0, 0)
+            )[0].integer(at: 0)
             #expect(held == Int64(min(ofGroup, Int(NodeCrashLoad.slotLimit))), comment)
         }
         print(
@@ -152,7 +152,7 @@ final class CrashedNode: Sendable {
         let shipped = try query("SELECT sequence, body FROM ledger_entry WHERE node = 'node-1' ORDER BY sequence")
         #expect(shipped.rowCount == own.count, comment)
         for (index, row) in own.enumerated().prefix(shipped.rowCount) {
-            let isSame = try shipped.integer(index, 0) == row.sequence && shipped.bytes(index, 1) == row.body
+            let isSame = try shipped[index].integer(at: 0) == row.sequence && shipped[index].bytes(at: 1) == row.body
             if !isSame { Issue.record("PostgreSQL has another row under \(row.sequence)") }
         }
     }
@@ -165,12 +165,12 @@ final class CrashedNode: Sendable {
         var numbers: Set<UInt64> = []
         for row in 0..<found.rowCount {
             // The last eight bytes of a sample's pseudonym are the number.
-            numbers.insert(try found.bytes(row, 0).suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
+            numbers.insert(try found[row].bytes(at: 0).suffix(8).reduce(0) { $0 << 8 | UInt64($1) })
         }
         return numbers
     }
 
-    private func integer(_ sql: String) throws -> Int64 { try query(sql).integer(0, 0) }
+    private func integer(_ sql: String) throws -> Int64 { try query(sql)[0].integer(at: 0) }
 
     private func query(_ sql: String, _ values: [PostgreSQLValue] = []) throws -> PostgreSQLResult {
         let connection = try PostgreSQLConnection.connect(place.settings())

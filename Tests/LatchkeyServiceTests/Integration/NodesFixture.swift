@@ -129,7 +129,7 @@ final class NodesFixture {
         let deadline = Self.deadline
         var settled: Int64 = 0
         while settled == 0, SystemMonotonicClock().monotonicTime < deadline {
-            settled = try connection.query("SELECT at FROM settled_time", until: deadline).integer(0, 0)
+            settled = try connection.query("SELECT at FROM settled_time", until: deadline)[0].integer(at: 0)
         }
         return settled
     }
@@ -138,14 +138,14 @@ final class NodesFixture {
     func shippedRows() throws -> Int64 {
         try PostgreSQLConnection.connect(settings).query(
             "SELECT count(*) FROM \(schema).ledger_entry WHERE get_byte(body, 1) IN (1, 2)", until: Self.deadline
-        ).integer(0, 0)
+        )[0].integer(at: 0)
     }
 
     /// The number of requests that the nodes know to be in a ledger.
     func recordedRequests() throws -> Int64 {
         try PostgreSQLConnection.connect(settings).query(
             "SELECT count(*) FROM \(schema).replay WHERE is_recorded", until: Self.deadline
-        ).integer(0, 0)
+        )[0].integer(at: 0)
     }
 
     /// A connection with a transaction that prevents all others from reading or changing revocations until it ends.
@@ -159,7 +159,7 @@ final class NodesFixture {
     func revocations() throws -> Int64 {
         try PostgreSQLConnection.connect(settings).query(
             "SELECT count(*) FROM \(schema).revoked", until: Self.deadline
-        ).integer(0, 0)
+        )[0].integer(at: 0)
     }
 
     /// The licences in a node's own ledger. Fails if the ledger does not verify.

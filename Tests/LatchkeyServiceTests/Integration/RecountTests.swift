@@ -50,7 +50,7 @@ import Testing
 
     private func integer(_ sql: String) throws -> Int64 {
         let deadline = SystemMonotonicClock().monotonicTime + .seconds(60)
-        return try PostgreSQLConnection.connect(settings).query(sql, until: deadline).integer(0, 0)
+        return try PostgreSQLConnection.connect(settings).query(sql, until: deadline)[0].integer(at: 0)
     }
 
     private var uses: Int64 {

@@ -56,7 +56,7 @@ import Testing
         // A path of both listeners has OPTIONS on the public one alone.
         let described = document.operations(of: "admin").mapValues { $0.subtracting(["OPTIONS"]) }
         let served = Dictionary(
-            uniqueKeysWithValues: AdminAddress.all.map { ($0.path, Self.methods($0.address.methods)) })
+            uniqueKeysWithValues: AdminAddress.all.map { ($0.path, Self.methods($0.address.entry.methods)) })
         #expect(described == served)
         for (path, address) in AdminAddress.all { #expect(AdminAddress(path: Self.sample(of: path)) == address) }
     }

@@ -70,7 +70,7 @@ struct CrashedDatabase {
 }
 
 extension SQLiteConnection {
-    mutating func readText(_ sql: StaticString) throws(StoreError) -> String {
+    mutating func readText(_ sql: SQL) throws(StoreError) -> String {
         var statement = try prepare(sql)
         guard try statement.step() else { throw .recordMalformed }
         return try statement.text(at: 0)
@@ -97,19 +97,11 @@ extension SQLiteConnection {
     /// Returns the holders in the order of their slots' age.
     fileprivate mutating func slotHolders(of group: Pseudonym) throws(StoreError) -> [Pseudonym] {
         var statement = try prepare("SELECT device FROM slot WHERE playback_group = ?1 AND is_counted ORDER BY number")
-        try statement.bind(group, at: 1)
-        var holders: [Pseudonym] = []
-        while try statement.step() {
-            guard let holder = Pseudonym(try statement.bytes(at: 0)) else { throw .recordMalformed }
-            holders.append(holder)
-        }
-        return holders
+        return try statement.rows(group) { row throws(StoreError) in try row.pseudonym(at: 0) }
     }
 
     fileprivate mutating func evictedCount(of group: Pseudonym) throws(StoreError) -> Int {
         var statement = try prepare("SELECT count(*) FROM evicted_slot WHERE playback_group = ?1")
-        try statement.bind(group, at: 1)
-        guard try statement.step() else { throw .recordMalformed }
-        return Int(try statement.integer(at: 0))
+        return Int(try statement.readInteger(group))
     }
 }

@@ -1,4 +1,6 @@
+package import DeviceSimulation
 package import FairPlay
+package import KeyCrypto
 
 /// The named faults of malformed SPCs. Each breaks one rule of the containers or blocks (protocol, sections 1 and 2).
 package enum SPCFault: Sendable, Hashable {
@@ -30,6 +32,17 @@ package enum SPCFault: Sendable, Hashable {
         case .container(let fault): fault.answer
         case .payload: .rejected
         }
+    }
+}
+
+extension SimulatedDevice {
+    /// Makes an SPC with a fault, either in its container or in its payload before encryption.
+    package func makeRequest(_ options: DeviceOptions, with fault: SPCFault) throws(CryptoError) -> DeviceRequest {
+        var draft = try makeDraft(options)
+        if case .payload(let fault) = fault { try fault.apply(to: &draft, using: CryptoContext()) }
+        var request = try seal(draft)
+        if case .container(let fault) = fault { fault.apply(to: &request.message, version: draft.version) }
+        return request
     }
 }
 

@@ -1,4 +1,5 @@
 import ByteCoding
+import DeviceSimulation
 import FairPlay
 import KeyCrypto
 
