@@ -49,6 +49,11 @@ package struct QueryPairs: Hashable, Sendable {
         pairs.lazy.filter { isNamed($0, name) }.map { $0.value.map { Array(bytes[$0]) } ?? [] }
     }
 
+    /// The names and values of all parameters, in their order. A parameter without "=" has an empty value.
+    package var all: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] {
+        pairs.map { (bytes[$0.name], $0.value.map { bytes[$0] } ?? []) }
+    }
+
     private func isNamed(_ pair: Pair, _ name: String) -> Bool {
         pair.name.count == name.utf8.count && bytes[pair.name].elementsEqual(name.utf8)
     }

@@ -132,7 +132,7 @@ import Testing
         let found = try finder.token(in: Self.carriers(fields, query: query, body: nil))
         let isReadable = found.map { $0.tokens.allSatisfy { (try? Token(parsing: $0)) != nil } } ?? false
         #expect(!isReadable, "the token would be taken")
-        return finder.stray(in: fields, query: query, isFound: found != nil)
+        return finder.stray(in: fields, query: QueryPairs(query), isFound: found != nil)
     }
 
     @Test(arguments: [

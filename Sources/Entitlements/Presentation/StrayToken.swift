@@ -1,3 +1,5 @@
+package import ByteCoding
+
 /// Something like a token in a place, or in a form, in which the server reads none.
 package struct StrayToken: Equatable, Sendable {
     /// The raw values are words for messages.
@@ -24,7 +26,7 @@ extension TokenFinder {
     /// Without a token, that is any place. If the request has a token that cannot be read (`isFound`), it is a place
     /// that is read, with more than a token in it, such as quotes.
     package func stray(
-        in fields: some Sequence<(String, String)>, query: String?, isFound: Bool
+        in fields: some Sequence<(String, String)>, query: QueryPairs, isFound: Bool
     ) -> StrayToken? {
         let names = Set(fieldNames.map { $0.lowercased() })
         for (name, value) in fields where name.utf8.count <= StrayToken.nameSizeMaximum {
@@ -40,9 +42,9 @@ extension TokenFinder {
         return strayParameter(of: query, isFound: isFound)
     }
 
-    private func strayParameter(of query: String?, isFound: Bool) -> StrayToken? {
+    private func strayParameter(of query: QueryPairs, isFound: Bool) -> StrayToken? {
         let names = queryNames
-        for pair in QueryPairs(query).pairs where pair.name.count <= StrayToken.nameSizeMaximum {
+        for pair in query.all where pair.name.count <= StrayToken.nameSizeMaximum {
             guard !pair.value.isEmpty, let name = String(validating: pair.name, as: UTF8.self) else { continue }
             let form = TokenForm(String(decoding: pair.value, as: UTF8.self))
             let isRead = names.contains(name)

@@ -30,9 +30,7 @@ extension PostgreSQLStore: ContentKeyStore {
             do { result = try outcome.get() } catch { throw error.storeError }
             if result.rowCount == 0 { continue }
             if case .track(let track) = candidate {
-                let rows = try (0..<result.rowCount).map { (row) throws(StoreError) in
-                    try StoredContentKey(result, row: row)
-                }
+                let rows = try result.rows(read: StoredContentKey.init(reading:))
                 if let row = try track.only(of: rows, \.attributes) { return row }
                 continue
             }
