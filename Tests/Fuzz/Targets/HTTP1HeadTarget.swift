@@ -61,8 +61,9 @@ struct HTTP1HeadTarget: FuzzTarget {
         var isTooLarge: Bool {
             switch problem {
             case .headTooLarge, .targetTooLong, .bodyTooLarge: true
-            case .malformed, .headTimeout, .bodyTimeout, .expectationFailed, .methodNotImplemented,
-                .transferCodingNotImplemented, .versionNotSupported, .overloaded, nil:
+            case .malformed, .tooManyParameters, .contentCodingNotSupported, .headTimeout, .bodyTimeout,
+                .expectationFailed, .methodNotImplemented, .transferCodingNotImplemented, .versionNotSupported,
+                .overloaded, nil:
                 false
             }
         }
