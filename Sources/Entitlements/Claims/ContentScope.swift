@@ -2,9 +2,6 @@
 ///
 /// The contents are given as content IDs and as prefixes of content IDs. Texts are compared byte for byte.
 package struct ContentScope: Equatable, Sendable {
-    /// The most IDs and prefixes, counted together.
-    package static let countMaximum = 10_000
-
     private let ids: Set<[UInt8]>
     private let prefixes: [[UInt8]]
 
