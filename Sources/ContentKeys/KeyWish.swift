@@ -11,7 +11,7 @@ package struct KeyWish: Sendable {
         case track
     }
 
-    /// The parts of the record that were given. A stored key must have the same bytes.
+    /// The parts of the record that were given. A stored key must have the same bytes, and no weaker floor.
     package struct Given: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
 
@@ -19,6 +19,7 @@ package struct KeyWish: Sendable {
 
         package static let key = Given(rawValue: 1)
         package static let iv = Given(rawValue: 2)
+        package static let floor = Given(rawValue: 4)
     }
 
     package let record: ContentKeyRecord
@@ -31,21 +32,23 @@ package struct KeyWish: Sendable {
         self.given = given
     }
 
-    /// Returns why a stored key is not the wanted one; nil if it is. The time of creation and the floor are not
-    /// compared, because operators may have set another floor.
+    /// Returns why a stored key is not the wanted one; nil if it is. The time of creation is not compared, nor are
+    /// parts that were not given.
     package func conflict(with stored: ContentKeyRecord) -> KeyConflict? {
         let wanted = record.attributes
         return Self.conflict(
             contentID: wanted.contentID, trackLabel: wanted.trackLabel, periodIndex: wanted.periodIndex,
             scheme: wanted.scheme, iv: given.contains(.iv) ? record.iv : nil,
-            key: given.contains(.key) ? record.key : nil, with: stored)
+            key: given.contains(.key) ? record.key : nil, leastHDCP: given.contains(.floor) ? wanted.leastHDCP : nil,
+            leastSecurityLevel: given.contains(.floor) ? wanted.leastSecurityLevel : nil, with: stored)
     }
 
-    /// Returns why a stored key does not have these attributes, this IV and these bytes; nil if it does. An IV or key
-    /// that is nil is not compared.
+    /// Returns why a stored key does not have these attributes, this IV and these bytes, or has a weaker floor; nil if
+    /// it is the wanted one. An IV, key, or part of the floor that is nil is not compared.
     package static func conflict(
         contentID: ContentID, trackLabel: TrackLabel?, periodIndex: UInt32?, scheme: EncryptionScheme,
-        iv: Bytes16?, key: ContentKey?, with stored: ContentKeyRecord
+        iv: Bytes16?, key: ContentKey?, leastHDCP: ContentKeyAttributes.HDCP?,
+        leastSecurityLevel: ContentKeyAttributes.SecurityLevel?, with stored: ContentKeyRecord
     ) -> KeyConflict? {
         if contentID != stored.attributes.contentID { return .otherContent }
         if stored.attributes.state != .live { return .withdrawn }
@@ -54,6 +57,8 @@ package struct KeyWish: Sendable {
         if scheme != stored.attributes.scheme { return .otherScheme }
         if let iv, iv != stored.iv { return .otherIV }
         if let key, key != stored.key { return .otherKey }
+        if leastHDCP ?? .notRequired > stored.attributes.leastHDCP ?? .notRequired { return .weakerFloor }
+        if leastSecurityLevel ?? .audio > stored.attributes.leastSecurityLevel ?? .audio { return .weakerFloor }
         return nil
     }
 }
@@ -79,6 +84,8 @@ package enum KeyConflict: Error, Hashable, Sendable, CaseIterable {
     case otherScheme
     case otherIV
     case otherKey
+    /// The wish demands more HDCP or a higher security level than the stored key does.
+    case weakerFloor
     case withdrawn
     /// Several live keys have the content, track label and period.
     case severalKeys
@@ -101,7 +108,8 @@ extension KeyProvisionError {
             .conflict(let keyID, .otherPeriod):
             keyID
         case .store(let error): error.takenKeyID
-        case .conflict(_, .otherScheme), .conflict(_, .otherIV), .conflict(_, .otherKey), .conflict(_, .severalKeys):
+        case .conflict(_, .otherScheme), .conflict(_, .otherIV), .conflict(_, .otherKey), .conflict(_, .weakerFloor),
+            .conflict(_, .severalKeys):
             nil
         }
     }

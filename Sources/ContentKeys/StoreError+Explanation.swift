@@ -78,6 +78,7 @@ extension KeyConflict {
         case .otherScheme: "is stored for another encryption scheme"
         case .otherIV: "is stored with another initialization vector"
         case .otherKey: "is stored with other bytes"
+        case .weakerFloor: "is stored with a weaker demand for HDCP or security level"
         case .withdrawn: "was withdrawn"
         case .severalKeys: "is wanted for a track and period that have several live keys"
         }

@@ -514,6 +514,26 @@ def test_the_demands_of_a_document_become_the_floor_of_its_key(lab: Lab) -> None
     assert [(row["hdcp"], row["securityLevel"]) for row in listed] == [("type1", "main")]
 
 
+def test_a_document_that_demands_more_than_its_key_does_is_refused(lab: Lab) -> None:
+    request = Request(content="undemanding", tracks=("VIDEO",), version="2.4")
+
+    def demand(root: etree._Element, level: str) -> None:
+        etree.SubElement(first(root, "ContentKey"), cpix_name("HDCPData"), HLSHDCPLevel=level)
+
+    def ask(level: str) -> Answer:
+        return lab.post(change(request, lambda root: demand(root, level)), "2.1")
+
+    document(ask("TYPE-0"))
+    kid = request.kids[0]
+    for _ in range(2):  # The second time from the memory of recent keys.
+        refused(ask("TYPE-1"), 422, f"KID {kid} is stored with a weaker demand for HDCP or security level")
+        # A document without the demand, or with less, gets the key, and the key keeps its floor.
+        document(ask("NONE"))
+        document(lab.post(request.document(), "2.1"))
+    listed = json.loads(run_latchkey(lab.daemon.setup, "keys", "list", "--content", "undemanding", "--json"))["keys"]
+    assert [row["hdcp"] for row in listed] == ["type0"]
+
+
 def test_unknown_parts_and_all_rules_come_back(lab: Lab) -> None:
     request = Request(period=9)
     root = request.root()

@@ -155,6 +155,8 @@ package enum KeyProviderConformance {
         }
         let otherIV = try ContentKeyRecord(
             attributes: stored.attributes, key: stored.key, iv: Bytes16(high: 1, low: 2))
+        let demandingHDCP = try SampleKeys.record(1, track: Track(.hd), period: 4, leastHDCP: .type0)
+        let demandingLevel = try SampleKeys.record(3, track: Track(.hd), period: 4, leastSecurityLevel: .baseline)
         let cases: [(KeyConflict, KeyWish)] = try [
             (.otherContent, wish(SampleKeys.record(1, content: "other", track: Track(.hd), period: 4))),
             (.otherTrack, wish(SampleKeys.record(1, track: Track(.sd), period: 4))),
@@ -165,6 +167,8 @@ package enum KeyProviderConformance {
             (.otherScheme, wish(SampleKeys.record(3, track: Track(.hd), period: 4, scheme: .cens), by: .track)),
             (.otherIV, wish(otherIV, given: .iv)), (.otherIV, wish(otherIV, by: .track, given: [.key, .iv])),
             (.otherKey, wish(SampleKeys.record(1, track: Track(.hd), period: 4, key: 9), given: .key)),
+            (.weakerFloor, wish(demandingHDCP, given: .floor)),
+            (.weakerFloor, wish(demandingLevel, by: .track, given: .floor)),
             (.withdrawn, wish(SampleKeys.record(2, track: Track(.sd), period: 4))),
             (.withdrawn, wish(SampleKeys.record(2, track: Track(.sd), period: 4), by: .track)),
             (.severalKeys, wish(SampleKeys.record(3, content: "twice"), by: .track)),

@@ -439,6 +439,7 @@ extension KeyWish {
         var given: KeyWish.Given = []
         if key.key != nil { given.insert(.key) }
         if key.iv != nil { given.insert(.iv) }
+        if key.leastHDCP != nil || key.leastSecurityLevel != nil { given.insert(.floor) }
         self.init(record: record, identity: key.keyID == nil ? .track : .keyID, given: given)
     }
 

@@ -82,7 +82,8 @@ final class RecentlyProvidedKeys: Sendable {
             guard let entry = entry(name, for: life, at: now), let record = entry.page.keys.first,
                 KeyWish.conflict(
                     contentID: order.contentID, trackLabel: key.track.label, periodIndex: key.periodIndex,
-                    scheme: key.scheme, iv: key.iv, key: key.key, with: record) == nil
+                    scheme: key.scheme, iv: key.iv, key: key.key, leastHDCP: key.leastHDCP,
+                    leastSecurityLevel: key.leastSecurityLevel, with: record) == nil
             else { return nil }
             found.records.append(record)
             found.end = min(found.end, entry.foundAt + life)
