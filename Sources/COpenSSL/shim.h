@@ -15,6 +15,8 @@
 #include <openssl/kdf.h>
 #include <openssl/params.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/sha.h>
@@ -153,6 +155,15 @@ static inline void latchkey_bio_retry_write(BIO *bio) {
 // Prints a name in the format of RFC 4514, which replaced RFC 2253.
 static inline int latchkey_print_name(BIO *bio, const X509_NAME *name) {
     return X509_NAME_print_ex(bio, name, 0, XN_FLAG_RFC2253);
+}
+
+// The typed stacks are macros. Takes the first certificate out of the stack, which may be NULL.
+static inline X509 *latchkey_take_certificate(STACK_OF(X509) *certificates) {
+    return certificates == NULL ? NULL : sk_X509_shift(certificates);
+}
+
+static inline void latchkey_free_certificates(STACK_OF(X509) *certificates) {
+    sk_X509_free(certificates);
 }
 
 // TLS: wrappers for functions that ssl.h offers only as macros over SSL_CTX_ctrl, SSL_ctrl and typed stacks.

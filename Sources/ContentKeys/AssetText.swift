@@ -7,6 +7,7 @@ import ByteCoding
 ///     22 or 24 characters of Base64            the key, if they are 16 bytes
 ///     any text, percent-decoded once           the content
 ///     host/path/NAME, host/;NAME, NAME/        the key or the content of the last part
+///     NAME?…                                   the same, if the query names nothing else
 ///     …KEY/TEXT, KEY:TEXT, KEY,TEXT, KEY#TEXT  the key; the last one in the path
 ///     …?cid=NAME, or only cid=NAME             the key or the content; also assetId, contentId
 ///     …?cid=NAME&track=LABEL                   the key of the track; also variantId, label, trackType; also period
@@ -242,14 +243,14 @@ struct AssetText {
         guard let steps = sides.first?.split(whereSeparator: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: ";") }),
             let last = steps.last, let value = PercentEncoding.decode(Array(last))
         else { return part }
-        // A single name counts as a link only if a slash follows, because some players write a host in this form. A
-        // key id cannot be the host of a server.
+        // A single name counts only if a slash follows, or if a query follows that names nothing, because some players
+        // write a host in this form. A key id cannot be the host of a server.
         let isLink = steps.count > 1 || (sides.count == 1 && identifier.last == UInt8(ascii: "/"))
         let isKeyID = Self.explicitKeyID(value) != nil
         let keyID = isKeyID || !query.keyIDs.isEmpty ? nil : steps.reversed().lazy.compactMap(Self.keyID(inStep:)).first
         if let keyID {
             part.keyIDs.append(Part.KeyName(keyID: keyID, candidates: [.keyID(keyID)]))
-        } else if isLink || (sides.count > 1 && (isKeyID || query.hasTrack)) {
+        } else if isLink || (sides.count > 1 && (isKeyID || (query.keyIDs.isEmpty && query.others.isEmpty))) {
             part.add(value)
         }
         // A content of the query is meant before a step of the path.

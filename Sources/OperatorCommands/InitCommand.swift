@@ -1,6 +1,7 @@
 import ByteCoding
 package import CommandLineKit
 import CommandSupport
+import Foundation
 import KeyCrypto
 import POSIXSockets
 import ServiceConfiguration
@@ -13,6 +14,12 @@ extension Command {
         help:
             "with --production: the group that may read secrets, by name or number; default: latchkey, if there is such a group"
     )
+    private static let from = CommandOption(
+        "--from", .value("FOLDER"),
+        help: "with --production: put the delivered files of this folder into their places, whatever their names")
+    private static let passphraseFile = CommandOption(
+        "--passphrase-file", .value("FILE"),
+        help: "the passphrase of encrypted files in that folder; without it, it is asked for")
     private static let dryRun = CommandOption(
         "--dry-run", .flag, help: "with --production: print what would be made, and make nothing")
 
@@ -30,26 +37,60 @@ extension Command {
             With --production it makes the secrets of an installation, a configuration that explains each choice, and CHECKLIST.txt:
             what Apple and others deliver, and where each file goes. Secrets belong to you and to a group, with mode 0640, so that
             the daemon can read them and cannot change them.
+
+            --from FOLDER takes what was delivered: FairPlay certificates alone or in one file, their private keys, the
+            application secret, a TLS certificate with its chain and key, the token issuer's public key, PKCS#12 files, and a folder
+            with certificates.json and a library of the SDK. What belongs together is found by the keys. Encrypted keys are written
+            without their passphrase, as the daemon needs them. The files of the folder stay as they are.
             """,
         examples: [
             "latchkey init ./development", "latchkeyd --config ./development/latchkey.json5",
-            "latchkey init --production /etc/latchkey",
+            "latchkey init --production /etc/latchkey", "latchkey init --production --from ./delivered /etc/latchkey",
         ],
         operands: [CommandOperand("DIR", help: "the folder, which must be empty; it is made if it does not exist")],
-        options: [production, group, dryRun],
+        options: [production, group, from, passphraseFile, dryRun],
         run: { arguments, context throws(CommandError) in
             let directory = try arguments.operand(0)
             guard !directory.isEmpty else { throw .usage("DIR is empty") }
             if arguments.isSet(production) {
                 let readers = try ProductionSetup.readers(arguments.value(group))
-                try ProductionSetup.initialize(directory, readers, isDry: arguments.isSet(dryRun), context)
+                let delivered = try arguments.value(from).map { (folder) throws(CommandError) in
+                    try DeliveredFiles(from: folder, passphrase: passphrases(arguments.value(passphraseFile), context))
+                }
+                try ProductionSetup.initialize(
+                    directory, readers, with: delivered, isDry: arguments.isSet(dryRun), context)
             } else {
-                for option in [group, dryRun] where arguments.isSet(option) {
+                for option in [group, from, passphraseFile, dryRun] where arguments.isSet(option) {
                     throw .usage("\(option.name) needs --production")
                 }
                 try DevelopmentSetup.initialize(directory, context)
             }
         })
+
+    /// Returns where the passphrase of a file comes from: a file, or the terminal.
+    private static func passphrases(
+        _ path: String?, _ context: CommandContext
+    ) -> (_ file: String, _ isWrong: Bool) throws(CommandError) -> SharedSecret {
+        { (file, isWrong) throws(CommandError) in
+            guard let path else { return try ask("Passphrase of \(file)\(isWrong ? " (that was wrong)" : ""): ", file) }
+            guard !isWrong else { throw .failed("\(file): the passphrase of \(path) does not open it") }
+            var bytes = try CommandFile.read(path, sizeMaximum: 1024).revealed()
+            defer { bytes.wipe() }
+            while let last = bytes.last, last == 0x0A || last == 0x0D { bytes.removeLast() }
+            return SharedSecret(SecretBytes(copying: bytes))
+        }
+    }
+
+    private static func ask(_ question: String, _ file: String) throws(CommandError) -> SharedSecret {
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw .failed("\(file) is encrypted; name a file with its passphrase: --passphrase-file FILE")
+        }
+        // Safe: the text belongs to the C library until the next call, and is wiped here.
+        guard let answer = unsafe getpass(question) else { throw .failed("no passphrase for \(file)") }
+        let count = unsafe strlen(answer)
+        defer { unsafe explicit_bzero(answer, count) }
+        return SharedSecret(unsafe SecretBytes(copying: RawSpan(_unsafeStart: answer, byteCount: count)))
+    }
 }
 
 extension ProductionSetup {
@@ -64,13 +105,14 @@ extension ProductionSetup {
     }
 
     fileprivate static func initialize(
-        _ directory: String, _ readers: SetupReaders, isDry: Bool, _ context: CommandContext
+        _ directory: String, _ readers: SetupReaders, with delivered: DeliveredFiles?, isDry: Bool,
+        _ context: CommandContext
     ) throws(CommandError) {
-        if isDry { return try context.print(listing(directory, readers)) }
+        if isDry { return try context.print(listing(directory, readers, with: delivered)) }
         try SetupFolder.withFolder(directory, for: readers, tolerating: toleratedNames) {
             folder throws(CommandError) in
             if !folder.isWritten {
-                let files = try wrap(CommandError.noRandomBytes, try make(in: directory))
+                let files = try wrap(CommandError.noRandomBytes, try make(in: directory, with: delivered))
                 try folder.write(files, folders: folders)
             }
             try folder.place()
@@ -79,19 +121,27 @@ extension ProductionSetup {
         try context.print(
             """
             Made a production set-up in \(directory); its secrets are \(owners).
-
-            \(checklist(directory).dropLast())
+            \(delivered.map { "\n" + report(of: $0) } ?? "")
+            \(checklist(directory, with: delivered).dropLast())
             """)
     }
 
+    private static func report(of delivered: DeliveredFiles) -> String {
+        let lines = delivered.report.map { "  \($0)\n" }
+        return "Delivered files:\n" + (lines.isEmpty ? "  none\n" : lines.joined())
+    }
+
     /// What would be made, without any secret.
-    private static func listing(_ directory: String, _ readers: SetupReaders) throws(CommandError) -> String {
-        let files = try wrap(CommandError.noRandomBytes, try make(in: directory))
+    private static func listing(
+        _ directory: String, _ readers: SetupReaders, with delivered: DeliveredFiles?
+    ) throws(CommandError) -> String {
+        let files = try wrap(CommandError.noRandomBytes, try make(in: directory, with: delivered))
         let rows = files.map { file in
             let mode = String(file.isSecret ? readers.secretMode : readers.fileMode, radix: 8)
             return "  0\(mode)  \(FilePath.resolve(file.path, relativeTo: directory))"
         }
-        return "Would make:\n" + rows.joined(separator: "\n") + "\n\nlatchkey.json5:\n\n\(configuration.dropLast())"
+        return "Would make:\n" + rows.joined(separator: "\n") + (delivered.map { "\n\n" + report(of: $0) } ?? "\n")
+            + "\nlatchkey.json5:\n\n\(configuration(with: delivered).dropLast())"
     }
 }
 

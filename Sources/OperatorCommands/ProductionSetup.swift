@@ -1,3 +1,4 @@
+import ByteCoding
 import CommandLineKit
 import ContentKeys
 import Entitlements
@@ -14,7 +15,7 @@ enum ProductionSetup {
     static let toleratedNames: Set<String> = ["latchkey.json5.example"]
 
     /// All files; `directory` is their folder. Throws when OpenSSL has no randomness.
-    static func make(in directory: String) throws(CryptoError) -> [SetupFile] {
+    static func make(in directory: String, with delivered: DeliveredFiles?) throws(CryptoError) -> [SetupFile] {
         [
             try .randomDigits("secrets/key-encryption-key", count: AES256GCMKey.keySize),
             try .randomDigits("secrets/master-secret", count: KeyDerivation.secretSize),
@@ -22,8 +23,9 @@ enum ProductionSetup {
             try .randomDigits("secrets/pseudonym-key", count: Configuration.Ledger.keySize),
             try .randomDigits("secrets/session-key", count: SessionTokens.secretSize),
             try .randomText("secrets/admin-token"),
-            text(checklistName, checklist(directory)), text(DevelopmentSetup.configurationName, configuration),
-        ]
+            text(checklistName, checklist(directory, with: delivered)),
+            text(DevelopmentSetup.configurationName, configuration(with: delivered)),
+        ] + (delivered?.files ?? [])
     }
 
     private static func text(_ path: String, _ text: String) -> SetupFile {
@@ -31,7 +33,8 @@ enum ProductionSetup {
     }
 
     /// What is done before the first start, in the order of the work.
-    static func checklist(_ directory: String) -> String {
+    static func checklist(_ directory: String, with delivered: DeliveredFiles?) -> String {
+        func mark(_ path: String) -> String { delivered?.has(path) ?? false ? "[x] \(path)" : "[ ] \(path)" }
         let file = Shell.quote(FilePath.resolve(DevelopmentSetup.configurationName, relativeTo: directory))
         let folder = Shell.quote(directory)
         return """
@@ -41,20 +44,19 @@ enum ProductionSetup {
                 chown root:latchkey FILE && chmod 0640 FILE
 
             From Apple (developer.apple.com, FairPlay Streaming deployment package), for each deployment:
-              [ ] fairplay/certificate-2048.der        the certificate for SPC version 2, as Apple issued it
-              [ ] fairplay/certificate-1024.der        the same for version 1; or both in one file: see "certificateBundle"
-              [ ] fairplay/application-secret.hex      secret: the application secret key (ASk), 32 hexadecimal digits. Apple
+              \(certificates(delivered))
+              \(mark("fairplay/application-secret.hex"))      secret: the application secret key (ASk), 32 hexadecimal digits. Apple
                                                        shows it once. Newer deployments have none: see "sdk"
             Your own, made before you asked Apple for the certificates:
-              [ ] fairplay/private-key-2048.pem        secret: the key of the signing request for 2048 bits
-              [ ] fairplay/private-key-1024.pem        secret: the key of the signing request for 1024 bits
+              \(mark("fairplay/private-key-2048.pem"))        secret: the key of the signing request for 2048 bits
+              \(mark("fairplay/private-key-1024.pem"))        secret: the key of the signing request for 1024 bits
 
             For clients on the Internet:
-              [ ] tls/certificate.pem                  the server's certificate with its chain
-              [ ] tls/private-key.pem                  secret
+              \(mark("tls/certificate.pem"))                  the server's certificate with its chain
+              \(mark("tls/private-key.pem"))                  secret
 
             From the service that decides who may watch (it signs the tokens):
-              [ ] issuers/portal.pem                   its public key; then set issuer, audience and kid in the configuration
+              \(mark("issuers/portal.pem"))                   its public key; then set issuer, audience and kid in the configuration
 
             Then:
               [ ] read \(file): each choice is explained there
@@ -68,7 +70,53 @@ enum ProductionSetup {
             """
     }
 
-    static let configuration = """
+    /// The lines of the certificates, which Apple issues in one file or in two.
+    private static func certificates(_ delivered: DeliveredFiles?) -> String {
+        guard let delivered else { return certificatesMissing }
+        if delivered.has("fairplay/bundle.bin") {
+            return "[x] fairplay/bundle.bin                   both certificates, as Apple issued them"
+        }
+        var text = certificatesMissing
+        for bits in [1024, 2048] where delivered.has("fairplay/certificate-\(bits).der") {
+            text = text.replacing("[ ] fairplay/certificate-\(bits)", with: "[x] fairplay/certificate-\(bits)")
+        }
+        return text
+    }
+
+    private static let certificatesMissing = """
+        [ ] fairplay/certificate-2048.der        the certificate for SPC version 2, as Apple issued it
+          [ ] fairplay/certificate-1024.der        the same for version 1; or both in one file: see "certificateBundle"
+        """
+
+    /// The credential of the configuration: what was delivered, or everything if nothing was.
+    private static func credential(_ delivered: DeliveredFiles?) -> String {
+        func isWanted(_ path: String) -> Bool { delivered?.has(path) ?? true }
+        if let sdk = delivered?.sdk {
+            return "sdk: { library: \(quoted(sdk.library)), certificates: \(quoted(sdk.certificates)) },"
+        }
+        var lines: [String] = []
+        let isBundle = delivered?.has("fairplay/bundle.bin") ?? false
+        if isBundle { lines.append(#"certificateBundle: "fairplay/bundle.bin","#) }
+        for bits in [1024, 2048] {
+            if !isBundle, isWanted("fairplay/certificate-\(bits).der") {
+                lines.append("certificate\(bits): \"fairplay/certificate-\(bits).der\",")
+            }
+            if isBundle || isWanted("fairplay/certificate-\(bits).der") {
+                lines.append("privateKey\(bits): \"fairplay/private-key-\(bits).pem\",")
+            }
+        }
+        lines.append(#"applicationSecret: "fairplay/application-secret.hex","#)
+        return lines.joined(separator: "\n                ")
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var writer = JSONWriter()
+        writer.string(text)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    static func configuration(with delivered: DeliveredFiles?) -> String {
+        """
         // Latchkey: the configuration of a production node, made by `latchkey init --production`. CHECKLIST.txt beside this
         // file says what is still missing. `latchkeyd --config FILE --check` names every mistake, and every file that is not
         // there yet. Paths are relative to this file.
@@ -115,17 +163,13 @@ enum ProductionSetup {
                         name: "main",
                         // Devices choose by the certificate that the app was given: version 1 of their messages (SPC) goes with
                         // 1024 bits, version 2 with 2048. Leave out a pair that you do not have. If Apple issued both
-                        // certificates in one file: certificateBundle: "fairplay/bundle.bin", in place of the two.
-                        certificate1024: "fairplay/certificate-1024.der",
-                        privateKey1024: "fairplay/private-key-1024.pem",
-                        certificate2048: "fairplay/certificate-2048.der",
-                        privateKey2048: "fairplay/private-key-2048.pem",
-                        // privateKeyPassphrase: "secrets/fairplay-passphrase", // if the keys are encrypted
-
-                        // The application secret key (ASk). A deployment of SDK 26 has none. It needs the SDK's library: this
-                        // line takes the place of all certificates, private keys and the application secret:
+                        // certificates in one file: certificateBundle: "fairplay/bundle.bin", in place of the two. Encrypted
+                        // keys need privateKeyPassphrase: "secrets/fairplay-passphrase".
+                        //
+                        // The application secret is Apple's ASk. A deployment of SDK 26 has none. It needs the SDK's library:
+                        // this line takes the place of all certificates, private keys and the application secret:
                         // sdk: { library: "/opt/fps/libfpssdk.so", certificates: "/opt/fps/certificates.json" },
-                        applicationSecret: "fairplay/application-secret.hex",
+                        \(credential(delivered))
                     },
                 ],
             },
@@ -159,7 +203,7 @@ enum ProductionSetup {
                         // key fixes the algorithm: ES256, EdDSA, RS256, or HS256 with a secret.
                         issuer: "https://portal.example.com",
                         audience: "latchkey",
-                        keys: [{ kid: "portal-1", algorithm: "ES256", key: "issuers/portal.pem" }],
+                        keys: [{ kid: "portal-1", algorithm: "\(delivered?.tokenAlgorithm ?? "ES256")", key: "issuers/portal.pem" }],
                         // The longest time from a token's issue to its end. A stolen token is good for no longer.
                         maximumLife: "24h",
                     },
@@ -180,4 +224,5 @@ enum ProductionSetup {
         }
 
         """
+    }
 }

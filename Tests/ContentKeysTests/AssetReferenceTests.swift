@@ -176,6 +176,17 @@ import Testing
         #expect(!candidates.contains(.contentID(contentID)))
     }
 
+    /// A query that names nothing does not hide the content before it. One that names something makes it a host.
+    @Test(arguments: [
+        ("skd://movie-1?x=1", true), ("skd://movie-1/?x=1", true), ("movie-1?iv=00", true), ("skd://movie-1?", true),
+        ("skd://movie-1?cid=movie-2", false), ("skd://movie-1?kid=none", false), ("skd://movie-1?kid=\(uuid)", false),
+        ("skd://movie-1?cid=movie-2&track=HD", false),
+    ])
+    func aQueryThatNamesNothingHidesNoContent(text: String, isNamed: Bool) throws {
+        let candidates = AssetReference(try AssetID(bytes: Array(text.utf8))).candidates
+        #expect(candidates.contains(.contentID(try ContentID("movie-1"))) == isNamed)
+    }
+
     @Test func readsThePeriodBesideAContent() throws {
         let assetID = try AssetID(bytes: Array("skd://h/x?cid=movie-1&variantId=HD&period=7".utf8))
         let track = NamedTrack(try ContentID("movie-1"), label: .hd, periodIndex: 7)

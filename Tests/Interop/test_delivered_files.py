@@ -1,0 +1,212 @@
+"""`latchkey init --production --from`: delivered files of every form, recognised by what is in them."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, NoEncryption, pkcs12
+
+COMMAND_SECONDS = 60
+PASSPHRASE = b" correct horse"
+PEM = serialization.Encoding.PEM
+DER = serialization.Encoding.DER
+PKCS8 = serialization.PrivateFormat.PKCS8
+TRADITIONAL = serialization.PrivateFormat.TraditionalOpenSSL
+
+
+def latchkey(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [os.environ["LATCHKEY_BIN"], *arguments],
+        capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False, stdin=subprocess.DEVNULL,
+    )
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A development set-up, whose files are delivered."""
+    folder = tmp_path_factory.mktemp("delivered") / "source"
+    made = latchkey("init", str(folder))
+    assert made.returncode == 0, made.stderr
+    return folder
+
+
+def set_up(tmp_path: Path, files: dict[str, bytes], *options: str) -> tuple[subprocess.CompletedProcess[str], Path]:
+    folder, target = tmp_path / "delivered", tmp_path / "etc"
+    folder.mkdir()
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    (tmp_path / "passphrase").write_bytes(PASSPHRASE + b"\n")
+    return latchkey("init", "--production", "--from", str(folder), *options, str(target)), target
+
+
+def key_of(source: Path, path: str) -> object:
+    return serialization.load_pem_private_key((source / path).read_bytes(), None)
+
+
+def certificate_of(source: Path, bits: int) -> x509.Certificate:
+    return x509.load_der_x509_certificate((source / f"fairplay/certificate-{bits}.der").read_bytes())
+
+
+def plain(source: Path) -> dict[str, bytes]:
+    return {
+        "a.bin": (source / "fairplay/certificate-1024.der").read_bytes(),
+        "b.txt": certificate_of(source, 2048).public_bytes(PEM),
+        "c.key": (source / "fairplay/private-key-2048.pem").read_bytes(),
+        "d": key_of(source, "fairplay/private-key-1024.pem").private_bytes(DER, TRADITIONAL, NoEncryption()),
+        "e": (source / "fairplay/application-secret.hex").read_bytes(),
+        "f.crt": (source / "tls/certificate.pem").read_bytes(),
+        "g.key": key_of(source, "tls/private-key.pem").private_bytes(PEM, TRADITIONAL, NoEncryption()),
+        "h.pub": (source / "secrets/token-verification-key.pem").read_bytes(),
+    }
+
+
+def encrypted(source: Path) -> dict[str, bytes]:
+    """Keys and certificates in PKCS#12, and the FairPlay certificates in one file, the larger one first."""
+    lock = BestAvailableEncryption(PASSPHRASE)
+    bundle = certificate_of(source, 2048).public_bytes(DER) + certificate_of(source, 1024).public_bytes(DER)
+    tls = x509.load_pem_x509_certificate((source / "tls/certificate.pem").read_bytes())
+    return {
+        "fps.cer": bundle,
+        "one.p12": pkcs12.serialize_key_and_certificates(
+            b"fps", key_of(source, "fairplay/private-key-2048.pem"), None, None, lock),
+        "two.pem": key_of(source, "fairplay/private-key-1024.pem").private_bytes(PEM, PKCS8, lock),
+        "site.pfx": pkcs12.serialize_key_and_certificates(
+            b"site", key_of(source, "tls/private-key.pem"), tls, None, lock),
+        "ask": bytes.fromhex((source / "fairplay/application-secret.hex").read_text(encoding="ascii").strip()),
+        "issuer.der": key_of(source, "secrets/token-signing-key.pem").public_key().public_bytes(
+            DER, serialization.PublicFormat.SubjectPublicKeyInfo),
+    }
+
+
+@pytest.mark.parametrize("deliver", [plain, encrypted])
+def test_every_form_comes_to_its_place(
+    deliver: Callable[[Path], dict[str, bytes]], source: Path, tmp_path: Path
+) -> None:
+    files = deliver(source)
+    made, target = set_up(tmp_path, files, "--passphrase-file", str(tmp_path / "passphrase"))
+    assert made.returncode == 0, made.stderr
+    assert "not used" not in made.stdout, made.stdout
+    missing = [line for line in made.stdout.splitlines() if line.lstrip().startswith("[ ] ") and "/" in line.split()[2]]
+    given = ("fairplay/", "tls/", "issuers/")
+    assert not [line for line in missing if line.split()[2].startswith(given)], made.stdout
+    checked = subprocess.run(
+        [str(Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")), "--config", str(target / "latchkey.json5"), "--check"],
+        capture_output=True, text=True, timeout=COMMAND_SECONDS, check=False)
+    assert checked.stdout.endswith("latchkey.json5: good\n"), checked.stdout + checked.stderr
+    for name in ("fairplay/application-secret.hex", "fairplay/private-key-1024.pem", "tls/private-key.pem"):
+        assert (target / name).stat().st_mode & 0o777 == 0o600, name
+        if name.endswith(".hex"):
+            assert (target / name).read_text(encoding="ascii") == (source / name).read_text(encoding="ascii")
+        else:
+            assert key_of(target, name).private_numbers() == key_of(source, name).private_numbers()
+    # No passphrase opens the written files, and none is in them.
+    assert all(PASSPHRASE.strip() not in path.read_bytes() for path in target.rglob("*") if path.is_file())
+    assert (tmp_path / "delivered").exists() and len(list((tmp_path / "delivered").iterdir())) == len(files)
+
+
+@pytest.mark.parametrize(
+    "spelling", ["0x{}", "{}\r\n", "\ufeff{}", "0x{}\n", "UPPER", "COLONS", "SPACES", "0xBYTES"])
+def test_the_application_secret_is_read_in_every_common_spelling(source: Path, tmp_path: Path, spelling: str) -> None:
+    digits = (source / "fairplay/application-secret.hex").read_text(encoding="ascii").strip()
+    pairs = [digits[index:index + 2] for index in range(0, 32, 2)]
+    text = {
+        "UPPER": digits.upper(), "COLONS": ":".join(pairs), "SPACES": " ".join(pairs),
+        "0xBYTES": ", ".join(f"0x{pair}" for pair in pairs),
+    }.get(spelling, spelling.format(digits))
+    made, target = set_up(tmp_path, {"secret.txt": text.encode()})
+    assert made.returncode == 0, made.stderr
+    assert (target / "fairplay/application-secret.hex").read_text(encoding="ascii").strip() == digits
+    assert digits not in made.stdout + made.stderr
+
+
+@pytest.mark.parametrize("count", [15, 17, 32])
+def test_other_sizes_are_no_application_secret(tmp_path: Path, count: int) -> None:
+    made, target = set_up(tmp_path, {"secret.txt": bytes(range(count)).hex().encode()})
+    assert made.returncode == 0, made.stderr
+    assert "secret.txt: not used" in made.stdout
+    assert not (target / "fairplay/application-secret.hex").exists()
+
+
+def test_two_deployments_are_refused_and_nothing_is_made(source: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    assert latchkey("init", str(other)).returncode == 0
+    files = plain(source) | {"z.der": (other / "fairplay/certificate-2048.der").read_bytes()}
+    made, target = set_up(tmp_path, files)
+    assert made.returncode == 1 and "leave the files of one deployment in the folder" in made.stderr, made.stderr
+    assert not target.exists()
+
+
+def test_a_key_of_another_certificate_is_not_taken(source: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    assert latchkey("init", str(other)).returncode == 0
+    files = plain(source) | {"c.key": (other / "fairplay/private-key-2048.pem").read_bytes()}
+    made, target = set_up(tmp_path, files)
+    assert made.returncode == 0, made.stderr
+    assert "c.key: not used, because nothing here belongs to it" in made.stdout
+    assert "[ ] fairplay/private-key-2048.pem" in made.stdout
+    assert not (target / "fairplay/private-key-2048.pem").exists()
+
+
+def test_a_chain_is_put_in_order_without_its_root(source: Path, tmp_path: Path) -> None:
+    """A file with the chain in the wrong order, as some authorities deliver it."""
+    import datetime
+
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    now = datetime.datetime.now(datetime.UTC)
+
+    def certify(name: str, issuer: str, signer: ec.EllipticCurvePrivateKey, key: object, *more: tuple) -> x509.Certificate:
+        builder = x509.CertificateBuilder().serial_number(x509.random_serial_number()).public_key(key.public_key())
+        builder = builder.subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)]))
+        builder = builder.issuer_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, issuer)]))
+        builder = builder.not_valid_before(now).not_valid_after(now + datetime.timedelta(days=30))
+        for extension, is_critical in more:
+            builder = builder.add_extension(extension, is_critical)
+        return builder.sign(signer, hashes.SHA256())
+
+    root_key, middle_key, leaf_key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(3))
+    authority = (x509.BasicConstraints(ca=True, path_length=None), True)
+    root = certify("root", "root", root_key, root_key, authority)
+    middle = certify("middle", "root", root_key, middle_key, authority)
+    leaf = certify("leaf", "middle", middle_key, leaf_key, (x509.SubjectAlternativeName([x509.DNSName("k.test")]), False))
+    made, target = set_up(tmp_path, {
+        "chain.pem": b"".join(each.public_bytes(PEM) for each in (root, middle, leaf)),
+        "key": leaf_key.private_bytes(DER, PKCS8, NoEncryption()),
+    })
+    assert made.returncode == 0, made.stderr
+    written = x509.load_pem_x509_certificates((target / "tls/certificate.pem").read_bytes())
+    assert written == [leaf, middle]
+
+
+def test_an_encrypted_file_without_or_with_a_wrong_passphrase(source: Path, tmp_path: Path) -> None:
+    files = encrypted(source)
+    made, target = set_up(tmp_path, files)
+    assert made.returncode == 1 and "--passphrase-file" in made.stderr
+    (tmp_path / "wrong").write_bytes(b"wrong")
+    made = latchkey("init", "--production", "--from", str(tmp_path / "delivered"), "--passphrase-file",
+                    str(tmp_path / "wrong"), str(target))
+    assert made.returncode == 1 and "does not open it" in made.stderr
+    assert not target.exists()
+
+
+def test_an_sdk_folder_is_used_where_it_is(tmp_path: Path) -> None:
+    made, target = set_up(tmp_path, {
+        "certificates.json": b"{}", "libfpssdk.so": b"\x7fELF", "libfpscrypto.so": b"\x7fELF"})
+    assert made.returncode == 0, made.stderr
+    text = (target / "latchkey.json5").read_text(encoding="utf-8")
+    folder = tmp_path / "delivered"
+    assert f'sdk: {{ library: "{folder}/libfpssdk.so", certificates: "{folder}/certificates.json" }},' in text
+    assert "applicationSecret:" not in text
+
+
+def test_a_folder_without_anything_useful(tmp_path: Path) -> None:
+    made, target = set_up(tmp_path, {"notes.txt": b"hello", "empty": b"", ".hidden": b"x"})
+    assert made.returncode == 0, made.stderr
+    assert "notes.txt: not used, because it is no certificate, key or application secret" in made.stdout
+    assert sorted(path.name for path in (target / "fairplay").iterdir()) == []
+    missing = latchkey("init", "--production", "--from", str(tmp_path / "nowhere"), str(tmp_path / "other"))
+    assert missing.returncode == 1 and "nowhere" in missing.stderr and "No such file" in missing.stderr
