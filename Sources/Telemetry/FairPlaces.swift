@@ -1,11 +1,8 @@
 /// Places of one size in one block of memory. If all are taken, a new entry replaces the oldest one of the share that
-/// has the most, so no share can push out the entries of others.
+/// has the most, so no share can push out the entries of one that has fewer.
 ///
 /// If each entry were allocated separately, each could keep a whole page from being returned to the system.
 struct FairPlaces {
-    /// The number of shares. Different senders can have the same one.
-    static let shareCount = 256
-
     private struct Share {
         var count = 0
         /// The indices of its oldest and newest place; -1 if it has none.
@@ -19,7 +16,10 @@ struct FairPlaces {
     private var numbers: [UInt64] = []
     /// For each place, the next newer one of its share.
     private var newer: [Int32] = []
-    private var shares = [Share](repeating: Share(), count: shareCount)
+    /// Those that have an entry.
+    private var shares: [UInt64: Share] = [:]
+    /// The shares with so many entries, by that number. The last level is not empty, if there is one.
+    private var levels: [Set<UInt64>] = []
 
     init(capacity: Int, size: Int) {
         precondition(capacity > 0, "there is a place")
@@ -37,7 +37,7 @@ struct FairPlaces {
     subscript(place: Int) -> ArraySlice<UInt8> { bytes[place * size..<(place + 1) * size] }
 
     /// Keeps `entry`, which has the size of a place.
-    mutating func add(_ entry: [UInt8], number: UInt64, share: Int) {
+    mutating func add(_ entry: [UInt8], number: UInt64, share name: UInt64) {
         precondition(entry.count == size, "an entry fills its place")
         let place: Int
         if numbers.count < capacity {
@@ -46,30 +46,36 @@ struct FairPlaces {
             numbers.append(number)
             newer.append(-1)
         } else {
-            place = removeOldest(ofShare: largestShare)
+            place = removeOldest()
             bytes.replaceSubrange(place * size..<(place + 1) * size, with: entry)
             (numbers[place], newer[place]) = (number, -1)
         }
-        if shares[share].newest >= 0 {
-            newer[Int(shares[share].newest)] = Int32(place)
-        } else {
-            shares[share].oldest = Int32(place)
+        var share = shares[name] ?? Share()
+        if share.newest >= 0 { newer[Int(share.newest)] = Int32(place) } else { share.oldest = Int32(place) }
+        share.newest = Int32(place)
+        move(name, from: share.count, to: share.count + 1)
+        share.count += 1
+        shares[name] = share
+    }
+
+    /// Frees the oldest place of a share that has the most, and returns it.
+    private mutating func removeOldest() -> Int {
+        guard let name = levels.last?.first, var share = shares[name] else {
+            preconditionFailure("taken places belong to a share")
         }
-        shares[share].newest = Int32(place)
-        shares[share].count += 1
-    }
-
-    private var largestShare: Int {
-        var largest = 0
-        for index in 1..<shares.count where shares[index].count > shares[largest].count { largest = index }
-        return largest
-    }
-
-    private mutating func removeOldest(ofShare index: Int) -> Int {
-        let place = Int(shares[index].oldest)
-        shares[index].count -= 1
-        shares[index].oldest = newer[place]
-        if shares[index].oldest < 0 { shares[index].newest = -1 }
+        let place = Int(share.oldest)
+        move(name, from: share.count, to: share.count - 1)
+        share.count -= 1
+        share.oldest = newer[place]
+        shares[name] = share.count > 0 ? share : nil
         return place
+    }
+
+    /// Level 0 is always empty.
+    private mutating func move(_ name: UInt64, from old: Int, to new: Int) {
+        while levels.count <= new { levels.append([]) }
+        if old > 0 { levels[old].remove(name) }
+        if new > 0 { levels[new].insert(name) }
+        while let last = levels.last, last.isEmpty { levels.removeLast() }
     }
 }

@@ -51,14 +51,14 @@ package final class RecentRefusals: Sendable {
     package struct Sender: Sendable {
         /// Whether the sender has proved to be a viewer or packager of this server.
         let isProven: Bool
-        let share: Int
+        let share: UInt64
 
         /// A sender from `network`, as far as it is known.
-        package init(isProven: Bool, network: String?) {
+        package init(isProven: Bool, network: (some Hashable)?) {
             self.isProven = isProven
             var hasher = Hasher()
             hasher.combine(network)
-            share = Int(UInt(bitPattern: hasher.finalize()) % UInt(FairPlaces.shareCount))
+            share = UInt64(bitPattern: Int64(hasher.finalize()))
         }
     }
 

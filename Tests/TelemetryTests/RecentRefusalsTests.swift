@@ -9,7 +9,6 @@ import Testing
             "id-\(number)", at: WallTime(seconds: Int64(number)), event: "refused", code: "code", cause: cause)
     }
 
-    /// A network that no other test has.
     private static let viewer = RecentRefusals.Sender(isProven: true, network: "192.0.2.0/24")
 
     /// A memory with so many places for senders like `viewer`.
@@ -36,14 +35,24 @@ import Testing
         let elsewhere = RecentRefusals.Sender(isProven: false, network: "203.0.113.0/24")
         for number in 0..<50 { memory.note(entry(number), of: Self.viewer) }
         for number in 0..<20 { memory.note(entry(100 + number), of: elsewhere) }
-        // Networks can have the same share. None of these has that of the other stranger.
         let crowd = (0..<8).map { RecentRefusals.Sender(isProven: false, network: "198.51.\($0).0/24") }
-            .filter { $0.share != elsewhere.share }
         for number in 0..<100_000 { memory.note(entry(1000 + number), of: crowd[number % crowd.count]) }
         for number in 0..<50 { #expect(memory.entry(of: "id-\(number)") == entry(number)) }
         for number in 100..<120 { #expect(memory.entry(of: "id-\(number)") == entry(number)) }
         #expect(memory.count == 450)
         #expect(memory.entry(of: "id-100999") == entry(100_999))
+    }
+
+    /// Many networks together replace none of a network that has fewer.
+    @Test func manyNetworksReplaceNoSmallOne() {
+        let memory = RecentRefusals(capacity: 1000)
+        let elsewhere = RecentRefusals.Sender(isProven: false, network: "203.0.113.0/24")
+        memory.note(entry(1), of: elsewhere)
+        for number in 0..<12_000 {
+            memory.note(entry(1000 + number), of: .init(isProven: false, network: "10.0.\(number % 150).0/24"))
+        }
+        #expect(memory.entry(of: "id-1") == entry(1))
+        #expect(memory.count == 400)
     }
 
     /// Every order of senders keeps exactly the newest of each, and as many as there is room for.
@@ -52,16 +61,21 @@ import Testing
         for _ in 0..<20 {
             let capacity = Int.random(in: 2...60, using: &random)
             var places = FairPlaces(capacity: capacity, size: 1)
-            var kept: [Int: [UInt64]] = [:]
+            var kept: [UInt64: [UInt64]] = [:]
             for number in UInt64(0)..<300 {
-                let share = Int.random(in: 0..<5, using: &random)
-                if kept.values.reduce(0, { $0 + $1.count }) == capacity {
-                    let largest = kept.max { ($0.value.count, -$0.key) < ($1.value.count, -$1.key) }
-                    kept[largest?.key ?? 0]?.removeFirst()
-                }
-                kept[share, default: []].append(number)
+                let share = UInt64.random(in: 0..<5, using: &random)
+                let isFull = kept.values.reduce(0, { $0 + $1.count }) == capacity
                 places.add([UInt8(truncatingIfNeeded: number)], number: number, share: share)
                 let numbers = places.entryNumbers
+                if isFull {
+                    // Of several shares with the most entries, any one may have lost its oldest.
+                    let lost = kept.values.flatMap { $0 }.filter { !numbers.contains($0) }
+                    let most = kept.values.map(\.count).max()
+                    let loser = kept.first { $0.value.first == lost.first }
+                    #expect(lost.count == 1 && loser?.value.count == most)
+                    if let loser { kept[loser.key]?.removeFirst() }
+                }
+                kept[share, default: []].append(number)
                 #expect(numbers.sorted() == kept.values.flatMap { $0 }.sorted())
                 #expect(numbers.indices.allSatisfy { places[$0].first == UInt8(truncatingIfNeeded: numbers[$0]) })
             }

@@ -82,7 +82,8 @@ struct DeliveredFiles {
             var status = stat()
             // Safe: the C string is valid until the call returns.
             guard unsafe stat("\(folder)/\(name)", &status) == 0 else { return false }
-            return !name.hasPrefix(".") && status.st_mode & S_IFMT == S_IFREG && status.st_size > 0 && status.st_size <= sizeMaximum
+            let isFile = status.st_mode & S_IFMT == S_IFREG && (1...sizeMaximum).contains(Int(status.st_size))
+            return isFile && !name.hasPrefix(".")
         }
         guard files.count <= countMaximum else {
             throw .failed("\(folder) has more than \(countMaximum) files; name a folder with the delivered files alone")
@@ -158,7 +159,9 @@ struct DeliveredFiles {
             for certificate in found { try takeKey(of: certificate, from: sources) }
         }
         guard !has("fairplay/bundle.bin") || !files.contains(where: { $0.path.hasPrefix("fairplay/certificate-") })
-        else { throw .failed("there are FairPlay certificates in one file and in several; leave those of one deployment") }
+        else {
+            throw .failed("FairPlay certificates are in one file and in several; leave those of one deployment there")
+        }
     }
 
     private mutating func takeKey(of certificate: HeldCertificate, from sources: [Source]) throws(CommandError) {
@@ -202,7 +205,8 @@ struct DeliveredFiles {
         for source in sources {
             guard let key = source.contents.publicKey, let algorithm = key.tokenAlgorithm else { continue }
             tokenAlgorithm = algorithm
-            let pem = try wrap({ (error: CryptoError) in CommandError.failed("\(source.name): \(error)") }, try key.publicPEM())
+            let pem = try wrap(
+                { (error: CryptoError) in CommandError.failed("\(source.name): \(error)") }, try key.publicPEM())
             try add(
                 "issuers/portal.pem", pem, isSecret: false, source.name,
                 "the public key of the token issuer, for \(algorithm)")

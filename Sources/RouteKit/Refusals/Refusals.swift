@@ -1,6 +1,7 @@
 package import HTTPMessages
 package import HTTPServing
 package import Licensing
+import POSIXSockets
 package import Records
 package import Telemetry
 
@@ -64,7 +65,7 @@ package struct Refusals: Sendable {
                 cause: cause.text,
                 facts: [("tag", tag), ("number", String(cause.number)), ("spc_version", String(spcVersion))]
                     + facts.all.map { ($0.name.word, $0.text) }),
-            of: .init(isProven: problem.code.isOfProvenSender(facts), network: facts[.client]))
+            of: .init(isProven: problem.code.isOfProvenSender(facts), network: id.place?.client?.refusalNetwork))
         logger.log(
             problem.code.isOurFault ? .error : .info, event, from: .stranger,
             id.logFields + [
@@ -85,6 +86,11 @@ extension ProblemCode {
         default: status.code >= 500  // For every other code the status decides.
         }
     }
+}
+
+extension IPAddress {
+    /// The network whose refusals share places in memory, however much of the address is logged.
+    fileprivate var refusalNetwork: IPNetwork { IPNetwork(of: self, bits4: 24, bits6: 48) }
 }
 
 extension ProblemCode {
