@@ -33,9 +33,13 @@ def promtool(*arguments: str) -> str:
     return ended.stdout
 
 
-def alerts() -> dict[str, dict[str, object]]:
+def rules(kind: str) -> dict[str, dict[str, object]]:
     groups = yaml.safe_load(ALERTS.read_text())["groups"]
-    return {rule["alert"]: rule for group in groups for rule in group["rules"]}
+    return {rule[kind]: rule for group in groups for rule in group["rules"] if kind in rule}
+
+
+def alerts() -> dict[str, dict[str, object]]:
+    return rules("alert")
 
 
 def panels() -> list[dict[str, object]]:
@@ -55,7 +59,7 @@ def metric_names(expression: str) -> set[str]:
 
 @needs_promtool
 def test_the_rules_are_valid() -> None:
-    assert f"{len(alerts())} rules found" in promtool("check", "rules", str(ALERTS))
+    assert f"{len(alerts()) + len(rules('record'))} rules found" in promtool("check", "rules", str(ALERTS))
 
 
 @needs_promtool
@@ -96,9 +100,22 @@ def test_faults_of_the_server_are_those_that_the_article_errors_answers_with_5xx
     assert matched == faults - {"not_implemented", "version_not_supported"}, matched ^ faults
 
 
+def test_refusals_that_anyone_can_cause_count_for_no_share() -> None:
+    (record,) = rules("record").values()
+    excluded = re.search(r'code!~"([^"]+)"', str(record["expr"]))
+    assert excluded
+    codes = set(re.findall(r"^\| `(\w+)` \| \d{3}", ERRORS.read_text(), re.MULTILINE))
+    assert {code for code in codes if re.fullmatch(excluded[1], code)} == {
+        "token_missing", "token_ambiguous", "token_malformed", "token_alg", "token_signature", "kid_unknown",
+        "kid_revoked", "body_empty", "body_unrecognised", "body_too_large", "bad_request", "request_invalid",
+        "request_timeout", "rate_limited",
+    }
+
+
 def test_alerts_and_dashboard_name_metrics_that_there_are() -> None:
     known = set(re.findall(r"`((?:latchkey|process)_[a-z0-9_]+)`", METRICS.read_text()))
-    used = {name for rule in alerts().values() for name in metric_names(str(rule["expr"]))}
+    used = {name for rule in [*alerts().values(), *rules("record").values()]
+            for name in metric_names(str(rule["expr"]))}
     used |= {name for expression in expressions() for name in metric_names(expression)}
     assert used and used <= known, used - known
 
