@@ -28,7 +28,7 @@ needs_promtool = pytest.mark.skipif(PROMTOOL is None, reason="promtool is not in
 
 
 def promtool(*arguments: str) -> str:
-    ended = subprocess.run([str(PROMTOOL), *arguments], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([str(PROMTOOL), *arguments], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
 
