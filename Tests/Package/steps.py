@@ -253,10 +253,10 @@ def drain() -> None:
     said = tool("admin", "drain")
     assert said == "The node is not ready, and serves what comes.\n", said
     assert readiness() == 503 and ask_for_a_licence()
-    assert shown("latchkey.service", "StatusText").startswith("Not ready by order of token:tokenFile")
+    assert shown("latchkey.service", "StatusText").startswith("Not ready by order of token:admin")
     tool("admin", "ready")
     assert readiness() == 200 and shown("latchkey.service", "StatusText") == "Serving"
-    assert '"event":"drain_ordered","actor":"token:tokenFile"' in journal()
+    assert '"event":"drain_ordered","actor":"token:admin"' in journal()
 
 
 def credentials() -> None:
