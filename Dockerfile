@@ -1,5 +1,5 @@
-# A small image with the daemon and the command-line tool. It has no compiler and no Swift runtime, and does not run as
-# root.
+# A small image with the daemon and the command-line tool. It has no compiler, and of Swift only the libraries that the
+# two programs need. It does not run as root.
 #
 #   docker build --tag latchkey .
 #   docker run --read-only --stop-timeout 40 --network host --env LATCHKEY_LISTEN=0.0.0.0:8443 \
@@ -12,8 +12,9 @@
 # So give the listener a certificate (`tls`), or let a proxy end TLS. The proxy must share the daemon's network
 # (`--network host`, or one pod) or a unix socket.
 #
-# Other images in place of these, such as those of an inner registry; and an image with both programs in /programs, in
-# place of the stage that compiles them. Scripts/test-image builds and runs all of this.
+# Other images in place of these, such as those of an inner registry; and an image that has in /programs what
+# Scripts/bundle-programs makes, in place of the stage that compiles the programs. Scripts/test-image builds and runs
+# all of this.
 #
 # The buildah and podman of Debian 12 look for the default of PROGRAMS in a registry. Give them
 # `--build-arg PROGRAMS=build`.
@@ -23,17 +24,18 @@ ARG PROGRAMS=build
 
 FROM ${BUILD_IMAGE} AS build
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libcurl4-openssl-dev libnghttp2-dev libpq-dev libsqlite3-dev \
-        libssl-dev libxml2-dev pkg-config \
+    && apt-get install --yes --no-install-recommends binutils libcurl4-openssl-dev libnghttp2-dev libpq-dev \
+        libsqlite3-dev libssl-dev libxml2-dev patchelf pkg-config \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 # SwiftPM needs the folder of every target in Package.swift, also those of the tests.
 COPY Package.swift ./
 COPY Sources Sources
 COPY Tests Tests
-RUN swift build -c release --static-swift-stdlib --product latchkeyd \
-    && swift build -c release --static-swift-stdlib --product latchkey \
-    && install -D --target-directory /programs .build/release/latchkeyd .build/release/latchkey
+COPY Scripts/bundle-programs Scripts/
+RUN swift build -c release --product latchkeyd \
+    && swift build -c release --product latchkey \
+    && Scripts/bundle-programs --bin .build/release /programs
 
 FROM ${PROGRAMS} AS programs
 
@@ -43,7 +45,7 @@ RUN apt-get update \
         libssl3 libstdc++6 libxml2 \
     && rm -rf /var/lib/apt/lists/* \
     && install --directory --owner 65532 --group 65532 --mode 0700 /var/lib/latchkey
-COPY --from=programs /programs/ /usr/bin/
+COPY --from=programs /programs/ /
 # The user is a number, so that an orchestrator can see that it is not root. Secrets are files of this user with mode
 # 0400 or 0600, or of its group with mode 0640. The daemon refuses wider permissions.
 USER 65532:65532

@@ -17,6 +17,7 @@ from grafana_foundation_sdk.models.dashboard import Dashboard
 
 REPOSITORY = Path(__file__).parents[2]
 ALERTS = REPOSITORY / "Config/prometheus-alerts.yaml"
+COMPOSE = REPOSITORY / "Config/compose.yaml"
 ALERT_TESTS = REPOSITORY / "Tests/Monitoring/prometheus-alerts-test.yaml"
 DASHBOARD = REPOSITORY / "Config/grafana-dashboard.json"
 ARTICLE = REPOSITORY / "Sources/LatchkeyService/LatchkeyService.docc/Alerts.md"
@@ -60,6 +61,17 @@ def metric_names(expression: str) -> set[str]:
 @needs_promtool
 def test_the_rules_are_valid() -> None:
     assert f"{len(alerts()) + len(rules('record'))} rules found" in promtool("check", "rules", str(ALERTS))
+
+
+@needs_promtool
+def test_prometheus_reads_its_configuration_in_the_file_for_compose(tmp_path: Path) -> None:
+    secret = tmp_path / "metrics-token"
+    secret.write_text("secret")
+    text = yaml.safe_load(COMPOSE.read_text())["configs"]["prometheus"]["content"]
+    (tmp_path / "latchkey-alerts.yaml").write_text(ALERTS.read_text())
+    (tmp_path / "prometheus.yml").write_text(text.replace("/run/secrets/metrics-token", str(secret)))
+    said = promtool("check", "config", str(tmp_path / "prometheus.yml"))
+    assert f"{len(alerts())} rules found" in said
 
 
 @needs_promtool

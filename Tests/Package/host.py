@@ -13,6 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 NEW, OLD = Path("/test/new.deb"), Path("/test/old.deb")
+# The repository with both packages, and the public key of another one.
+REPOSITORY, OTHER_KEY = Path("/test/packages/repository"), Path("/test/packages/other.asc")
+DOCUMENTS = Path("/usr/share/doc/latchkey")
 HANDOVER = Path("/handover")
 CONFIGURATION = Path("/etc/latchkey/latchkey.json5")
 STATE = Path("/var/lib/latchkey")

@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from host import (
-    CONFIGURATION, CONTENT, DEVELOPMENT, HANDOVER, LOST, NEW, OLD, PACKAGER_SECRET, REVOKED, STATE, WAIT_SECONDS,
-    as_daemon, ask_as_packager, ask_for_a_licence, drop_in, edit, is_active, journal, ledger_rows,
-    listen_on_loopback, main_process, perform, readiness, run, say, shown, tool,
-    trust_the_certificate, wait_for,
+    CONFIGURATION, CONTENT, DEVELOPMENT, DOCUMENTS, HANDOVER, LOST, NEW, OLD, OTHER_KEY, PACKAGER_SECRET, REPOSITORY,
+    REVOKED, STATE, WAIT_SECONDS, as_daemon, ask_as_packager, ask_for_a_licence, drop_in, edit, is_active, journal,
+    ledger_rows, listen_on_loopback, main_process, perform, readiness, run, say, shown, tool, trust_the_certificate,
+    wait_for,
 )
 
+SOURCE, KEYRING = Path("/etc/apt/sources.list.d/latchkey.list"), Path("/etc/apt/keyrings/latchkey.asc")
+INSTALLED_BYTES_MAXIMUM = 110_000_000
 KILLS = 5
 RESTARTS = 5
 CLIENTS = 16
@@ -82,9 +84,31 @@ class Load:
 # --- Steps, in their order --------------------------------------------------------------------------------------------
 
 
+def apt(*words: str, status: int = 0) -> str:
+    """apt with the repository of the test alone: a container has no network."""
+    return run("apt-get", "-o", f"Dir::Etc::SourceList={SOURCE}", "-o", "Dir::Etc::SourceParts=-", *words, status=status)
+
+
+def trust(key: Path) -> None:
+    run("install", "--mode", "0644", key, KEYRING)
+
+
+def refuse_another_key() -> None:
+    """A repository with the signature of a stranger gives no package."""
+    SOURCE.write_text(f"deb [signed-by={KEYRING}] file:{REPOSITORY} stable main\n", encoding="utf-8")
+    KEYRING.parent.mkdir(exist_ok=True)
+    trust(OTHER_KEY)
+    assert "is not signed" in apt("update", status=100)
+    apt("install", "--yes", "latchkey", status=100)
+
+
 def install() -> None:
-    """The package is there, and nothing runs: there are no keys yet."""
-    run("dpkg", "--install", NEW)
+    """The newest package of the repository is there, and nothing runs: there are no keys yet."""
+    trust(REPOSITORY / "latchkey.asc")
+    apt("update")
+    apt("install", "--yes", "latchkey")
+    assert shown_field("Version") == run("dpkg-deb", "--field", NEW, "Version").strip()
+    assert run("apt-cache", "madison", "latchkey").count("Packages") == 2, "the repository has both versions"
     assert run("dpkg", "--verify", "latchkey") == ""
     for unit in ("latchkey.service", "latchkey.socket"):
         assert run("systemctl", "is-enabled", unit, status=None).strip() == "disabled"
@@ -100,6 +124,29 @@ def install() -> None:
     assert materials["spdxVersion"] == "SPDX-2.3" and len(materials["packages"]) > 8
     missing = [line for line in run("ldd", "/usr/bin/latchkeyd", "/usr/bin/latchkey").splitlines() if "not found" in line]
     assert missing == []
+    kilobytes = int(shown_field("Installed-Size"))
+    say(f"{kilobytes} KiB installed")
+    assert kilobytes * 1024 <= INSTALLED_BYTES_MAXIMUM
+
+
+def shown_field(name: str) -> str:
+    return run("dpkg-query", "--show", f"--showformat=${{{name}}}", "latchkey")
+
+
+def read_the_documents() -> None:
+    """Articles, examples and client kits are there, and every link between them has a target."""
+    for path in (
+        "README.md", "articles/Operating.md", "articles/Resources/page.png", "openapi.json", "Clients/README.md",
+        "examples/prometheus-alerts.yaml", "examples/grafana-dashboard.json", "examples/compose.yaml",
+        "examples/kubernetes.yaml", "examples/nginx.conf",
+    ):
+        assert (DOCUMENTS / path).is_file(), path
+    links = [
+        (document, target) for document in DOCUMENTS.rglob("*.md")
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)", document.read_text(encoding="utf-8"))]
+    broken = [f"{document}: {target}" for document, target in links if not (document.parent / target).exists()]
+    say(f"{len(links)} links in {len(set(document for document, _ in links))} documents")
+    assert len(links) > 100 and broken == [], broken
 
 
 def set_up() -> None:
@@ -206,10 +253,10 @@ def drain() -> None:
     said = tool("admin", "drain")
     assert said == "The node is not ready, and serves what comes.\n", said
     assert readiness() == 503 and ask_for_a_licence()
-    assert shown("latchkey.service", "StatusText").startswith("Not ready by order of token:tokenFile")
+    assert shown("latchkey.service", "StatusText").startswith("Not ready by order of token:admin")
     tool("admin", "ready")
     assert readiness() == 200 and shown("latchkey.service", "StatusText") == "Serving"
-    assert '"event":"drain_ordered","actor":"token:tokenFile"' in journal()
+    assert '"event":"drain_ordered","actor":"token:admin"' in journal()
 
 
 def credentials() -> None:
@@ -327,11 +374,13 @@ def remove() -> None:
     run("dpkg", "--purge", "latchkey")
     assert Path("/var/lib/latchkey/latchkey.db").exists() and Path("/etc/latchkey/secrets/ledger-key").exists()
     assert not Path("/etc/latchkey/latchkey.json5.example").exists()
+    assert not Path("/usr/lib/latchkey").exists() and not DOCUMENTS.exists()
 
 
 STEPS = [
-    install, set_up, start, one_licence, reload, five_kills, a_stuck_process, restarts_under_load, drain, credentials,
-    clean_journal, roll_back_and_upgrade, upgrade_older_data, make_keys_for_a_packager, back_up, fence, remove,
+    refuse_another_key, install, read_the_documents, set_up, start, one_licence, reload, five_kills, a_stuck_process,
+    restarts_under_load, drain, credentials, clean_journal, roll_back_and_upgrade, upgrade_older_data,
+    make_keys_for_a_packager, back_up, fence, remove,
 ]
 
 if __name__ == "__main__":
