@@ -144,6 +144,7 @@ final class ServingListeners: Sendable {
         settings.expectsProxyHeader = listener.transport.proxyProtocol
         settings.socketMode = listener.transport.socketMode
         return settings
+        settings.healthPaths = Health.paths
     }
 
     /// The names of the sockets that systemd has passed and that no listener uses.
