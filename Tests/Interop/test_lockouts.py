@@ -261,7 +261,7 @@ def test_a_right_token_is_not_delayed_by_wrong_ones(latchkey_programs: None, tmp
             # The log-in of an operator, and `latchkey`, present the same token.
             browser = AdminClient(admin).send("POST", "/v1/session", {"token": lab.tokens["support"]})
             assert browser.status == 200
-            # A right secret that nobody has presented yet is as slow as a guess, so a guess learns nothing from the
+            # A right secret that no client has presented yet is as slow as a guess, so a guess learns nothing from the
             # speed of its answer.
             assert send(lab.tokens["security"]) == 429
             # What was right for one network says nothing to another one that guesses.
