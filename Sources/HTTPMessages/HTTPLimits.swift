@@ -62,10 +62,11 @@ package struct HTTPLimits: Equatable, Sendable {
 
     /// The most requests on one connection. The last one is answered with `Connection: close`.
     package var requestsPerConnectionMaximum = 100_000
-    /// The most connections of one listener, over all loops. Further ones are closed when they are accepted.
+    /// The most connections of one listener, over all loops. A further one takes the place of the longest idle one. If
+    /// none is idle, it is closed, or served health checks alone.
     package var connectionsMaximum = 16 * 1024
-    /// The most connections of one listener from one client network: an IPv4 address or an IPv6 /64. Further ones are
-    /// closed when they are accepted.
+    /// The most connections of one listener from one client network: an IPv4 address or an IPv6 /64. A further one
+    /// takes the place of the network's longest idle one. If none is idle, it is treated as above.
     package var connectionsPerAddressMaximum = 1024
 
     /// The limits that only HTTP/2 has.

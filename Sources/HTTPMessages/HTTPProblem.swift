@@ -77,7 +77,7 @@ package enum HTTPProblem: Error, Equatable, Sendable {
         case .contentCodingNotSupported: "the request has a Content-Encoding other than identity"
         case .headTooLarge: "the head is larger than the limit, or has too many fields"
         case .expectationFailed: "the request expects something other than 100-continue"
-        case .overloaded: "there is no memory for the request"
+        case .overloaded: "there is no memory or no connection for the request"
         case .methodNotImplemented: "the request has a method that this server does not know"
         case .transferCodingNotImplemented: "the body has a transfer coding other than chunked"
         case .versionNotSupported: "the request is of an HTTP version that is not served"

@@ -53,7 +53,8 @@ package final class HTTPServer: Sendable {
     package func listen(
         _ settings: HTTPListenerSettings, on socket: consuming ListeningSocket
     ) throws(HTTPServerError) -> SocketAddress {
-        let state = ListenerState(settings, observer: observer, resources: resources)
+        let state = ListenerState(
+            settings, observer: observer, resources: resources, services: services, on: group.loops)
         let address = socket.address
         let port = socket.isPassed ? nil : address.port
         let parts = try makeParts(socket, state)
@@ -108,10 +109,9 @@ package final class HTTPServer: Sendable {
         do throws(SocketError) {
             var parts: [LoopListener] = []
             for loop in group.loops.dropFirst() {
-                parts.append(
-                    try LoopListener(try socket.sibling(), on: loop, state, services, in: group))
+                parts.append(try LoopListener(try socket.sibling(), on: loop, state))
             }
-            parts.append(try LoopListener(socket, on: group.loops[0], state, services, in: group))
+            parts.append(try LoopListener(socket, on: group.loops[0], state))
             return parts
         } catch {
             throw .socket(error)

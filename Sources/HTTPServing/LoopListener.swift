@@ -25,8 +25,6 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
 
     let loop: LoopContext
     private let state: ListenerState
-    private let services: LoopLocal<LoopServices>
-    private let group: EventLoopGroup
     private var socket: ListeningSocket
     private var reserve: ReserveDescriptor
     /// The registration of the socket; nil while the listener pauses, and after it has ended.
@@ -44,13 +42,10 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
     private var drainEnd: (deadline: TimerID, done: (Int) -> Void)?
 
     init(
-        _ socket: consuming ListeningSocket, on loop: LoopContext, _ state: ListenerState,
-        _ services: LoopLocal<LoopServices>, in group: EventLoopGroup
+        _ socket: consuming ListeningSocket, on loop: LoopContext, _ state: ListenerState
     ) throws(SocketError) {
         self.loop = loop
         self.state = state
-        self.services = services
-        self.group = group
         self.socket = socket
         reserve = try ReserveDescriptor()
     }
@@ -99,46 +94,49 @@ final class LoopListener: LoopChannel, @unchecked Sendable {
         let peer = HTTPPeer(address: socket.peer.unmapped, listener: state.settings.name)
         let isProxy = state.settings.trustedProxies.contains(peer.address)
         // A connection of a proxy is not counted under the proxy's address, because it belongs to its clients.
-        let countedAddress = isProxy ? nil : peer.address.ip
-        if let refusal = refusal(isProxy: isProxy, countedAddress) {
+        let address = isProxy ? nil : peer.address.ip
+        let refusal = refusal(isProxy: isProxy, address)
+        if let refusal {
             state.observer.connectionRefused(peer, because: refusal)
             // With a reset, the kernel does not keep the pair of addresses in TIME_WAIT.
-            return socket.resetOnClose()
+            guard refusal != .notAProxy, state.admitForHealth(on: loop) else { return socket.resetOnClose() }
         }
         let connection = HTTPConnection(
-            socket, from: peer, countedAs: countedAddress, of: state,
-            firstDriver: state.makeFirstDriver(isFromProxy: isProxy), sharing: loop.value(of: services),
+            socket, from: peer, countedAs: refusal == nil ? address : nil, forHealth: refusal != nil, of: state,
+            firstDriver: state.makeFirstDriver(isFromProxy: isProxy), sharing: services,
             closed: { [weak self] in self?.forget($0) })
         connections[ObjectIdentifier(connection)] = connection
-        startQueue.append(connection, of: countedAddress?.clientNetwork)
+        startQueue.append(connection, of: refusal == nil ? address?.clientNetwork : nil)
         scheduleStarts()
     }
 
-    private func refusal(isProxy: Bool, _ countedAddress: IPAddress?) -> HTTPConnectionRefusal? {
+    private var services: LoopServices { loop.value(of: state.services) }
+
+    private func refusal(isProxy: Bool, _ address: IPAddress?) -> HTTPConnectionRefusal? {
         if state.settings.expectsProxyHeader && !isProxy { return .notAProxy }
-        guard let refusal = state.admit(countedAddress) else { return nil }
-        guard refusal.yieldsToEviction else { return refusal }
+        if let address, !state.admitNetwork(address, on: loop) { return .tooManyConnectionsFromAddress }
+        guard let refusal = state.admit() else { return nil }
         // Another loop may take the place that becomes free.
         for _ in 0..<Self.evictionsPerConnectionMaximum where makeRoom() {
-            if state.admit(countedAddress) == nil { return nil }
+            if state.admit() == nil { return nil }
         }
         // This loop has no idle connection. The next new connection can use the room that the other loops make.
         askOtherLoopsForRoom()
+        if let address { state.releaseNetwork(address) }
         return refusal
     }
 
     /// Closes the connection that has been idle for the longest time. If none is idle, closes one that has not begun.
     private func makeRoom() -> Bool {
-        if loop.value(of: services).evictLongestIdle() { return true }
+        if services.evictLongestIdle() { return true }
         guard let connection = startQueue.giveUp() else { return false }
         connection.refuse(.evicted)
         return true
     }
 
     private func askOtherLoopsForRoom() {
-        for other in group.loops where !other.isCurrent {
-            let services = services
-            other.execute { _ = other.value(of: services).evictLongestIdle() }
+        for other in state.loops where !other.isCurrent {
+            other.execute { [state] in _ = other.value(of: state.services).evictLongestIdle() }
         }
     }
 

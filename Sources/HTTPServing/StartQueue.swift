@@ -12,7 +12,8 @@ struct StartQueue<Waiting> {
     ///
     /// Which networks share a lane differs between processes, because `Hasher` has a random seed.
     static var networkLaneCount: Int { 255 }
-    /// The lane for connections that carry many clients: connections of trusted proxies, and of unix sockets.
+    /// The lane for connections that carry many clients, those of trusted proxies and of unix sockets, and for those
+    /// that are only for health checks.
     private static var sharedLane: Int { networkLaneCount }
 
     private struct Lane {

@@ -187,8 +187,12 @@ private struct KeyRewrap {
                 writer.member("keys", count)
                 writer.member("keyVersion", Int(version))
             }
-        } else {
+        } else if changed > 0 || count == 0 {
             try context.print("\(changed) of \(count) keys sealed again; all have version \(version)")
+        } else {
+            try context.print(
+                "nothing to do: all \(count) keys have version \(version) already; a new key-encryption key "
+                    + "has a higher keys.keyEncryptionKeyVersion")
         }
     }
 }

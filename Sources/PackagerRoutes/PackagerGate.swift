@@ -101,16 +101,20 @@ package final class PackagerGate: Sendable {
     package func sender(of request: HTTPRequest, in directory: PackagerDirectory) throws(Refusal) -> Packager {
         guard request.peer.hidesSecrets else { throw .plaintext }
         let credentials = PackagerCredentials(request)
-        if credentials.maySpellAGuess, let seconds = guesses.waitSeconds(of: request.peer) {
+        if credentials.maySpellAGuess,
+            let seconds = guesses.waitSeconds(of: request.peer, with: credentials.secret)
+        {
             refusedCredentials[.slowed].increment()
             throw .slowed(retryAfterSeconds: seconds)
         }
         do throws(PackagerRefusal) {
-            return try directory.judge(credentials)
+            let packager = try directory.judge(credentials)
+            if let secret = credentials.secret { guesses.noteRightSecret(secret, of: request.peer) }
+            return packager
         } catch {
             // A disabled packager's secret counts too. Otherwise the missing wait would show that it is right.
             if credentials.maySpellAGuess {
-                guesses.noteWrongSecret(of: request.peer)
+                guesses.noteWrongSecret(credentials.secret, of: request.peer)
                 refusedCredentials[.wrong].increment()
             }
             throw .credential(error)

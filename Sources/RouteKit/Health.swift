@@ -8,6 +8,9 @@ package import Telemetry
 ///
 /// It is ready while it can issue any licence (architecture, "When the database or the disk fails").
 package final class Health: Sendable {
+    /// The paths of the checks, the same at all listeners.
+    package static let paths: Set<String> = ["/livez", "/readyz"]
+
     private let isReady = Atomic<Bool>(false)
     /// Whether the daemon was ready before.
     private let hasServed = Atomic<Bool>(false)

@@ -29,6 +29,22 @@ enum DatabaseFile {
         }
     }
 
+    /// Refuses a database that this process could not make or write: whose folder is missing, for example. Changes
+    /// nothing.
+    static func checkAccess(_ path: String) throws(StorageOpeningError) {
+        try refuseLoss(of: path)
+        try requireAccess(to: folder(of: path), W_OK | X_OK)
+        let files = [path, path + "-wal", path + "-shm", NodeLock.path(of: path), NodeLock.formerPath(of: path)]
+        for name in files where try exists(name) { try requireAccess(to: name, R_OK | W_OK) }
+    }
+
+    private static func requireAccess(to name: String, _ mode: Int32) throws(StorageOpeningError) {
+        // The C string is valid until the call returns.
+        guard unsafe faccessat(AT_FDCWD, name, mode, AT_EACCESS) == 0 else {
+            throw .fileNotUsable(path: name, errno: errno)
+        }
+    }
+
     /// Lets the next `prepare` create a database even if a node has had one here. Does nothing if the database exists.
     static func allowNew(_ path: String) throws(StorageOpeningError) {
         guard try isMissing(path) else { return }
@@ -88,16 +104,19 @@ enum DatabaseFile {
 
     /// Makes the new file's name durable. Without this, the name may be missing from its folder after a power cut.
     static func syncFolder(of path: String) throws(StorageOpeningError) {
-        let folder =
-            switch path.lastIndex(of: "/") {
-            case .some(path.startIndex): "/"
-            case .some(let slash): String(path[..<slash])
-            case .none: "."
-            }
+        let folder = folder(of: path)
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .fileNotUsable(path: folder, errno: errno) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw .fileNotUsable(path: folder, errno: errno) }
+    }
+
+    private static func folder(of path: String) -> String {
+        switch path.lastIndex(of: "/") {
+        case .some(path.startIndex): "/"
+        case .some(let slash): String(path[..<slash])
+        case .none: "."
+        }
     }
 }
 

@@ -87,8 +87,9 @@ package struct LedgerFile {
     }
 
     /// Compares the configuration with all proofs in an existing file and with the ledger's last batch. Changes
-    /// nothing. A file that does not exist yet is accepted.
+    /// nothing. A file that does not exist yet is accepted if `prepare` could make it.
     package func check(_ secrets: SharedSecrets, _ ring: KeyRing?) throws(StorageOpeningError) {
+        try DatabaseFile.checkAccess(path)
         guard try DatabaseFile.exists(path) else { return }
         try DatabaseFile.checkPermissions(path)
         var connection = try connect()

@@ -66,19 +66,23 @@ import Testing
         #expect(clients.count == maximum)
     }
 
-    @Test func limitsConnectionsFromOneAddress() throws {
+    @Test func limitsBusyConnectionsFromOneAddress() throws {
         let server = try TestServer { $0.connectionsPerAddressMaximum = 2 }
-        let first = try server.connect(from: 0x7f00_0002)
-        let second = try server.connect(from: 0x7f00_0002)
+        let busy = try (1...2).map { count in
+            let client = try server.connect(from: 0x7f00_0002)
+            client.send(get("/later"))
+            server.handler.gate.waitForTasks(count)
+            return client
+        }
         let third = try server.connect(from: 0x7f00_0002)
-        let other = try server.connect(from: 0x7f00_0003)
         #expect(server.observer.refusedConnections.wait(for: 1) == [.tooManyConnectionsFromAddress])
         #expect(third.receiveAll() == "")
-        for client in [first, second, other] {
-            client.send(get("/now"))
-            #expect(client.receive(until: "now") == response("200 OK", "now"))
-        }
+        let other = try server.connect(from: 0x7f00_0003)
+        other.send(get("/now"))
+        #expect(other.receive(until: "now") == response("200 OK", "now"))
         #expect(server.server.connectionCount == 3)
+        server.handler.gate.open()
+        for client in busy { #expect(client.receive(until: "later") == response("200 OK", "later")) }
     }
 
     @Test func drainsInOrder() throws {

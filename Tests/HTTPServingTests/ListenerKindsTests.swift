@@ -130,19 +130,31 @@ import Testing
         let server = try TestServer(trustedProxies: proxy, expectsProxyHeader: true) {
             $0.connectionsPerAddressMaximum = 2
         }
-        func connect(_ address: String) throws -> RawClient {
+        func connect(_ address: String, path: String = "/now") throws -> RawClient {
             let client = try server.connect()
-            client.send("PROXY TCP4 \(address) 198.51.100.2 51234 443\r\n" + get("/now"))
+            client.send("PROXY TCP4 \(address) 198.51.100.2 51234 443\r\n" + get(path))
             return client
         }
-        let served = try ["192.0.2.1", "192.0.2.1", "192.0.2.2"].map(connect)
+        let served = try ["192.0.2.1", "192.0.2.1", "192.0.2.2"].map { try connect($0) }
         for client in served { #expect(client.receive(until: "now") == response("200 OK", "now")) }
-        #expect(try connect("192.0.2.1").receiveAll() == "")
-        #expect(server.observer.refusedConnections.all == [.tooManyConnectionsFromAddress])
-        served[0].finish()
-        #expect(served[0].receiveAll() == "")
-        server.wait(forConnections: 2)
+        // The client's own connection gives way, and not that of another client of the proxy.
         #expect(try connect("192.0.2.1").receive(until: "now") == response("200 OK", "now"))
+        #expect(served[0].receiveAll() == "")
+        #expect(server.observer.refusedConnections.all == [.evictedForAddress])
+        for client in served[1...] {
+            client.send(get("/now"))
+            #expect(client.receive(until: "now") == response("200 OK", "now"))
+        }
+        // A busy connection gives no place.
+        let busy = try (1...2).map { count in
+            let client = try connect("192.0.2.3", path: "/later")
+            server.handler.gate.waitForTasks(count)
+            return client
+        }
+        #expect(try connect("192.0.2.3").receiveAll() == "")
+        #expect(server.observer.refusedConnections.all == [.evictedForAddress, .tooManyConnectionsFromAddress])
+        server.handler.gate.open()
+        for client in busy { #expect(client.receive(until: "later") == response("200 OK", "later")) }
     }
 
     @Test func takesTheClientFromXForwardedForOfProxiesOnly() throws {

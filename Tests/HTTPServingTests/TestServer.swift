@@ -26,7 +26,7 @@ final class TestServer {
         loopCount: Int = 1, offersHTTP2: Bool = false, offersHTTP2ToProxies: Bool = false, tls: TLSContext? = nil,
         trustedProxies: TrustedProxies = TrustedProxies(), expectsProxyHeader: Bool = false,
         listener: SocketAddress = .internet(.v4(0x7f00_0001), port: 0),
-        resources: ServerResources = ServerResources(),
+        resources: ServerResources = ServerResources(), healthPaths: Set<String> = [],
         change: (inout HTTPLimits) -> Void = { _ in }
     ) throws {
         tlsSlot = tls.map(TLSContextSlot.init)
@@ -43,6 +43,7 @@ final class TestServer {
         settings.tls = tlsSlot
         settings.trustedProxies = trustedProxies
         settings.expectsProxyHeader = expectsProxyHeader
+        settings.healthPaths = healthPaths
         address = try server.listen(settings)
     }
 

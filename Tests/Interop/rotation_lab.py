@@ -50,6 +50,10 @@ def sections() -> dict[str, list[str]]:
     return found
 
 
+# The block with the functions of the other blocks.
+(TOOLS,) = [block for block in sections()["Overview"] if "change() {" in block]
+
+
 # --- Clients --------------------------------------------------------------------------------------------------------
 
 
@@ -207,6 +211,7 @@ class RotationLab:
 
     def run(self, block: str) -> str:
         """Runs a block of the article in the folder; its `reload` and `restart` are this lab's."""
+        block = TOOLS + block
         for address, listening in ((PUBLIC, self.public), (ADMIN, self.admin)):
             block = block.replace(address, f"{listening[0]}:{listening[1]}")
         orders, answers = (self.folder.parent / name for name in ("orders", "answers"))

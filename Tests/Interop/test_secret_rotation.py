@@ -4,7 +4,11 @@ What a step is for is looked at after each of its blocks.
 """
 
 import json
+import os
+import re
+import shutil
 import ssl
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +17,11 @@ import pytest
 from deployment import run_latchkey
 from fairplay_device.credentials import Credential, read_device_credential
 from fairplay_device.spc import Device, device_for
-from rotation_lab import RotationLab, running_rotation, sections
+from own_daemon import first_setup
+from rotation_lab import TOOLS, RotationLab, running_rotation, sections
 
 SECTIONS = sections()
+COMMAND_SECONDS = 60
 
 
 @pytest.fixture
@@ -167,6 +173,9 @@ def test_key_encryption_key(lab: RotationLab) -> None:
     lab.load.await_answers()
     assert "1 of 1 keys sealed again" in lab.run(rewrap)
     lab.load.await_answers()
+    # A second run, and one whose key is not in force, do not look like the first one.
+    again = run_latchkey(lab.folder, "keys", "rewrap")
+    assert again.startswith("nothing to do: all 1 keys have version 2 already"), again
     lab.run(forget)
     assert lab.starts == 4
     # The old key is needed for nothing.
@@ -246,3 +255,67 @@ def test_broken_configurations_change_nothing(lab: RotationLab) -> None:
     lab.configuration.write_text(good)
     assert lab.reload()
     assert lab.metrics()["latchkey_config_last_reload_successful"] == 1
+
+
+# --- A set-up for production ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def production(latchkey_programs: None, tmp_path: Path) -> Path:
+    """What `init --production` writes, with files in place of those that others deliver."""
+    folder, other = tmp_path / "latchkey", first_setup(os.environ["LATCHKEY_BIN"])
+    command = [os.environ["LATCHKEY_BIN"], "init", "--production", str(folder)]
+    subprocess.run(command, check=True, capture_output=True, timeout=COMMAND_SECONDS)
+    for part in ("fairplay", "tls"):
+        shutil.copytree(other / part, folder / part, dirs_exist_ok=True)
+    shutil.copy(other / "secrets" / "token-verification-key.pem", folder / "issuers" / "portal.pem")
+    configuration = folder / "latchkey.json5"
+    # Credentials for development serve this machine alone.
+    text = configuration.read_text().replace('"systemd:public"', '"127.0.0.1:8443"')
+    configuration.write_text(text.replace("sqlite:/var/lib/latchkey/", "sqlite:"))
+    return folder
+
+
+# What is not of this machine, and what needs a daemon.
+STUBS = """
+reload() { latchkeyd --config latchkey.json5 --check; }
+restart() { reload; }
+curl() { :; }
+cmp() { :; }
+grep() { :; }
+latchkey() { if [[ $1 == init ]]; then command latchkey "$@"; fi; }
+name=main kid=portal-1 key=issuers/portal.pem
+"""
+SECRETS = re.compile(r"secrets/[a-z0-9-]+")
+
+
+@pytest.mark.parametrize("heading", [heading for heading in SECTIONS if SECTIONS[heading] and heading != "Overview"])
+def test_the_commands_fit_a_production_setup(heading: str, production: Path) -> None:
+    found = SECTIONS[heading]
+    if heading == "Master secret":
+        # The set-up has its first one.
+        found = found[1:]
+    configuration = production / "latchkey.json5"
+    before = set((production / "secrets").iterdir())
+    for block in found:
+        script = f"set -Eeuo pipefail\numask 077\n{TOOLS}\n{STUBS}\n{block}"
+        path = f"{Path(os.environ['LATCHKEY_BIN']).parent}:{os.environ['PATH']}"
+        finished = subprocess.run(
+            ["bash", "-c", script], cwd=production, env=os.environ | {"PATH": path}, capture_output=True, text=True,
+            timeout=COMMAND_SECONDS, check=False,
+        )  # fmt: skip
+        assert finished.returncode == 0, f"{block}\n{finished.stdout}\n{finished.stderr}"
+    # The daemon can read each new secret that the configuration names, as it reads the others.
+    named = {production / name for name in SECRETS.findall(configuration.read_text())}
+    folder = (production / "secrets").stat()
+    for secret in named & (set((production / "secrets").iterdir()) - before):
+        assert (secret.stat().st_gid, secret.stat().st_mode & 0o777) == (folder.st_gid, 0o640), secret
+
+
+def test_a_command_that_does_not_match_says_so(production: Path) -> None:
+    configuration = production / "latchkey.json5"
+    before = configuration.read_text()
+    script = f"{TOOLS}\nchange 's|sessions: {{ key: \"secrets/another\"|&, x|'"
+    finished = subprocess.run(["bash", "-c", script], cwd=production, capture_output=True, text=True, check=False)
+    assert finished.returncode == 1 and "nothing matched" in finished.stderr
+    assert configuration.read_text() == before

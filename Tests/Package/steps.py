@@ -200,6 +200,11 @@ def reload() -> None:
     assert "logging.lvel" in journal(), "the journal names the mistake"
     assert main_process() == process and is_active("latchkey.service") and readiness() == 200
     edit('lvel: "debug"', 'level: "info"')
+    # What root can read and the daemon cannot is found too.
+    run("chown", "root:root", "/etc/latchkey/secrets/session-key")
+    run("systemctl", "reload", "latchkey.service", status=1)
+    assert "secrets/session-key" in journal(), "the journal names the file"
+    run("chown", "root:latchkey", "/etc/latchkey/secrets/session-key")
     run("systemctl", "reload", "latchkey.service")
 
 

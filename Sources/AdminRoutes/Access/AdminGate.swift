@@ -122,7 +122,11 @@ package final class AdminGate: Sendable {
     package func token(
         presenting presented: [UInt8], from peer: HTTPPeer, among credentials: AdminCredentials
     ) throws(AdminRefusal) -> AdminCredentials.Token {
-        try refuseGuesses(of: peer)
+        if let seconds = guesses.waitSeconds(of: peer, with: presented) {
+            refusedTokens[.slowed].increment()
+            throw AdminRefusal(
+                .rateLimited, cause: "too many wrong tokens of this network", retryAfterSeconds: seconds)
+        }
         // Compares with every token, each in constant time, so that the time does not show how much is right. A secret
         // has at least one byte.
         var found: AdminCredentials.Token?
@@ -130,17 +134,13 @@ package final class AdminGate: Sendable {
             let secret = SecretBytes(copying: presented)
             for token in credentials.tokens where token.secret.bytes.isEqual(to: secret) { found = found ?? token }
         }
-        if let found { return found }
+        if let found {
+            guesses.noteRightSecret(presented, of: peer)
+            return found
+        }
         refusedTokens[.wrong].increment()
-        guesses.noteWrongSecret(of: peer)
+        guesses.noteWrongSecret(presented, of: peer)
         throw missing("a wrong token", credentials)
-    }
-
-    /// Throws if the network of the peer has presented too many wrong tokens.
-    func refuseGuesses(of peer: HTTPPeer) throws(AdminRefusal) {
-        guard let seconds = guesses.waitSeconds(of: peer) else { return }
-        refusedTokens[.slowed].increment()
-        throw AdminRefusal(.rateLimited, cause: "too many wrong tokens of this network", retryAfterSeconds: seconds)
     }
 
     /// The holder of a session; nil if the session has ended, or never was.

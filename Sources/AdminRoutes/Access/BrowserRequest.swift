@@ -5,8 +5,9 @@ import RouteKit
 /// Finds requests that another web page has made with the cookie or the certificate of an operator's browser (forged
 /// requests across sites).
 ///
-/// A browser adds `Sec-Fetch-Site` and `Origin`, and no page can change them. A program that is not a browser sends
-/// neither. A page of another site cannot read an answer either, because admin listeners have no CORS.
+/// A browser adds `Sec-Fetch-Site` and `Origin`, and no page can change them. To a read it adds `Origin` only if a page
+/// of another origin has asked. A program that is not a browser sends neither. A page of another site cannot read an
+/// answer either, because admin listeners have no CORS.
 enum BrowserRequest {
     /// Says why a request cannot come from the page of this server; nil if it may come from there.
     static func fault(in request: HTTPRequest) -> String? {
@@ -15,7 +16,6 @@ enum BrowserRequest {
         guard request.fields.values(of: "Sec-Fetch-Site").allSatisfy(sites.contains) else {
             return "Sec-Fetch-Site says that another site has caused the request"
         }
-        guard !request.method.isRead else { return nil }
         guard request.fields.values(of: "Origin").allSatisfy({ isOwn($0, in: request) }) else {
             return "Origin is not the address of this server"
         }

@@ -26,7 +26,8 @@ package struct SessionEndpoint: Sendable {
         self.logger = logger
     }
 
-    /// Refuses a request to begin a session by its head, before its body is kept: it is open to strangers.
+    /// Refuses a request to begin a session by its head, before its body is kept: it is open to strangers. Guesses are
+    /// slowed down by the body, which has the token.
     package func refuse(head request: HTTPRequest) throws(AdminRefusal) {
         if let fault = BrowserRequest.fault(in: request) { throw .foreignPage(fault) }
         switch request.head.transfer.framing {
@@ -34,7 +35,6 @@ package struct SessionEndpoint: Sendable {
         case .length(let size): guard size <= Self.bodySizeMaximum else { throw Self.tooLarge }
         case .chunked, .stream: throw Self.tooLarge
         }
-        try gate.refuseGuesses(of: request.peer)
     }
 
     private static var tooLarge: AdminRefusal {

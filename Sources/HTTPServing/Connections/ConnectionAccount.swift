@@ -9,6 +9,8 @@ struct ConnectionAccount {
     private let listener: ListenerState
     /// The address against whose limit the connection counts; nil if it carries the requests of many clients.
     private var address: IPAddress?
+    /// Whether the connection has a place that only health checks may take.
+    private let hasHealthPlace: Bool
     private(set) var state = HTTPConnectionState.arriving
     /// The memory that is charged to the budget.
     private var charged = HeldMemory(connection: HeldMemory.connectionSize)
@@ -17,17 +19,16 @@ struct ConnectionAccount {
     private var hasAnswered = false
 
     /// Begins the account of a connection that the listener has admitted under this address.
-    init(of listener: ListenerState, countedAs address: IPAddress?) {
+    init(of listener: ListenerState, countedAs address: IPAddress?, hasHealthPlace: Bool) {
         self.listener = listener
         self.address = address
+        self.hasHealthPlace = hasHealthPlace
         listener.resources.connectionBegan(state)
     }
 
-    /// Counts the connection under an address that became known later. Returns the reason if it must be refused.
-    mutating func count(under address: IPAddress) -> HTTPConnectionRefusal? {
-        if let refusal = listener.admitAddress(address) { return refusal }
+    /// Notes that the connection is counted under an address that became known later.
+    mutating func isCounted(under address: IPAddress) {
         self.address = address
-        return nil
     }
 
     mutating func answered() {
@@ -66,6 +67,6 @@ struct ConnectionAccount {
     mutating func close() {
         listener.resources.connectionEnded(state)
         _ = charge(HeldMemory())
-        listener.release(address)
+        listener.release(address, hasHealthPlace: hasHealthPlace)
     }
 }

@@ -47,8 +47,18 @@ extension HTTPConnection {
         peer.address = client
         peer.hasProxyHeader = true
         // The address may belong to another trusted proxy, which connects for many clients.
-        guard let address = client.ip, !listener.settings.trustedProxies.contains(address) else { return nil }
-        return account.count(under: address)
+        guard let address = client.ip, !listener.settings.trustedProxies.contains(address), !isForHealth else {
+            return nil
+        }
+        guard listener.admitNetwork(address, on: loop) else {
+            guard listener.hasRoomForHealth(on: loop) else { return .tooManyConnectionsFromAddress }
+            listener.observer.connectionRefused(peer, because: .tooManyConnectionsFromAddress)
+            keepForHealth()
+            return nil
+        }
+        account.isCounted(under: address)
+        services.add(self, to: address.clientNetwork)
+        return nil
     }
 
     /// Whether the peer is a trusted proxy, so that the connection carries the requests of many clients.

@@ -14,9 +14,11 @@ extension HTTPConnection {
     /// Any number of requests may be in flight.
     func dispatch(_ head: HTTPRequestHead, body: [UInt8], as stream: StreamToken) {
         guard isOpen else { return }
+        if let refusal = refusal(ofHead: head) { return driver.respond(refusal, to: stream, on: self) }
         let request = HTTPRequest(head: head, body: body, peer: peer(of: head))
         switch listener.settings.handler.answer(request, on: loop) {
-        case .now(let response):
+        case .now(var response):
+            if isForHealth { response.closesConnection = true }
             driver.respond(response, to: stream, on: self)
         case .later(let work):
             let (size, resources) = (request.memorySize, listener.resources)
@@ -60,8 +62,17 @@ extension HTTPConnection {
         settle()
     }
 
+    /// The refusal of a request that is no health check, on a connection whose place is kept for these.
+    private func refusal(ofHead head: HTTPRequestHead) -> HTTPResponse? {
+        guard isForHealth, !listener.settings.healthPaths.contains(head.target.path) else { return nil }
+        var response = refusal(of: .overloaded)
+        response.closesConnection = true
+        return response
+    }
+
     /// Asks the handler how to treat the body that belongs to this head.
     func decideBody(of head: HTTPRequestHead) -> HTTPBodyDecision {
+        if let refusal = refusal(ofHead: head) { return .refuse(refusal) }
         let request = HTTPRequest(head: head, body: [], peer: peer(of: head))
         return listener.settings.handler.decideBody(of: request, on: loop)
     }

@@ -30,13 +30,17 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     private var turns: AwaitedTurns = []
     private var deadline = ConnectionDeadline()
     var account: ConnectionAccount
-    /// The link in the list of the loop's idle connections.
-    var idleLink = IdleConnections.Link()
+    /// The links in the lists of the idle connections of the loop and of the network.
+    var idleLinks = IdleConnections.Links()
+    /// The connections of the same network; nil if the connection is not counted under an address.
+    var network: NetworkConnections?
+    /// Whether the connection has a place that is kept for health checks, and is served nothing else.
+    private(set) var isForHealth = false
 
     init(
         _ socket: consuming ConnectedSocket, from peer: HTTPPeer, countedAs address: IPAddress?,
-        of listener: ListenerState, firstDriver: any ConnectionDriver, sharing services: LoopServices,
-        closed: @escaping (HTTPConnection) -> Void
+        forHealth: Bool = false, of listener: ListenerState, firstDriver: any ConnectionDriver,
+        sharing services: LoopServices, closed: @escaping (HTTPConnection) -> Void
     ) {
         self.peer = peer
         self.listener = listener
@@ -46,13 +50,21 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         openedAt = loop.now
         transport = Transport(socket)
         driver = firstDriver
-        account = ConnectionAccount(of: listener, countedAs: address)
+        account = ConnectionAccount(of: listener, countedAs: address, hasHealthPlace: forHealth)
+        if let address { services.add(self, to: address.clientNetwork) }
+        if forHealth { keepForHealth() }
         listener.connectionObjects.add(1, ordering: .relaxed)
         listener.observer.connectionOpened(peer)
     }
 
     deinit {
         listener.connectionObjects.subtract(1, ordering: .relaxed)
+    }
+
+    /// Makes the connection serve health checks alone. There must be room for it among those.
+    func keepForHealth() {
+        isForHealth = true
+        services.addForHealth(self)
     }
 
     /// Begins to read, unless the connection was closed while it waited to be started.
@@ -69,7 +81,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         } catch {
             return close(reset: true)
         }
-        services.idleConnections.append(self)
+        services.noteIdleness(of: self, true)
         driver.started(on: self)
         input.mayHaveArrived()
         if isOpen { proceed() }
@@ -160,7 +172,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
     func settle() {
         guard isOpen else { return }
         let state = isLingering ? .closing : driver.state
-        if account.enter(state) { services.idleConnections.update(self, isIdle: state.isEvictable) }
+        if account.enter(state) { services.noteIdleness(of: self, state.isEvictable) }
         charge()
     }
 
@@ -366,7 +378,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         if phase.isClosed { return }
         listener.observer.connectionRefused(peer, because: reason)
         // An evicted idle connection is closed without a reset, so that its client can safely use another one.
-        close(reset: reason != .evicted || account.state == .arriving)
+        close(reset: !reason.isEviction || account.state == .arriving)
     }
 
     /// Closes immediately. With `reset`, the peer gets a reset, which tells it that data was lost.
@@ -378,7 +390,7 @@ final class HTTPConnection: LoopChannel, @unchecked Sendable {
         deadline.cancel(on: loop)
         transport.close(reset: reset)
         driver.closed()
-        services.idleConnections.remove(self)
+        services.remove(self)
         account.close()
         listener.observer.connectionClosed(peer, after: age)
         closed(self)

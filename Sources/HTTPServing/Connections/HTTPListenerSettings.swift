@@ -22,6 +22,9 @@ package struct HTTPListenerSettings: Sendable {
     package var expectsProxyHeader = false
     /// The permissions of a unix socket's file.
     package var socketMode: UInt32 = 0o660
+    /// The paths of health checks, for which places are kept. A connection that finds only such a place is served there
+    /// and nowhere else, and closes after its answer. Without paths, such a connection is refused.
+    package var healthPaths: Set<String> = []
 
     /// Makes settings for plain HTTP/1.1 without proxies. The caller sets the other properties.
     package init(

@@ -1,3 +1,4 @@
+import EventLoops
 import HTTPMessages
 import POSIXSockets
 import Synchronization
@@ -7,14 +8,22 @@ final class ListenerState: Sendable {
     let settings: HTTPListenerSettings
     let observer: any HTTPServerObserver
     let resources: ServerResources
+    /// What the connections of each loop share.
+    let services: LoopLocal<LoopServices>
+    let loops: [LoopContext]
     /// The number of connection objects, including those whose sockets are closed.
     let connectionObjects = Atomic<Int>(0)
     private let connections = Mutex(ConnectionCount())
 
-    init(_ settings: HTTPListenerSettings, observer: any HTTPServerObserver, resources: ServerResources) {
+    init(
+        _ settings: HTTPListenerSettings, observer: any HTTPServerObserver, resources: ServerResources,
+        services: LoopLocal<LoopServices>, on loops: [LoopContext]
+    ) {
         self.resources = resources
         self.settings = settings
         self.observer = observer
+        self.services = services
+        self.loops = loops
     }
 
     var limits: HTTPLimits { settings.limits }
@@ -23,63 +32,95 @@ final class ListenerState: Sendable {
     var connectionCount: Int { connections.withLock(\.total) }
 
     /// Counts a new connection. Returns the reason if it must be refused, and then does not count it.
-    func admit(_ address: IPAddress?) -> HTTPConnectionRefusal? {
+    func admit() -> HTTPConnectionRefusal? {
         if let refusal = resources.takePlace() { return refusal }
-        let limits = countLimits
-        let refusal = connections.withLock { $0.admit(address?.clientNetwork, limits) }
-        if refusal != nil { giveBackPlace() }
-        return refusal
+        if connections.withLock({ $0.admit(atMost: limits.connectionsMaximum) }) { return nil }
+        resources.releasePlace()
+        resources.memory.release(HeldMemory.connectionSize, from: .connections)
+        return .tooManyConnections
     }
 
-    /// Counts a connection under an address that became known after it was admitted. Returns the reason if it must end.
-    func admitAddress(_ address: IPAddress?) -> HTTPConnectionRefusal? {
-        let limits = countLimits
-        return connections.withLock { $0.admitAddress(address?.clientNetwork, limits) }
+    /// Counts a connection that is only for health checks. Returns false if it must be refused.
+    func admitForHealth(on loop: LoopContext) -> Bool {
+        guard hasRoomForHealth(on: loop) else { return false }
+        while resources.takePlace(forHealth: true) != nil {
+            guard loop.value(of: services).evictOldestForHealth() else { return false }
+        }
+        return connections.withLock { $0.admit(atMost: .max) }
+    }
+
+    /// Whether a loop can have one more connection that is only for health checks. Closes an older one if necessary.
+    func hasRoomForHealth(on loop: LoopContext) -> Bool {
+        guard !settings.healthPaths.isEmpty else { return false }
+        let services = loop.value(of: services)
+        return services.hasRoomForHealth || services.evictOldestForHealth()
+    }
+
+    /// Counts a connection under its client's network. If the network has its maximum, its connection on this loop that
+    /// has been idle for the longest time is closed. Returns false if that is not enough.
+    ///
+    /// If the network has no idle connection on this loop, the other loops are asked for one. Until they close it, the
+    /// network may have one connection more for each of them.
+    func admitNetwork(_ address: IPAddress, on loop: LoopContext) -> Bool {
+        let (network, maximum) = (address.clientNetwork, networkMaximum)
+        // Another loop may take the place that becomes free.
+        for _ in 0..<LoopListener.evictionsPerConnectionMaximum {
+            if connections.withLock({ $0.admit(network, atMost: maximum) }) { return true }
+            guard loop.value(of: services).evictLongestIdle(of: network, at: self) else { break }
+        }
+        for other in loops where !other.isCurrent {
+            other.execute { [self] in
+                guard connections.withLock({ $0.count(of: network) >= maximum }) else { return }
+                _ = other.value(of: services).evictLongestIdle(of: network, at: self)
+            }
+        }
+        return connections.withLock { $0.admit(network, atMost: maximum + loops.count - 1) }
+    }
+
+    /// The most connections of one client network, lowered to what the process can serve.
+    private var networkMaximum: Int { resources.connectionsPerNetworkMaximum(limits.connectionsPerAddressMaximum) }
+
+    /// Removes a connection from the count of its network.
+    func releaseNetwork(_ address: IPAddress) {
+        connections.withLock { $0.release(address.clientNetwork) }
     }
 
     /// Removes a closed connection from the counts.
-    func release(_ address: IPAddress?) {
-        connections.withLock { $0.release(address?.clientNetwork) }
-        resources.releasePlace()
-    }
-
-    private func giveBackPlace() {
-        resources.releasePlace()
-        resources.memory.release(HeldMemory.connectionSize, from: .connections)
-    }
-
-    /// The limits of connections, lowered to the limits of the process.
-    private var countLimits: HTTPLimits {
-        var limits = limits
-        limits.connectionsPerAddressMaximum = resources.connectionsPerNetworkMaximum(
-            limits.connectionsPerAddressMaximum)
-        return limits
+    func release(_ address: IPAddress?, hasHealthPlace: Bool) {
+        connections.withLock { counts in
+            counts.release()
+            if let address { counts.release(address.clientNetwork) }
+        }
+        resources.releasePlace(forHealth: hasHealthPlace)
     }
 }
 
 /// The numbers of open connections, in total and by client network.
 struct ConnectionCount: Equatable {
     private(set) var total = 0
-    private var byAddress: [IPAddress: Int] = [:]
+    private var byNetwork: [IPAddress: Int] = [:]
 
-    mutating func admit(_ address: IPAddress?, _ limits: HTTPLimits) -> HTTPConnectionRefusal? {
-        guard total < limits.connectionsMaximum else { return .tooManyConnections }
-        if let refusal = admitAddress(address, limits) { return refusal }
+    func count(of network: IPAddress) -> Int { byNetwork[network] ?? 0 }
+
+    mutating func admit(atMost maximum: Int) -> Bool {
+        guard total < maximum else { return false }
         total += 1
-        return nil
+        return true
     }
 
-    mutating func admitAddress(_ address: IPAddress?, _ limits: HTTPLimits) -> HTTPConnectionRefusal? {
-        guard let address else { return nil }
-        let count = byAddress[address, default: 0]
-        guard count < limits.connectionsPerAddressMaximum else { return .tooManyConnectionsFromAddress }
-        byAddress[address] = count + 1
-        return nil
+    mutating func admit(_ network: IPAddress, atMost maximum: Int) -> Bool {
+        let count = count(of: network)
+        guard count < maximum else { return false }
+        byNetwork[network] = count + 1
+        return true
     }
 
-    mutating func release(_ address: IPAddress?) {
+    mutating func release() {
         total -= 1
-        guard let address, let count = byAddress[address] else { return }
-        byAddress[address] = count > 1 ? count - 1 : nil
+    }
+
+    mutating func release(_ network: IPAddress) {
+        guard let count = byNetwork[network] else { return }
+        byNetwork[network] = count > 1 ? count - 1 : nil
     }
 }

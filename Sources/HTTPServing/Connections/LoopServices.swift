@@ -10,13 +10,18 @@ import Telemetry
 final class LoopServices {
     /// The most bytes of one read.
     static let readSize = 64 * 1024
+    /// The most connections of a loop that are only for health checks. A further one takes the place of the oldest. As
+    /// many begin in one turn.
+    static let healthConnectionsMaximum = LoopListener.startsPerTurnMaximum
 
     let loop: LoopContext
     var input = [UInt8](repeating: 0, count: readSize)
     var output: [UInt8] = []
     let inputTurns: InputTurns
     let lostConnections: LostConnections
-    var idleConnections = IdleConnections()
+    private var idleConnections = IdleConnections(.ofLoop)
+    private var networks: [NetworkConnections.Key: NetworkConnections] = [:]
+    private var healthConnections: [HTTPConnection] = []
     private let wallClock: any WallClock
     private var dateSecond: Int64 = .min
     private var dateText: [UInt8] = []
@@ -36,11 +41,70 @@ final class LoopServices {
     func evictLongestIdle(otherThan asking: HTTPConnection? = nil) -> Bool {
         guard var connection = idleConnections.first else { return false }
         if connection === asking {
-            guard let next = connection.idleLink.next else { return false }
+            guard let next = connection.idleLinks.ofLoop.next else { return false }
             connection = next
         }
         connection.refuse(.evicted)
         return true
+    }
+
+    /// Closes the connection of a network that has been idle for the longest time. Returns false if none is idle.
+    ///
+    /// A connection that has not begun is not closed: its client may have sent a request.
+    func evictLongestIdle(of network: IPAddress, at listener: ListenerState) -> Bool {
+        guard let connection = networks[.init(listener, network)]?.idle.first else { return false }
+        connection.refuse(.evictedForAddress)
+        return true
+    }
+
+    // MARK: The loop's connections
+
+    /// Adds a connection to those of its network.
+    func add(_ connection: HTTPConnection, to network: IPAddress) {
+        let key = NetworkConnections.Key(connection.listener, network)
+        let connections = networks[key] ?? NetworkConnections(key)
+        networks[key] = connections
+        connections.count += 1
+        connection.network = connections
+        if connection.isOpen { connections.idle.append(connection) }
+    }
+
+    /// Whether there is room for one more connection that is only for health checks.
+    var hasRoomForHealth: Bool { healthConnections.count < Self.healthConnectionsMaximum }
+
+    /// Closes the oldest connection that is only for health checks. Returns false if there is none.
+    ///
+    /// A request that has arrived when such a connection begins is answered immediately. So the oldest one has had its
+    /// time, and the newest one may be a health check.
+    func evictOldestForHealth() -> Bool {
+        guard let oldest = healthConnections.first else { return false }
+        oldest.refuse(.evicted)
+        return true
+    }
+
+    /// Adds a connection for which there is room to those that are only for health checks.
+    func addForHealth(_ connection: HTTPConnection) {
+        healthConnections.append(connection)
+        // It makes room only for other health checks.
+        idleConnections.remove(connection)
+    }
+
+    /// Notes whether a connection may be closed to make room. An idle one goes to the end of the lists, even if it was
+    /// in them already.
+    func noteIdleness(of connection: HTTPConnection, _ isIdle: Bool) {
+        idleConnections.update(connection, isIdle: isIdle && !connection.isForHealth)
+        connection.network?.idle.update(connection, isIdle: isIdle)
+    }
+
+    /// Removes a connection that closes.
+    func remove(_ connection: HTTPConnection) {
+        idleConnections.remove(connection)
+        if connection.isForHealth { healthConnections.removeAll { $0 === connection } }
+        guard let network = connection.network else { return }
+        network.idle.remove(connection)
+        network.count -= 1
+        if network.count == 0 { networks[network.key] = nil }
+        connection.network = nil
     }
 
     /// Returns the value of the `Date` field, which is formatted once per second.
@@ -147,15 +211,46 @@ final class LostConnections: LoopChannel {
     }
 }
 
-/// The connections of one loop that may be closed to make room, because no request is under way. The longest idle one
-/// comes first. Closing connections are in the list too.
+/// The connections of one client network at one listener that belong to one loop.
+final class NetworkConnections {
+    struct Key: Hashable {
+        private let listener: ObjectIdentifier
+        private let network: IPAddress
+
+        init(_ listener: ListenerState, _ network: IPAddress) {
+            self.listener = ObjectIdentifier(listener)
+            self.network = network
+        }
+    }
+
+    let key: Key
+    var count = 0
+    var idle = IdleConnections(.ofNetwork)
+
+    init(_ key: Key) {
+        self.key = key
+    }
+}
+
+/// The connections of one loop, or of one network on it, that may be closed to make room, because no request is under
+/// way. The longest idle one comes first. Closing connections are in the list too.
 ///
 /// It is a doubly linked list through the connections themselves, so that the cost of a change does not depend on their
 /// number. A connection leaves the list before it closes.
 struct IdleConnections {
+    /// The two lists in which a connection may be.
+    enum Kind {
+        case ofLoop
+        case ofNetwork
+    }
+
+    private let kind: Kind
     private var oldest: HTTPConnection?
     private var newest: HTTPConnection?
-    private(set) var count = 0
+
+    init(_ kind: Kind) {
+        self.kind = kind
+    }
 
     /// The connection that has been idle for the longest time.
     var first: HTTPConnection? { oldest }
@@ -163,10 +258,9 @@ struct IdleConnections {
     /// Adds a connection at the end, or moves it there.
     mutating func append(_ connection: HTTPConnection) {
         remove(connection)
-        connection.idleLink = .init(previous: newest, next: nil, isListed: true)
-        if let newest { newest.idleLink.next = connection } else { oldest = connection }
+        connection.idleLinks[kind] = .init(previous: newest, next: nil, isListed: true)
+        if let newest { newest.idleLinks[kind].next = connection } else { oldest = connection }
         newest = connection
-        count += 1
     }
 
     /// Adds or removes a connection. It goes to the end of the list even if it was in the list already.
@@ -176,18 +270,28 @@ struct IdleConnections {
 
     /// Removes a connection, if it is in the list.
     mutating func remove(_ connection: HTTPConnection) {
-        guard connection.idleLink.isListed else { return }
-        let link = connection.idleLink
-        connection.idleLink = .init()
-        if let previous = link.previous { previous.idleLink.next = link.next } else { oldest = link.next }
-        if let next = link.next { next.idleLink.previous = link.previous } else { newest = link.previous }
-        count -= 1
+        let link = connection.idleLinks[kind]
+        guard link.isListed else { return }
+        connection.idleLinks[kind] = .init()
+        if let previous = link.previous { previous.idleLinks[kind].next = link.next } else { oldest = link.next }
+        if let next = link.next { next.idleLinks[kind].previous = link.previous } else { newest = link.previous }
     }
 
-    /// The neighbours of a connection in the list.
+    /// The neighbours of a connection in a list.
     struct Link {
         var previous: HTTPConnection?
         var next: HTTPConnection?
         var isListed = false
+    }
+
+    /// The neighbours of a connection in both lists.
+    struct Links {
+        var ofLoop = Link()
+        var ofNetwork = Link()
+
+        subscript(kind: Kind) -> Link {
+            get { kind == .ofLoop ? ofLoop : ofNetwork }
+            set { if kind == .ofLoop { ofLoop = newValue } else { ofNetwork = newValue } }
+        }
     }
 }

@@ -10,6 +10,8 @@ package enum HTTPConnectionRefusal: String, Sendable, CaseIterable {
     case memory
     /// The connection was closed to make room for another one.
     case evicted
+    /// The connection was closed to make room for another one of its client network, which has its maximum.
+    case evictedForAddress = "address_idle"
     /// No byte arrived within `HTTPLimits.handshakeDeadline`.
     case silent
     /// The listener is for trusted proxies only, and the peer is not one.
@@ -19,11 +21,16 @@ package enum HTTPConnectionRefusal: String, Sendable, CaseIterable {
 }
 
 extension HTTPConnectionRefusal {
-    /// Whether closing an idle connection makes room for the refused one.
-    var yieldsToEviction: Bool {
+    /// Whether the cause is that places or memory ran short, and not what the client sent.
+    package var isShortage: Bool {
         switch self {
-        case .tooManyConnections, .outOfDescriptors, .memory: true
-        case .tooManyConnectionsFromAddress, .evicted, .silent, .notAProxy, .proxyHeader: false
+        case .tooManyConnections, .tooManyConnectionsFromAddress, .outOfDescriptors, .memory, .evicted,
+            .evictedForAddress:
+            true
+        case .silent, .notAProxy, .proxyHeader: false
         }
     }
+
+    /// Whether the connection only gave way to a newer one.
+    var isEviction: Bool { self == .evicted || self == .evictedForAddress }
 }

@@ -7,7 +7,11 @@ package final class ServerResources: Sendable {
     package let memory: MemoryBudget
     /// The most connections of all listeners together, which depends on the process's limit of descriptors.
     package let connectionsMaximum: Int
+    /// How many of these places only health checks may take.
+    private let keptPlaces: Int
     private let places = Atomic<Int>(0)
+    /// The places of connections that are only for health checks.
+    private let healthPlaces = Atomic<Int>(0)
     private let states: [StateCount]
     private let inFlight = Atomic<Int>(0)
 
@@ -19,11 +23,12 @@ package final class ServerResources: Sendable {
     package init(memory: MemoryBudget = MemoryBudget(), connectionsMaximum: Int = .max) {
         self.memory = memory
         self.connectionsMaximum = max(1, connectionsMaximum)
+        keptPlaces = min(64, self.connectionsMaximum / 8)
         states = HTTPConnectionState.allCases.map { _ in StateCount() }
     }
 
     /// The number of open connections of all listeners.
-    package var connectionCount: Int { places.load(ordering: .relaxed) }
+    package var connectionCount: Int { places.load(ordering: .relaxed) + healthPlaces.load(ordering: .relaxed) }
 
     /// The number of requests that a task is answering.
     package var requestsInFlight: Int { inFlight.load(ordering: .relaxed) }
@@ -39,20 +44,25 @@ package final class ServerResources: Sendable {
     // MARK: Counting
 
     /// Takes a place for a connection, and charges its memory. Returns the reason if there is no place or no memory.
-    func takePlace() -> HTTPConnectionRefusal? {
-        guard places.add(1, ordering: .relaxed).newValue <= connectionsMaximum else {
-            places.subtract(1, ordering: .relaxed)
-            return .outOfDescriptors
-        }
-        guard memory.charge(HeldMemory.connectionSize, to: .connections) else {
-            places.subtract(1, ordering: .relaxed)
-            return .memory
-        }
-        return nil
+    func takePlace(forHealth: Bool = false) -> HTTPConnectionRefusal? {
+        let isFree =
+            if forHealth {
+                healthPlaces.add(1, ordering: .relaxed).newValue + places.load(ordering: .relaxed)
+                    <= connectionsMaximum
+            } else {
+                places.add(1, ordering: .relaxed).newValue <= connectionsMaximum - keptPlaces
+            }
+        if isFree, memory.charge(HeldMemory.connectionSize, to: .connections) { return nil }
+        releasePlace(forHealth: forHealth)
+        return isFree ? .memory : .outOfDescriptors
     }
 
-    func releasePlace() {
-        places.subtract(1, ordering: .relaxed)
+    func releasePlace(forHealth: Bool = false) {
+        if forHealth {
+            healthPlaces.subtract(1, ordering: .relaxed)
+        } else {
+            places.subtract(1, ordering: .relaxed)
+        }
     }
 
     func connectionBegan(_ state: HTTPConnectionState) {

@@ -85,6 +85,7 @@ struct Assembly {
         // Before the servers: in its phase it comes after them.
         running.add(.connections) { health.beginEnd() }
         let packagers = try makePackagers(records)
+        metrics.http.shortages.log(to: logger) { [cell = book.cell] in cell.current.refusals.clientAddress }
         let servers = makeServers()
         let listeners = try ServingListeners(servers.public, admin: servers.admin, sockets: sockets, logger: logger)
         let certificates = { @Sendable [cell = book.cell] in

@@ -124,6 +124,8 @@ package enum DaemonError: Error, Equatable, Sendable {
     case refusedByPostgreSQL(PostgreSQLOpeningError)
     case loops(EventLoopError)
     case listener(name: String, address: String, HTTPServerError)
+    /// The folder of a unix socket does not exist, or the daemon may not make files there.
+    case socketFolder(listener: String, folder: String, errno: Int32)
     case notifier(SocketError)
     case tls(TLSError)
     /// systemd has passed no socket with the name that the listener's configuration asks for.
@@ -140,8 +142,8 @@ package enum DaemonError: Error, Equatable, Sendable {
     var isMisconfiguration: Bool {
         switch self {
         case .noSuchSocket, .exposed: true
-        case .store, .postgreSQL, .refusedByPostgreSQL, .loops, .listener, .notifier, .tls, .cryptography,
-            .clockBeforeBuild, .libraryNotStarted:
+        case .store, .postgreSQL, .refusedByPostgreSQL, .loops, .listener, .socketFolder, .notifier, .tls,
+            .cryptography, .clockBeforeBuild, .libraryNotStarted:
             false
         }
     }
@@ -157,6 +159,10 @@ extension DaemonError: CustomStringConvertible {
         case .loops(let error): "cannot start the event loops: \(error)"
         case .listener(let name, let address, let error):
             "cannot open the \(name) listener on \(address): \(error). Stop the program that holds the address, or change it."
+        case .socketFolder(let listener, let folder, let error):
+            "listeners.\(listener) cannot make its socket in \(folder): \(SystemText.description(of: error)). Make the"
+                + " folder for the daemon's user; systemd makes /run/NAME when the service starts, if the unit has"
+                + " RuntimeDirectory=NAME"
         case .tls(let error): "cannot prepare TLS: \(error)"
         case .noSuchSocket(let name, let listener):
             "listeners.\(listener) asks for the socket \"\(name)\", but systemd has passed no socket of that name: set"

@@ -23,7 +23,9 @@ package enum DaemonCommand {
         help:
             "check the configuration and every file it names, warn about valid settings that may be mistakes, such as a key URI whose path "
             + "is not served, then exit; =full also checks that the databases open and belong to "
-            + "the configured secrets")
+            + "the configured secrets, and that this user may make what is not there yet: database, schema and "
+            + "sockets. Run it as the daemon's user"
+    )
     private static let printConfig = CommandOption(
         "--print-config", .flag,
         help: "print the configuration in force with all defaults, and what needs a restart, then exit")
@@ -94,9 +96,7 @@ package enum DaemonCommand {
             for source in loaded.keySources {
                 context.note("note: entitlement.issuers[\(source.index)]: \(source); it is not fetched now")
             }
-            if arguments.value(check) == "full", try checkStores(loaded) != nil {
-                context.note("warning: \(RandomKeysWarning.besideDerivedKeys)")
-            }
+            if arguments.value(check) == "full" { try checkInstallation(loaded, context) }
             try context.print("\(path): good")
         } else {
             do throws(CommandError) {
@@ -155,25 +155,52 @@ package enum DaemonCommand {
             try ConfigurationFile(path: path, environment: context.environment))
     }
 
-    /// Checks that the stores open and belong to the configured secrets, and changes nothing.
+    /// Checks what a start finds outside the configuration, and changes nothing: the stores and the folders of sockets.
     ///
-    /// A store that does not exist yet is good. Returns the secret that a store was used with and that is not
-    /// configured; nil if there is none.
-    private static func checkStores(_ loaded: LoadedConfiguration) throws(CommandError) -> SecretProof.Name? {
+    /// Throws `failed` with a line for each fault.
+    private static func checkInstallation(
+        _ loaded: LoadedConfiguration, _ context: CommandContext
+    ) throws(CommandError) {
+        var faults: [String] = []
+        var unconfigured: SecretProof.Name?
+        do throws(DaemonError) { unconfigured = try checkFile(loaded) } catch { faults.append(error.description) }
+        do throws(DaemonError) { unconfigured = try checkDatabase(loaded) ?? unconfigured } catch {
+            faults.append(error.description)
+        }
+        if unconfigured != nil { context.note("warning: \(RandomKeysWarning.besideDerivedKeys)") }
+        for (name, listeners) in [("public", loaded.publicListeners), ("admin", loaded.adminListeners)] {
+            for (index, listener) in listeners.enumerated() {
+                do throws(DaemonError) {
+                    try SocketFolder.check(for: .init(name: name, index: index), at: listener.address)
+                } catch {
+                    // Before the first start, such a folder may be missing because systemd has not made it yet.
+                    if case .socketFolder(_, let folder, ENOENT) = error, FilePath.directory(of: folder) == "/run" {
+                        context.note("warning: \(error)")
+                    } else {
+                        faults.append(error.description)
+                    }
+                }
+            }
+        }
+        if !faults.isEmpty { throw .failed(faults.joined(separator: "\n")) }
+    }
+
+    /// Checks that the node's database file can be used or made, and belongs to the configured secrets. Returns the
+    /// secret that it was used with and that is not configured; nil if there is none.
+    private static func checkFile(_ loaded: LoadedConfiguration) throws(DaemonError) -> SecretProof.Name? {
         let file = LedgerFile(
             path: loaded.databasePath, keys: loaded.ledgerKeys, label: loaded.configuration.nodeLabel)
         let failure = { (error: StorageOpeningError) in DaemonError.store(path: loaded.databasePath, error) }
-        do throws(DaemonError) {
-            try wrap(failure, try file.check(loaded.sharedSecrets, loaded.postgreSQL == nil ? loaded.keyRing : nil))
-            let unconfigured = try wrap(failure, try file.unconfigured(loaded.sharedSecrets))
-            guard let settings = loaded.postgreSQL else { return unconfigured }
-            let sharedUnconfigured = try wrap(
-                DaemonError.postgreSQL,
-                try PostgreSQLStore.check(settings, keyRing: loaded.keyRing, secrets: loaded.sharedSecrets))
-            return sharedUnconfigured ?? unconfigured
-        } catch {
-            throw .failed(error.description)
-        }
+        try wrap(failure, try file.check(loaded.sharedSecrets, loaded.postgreSQL == nil ? loaded.keyRing : nil))
+        return try wrap(failure, try file.unconfigured(loaded.sharedSecrets))
+    }
+
+    /// The same for the database that all nodes share.
+    private static func checkDatabase(_ loaded: LoadedConfiguration) throws(DaemonError) -> SecretProof.Name? {
+        guard let settings = loaded.postgreSQL else { return nil }
+        return try wrap(
+            DaemonError.postgreSQL,
+            try PostgreSQLStore.check(settings, keyRing: loaded.keyRing, secrets: loaded.sharedSecrets))
     }
 
     private static func serve(

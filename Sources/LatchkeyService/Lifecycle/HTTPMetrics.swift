@@ -5,6 +5,7 @@ import Telemetry
 /// Counts what all listeners see: connections, handshakes and responses.
 final class HTTPMetrics: Sendable {
     let connections: Gauge
+    let shortages = ConnectionShortages()
     private let responses: MetricFamily<StatusClass, Counter>
     private let responseDurations: MetricFamily<StatusClass, Histogram>
     /// The metrics of the status class that most requests have, looked up once.
@@ -66,6 +67,7 @@ extension HTTPMetrics: HTTPServerObserver {
 
     func connectionRefused(_ peer: HTTPPeer?, because reason: HTTPConnectionRefusal) {
         refusedConnections[reason].increment()
+        shortages.note(peer, reason)
     }
 
     func requestFinished(_ peer: HTTPPeer, method: HTTPMethod, status: HTTPStatus, after duration: Duration) {

@@ -55,6 +55,7 @@ final class ServingListeners: Sendable {
         for handler: any HTTPHandler
     ) throws(DaemonError) {
         let slot = try makeSlot(id, listener)
+        try SocketFolder.check(for: id, at: listener.address)
         switch listener.address {
         case .socket(let address):
             let settings = settings(
@@ -143,6 +144,7 @@ final class ServingListeners: Sendable {
         settings.trustedProxies = listener.transport.trustedProxies
         settings.expectsProxyHeader = listener.transport.proxyProtocol
         settings.socketMode = listener.transport.socketMode
+        settings.healthPaths = Health.paths
         return settings
     }
 

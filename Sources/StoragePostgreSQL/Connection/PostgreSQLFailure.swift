@@ -32,6 +32,8 @@ package struct SQLState: Hashable, Sendable, CustomStringConvertible {
 
     /// The password is wrong or missing.
     static let passwordRefused = SQLState("28P01")
+    /// The role lacks a right.
+    static let insufficientPrivilege = SQLState("42501")
 
     /// The first two characters, which name the class.
     var category: Substring { description.prefix(2) }

@@ -26,15 +26,20 @@ extension PostgreSQLSchemaConnection {
     }
 
     /// Compares the configuration with all proofs in the database. Changes nothing. A schema that does not exist yet is
-    /// accepted. Returns the secret that the database was used with and that is not configured.
+    /// accepted if the role could make it.
+    ///
+    /// Returns the secret that the database was used with and that is not configured.
     func check(_ ring: KeyRing, _ secrets: SharedSecrets) throws(PostgreSQLOpeningError) -> SecretProof.Name? {
         var database = self
         switch try schemaState() {
-        case .empty: return nil
+        case .empty:
+            try checkRights()
+            return nil
         case .foreign: throw .foreignSchema(schema)
         case .migrated(let newest, let oldestProgram):
             let supported = Int64(PostgreSQLSchema.migrations.count)
             guard oldestProgram <= supported else { throw .schemaTooNew(found: newest, supported: supported) }
+            if newest < supported { try checkRights() }
         }
         do throws(KeyProofError<PostgreSQLOpeningError>) {
             try ring.checkProof(in: &database)
@@ -48,6 +53,24 @@ extension PostgreSQLSchemaConnection {
             throw PostgreSQLOpeningError(error)
         }
         return try unconfigured(secrets)
+    }
+
+    /// Throws `insufficientPrivilege` if the role could not run the missing migrations.
+    private func checkRights() throws(PostgreSQLOpeningError) {
+        let found = try query(
+            """
+            SELECT count(*) FROM (
+                SELECT has_schema_privilege(oid, 'CREATE') AND has_schema_privilege(oid, 'USAGE') AS may
+                    FROM pg_namespace WHERE nspname = $1
+                UNION ALL SELECT has_database_privilege(current_database(), 'CREATE')
+                    WHERE NOT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)
+                UNION ALL SELECT pg_has_role(relowner, 'USAGE')
+                    FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+                    WHERE nspname = $1 AND relkind IN ('r', 'p')
+            ) AS rights WHERE NOT may
+            """, [.text(schema)])
+        let missing = try read { () throws(StoreError) in try found[0].integer(at: 0) }
+        if missing > 0 { throw .failed(.refused(.insufficientPrivilege)) }
     }
 
     /// Whether the schema has the table of proofs, which older versions lack.

@@ -79,6 +79,7 @@ struct SessionOpener: Sendable {
     func check() throws(PostgreSQLOpeningError) -> SecretProof.Name? {
         let connection = try wrap(PostgreSQLOpeningError.failed, try PostgreSQLConnection.connect(settings))
         guard connection.serverVersion >= Self.oldestServer else { throw .serverTooOld(connection.serverVersion) }
+        try checkSettings(of: connection)
         let deadline = SystemMonotonicClock().monotonicTime + settings.limits.connect
         return try schema(on: connection, until: deadline).check(ring, secrets.current)
     }

@@ -128,6 +128,19 @@ import Testing
         #expect(outcome(["x-api-key": "secret-of-second"]) == .success("second"))
     }
 
+    /// Wrong secrets of the same network, between the right ones, are slow all the same.
+    @Test func wrongSecretsDoNotSlowOneThatWasRight() {
+        #expect(outcome(["x-api-key": "secret-of-second"]) == .success("second"))
+        var judged = 0
+        for _ in 0..<1000 {
+            if outcome(["x-api-key": "secret-of-nobody"]) == .failure(.credential(.wrong)) { judged += 1 }
+            #expect(outcome(["x-api-key": "secret-of-second"]) == .success("second"))
+            // Nothing is told of a packager that is disabled.
+            #expect(outcome(["x-api-key": "secret-of-disabled"]) != .success("disabled"))
+        }
+        #expect(judged <= GuessLimiter.wrongMaximum)
+    }
+
     /// Requests without a secret do not count as guesses, and a certificate cannot be guessed.
     @Test func slowsNothingElse() {
         let tls = TLSFacts(

@@ -323,6 +323,13 @@ import Testing
         #expect(await code(.get, "/v1/whoami", fields) == (isRefused ? "admin_origin_refused" : nil))
     }
 
+    @Test(arguments: ["https://evil.example", "null", "http://localhost"])
+    func anotherOriginCannotRead(origin: String) async throws {
+        let fields = changing(try await session(), "Origin", origin)
+        #expect(await code(.get, "/v1/whoami", fields) == "admin_origin_refused")
+        #expect(await code(.get, "/v1/whoami", changing(fields, "Origin", nil)) == nil)
+    }
+
     /// A name that an attacker points to this machine, with the cookie that the browser keeps for that name.
     @Test(arguments: ["evil.example", "evil.example:9443", "localhost.evil.example", ""])
     func anotherNameCannotUseIt(host: String) async throws {
