@@ -64,6 +64,16 @@ package final class History: Sendable {
         for watcher in watchers.withLock({ $0 }) { watcher(sample) }
     }
 
+    /// The licences of the last five minutes.
+    package var recentLicenses: Int64 {
+        let ring = state.withLock { $0.ring }
+        let series: Set<HistorySeries> = [.licensesV1, .licensesV2, .licensesV3]
+        let rates = HistorySeries.allCases.indices.filter { series.contains(HistorySeries.allCases[$0]) }.flatMap {
+            ring.values(of: $0, skipping: max(0, ring.count - 30)).filter(\.isFinite)
+        }
+        return Int64((rates.reduce(0, +) * Float(HistoryRing.stepSeconds)).rounded())
+    }
+
     /// What a file keeps of it.
     var saved: SavedHistory {
         let now = (wallClock.wallTime, clock.monotonicTime)

@@ -1,6 +1,7 @@
 import AdminRoutes
 import Administration
 import ByteCoding
+import CommandLineKit
 import Entitlements
 import EventLoops
 import FairPlay
@@ -99,6 +100,11 @@ struct Assembly {
                 preflights: metrics.preflights),
             health: health, wallClock: clock)
         let history = try makeHistory(records, shared, servers.resources)
+        records.tellNodes { [clock] in
+            let condition = health.condition(now: (clock.wallTime, SystemMonotonicClock().monotonicTime))
+            return NodeReport(
+                version: LatchkeyVersion.current, state: condition.state.rawValue, licenses: history.recentLicenses)
+        }
         let routes = makeRoutes(
             RouteParts(
                 records: records, book: book, shared: shared, health: health, packagers: packagers,
