@@ -188,4 +188,11 @@ def test_a_node_and_then_the_database_down(lab: Lab, tmp_path: Path) -> None:
 
         look(lab, found, "node-down", down)
         server.kill()
-        look(lab, found, "database-down", says("1 part does not work", "warn"))
+
+        def deaf(desk: Desk) -> None:
+            desk.wait_for_text("1 part does not work", "#view .banner.warn")
+            # What became of the other node cannot be known now.
+            desk.wait("!document.querySelector('#view .tag.bad')")
+            assert "not known" in desk.text("#view .tiles") and "PostgreSQL" in desk.text("#view")
+
+        look(lab, found, "database-down", deaf)

@@ -181,7 +181,8 @@ function showState(place, status, { tone, sentence, series }, isLost) {
   );
 }
 
-const sentenceCase = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const sentenceCase = (text) =>
+  text === "postgresql" ? "PostgreSQL" : text.charAt(0).toUpperCase() + text.slice(1);
 
 function drainButton(drained) {
   return drained ? button("End the drain", endDrain) : button("Drain this node", drain);

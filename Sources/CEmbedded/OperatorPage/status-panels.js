@@ -32,16 +32,19 @@ const endsTone = (seconds) => (seconds < WEEK ? "bad" : seconds < MONTH ? "warn"
 const SILENCE_SECONDS = 180;
 const STATES = {
   ready: ["good", "ready"],
-  degraded: ["warn", "a part does not work"],
+  degraded: ["warn", "degraded"],
   drained: ["warn", "drained"],
   stopping: ["warn", "stopping"],
   not_ready: ["bad", "not ready"],
 };
 
 /** All nodes of the database: state, version, and share of the licences of the last five minutes. */
-export function nodesPanel({ nodes, now, node }) {
+export function nodesPanel({ nodes, now, node, degraded }) {
+  // Without the database, this node hears nothing of the others.
+  const isDeaf = degraded.some(({ part }) => part === "postgresql");
   const all = (nodes ?? [])
-    .map((one) => ({ ...one, isSilent: !one.isThis && !(now - one.seenAt <= SILENCE_SECONDS) }))
+    .map((one) => (isDeaf && !one.isThis ? { ...one, state: null, licenses: null } : one))
+    .map((one) => ({ ...one, isSilent: !isDeaf && !one.isThis && !(now - one.seenAt <= SILENCE_SECONDS) }))
     .sort((one, other) => one.node.localeCompare(other.node));
   const total = all.reduce((sum, one) => sum + (one.isSilent ? 0 : (one.licenses ?? 0)), 0);
   const rows = all.map((one) => [
