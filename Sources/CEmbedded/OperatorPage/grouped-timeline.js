@@ -29,12 +29,12 @@ export function groupedTimeline(query, onEntry) {
 
 /**
  * Rows, newest first, as devices with contents with playbacks: a playback is a licence with all that renewed it. Rows
- * of no device and content are by themselves.
+ * of no device or content, and what operators did, are by themselves.
  */
 function grouped(entries) {
   const [devices, others, playbackOf] = [new Map(), [], new Map()];
   for (const entry of entries) {
-    if (!entry.device || !entry.content) {
+    if (!entry.device || !entry.content || entry.actor) {
       others.push(entry);
       continue;
     }
