@@ -144,21 +144,24 @@ def test_the_plot_of_refusals_leads_to_them(lab: Lab, desk: Desk) -> None:
     desk.go("now")
     area = "document.querySelector('#plot-refusals [data-series=refusals_token]')"
     desk.wait(f"{area} && {area}.getBoundingClientRect().height > 20 && {area}.getBoundingClientRect().width > 8")
-    place = f"""(() => {{
-        const area = {area};
-        area.scrollIntoView({{ block: "center" }});
-        const {{ top, left, width, height }} = area.getBoundingClientRect();
-        for (let x = 0; x < width; x += 2) for (let y = 2; y < height; y += 2)
-            if (document.elementFromPoint(left + x, top + y) === area) return {{ x: left + x, y: top + y }};
-    }})()"""
-    # The plot moves on: a click may find another colour at the place, or none.
-    for _ in range(20):
-        if not desk.evaluate("location.hash === '#now'"):
-            break
-        if point := desk.evaluate(place):
-            for kind in ("mousePressed", "mouseReleased"):
-                desk.page.call("Input.dispatchMouseEvent", point | {"type": kind, "button": "left", "clickCount": 1})
-    desk.wait("location.hash.match(/^#find[?]refused=refusals_[a-z]+&within=3600$/)")
+    # The plot moves on, so the click comes in the same turn as the search for a place.
+    assert desk.evaluate(f"""new Promise((resolve) => {{
+        const click = (area, clientX, clientY) => {{
+            if (document.elementFromPoint(clientX, clientY) !== area) return false;
+            const options = {{ bubbles: true, pointerType: "mouse", clientX, clientY }};
+            area.dispatchEvent(new PointerEvent("click", options));
+            return true;
+        }};
+        const look = () => {{
+            const area = {area};
+            area?.scrollIntoView({{ block: "center" }});
+            const {{ top, left, width, height }} = area?.getBoundingClientRect() ?? {{}};
+            for (let x = 1; x < width; x += 1) for (let y = 1; y < height; y += 1)
+                if (click(area, Math.floor(left + x), Math.floor(top + y))) return resolve(location.hash);
+            requestAnimationFrame(look);
+        }};
+        look();
+    }})""") == "#find?refused=refusals_token&within=3600"
 
 
 def test_who_may_not_look_gets_no_links(lab: Lab, desk: Desk) -> None:
