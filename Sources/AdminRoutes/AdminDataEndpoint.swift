@@ -104,19 +104,21 @@ package final class AdminDataEndpoint: Sendable {
     // MARK: Refusals
 
     private func recentRefusals(_ request: HTTPRequest, _ id: RequestID) throws(AdminDataFault) -> HTTPResponse {
-        let query = try query(request, ["limit", "before", "code"])
-        let (limit, before, code) = try wrap(AdminDataFault.query) { () throws(AdminQueryFault) in
+        let query = try query(request, ["limit", "before", "code", "series"])
+        let (limit, before, code, series) = try wrap(AdminDataFault.query) { () throws(AdminQueryFault) in
             (
                 try query.number("limit", Self.refusalLimits) ?? Self.refusalLimitDefault,
                 try query.number("before", 0...UInt64.max),
-                try query.value("code") { (1...64).contains($0.utf8.count) ? $0 : nil }
+                try query.value("code") { (1...64).contains($0.utf8.count) ? $0 : nil },
+                try query.value("series", RefusalSeries.init)
             )
         }
         let page = recent.page(limit: limit, before: before, code: code)
+        let entries = page.entries.filter { series?.counts($0) ?? true }
         return .json(id, expectedSize: 32 * 1024) { writer in
             writer.name("refusals")
             writer.array { writer in
-                for entry in page.entries { writer.object { RefusalReport(entry).write(to: &$0) } }
+                for entry in entries { writer.object { RefusalReport(entry).write(to: &$0) } }
             }
             writer.member("next", page.next.map { String($0) })
         }

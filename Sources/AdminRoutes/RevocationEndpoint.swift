@@ -10,7 +10,8 @@ import Records
 package import RouteKit
 package import Telemetry
 
-/// `/v1/revocations` of the admin listener: lists revocations (GET), adds one (POST), and lifts one (DELETE).
+/// `/v1/revocations` of the admin listener: lists revocations (GET), adds one (POST), and lifts one (DELETE). GET with
+/// the query of DELETE lists that one, if it holds.
 package final class RevocationEndpoint: Sendable {
     package static let path = "/v1/revocations"
     package static let methods = "GET, HEAD, POST, DELETE"
@@ -39,7 +40,11 @@ package final class RevocationEndpoint: Sendable {
         let now = clock.wallTime.seconds
         do throws(RevocationFault) {
             switch request.method {
-            case .get, .head: return .later { [self] _ in await list(now, id) }
+            case .get, .head:
+                let target =
+                    request.parameters.count > 0
+                    ? try RevocationTarget(query: request.parameters, issuers: issuers) : nil
+                return .later { [self] _ in await list(target, now, id) }
             case .post:
                 let order = try RevocationOrder(parsing: request.body, issuers: issuers, now: now)
                 return .later { [self] _ in await add(order, by: actor, now: now, id) }
@@ -57,9 +62,12 @@ package final class RevocationEndpoint: Sendable {
         }
     }
 
-    private func list(_ now: Int64, _ id: RequestID) async -> HTTPResponse {
+    private func list(_ target: RevocationTarget?, _ now: Int64, _ id: RequestID) async -> HTTPResponse {
         do throws(StoreError) {
-            let newest = try await desk.newest(limit: Self.listLengthMaximum + 1)
+            let newest =
+                if let target { try await desk.known(target).map { [$0] } ?? [] } else {
+                    try await desk.newest(limit: Self.listLengthMaximum + 1)
+                }
             let endTime = min(now, keeper.endTime)
             let holding = newest.filter { revocation in revocation.until.map { endTime < $0 } ?? true }
             let shown = holding.sorted(by: Revocation.isListedBefore).prefix(Self.listLengthMaximum)

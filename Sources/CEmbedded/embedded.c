@@ -38,6 +38,9 @@ static const unsigned char find_js[] = {
 static const unsigned char format_js[] = {
 #embed "OperatorPage/format.js"
 };
+static const unsigned char grouped_timeline_js[] = {
+#embed "OperatorPage/grouped-timeline.js"
+};
 static const unsigned char index_html[] = {
 #embed "OperatorPage/index.html"
 };
@@ -71,6 +74,12 @@ static const unsigned char plots_css[] = {
 static const unsigned char plots_js[] = {
 #embed "OperatorPage/plots.js"
 };
+static const unsigned char recognition_js[] = {
+#embed "OperatorPage/recognition.js"
+};
+static const unsigned char refusal_groups_js[] = {
+#embed "OperatorPage/refusal-groups.js"
+};
 static const unsigned char refusals_js[] = {
 #embed "OperatorPage/refusals.js"
 };
@@ -85,6 +94,9 @@ static const unsigned char series_js[] = {
 };
 static const unsigned char session_js[] = {
 #embed "OperatorPage/session.js"
+};
+static const unsigned char standing_js[] = {
+#embed "OperatorPage/standing.js"
 };
 static const unsigned char status_panels_js[] = {
 #embed "OperatorPage/status-panels.js"
@@ -114,6 +126,7 @@ static const struct latchkey_embedded_file page[] = {
     {"favicon.svg", favicon_svg, sizeof favicon_svg},
     {"find.js", find_js, sizeof find_js},
     {"format.js", format_js, sizeof format_js},
+    {"grouped-timeline.js", grouped_timeline_js, sizeof grouped_timeline_js},
     {"index.html", index_html, sizeof index_html},
     {"kinds.js", kinds_js, sizeof kinds_js},
     {"ledger-words.js", ledger_words_js, sizeof ledger_words_js},
@@ -125,11 +138,14 @@ static const struct latchkey_embedded_file page[] = {
     {"plot-table.js", plot_table_js, sizeof plot_table_js},
     {"plots.css", plots_css, sizeof plots_css},
     {"plots.js", plots_js, sizeof plots_js},
+    {"recognition.js", recognition_js, sizeof recognition_js},
+    {"refusal-groups.js", refusal_groups_js, sizeof refusal_groups_js},
     {"refusals.js", refusals_js, sizeof refusals_js},
     {"revocations.js", revocations_js, sizeof revocations_js},
     {"scales.js", scales_js, sizeof scales_js},
     {"series.js", series_js, sizeof series_js},
     {"session.js", session_js, sizeof session_js},
+    {"standing.js", standing_js, sizeof standing_js},
     {"status-panels.js", status_panels_js, sizeof status_panels_js},
     {"theme.css", theme_css, sizeof theme_css},
     {"timeline.js", timeline_js, sizeof timeline_js},

@@ -64,6 +64,35 @@ package final class History: Sendable {
         for watcher in watchers.withLock({ $0 }) { watcher(sample) }
     }
 
+    /// The licences of the last five minutes.
+    package var recentLicenses: Int64 {
+        let ring = state.withLock { $0.ring }
+        let series: Set<HistorySeries> = [.licensesV1, .licensesV2, .licensesV3]
+        let rates = HistorySeries.allCases.indices.filter { series.contains(HistorySeries.allCases[$0]) }.flatMap {
+            ring.values(of: $0, skipping: max(0, ring.count - 30)).filter(\.isFinite)
+        }
+        return Int64((rates.reduce(0, +) * Float(HistoryRing.stepSeconds)).rounded())
+    }
+
+    /// What a file keeps of it.
+    var saved: SavedHistory {
+        let now = (wallClock.wallTime, clock.monotonicTime)
+        let ring = state.withLock { $0.ring }
+        let series = HistorySeries.allCases.indices.map { ring.values(of: $0) }
+        let endsAt = ring.window(since: nil, now: now).startsAt + Double(Int64(ring.count) * HistoryRing.stepSeconds)
+        return SavedHistory(
+            names: HistorySeries.allCases.map(\.rawValue), endsAt: Int64(endsAt.rounded()),
+            steps: (0..<ring.count).map { step in series.map { $0[step] } })
+    }
+
+    /// Puts what an earlier run has saved before the first step, unless it is of the future or of an earlier hour.
+    func restore(_ saved: SavedHistory) {
+        let places = HistorySeries.allCases.map { saved.names.firstIndex(of: $0.rawValue) }
+        let steps = saved.steps.map { step in places.map { $0.map { step[$0] } ?? .nan } }
+        let missing = (wallClock.wallTime.seconds - saved.endsAt) / HistoryRing.stepSeconds
+        state.withLock { $0.ring.restore(steps, missing: Int(clamping: missing)) }
+    }
+
     /// Writes the members of the answer to `GET /v1/history`. `since` is in seconds since 1970; only later steps are
     /// written.
     package func write(since: Double?, to writer: inout JSONWriter) {

@@ -46,6 +46,13 @@ struct HistoryRing {
         end = end + Self.step * steps
     }
 
+    /// Puts the steps of an earlier run before the first one of this run. `missing` steps lie between them.
+    mutating func restore(_ steps: [[Float]], missing: Int) {
+        guard addedCount == 0, missing >= 0, missing < Self.capacity else { return }
+        for step in steps { append(step) }
+        for _ in 0..<missing { append([Float](repeating: .nan, count: seriesCount)) }
+    }
+
     private mutating func append(_ sample: [Float]) {
         let start = addedCount % Self.capacity * seriesCount
         for (index, value) in sample.prefix(seriesCount).enumerated() { values[start + index] = value }

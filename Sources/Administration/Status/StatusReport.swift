@@ -21,6 +21,19 @@ package struct StatusReport: Equatable, Sendable {
             self.isStopping = isStopping
             self.degraded = degraded
         }
+
+        /// The whole in one word.
+        package var state: NodeState {
+            if isStopping { return .stopping }
+            if drain != nil { return .drained }
+            return !isReady ? .notReady : degraded.isEmpty ? .ready : .degraded
+        }
+    }
+
+    /// What the state of a node may be, in one word.
+    package enum NodeState: String, Sendable {
+        case ready, degraded, drained, stopping
+        case notReady = "not_ready"
     }
 
     /// An operator's order that the node is not ready.
@@ -67,6 +80,11 @@ package struct StatusReport: Equatable, Sendable {
         package let ledger: String
         package let isThis: Bool
         package let seenAt: Int64?
+        /// What the node said then; nil for a node of an older version.
+        package var version: String?
+        package var state: String?
+        /// Its licences of the five minutes before.
+        package var licenses: Int64?
         /// How far the node's clock is ahead of the database's. Only this node's is known.
         package var clockOffset: Double?
         /// The rows of the node's ledger that the database lacks. Only this node's are known.
@@ -202,6 +220,9 @@ extension StatusReport {
             writer.member("ledger", node.ledger)
             writer.member("isThis", node.isThis)
             writer.member("seenAt", node.seenAt)
+            writer.member("version", node.version)
+            writer.member("state", node.state)
+            writer.member("licenses", node.licenses)
             writer.member("clockOffsetSeconds", node.clockOffset)
             writer.member("ledgerLagRows", node.ledgerLag)
         }

@@ -20,11 +20,13 @@ export const REASONS = {
   refusals_other: "another reason",
 };
 
-/** The licences and refusals of the last five minutes. The points are steps of equal length in seconds. */
+/** The licences and refusals of the last five minutes. A point is a step of this length, if it has no other. */
 export function recent(points, stepSeconds) {
   const end = points.at(-1)?.at ?? 0;
   const within = points.filter(({ at }) => at > end - RECENT_SECONDS);
-  const total = (name) => within.reduce((sum, { values }) => sum + (values[name] ?? 0), 0) * stepSeconds;
+  const length = ({ seconds = stepSeconds }) => seconds;
+  const total = (name) => within.reduce((sum, point) => sum + (point.values[name] ?? 0) * length(point), 0);
+  const time = within.reduce((sum, point) => sum + length(point), 0);
   const licenses = LICENSES.reduce((sum, name) => sum + total(name), 0);
   const refusals = total("refusals");
   const reasons = Object.keys(REASONS).map((name) => ({ name, count: total(name) }));
@@ -35,7 +37,7 @@ export function recent(points, stepSeconds) {
     faults: total("refusals_fault"),
     most: most.count > 0 ? most.name : null,
     share: licenses + refusals > 0 ? licenses / (licenses + refusals) : null,
-    perSecond: within.length ? licenses / (within.length * stepSeconds) : 0,
+    perSecond: time ? licenses / time : 0,
     p99: within.reduce((top, { values }) => Math.max(top, values.latency_p99 ?? 0), 0) || null,
   };
 }
@@ -43,7 +45,7 @@ export function recent(points, stepSeconds) {
 /** Rounded down: 99.96 % is not everything. */
 export const percent = (share) => `${Math.floor(share * 1000) / 10} %`;
 
-/** The tone of a banner, and its sentence. */
+/** The tone of a banner, its sentence, and the series of the refusals that it is about. */
 export function condition({ ready, drained, stopping, degraded }, { licenses, refusals, faults, most }) {
   const parts = `${degraded.length} ${degraded.length === 1 ? "part does" : "parts do"} not work`;
   const requests = licenses + refusals;
@@ -55,13 +57,13 @@ export function condition({ ready, drained, stopping, degraded }, { licenses, re
     return {
       tone: "bad",
       sentence: `No request got a licence in the last 5 minutes: ${Math.round(refusals)} were refused${because}.`,
-      isAboutRefusals: true,
+      series: most ?? "refusals",
     };
   if (faults >= 1 && faults > FAULT_SHARE * requests)
     return {
       tone: "bad",
       sentence: `${percent(faults / requests)} of the requests of the last 5 minutes failed at this server.`,
-      isAboutRefusals: true,
+      series: "refusals_fault",
     };
   if (drained) return { tone: "warn", sentence: "This node is drained. It serves what still comes." };
   if (degraded.length) return { tone: "warn", sentence: `This node serves, but ${parts}.` };
@@ -69,7 +71,7 @@ export function condition({ ready, drained, stopping, degraded }, { licenses, re
     return {
       tone: "warn",
       sentence: `This node serves, but ${percent(refusals / requests)} of the requests are refused${because}.`,
-      isAboutRefusals: true,
+      series: most ?? "refusals",
     };
   return { tone: "good", sentence: "This node serves, and every part works." };
 }

@@ -53,6 +53,14 @@ export const icon = (name) =>
 export const button = (text, act, { kind = "small", label = null } = {}) =>
   el("button", { class: `button ${kind}`, type: "button", "aria-label": label, onclick: act }, text);
 
+/** Something to open, whose content is made when it is opened for the first time: most of them never are. */
+export function folded(summary, content, properties = {}) {
+  const details = el("details", properties, summary);
+  const make = () => details.open && details.children.length === 1 && details.append(...nodes([content()]));
+  details.addEventListener("toggle", make);
+  return details;
+}
+
 let lastID = 0;
 
 /** A labelled input, select or textarea. Returns the wrapper; the control is its `control`. */

@@ -5,15 +5,22 @@ import { get } from "./api.js";
 import { revokeButton } from "./actions.js";
 import { problem } from "./dialogs.js";
 import { el, field, fill, say } from "./dom.js";
-import { KINDS, recognised } from "./kinds.js";
+import { groupedTimeline } from "./grouped-timeline.js";
+import { KINDS, guesses, labelOf, searchFor, tokenIn } from "./kinds.js";
+import { firstKnown } from "./recognition.js";
+import { refusalGroups } from "./refusal-groups.js";
 import { latestRefusals, refusalReport } from "./refusals.js";
 import { session } from "./session.js";
+import { keyMarks, revocationMark } from "./standing.js";
 import { timeline } from "./timeline.js";
+import { given } from "./why.js";
 
 export const find = { name: "find", label: "Find", permission: "look", open };
 
 /** What can be revoked of a search. */
 const REVOCATIONS = { subject: "sub", device: "hu", content: "content" };
+/** The search whose kind the page finds out. */
+const ANY = "any";
 
 function open(parameters) {
   const form = searchForm();
@@ -21,7 +28,7 @@ function open(parameters) {
   const update = (changed) => {
     form.show(changed);
     const search = searchIn(changed);
-    fill(results, search ? found(search) : latestRefusals());
+    fill(results, search?.kind === ANY ? recognising(search.text) : search ? found(search) : refused(changed));
   };
   update(parameters);
   return { element: el("div", { class: "view" }, el("h1", {}, "Find"), form.element, results), update };
@@ -29,8 +36,17 @@ function open(parameters) {
 
 /** The search of the address: its kind, its text, and the issuer of a subject. */
 function searchIn(parameters) {
-  const kind = KINDS.find(({ name }) => parameters.get(name));
-  return kind ? { kind: kind.name, text: parameters.get(kind.name), issuer: parameters.get("issuer") } : null;
+  const kind = [ANY, ...KINDS.map(({ name }) => name)].find((name) => parameters.get(name));
+  if (!kind) return null;
+  const [text, issuer] = [parameters.get(kind), parameters.get("issuer")];
+  return { kind, text, issuer, isGuess: parameters.has("guess") };
+}
+
+/** Without a search: what was refused, and for what. */
+function refused(parameters) {
+  const series = parameters.get("refused") ?? "refusals";
+  const seconds = Number(parameters.get("within") ?? 3600);
+  return [refusalGroups({ series, seconds }), latestRefusals(parameters.has("refused") ? { series } : {})];
 }
 
 function searchForm() {
@@ -39,13 +55,16 @@ function searchForm() {
     el(
       "select",
       { name: "kind", onchange: () => shape() },
+      el("option", { value: ANY }, "Anything"),
       KINDS.map(({ name, label }) => el("option", { value: name }, label)),
     ),
   );
   const text = field(
     "Name or id",
-    el("input", { name: "text", required: true, autocomplete: "off", spellcheck: false, maxLength: 1024 }),
+    el("input", { name: "text", required: true, autocomplete: "off", spellcheck: false, maxLength: 16384 }),
+    " ",
   );
+  const hint = text.querySelector(".hint");
   const issuer = field(
     "Issuer",
     el("input", { name: "issuer", autocomplete: "off", spellcheck: false }),
@@ -54,25 +73,28 @@ function searchForm() {
   issuer.classList.add("more");
   const shape = () => {
     const chosen = KINDS.find(({ name }) => name === kind.control.value);
-    text.control.placeholder = chosen.example;
-    issuer.hidden = chosen.name !== "subject";
+    text.control.placeholder = chosen?.example ?? "an id, a name, a token, a skd: address, a line of the log";
+    issuer.hidden = chosen?.name !== "subject";
+    hint.textContent = chosen ? "" : looksLike(text.control.value);
   };
   text.control.addEventListener("input", () => {
-    const known = recognised(text.control.value.trim());
-    if (!known || known === kind.control.value) return;
-    kind.control.value = known;
     shape();
-    say(`This looks like: ${KINDS.find(({ name }) => name === known).label}.`);
+    if (hint.textContent) say(hint.textContent);
   });
   const submit = (event) => {
     event.preventDefault();
-    const pairs = [[kind.control.value, text.control.value.trim()]];
-    if (!issuer.hidden && issuer.control.value.trim()) pairs.push(["issuer", issuer.control.value.trim()]);
-    const hash = `#find?${pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")}`;
+    const value = text.control.value.trim();
+    const token = tokenIn(value);
+    if (token && kind.control.value === ANY) {
+      text.control.value = "";
+      given.token = token;
+      location.hash = "#why";
+      return;
+    }
+    const hash = searchFor(kind.control.value, value, issuer.hidden ? null : issuer.control.value.trim());
     if (location.hash === hash) dispatchEvent(new Event("hashchange"));
     else location.hash = hash;
   };
-  kind.control.value = "request";
   shape();
   return {
     element: el(
@@ -85,32 +107,76 @@ function searchForm() {
     ),
     show(parameters) {
       const search = searchIn(parameters);
-      if (!search) return;
-      [kind.control.value, text.control.value, issuer.control.value] = [search.kind, search.text, search.issuer ?? ""];
+      // The next text may be of another kind than the one that was guessed.
+      kind.control.value = search && !search.isGuess ? search.kind : ANY;
+      if (search) [text.control.value, issuer.control.value] = [search.text, search.issuer ?? ""];
       shape();
     },
   };
 }
 
+function looksLike(text) {
+  if (!text.trim()) return "";
+  if (tokenIn(text)) return "This looks like a token. Find opens it in the view Why, and stores it nowhere.";
+  const labels = guesses(text).map(({ kind }) => labelOf(kind).toLowerCase());
+  return labels.length === 1 ? `This looks like a ${labels[0]}.` : "";
+}
+
+/** Asks the server what the text is, and opens that. */
+function recognising(text) {
+  const place = el("p", { class: "panel empty", role: "status" }, "Looking for it…");
+  firstKnown(guesses(text)).then(({ kind, text: value }) => {
+    if (place.isConnected) location.replace(`${searchFor(kind, value)}&guess`);
+  });
+  return place;
+}
+
 function found(search) {
   const { kind, text, issuer } = search;
-  const label = KINDS.find(({ name }) => name === kind).label;
   const actions =
     session.can("revoke") &&
     REVOCATIONS[kind] &&
     revokeButton(REVOCATIONS[kind], text, kind === "subject" ? issuer : null);
   const query = kind === "subject" ? { subject: text, issuer } : { [kind]: text };
+  const mark = REVOCATIONS[kind] && revocationMark(REVOCATIONS[kind], text, kind === "subject" ? issuer : null);
+  const keys = (kind === "key" || kind === "content") && keyMarks(query);
+  const onEntry = (entry) => [mark, keys].forEach((one) => one && one.hear(entry));
   return [
     el(
       "div",
       { class: "head" },
-      el("h2", {}, `${label} `, el("code", {}, text)),
+      el("h2", {}, `${labelOf(kind)} `, el("code", {}, text)),
       el("div", { class: "row" }, contentLink(kind, text), actions),
     ),
+    search.isGuess && others(search),
+    mark && mark.element,
+    keys && keys.element,
     kind === "request" && refusalPlace(text),
     kind === "subject" && accountPanels(query),
-    timeline(query),
+    kind === "code"
+      ? [refusalGroups({ code: text }), latestRefusals({ code: text })]
+      : kind === "subject"
+        ? groupedTimeline(query, onEntry)
+        : timeline(query, onEntry),
   ];
+}
+
+/** What else the text may be. */
+function others({ kind, text }) {
+  const rest = guesses(text).filter((one) => one.kind !== kind);
+  return (
+    rest.length > 0 &&
+    el(
+      "p",
+      { class: "hint" },
+      "If you mean something else, look for it as ",
+      rest.map((one, index) => [
+        index > 0 && (index === rest.length - 1 ? " or " : ", "),
+        el("a", { href: searchFor(one.kind, one.text) }, labelOf(one.kind).toLowerCase()),
+      ]),
+      ".",
+    )
+  );
 }
 
 const contentLink = (kind, text) =>

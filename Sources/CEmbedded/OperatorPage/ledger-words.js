@@ -1,5 +1,6 @@
 // What a row of the ledger says, as a sentence.
 
+import { REVOCABLE } from "./actions.js";
 import { duration, words } from "./format.js";
 
 /** A part in brackets is left out if the row has no value for a name in it. */
@@ -38,7 +39,7 @@ const SENTENCES = {
 };
 
 const shown = {
-  detail: (text) => words(text),
+  detail: (text, { kind }) => (kind.startsWith("revo") && REVOCABLE[text]) || words(text),
   lease: duration,
   rental: duration,
 };
@@ -49,7 +50,9 @@ export function sentence(entry) {
   if (!pattern) return `${words(entry.kind)}.`;
   return pattern.replace(/\[([^\]{]*)\{(\w+)\}([^\]]*)\]/g, (_, before, name, after) => {
     const value = entry[name];
+    // The lease itself follows.
+    if (name === "detail" && value === "lease" && entry.lease) return "";
     if (value === null || value === undefined || value === "") return "";
-    return `${before}${(shown[name] ?? String)(value)}${after}`;
+    return `${before}${(shown[name] ?? String)(value, entry)}${after}`;
   });
 }

@@ -5,6 +5,7 @@ import { get } from "./api.js";
 const HOUR = 3600;
 /** The daemon's own step. */
 export const STEP_SECONDS = 10;
+const SAMPLE_SECONDS = 2;
 const WATCH_INTERVAL_MS = 1_000;
 /** Samples come every two seconds, and answers about the history every ten. */
 const SILENCE_MAX_MS = 15_000;
@@ -144,7 +145,8 @@ class Live extends EventTarget {
       // An older daemon or a full one still sends its events.
       if (error.status === 0 && this.#isWanted) this.#set("lost");
     }
-    if (this.#isWanted && !this.#source) this.#ask();
+    // The stream tells only of a change of the state; other nodes, ends and the clock move on meanwhile.
+    if (this.#isWanted) this.#ask();
   }
 
   /** The exact steps replace the samples of the same time. */
@@ -165,7 +167,10 @@ class Live extends EventTarget {
     this.#trim();
   }
 
-  /** The points in one resolution: the steps of the history, and after them the mean of each whole step of samples. */
+  /**
+   * The points in one resolution: the steps of the history, and after them the mean of each whole step of samples.
+   * Right after a start there is only a part of a step, with its length in `seconds`.
+   */
   get steps() {
     const steps = this.points.filter(({ at }) => at <= this.#historyEnd);
     let samples = [];
@@ -175,7 +180,8 @@ class Live extends EventTarget {
       steps.push(mean(samples));
       samples = [];
     }
-    return steps.length ? steps : samples.length ? [mean(samples)] : [];
+    if (steps.length || !samples.length) return steps;
+    return [{ ...mean(samples), seconds: SAMPLE_SECONDS * samples.length }];
   }
 
   #take({ at, values }) {

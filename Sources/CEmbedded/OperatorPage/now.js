@@ -5,6 +5,7 @@ import { RECENT_SECONDS, REASONS, condition, percent, recent } from "./condition
 import { confirmAction, notify } from "./dialogs.js";
 import { banner, button, el, fill, say } from "./dom.js";
 import { TIME_ZONE, dateAndTime, measured, timeOfDay, words } from "./format.js";
+import { refusalsOf } from "./kinds.js";
 import { STEP_SECONDS, live } from "./live.js";
 import { Cursor, Plot } from "./plots.js";
 import { PLOTS } from "./series.js";
@@ -15,12 +16,9 @@ export const now = { name: "now", label: "Now", permission: "watch", open };
 
 function open() {
   const cursor = new Cursor();
-  const plots = PLOTS.map((plan) => new Plot(plan, cursor));
-  const [state, headline, panels] = [
-    el("div", { class: "parts" }),
-    el("ul", { class: "headline" }),
-    el("div", { class: "tiles" }),
-  ];
+  const opens = session.can("look") ? refusalsOf : null;
+  const plots = PLOTS.map((plan) => new Plot(plan, cursor, plan.id === "refusals" ? opens : null));
+  const [state, headline, panels] = [el("div", { class: "parts" }), makeHeadline(), el("div", { class: "tiles" })];
   let [spokenState, shownState] = [null, null];
   const showCondition = () => {
     const { status } = live;
@@ -39,7 +37,7 @@ function open() {
     const next = JSON.stringify([found.tone, spoken, isLost && live.answeredAt, ready, drained, readiness, degraded]);
     if (next !== shownState) showState(state, status, found, isLost);
     shownState = next;
-    showHeadline(headline, traffic);
+    headline.show(traffic);
     if (spokenState !== null && spokenState !== spoken) say(spoken);
     spokenState = spoken;
   };
@@ -66,7 +64,7 @@ function open() {
     { class: "view" },
     el("h1", {}, "Now"),
     state,
-    headline,
+    headline.element,
     el(
       "section",
       { class: "stack", "aria-label": "The last hour" },
@@ -78,7 +76,8 @@ function open() {
       "p",
       { class: "foot" },
       `Times are in ${TIME_ZONE}. Point at a plot to read a moment in all of them. `,
-      "By keyboard, go to a plot and use the arrow keys.",
+      "By keyboard, go to a plot and use the arrow keys. ",
+      session.can("look") && "A colour of the refusals, or its name below the plot, opens the refusals that it counts.",
     ),
   );
   live.addEventListener("points", onPoints);
@@ -120,20 +119,40 @@ function silence() {
   return { tone: "bad", spoken: "The server does not answer.", sentence: ["No answer since ", since, "."] };
 }
 
-/** The numbers of the last five minutes. */
-function showHeadline(place, { share, perSecond, p99, most }) {
-  const one = (label, value, hint) =>
-    el("li", {}, el("span", { class: "label" }, label), el("strong", {}, value), el("span", { class: "hint" }, hint));
-  fill(
-    place,
-    one("Got a licence", share === null ? "–" : percent(share), "of the requests"),
-    one("Licences", measured(perSecond, "per_second"), "a second"),
-    one("Time to a licence", p99 === null ? "–" : measured(p99, "seconds"), "99 % within"),
-    one("Refused most for", most ? REASONS[most] : "–", `in the last ${RECENT_SECONDS / 60} minutes`),
+/** The numbers of the last five minutes. Only a number that changes is replaced: its link may have the focus. */
+function makeHeadline() {
+  const shown = new Map();
+  const one = (label, hint) => {
+    const value = el("strong", {}, "–");
+    shown.set(label, { value, text: "–" });
+    return el("li", {}, el("span", { class: "label" }, label), value, el("span", { class: "hint" }, hint));
+  };
+  const set = (label, text, content = text) => {
+    const known = shown.get(label);
+    if (known.text !== text) fill(known.value, content);
+    known.text = text;
+  };
+  const element = el(
+    "ul",
+    { class: "headline" },
+    one("Got a licence", "of the requests"),
+    one("Licences", "a second"),
+    one("Time to a licence", "99 % within"),
+    one("Refused most for", `in the last ${RECENT_SECONDS / 60} minutes`),
   );
+  const show = ({ share, perSecond, p99, most }) => {
+    set("Got a licence", share === null ? "–" : percent(share));
+    set("Licences", measured(perSecond, "per_second"));
+    set("Time to a licence", p99 === null ? "–" : measured(p99, "seconds"));
+    set("Refused most for", most ? REASONS[most] : "–", most ? refused(most) : "–");
+  };
+  return { element, show };
 }
 
-function showState(place, status, { tone, sentence, isAboutRefusals }, isLost) {
+const refused = (series) =>
+  session.can("look") ? el("a", { href: refusalsOf(series, RECENT_SECONDS) }, REASONS[series]) : REASONS[series];
+
+function showState(place, status, { tone, sentence, series }, isLost) {
   const { drained, readiness, degraded, version, startedAt } = status;
   const drain = drained && el("p", {}, `Drained by ${drained.by} since `, dateAndTime(drained.since), ".");
   const details = el("p", { class: "hint" }, `Version ${version}, started `, dateAndTime(startedAt), ".");
@@ -143,7 +162,9 @@ function showState(place, status, { tone, sentence, isAboutRefusals }, isLost) {
       tone,
       el("p", {}, el("strong", {}, sentence)),
       isLost && el("p", {}, "The daemon, its machine or the way to it is down. What is shown below is from that time."),
-      isAboutRefusals && session.can("look") && el("p", {}, el("a", { href: "#find" }, "Look at the latest refusals")),
+      series &&
+        session.can("look") &&
+        el("p", {}, el("a", { href: refusalsOf(series, RECENT_SECONDS) }, "Open these refusals")),
       !isLost && drain,
       !isLost && !status.ready && !drained && readiness && el("p", {}, readiness),
       details,
@@ -160,7 +181,8 @@ function showState(place, status, { tone, sentence, isAboutRefusals }, isLost) {
   );
 }
 
-const sentenceCase = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const sentenceCase = (text) =>
+  text === "postgresql" ? "PostgreSQL" : text.charAt(0).toUpperCase() + text.slice(1);
 
 function drainButton(drained) {
   return drained ? button("End the drain", endDrain) : button("Drain this node", drain);

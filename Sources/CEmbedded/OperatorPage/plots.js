@@ -27,13 +27,16 @@ export class Cursor extends EventTarget {
 export class Plot {
   #plan;
   #cursor;
+  #opens;
   #points = [];
   #size = { width: 0, height: 0 };
   #frame = 0;
 
-  constructor(plan, cursor) {
+  /** `opens` gives the address that a colour of the plot leads to. */
+  constructor(plan, cursor, opens = null) {
     this.#plan = plan;
     this.#cursor = cursor;
+    this.#opens = opens;
     this.#build();
     this.resizing = new ResizeObserver(([{ contentRect }]) => {
       this.#size = { width: contentRect.width, height: contentRect.height };
@@ -57,7 +60,12 @@ export class Plot {
     const { id, title, unitText, series } = this.#plan;
     this.values = new Map(series.map(([name]) => [name, el("span", { class: "value" }, "–")]));
     const legend = series.map(([name, label, tone]) =>
-      el("li", { class: `tone-${tone}` }, label, this.values.get(name)),
+      el(
+        "li",
+        { class: `tone-${tone}` },
+        this.#opens ? el("a", { href: this.#opens(name) }, label) : label,
+        this.values.get(name),
+      ),
     );
     this.chart = svg("svg", { class: "chart", "aria-hidden": "true" });
     this.at = el("span", { class: "at" });
@@ -74,6 +82,7 @@ export class Plot {
         "aria-valuenow": "0",
         onpointermove: (event) => this.#point(event),
         onpointerdown: (event) => this.#point(event),
+        onclick: (event) => this.#open(event),
         onpointerleave: (event) => event.pointerType !== "touch" && this.#cursor.set(null),
         onkeydown: (event) => this.#key(event),
         onblur: () => this.#cursor.set(null),
@@ -96,6 +105,14 @@ export class Plot {
       this.stage,
       el("ul", { class: "legend" }, legend),
     );
+  }
+
+  /** A finger reads the values of a time; the legend has the same addresses. */
+  #open(event) {
+    if (!this.#opens || event.pointerType === "touch") return;
+    // Since the button went down, the plot may have been drawn again, so the event's own target says nothing.
+    const area = document.elementsFromPoint(event.clientX, event.clientY).find((one) => one.dataset.series);
+    if (area) location.hash = this.#opens(area.dataset.series);
   }
 
   // --- Reading a time ------------------------------------------------------------------------------------------------
@@ -243,7 +260,8 @@ export class Plot {
       return [
         areas.map((piece) => {
           const outline = `M${line(piece, level)}L${line(piece.toReversed(), floor)}Z`;
-          return svg("path", { class: `area tone-${tone}`, d: outline });
+          const link = this.#opens ? { "data-series": name } : {};
+          return svg("path", { class: `area tone-${tone}`, d: outline, ...link });
         }),
         this.#pieces(drawn).map((piece) => {
           const dot = piece.length === 1 ? "h.1" : "";

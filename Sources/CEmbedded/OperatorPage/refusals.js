@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
-import { banner, button, el, facts, field, fill, table } from "./dom.js";
+import { banner, button, el, facts, fill, table } from "./dom.js";
 import { dateAndTime, timeOfDay, words } from "./format.js";
 import { searchFor } from "./kinds.js";
 
@@ -44,7 +44,11 @@ const LABELS = {
 /** The refusal of one request: what is wrong, what to do, and what was seen. */
 export function refusalReport(report) {
   const names = [...FIRST, ...Object.keys(report).filter((name) => !FIRST.includes(name))].filter(
-    (name) => !SHOWN_ABOVE.has(name) && report[name] !== undefined && typeof report[name] !== "object",
+    (name) =>
+      !SHOWN_ABOVE.has(name) &&
+      report[name] !== undefined &&
+      typeof report[name] !== "object" &&
+      !isNoise(name, report[name]),
   );
   return el(
     "section",
@@ -66,6 +70,9 @@ export function refusalReport(report) {
   );
 }
 
+/** Every refusal has these members, so that the time to write them shows nothing. Zero says nothing. */
+const isNoise = (name, value) => ["tag", "number", "spc_version"].includes(name) && /^0*$/.test(value);
+
 function value(name, report) {
   if (name === "event") return words(report.event);
   if (name === "content") return el("a", { href: searchFor("content", report.content) }, report.content);
@@ -73,32 +80,17 @@ function value(name, report) {
   return el("span", { class: name === "subject" || name === "trace_id" ? "mono" : "" }, String(report[name]));
 }
 
-/** The newest refusals in the memory of this node, by pages, and by code if the operator wants one. */
-export function latestRefusals() {
-  const code = field(
-    "Only the code",
-    el("input", { name: "code", autocomplete: "off", spellcheck: false, placeholder: "spc_rejected" }),
-  );
+/** The newest refusals in the memory of this node, by pages: all, or those of a code or a series. */
+export function latestRefusals(filter = {}) {
   const list = el("div", {});
-  const load = (before = null) => showPage(list, code.control.value.trim(), before);
-  const submit = (event) => {
-    event.preventDefault();
-    load();
-  };
-  load();
-  return el(
-    "section",
-    { class: "panel" },
-    el("h2", {}, "Latest refusals"),
-    el("form", { class: "filter", onsubmit: submit }, code, el("button", { class: "button", type: "submit" }, "Show")),
-    list,
-  );
+  showPage(list, filter, null);
+  return el("section", { class: "panel" }, el("h2", {}, "Latest refusals"), list);
 }
 
-async function showPage(place, code, before) {
+async function showPage(place, filter, before) {
   place.setAttribute("aria-busy", "true");
   try {
-    const { refusals, next } = await get("/v1/refusals", { limit: PAGE_SIZE, before, code });
+    const { refusals, next } = await get("/v1/refusals", { limit: PAGE_SIZE, before, ...filter });
     const columns = [["Time"], ["Code"], ["Why"], ["Content"], ["Request"]];
     const rows = refusals.map((one) => [
       timeOfDay(one.time),
@@ -111,12 +103,12 @@ async function showPage(place, code, before) {
       place,
       rows.length
         ? table("Latest refusals", columns, rows)
-        : el("p", { class: "empty" }, "This node remembers no such refusal."),
+        : el("p", { class: "empty" }, next ? "None of the newest." : "This node remembers no such refusal."),
       el(
         "div",
         { class: "row" },
-        before && button("Newest", () => showPage(place, code, null)),
-        next && button("Older", () => showPage(place, code, next)),
+        before && button("Newest", () => showPage(place, filter, null)),
+        next && button("Older", () => showPage(place, filter, next)),
       ),
     );
   } catch (error) {

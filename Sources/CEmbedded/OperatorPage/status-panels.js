@@ -1,5 +1,6 @@
 // The panels of the view Now: what will end, the nodes, the clock, the listeners, and pages that browsers stopped.
 
+import { percent } from "./condition.js";
 import { el, facts, table } from "./dom.js";
 import { bytes, date, dateAndTime, duration, untilThen, whole, words } from "./format.js";
 
@@ -27,19 +28,36 @@ export function endsPanel({ ends, now }) {
 
 const endsTone = (seconds) => (seconds < WEEK ? "bad" : seconds < MONTH ? "warn" : "good");
 
-export function nodesPanel({ nodes, now, node }) {
-  const rows = (nodes ?? []).map((one) => [
-    el(
-      "span",
-      {},
+/** A node tells of itself each minute. After three minutes without that it is down, or cut off from the database. */
+const SILENCE_SECONDS = 180;
+const STATES = {
+  ready: ["good", "ready"],
+  degraded: ["warn", "degraded"],
+  drained: ["warn", "drained"],
+  stopping: ["warn", "stopping"],
+  not_ready: ["bad", "not ready"],
+};
+
+/** All nodes of the database: state, version, and share of the licences of the last five minutes. */
+export function nodesPanel({ nodes, now, node, degraded }) {
+  // Without the database, this node hears nothing of the others.
+  const isDeaf = degraded.some(({ part }) => part === "postgresql");
+  const all = (nodes ?? [])
+    .map((one) => (isDeaf && !one.isThis ? { ...one, state: null, licenses: null } : one))
+    .map((one) => ({ ...one, isSilent: !isDeaf && !one.isThis && !(now - one.seenAt <= SILENCE_SECONDS) }))
+    .sort((one, other) => one.node.localeCompare(other.node));
+  const total = all.reduce((sum, one) => sum + (one.isSilent ? 0 : (one.licenses ?? 0)), 0);
+  const rows = all.map((one) => [
+    [
       el("span", { class: "mono" }, one.node),
       one.isThis && [" ", el("span", { class: "tag" }, "this node")],
-    ),
+      one.version && el("span", { class: "left" }, `version ${one.version}`),
+    ],
+    nodeState(one),
+    one.isSilent || !isKnown(one.licenses) ? "–" : total ? percent(one.licenses / total) : whole(one.licenses),
     one.isThis ? "now" : isKnown(one.seenAt) ? seen(one.seenAt, now) : "–",
-    isKnown(one.clockOffsetSeconds) ? signed(one.clockOffsetSeconds) : "–",
-    isKnown(one.ledgerLagRows) ? `${whole(one.ledgerLagRows)} rows` : "–",
   ]);
-  const columns = [["Node"], ["Seen", "number"], ["Clock offset", "number"], ["Ledger lag", "number"]];
+  const columns = [["Node"], ["State"], ["Licences", "number"], ["Seen", "number"]];
   return panel(
     "Nodes",
     rows.length
@@ -48,17 +66,25 @@ export function nodesPanel({ nodes, now, node }) {
   );
 }
 
+function nodeState({ isSilent, state }) {
+  const [tone, text] = isSilent ? ["bad", "not seen"] : (STATES[state] ?? ["", "not known"]);
+  return el("span", { class: `tag ${tone}` }, text);
+}
+
 const isKnown = (value) => value !== null && value !== undefined;
 const seen = (seenAt, now) => (now - seenAt < 2 ? "now" : `${duration(now - seenAt)} ago`);
 const signed = (seconds) => `${seconds < 0 ? "−" : "+"}${duration(Math.abs(seconds))}`;
 
-export function clockPanel({ clock, memory, now }) {
+export function clockPanel({ clock, memory, nodes, now }) {
+  const own = nodes?.find(({ isThis }) => isThis);
   const used = memory && `${bytes(memory.charged)} of ${bytes(memory.budget)}`;
   return panel(
     "Clock and memory",
     facts([
       ["Server time", dateAndTime(now)],
       ["Clock", clock?.state && words(clock.state)],
+      ["Before the database's clock", isKnown(own?.clockOffsetSeconds) && signed(own.clockOffsetSeconds)],
+      ["Waits for the ledger's copy", isKnown(own?.ledgerLagRows) && `${whole(own.ledgerLagRows)} rows`],
       ["Charged memory", used],
     ]),
   );

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { problem } from "./dialogs.js";
-import { button, el, facts, fill } from "./dom.js";
+import { button, el, facts, fill, folded } from "./dom.js";
 import { dateAndTime, day, duration, timeOfDay, words } from "./format.js";
 import { searchFor } from "./kinds.js";
 import { sentence } from "./ledger-words.js";
@@ -64,38 +64,48 @@ const LINKED = {
 const IDS = new Set(["subject", "device", "token", "cookie", "cmcdSession"]);
 const SECONDS = new Set(["lease", "rental", "playback"]);
 
-/** A panel that reads rows of the ledger by pages. */
-export function timeline(query) {
+/** A panel that reads rows of the ledger by pages. `onEntry` hears each. */
+export function timeline(query, onEntry = () => {}) {
   const list = el("div", {});
+  const state = { day: null, group: null };
+  const add = (entries) => entries.forEach((entry) => append(list, state, entry));
+  return panel(list, query, PAGE_SIZE, add, onEntry);
+}
+
+/** A panel that fills a list with rows of the ledger: `add` shows those of each page. */
+export function panel(list, query, size, add, onEntry) {
   const more = el("div", { class: "row" });
-  const state = { day: null, group: null, count: 0 };
-  load(list, more, state, query, null);
+  load(more, { query, size, add, onEntry, count: 0 }, null);
   return el("section", { class: "panel" }, el("h2", {}, "What happened"), list, more);
 }
 
-async function load(list, more, state, query, after) {
+async function load(more, state, after) {
+  const { query, size, add, onEntry } = state;
   fill(more, el("p", { class: "empty", role: "status" }, "Reading the ledger…"));
   try {
-    const { entries, next, isComplete, order } = await get("/v1/ledger", { ...query, after, limit: PAGE_SIZE });
-    for (const entry of entries) append(list, state, entry);
+    const { entries, next, isComplete, order } = await get("/v1/ledger", { ...query, after, limit: size });
+    add(entries);
+    entries.forEach(onEntry);
+    state.count += entries.length;
+    const isCutShort = isComplete === false && entries.length < size;
     const isOldestFirst = order && order !== "newestFirst" && order !== "newest";
     fill(
       more,
       state.count === 0 &&
         el("p", { class: "empty" }, next ? "Nothing found so far." : "The ledger has nothing about this."),
       state.count > 0 && !next && isComplete !== false && el("p", { class: "hint" }, "That is all."),
-      isComplete === false &&
+      isCutShort &&
         el("p", { class: "hint" }, "The search has read as many rows as one request may. Continue to read more."),
       next &&
-        button(state.count === 0 || isComplete === false ? "Continue" : isOldestFirst ? "Later" : "Earlier", () =>
-          load(list, more, state, query, next),
+        button(state.count === 0 || isCutShort ? "Continue" : isOldestFirst ? "Later" : "Earlier", () =>
+          load(more, state, next),
         ),
     );
   } catch (error) {
     fill(
       more,
       problem(error),
-      button("Try again", () => load(list, more, state, query, after)),
+      button("Try again", () => load(more, state, after)),
     );
   }
 }
@@ -109,19 +119,16 @@ function append(list, state, entry) {
     list.append(el("h3", { class: "day" }, name), state.group);
   }
   state.group.append(line(entry));
-  state.count += 1;
 }
 
-function line(entry) {
+/** A row as an item of a list. */
+export function line(entry) {
   const members = Object.keys(entry).filter((name) => !SHOWN_ABOVE.has(name));
   return el(
     "li",
     { class: TONES[entry.kind] ?? "" },
     el("div", { class: "what" }, timeOfDay(entry.at), el("span", { class: "said" }, sentence(entry))),
-    el(
-      "details",
-      {},
-      el("summary", {}, "Details"),
+    folded(el("summary", {}, "Details"), () =>
       facts([
         ["Kind", words(entry.kind)],
         ["Time", dateAndTime(entry.at)],

@@ -9,15 +9,20 @@ import { session } from "./session.js";
 
 export const why = { name: "why", label: "Why", permission: "explain", open };
 
+/** A token that another view has been given. It stays in memory: an address would keep it. */
+export const given = { token: null };
+
 /** A larger file is no SPC. */
 const SPC_SIZE_MAXIMUM = 1 << 20;
 
 function open(parameters) {
   const results = el("div", { class: "stack" });
-  const asked = byRequest(results);
+  const [asked, message] = [byRequest(results), byMessage(results)];
   const update = (changed) => {
     const request = changed.get("request");
     if (request) asked.ask(request);
+    if (given.token) message.ask(given.token);
+    given.token = null;
   };
   update(parameters);
   return {
@@ -31,7 +36,7 @@ function open(parameters) {
         "Ask why a request was refused, or what a token and an SPC would get. ",
         "Nothing is issued, and nothing of what you enter is stored.",
       ),
-      el("div", { class: "pair" }, session.can("look") && asked.element, byMessage(results)),
+      el("div", { class: "pair" }, session.can("look") && asked.element, message.element),
       results,
     ),
     update,
@@ -124,15 +129,18 @@ function byMessage(results) {
     el("input", { name: "country", autocomplete: "off", spellcheck: false, maxLength: 2, placeholder: "DE" }),
   );
   const button = el("button", { class: "button main", type: "submit" }, "Explain");
-  const submit = (event) => {
-    event.preventDefault();
+  const ask = () => {
     const question = { token: token.control.value.trim(), offline: offline.checked };
     if (spc.control.value.trim()) question.spc = spc.control.value.replace(/\s/g, "");
     if (address.control.value.trim()) question.address = address.control.value.trim();
     if (country.control.value.trim()) question.country = country.control.value.trim().toUpperCase();
     show(results, button, async () => explanationReport(await post("/v1/explain", question)));
   };
-  return el(
+  const submit = (event) => {
+    event.preventDefault();
+    ask();
+  };
+  const element = el(
     "form",
     { class: "panel ask", onsubmit: submit },
     el("h2", {}, "A token and an SPC"),
@@ -148,6 +156,13 @@ function byMessage(results) {
     ),
     el("div", { class: "row" }, button),
   );
+  return {
+    element,
+    ask(text) {
+      token.control.value = text;
+      ask();
+    },
+  };
 }
 
 /** Puts a file into the field as Base64. A file that has Base64 itself is taken as it is. */

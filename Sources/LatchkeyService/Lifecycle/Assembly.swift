@@ -1,6 +1,7 @@
 import AdminRoutes
 import Administration
 import ByteCoding
+import CommandLineKit
 import Entitlements
 import EventLoops
 import FairPlay
@@ -99,7 +100,12 @@ struct Assembly {
                 listeners: { listeners.overview }, certificates: certificates, trust: { [clock] in clock.trust },
                 preflights: metrics.preflights),
             health: health, wallClock: clock)
-        let history = makeHistory(records, shared, servers.resources)
+        let history = try makeHistory(records, shared, servers.resources)
+        records.tellNodes { [clock] in
+            let condition = health.condition(now: (clock.wallTime, SystemMonotonicClock().monotonicTime))
+            return NodeReport(
+                version: LatchkeyVersion.current, state: condition.state.rawValue, licenses: history.recentLicenses)
+        }
         let routes = makeRoutes(
             RouteParts(
                 records: records, book: book, shared: shared, health: health, packagers: packagers,
@@ -324,17 +330,23 @@ struct Assembly {
         logger.warning("stopped_with_work_left", [.integer("connections", drained.cutOffConnectionCount)])
     }
 
-    /// Starts to sample the numbers for the operator's plots, on the loop of the admin listeners.
+    /// Starts to sample the numbers for the operator's plots, on the loop of the admin listeners. They begin with those
+    /// of the run before.
     private mutating func makeHistory(
         _ records: LicenseRecords, _ shared: SharedLicensing, _ resources: ServerResources
-    ) -> History {
+    ) throws(DaemonError) -> History {
         let requestLoops = loops.requests.loops
         let sources = metrics.historySources.merging(records.historySources) { $1 }
             .merging(shared.historySources(loopCount: requestLoops.count)) { $1 }
             .merging(resources.historySources(requestLoops)) { $1 }
         let history = History(sources, wallClock: clock)
+        let file = try wrap(
+            DaemonError.loops, try HistoryFile(loaded.databasePath + ".plots", of: history, logger: logger))
         history.start(on: loops.admin)
-        running.add(.adminLoop) { history.stop() }
+        running.add(.adminLoop) {
+            history.stop()
+            file.stop()
+        }
         return history
     }
 

@@ -219,6 +219,9 @@ final class LicenseRecords: Sendable {
         ]
     }
 
+    /// Lets this node tell the others about itself.
+    func tellNodes(_ report: @escaping @Sendable () -> NodeReport) { sharing?.shipping.tell(report) }
+
     /// The nodes that share the database, for operators; empty if this node works alone.
     var nodes: [StatusReport.Node] {
         guard let standing = sharing?.shipping.standing else { return [] }
@@ -227,6 +230,8 @@ final class LicenseRecords: Sendable {
             let isThis = known.node == chain.node
             var node = StatusReport.Node(
                 name: known.label ?? known.node.text, ledger: known.node.text, isThis: isThis, seenAt: known.seenAt)
+            let report = isThis ? sharing?.shipping.report : known.report
+            (node.version, node.state, node.licenses) = (report?.version, report?.state, report?.licenses)
             if isThis { (node.clockOffset, node.ledgerLag) = (offset, standing.lagRows) }
             return node
         }

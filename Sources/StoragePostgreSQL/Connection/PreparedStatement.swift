@@ -278,7 +278,8 @@ enum PreparedStatement: String, CaseIterable, Sendable {
                 UNION ALL
                 SELECT (SELECT node FROM ledger_batch WHERE node > nodes.node ORDER BY node LIMIT 1)
                 FROM nodes WHERE nodes.node IS NOT NULL)
-            SELECT nodes.node, label, successor, seen_at FROM nodes LEFT JOIN ledger_node ON ledger_node.node = nodes.node
+            SELECT nodes.node, label, successor, seen_at, version, state, licenses
+            FROM nodes LEFT JOIN ledger_node ON ledger_node.node = nodes.node
             WHERE nodes.node IS NOT NULL
             """
         case .sharedBatches:
@@ -294,9 +295,10 @@ enum PreparedStatement: String, CaseIterable, Sendable {
             "SELECT min(first) FROM ledger_batch WHERE node = $1 AND at >= $2 AND first > 0"
         case .registerNode:
             """
-            INSERT INTO ledger_node (node, label, seen_at)
-            VALUES ($1, $2, floor(extract(epoch FROM clock_timestamp()))::int8)
-            ON CONFLICT (node) DO UPDATE SET label = excluded.label, seen_at = excluded.seen_at
+            INSERT INTO ledger_node (node, label, seen_at, version, state, licenses)
+            VALUES ($1, $2, floor(extract(epoch FROM clock_timestamp()))::int8, $3, $4, $5)
+            ON CONFLICT (node) DO UPDATE SET label = excluded.label, seen_at = excluded.seen_at,
+                version = excluded.version, state = excluded.state, licenses = excluded.licenses
             """
         case .lostNodes:
             // A node of a version without ids uses its label as the id, and is not registered.

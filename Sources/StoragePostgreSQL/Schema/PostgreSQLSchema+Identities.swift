@@ -67,4 +67,14 @@ extension PostgreSQLSchema {
             INSERT INTO ledger_batch (node, first, last, at, seal) VALUES (in_node, 0, in_through, in_at, in_seal);
         END $$;
         """
+
+    /// Stores what each node tells about itself: its program's version, its state in one word, and its licences of the
+    /// last five minutes. NULL for a node of an older version.
+    static let nodeReports = Migration(
+        number: 14, oldestProgram: 1,
+        script: [
+            """
+            ALTER TABLE ledger_node ADD COLUMN version text, ADD COLUMN state text, ADD COLUMN licenses int8;
+            """
+        ])
 }

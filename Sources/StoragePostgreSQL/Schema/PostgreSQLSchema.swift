@@ -8,7 +8,7 @@ enum PostgreSQLSchema {
     /// All steps that this program can run.
     static let migrations: [Migration] = [
         first, renewalSessions, issuersRevocations, retries, revocationChanges, recounts, ownTime, identities, accounts,
-        keyProvision, livePeriods, keySpellings, recordedRequests,
+        keyProvision, livePeriods, keySpellings, recordedRequests, nodeReports,
     ]
 
     /// Stores content keys, shared state, and the shipped copies of the nodes' ledgers.

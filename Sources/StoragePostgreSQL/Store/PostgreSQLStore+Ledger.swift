@@ -66,6 +66,29 @@ package struct SharedLedgerNode: Equatable, Sendable {
     /// When the node has registered last, by the clock of the database, in seconds since 1970; nil for a node of an
     /// older version.
     package let seenAt: Int64?
+    /// What the node has told then; nil for a node of an older version.
+    package let report: NodeReport?
+}
+
+/// What a node tells the others about itself.
+package struct NodeReport: Equatable, Sendable {
+    /// Of its program.
+    package let version: String
+    /// In one word.
+    package let state: String
+    /// The licences of the last five minutes.
+    package let licenses: Int64
+
+    package init(version: String, state: String, licenses: Int64) {
+        self.version = version
+        self.state = state
+        self.licenses = licenses
+    }
+
+    fileprivate init?(version: String?, state: String?, licenses: Int64?) {
+        guard let version, let state, let licenses else { return nil }
+        self.init(version: version, state: state, licenses: licenses)
+    }
 }
 
 extension PostgreSQLStore {
@@ -74,7 +97,10 @@ extension PostgreSQLStore {
         try await run(.sharedLedgerNodes, [], .read).rows { row throws(StoreError) in
             SharedLedgerNode(
                 node: try NodeID(stored: row.text(at: 0)), label: try row.optionalText(at: 1),
-                successor: try row.optionalText(at: 2), seenAt: try row.optionalInteger(at: 3))
+                successor: try row.optionalText(at: 2), seenAt: try row.optionalInteger(at: 3),
+                report: NodeReport(
+                    version: try row.optionalText(at: 4), state: try row.optionalText(at: 5),
+                    licenses: try row.optionalInteger(at: 6)))
         }
     }
 
@@ -123,9 +149,14 @@ extension PostgreSQLStore {
 
     // MARK: Nodes
 
-    /// Records that a node is active, and its label.
-    package func register(_ node: NodeID, label: NodeID) async throws(StoreError) {
-        _ = try await run(.registerNode, [.text(node.text), .text(label.text)], .read)
+    /// Records that a node is active, its label, and what it tells about itself.
+    package func register(_ node: NodeID, label: NodeID, _ report: NodeReport?) async throws(StoreError) {
+        _ = try await run(
+            .registerNode,
+            [
+                .text(node.text), .text(label.text), report.map { .text($0.version) } ?? .null,
+                report.map { .text($0.state) } ?? .null, report.map { .integer($0.licenses) } ?? .null,
+            ], .read)
     }
 
     /// Returns other nodes of the same label that have been inactive for `silence` seconds and have no successor. Their

@@ -32,8 +32,8 @@ package struct LedgerCopy: Sendable {
     }
 
     /// Tells PostgreSQL that this node is alive.
-    package func register() async throws(StoreError) {
-        try await store.register(chain.node, label: label)
+    package func register(_ report: NodeReport?) async throws(StoreError) {
+        try await store.register(chain.node, label: label, report)
     }
 
     /// The other nodes of the same label that have not registered for `silence` seconds and have no successor: their

@@ -64,6 +64,7 @@ package final class LedgerShipping: Sendable {
     private let clock: TrustedClock
     private let state = Mutex(State())
     private let rowCount = Atomic<UInt64>(0)
+    private let source = Mutex<(@Sendable () -> NodeReport)?>(nil)
 
     /// Starts the first shipment.
     package init(
@@ -92,12 +93,21 @@ package final class LedgerShipping: Sendable {
     /// The number of rows that were shipped since the start.
     package var shippedRowCount: UInt64 { rowCount.load(ordering: .relaxed) }
     package var standing: Standing { state.withLock { $0.standing } }
+    /// What this node tells the others, now; nil before its start and after its end.
+    package var report: NodeReport? { source.withLock { $0 }?() }
+
+    /// Takes the closure that knows it, and tells the others soon.
+    package func tell(_ report: @escaping @Sendable () -> NodeReport) {
+        source.withLock { $0 = report }
+        state.withLock { $0.nextForgetting = MonotonicTime(nanoseconds: .min) }
+    }
 
     /// Ships for the last time if the database answers.
     ///
     /// Must not be called on a loop. A second call returns immediately.
     package func stop() {
         state.withLock { $0.isStopped = true }
+        source.withLock { $0 = nil }
         routine.stop(within: Self.lastLimit) { [self] in await shipUnlessShipping() }
     }
 
@@ -138,7 +148,7 @@ package final class LedgerShipping: Sendable {
         let floor = try await wrapAsync(LedgerShippingError.store, try await copy.floor())
         let comparison = LedgerComparison(node: copy.chain.node, outbox: outbox, receiver: store, floor: floor)
         try await comparison.checkEnds()
-        try await wrapAsync(LedgerShippingError.store, try await copy.register())
+        try await wrapAsync(LedgerShippingError.store, try await copy.register(report))
         state.withLock { ($0.comparison, $0.isCompared, $0.comparedArrival) = (comparison, false, arrival) }
     }
 
@@ -203,7 +213,7 @@ package final class LedgerShipping: Sendable {
         guard isDue else { return }
         do throws(StoreError) {
             _ = try await store.forgetEnded()
-            try await copy.register()
+            try await copy.register(report)
             let nodes = try await store.ledgerNodes().filter { $0.successor == nil }
             state.withLock { $0.standing.nodes = nodes }
             try await lookForLostNodes()

@@ -17,6 +17,7 @@ import Testing
 /// The samples behind the operator's plots.
 @Suite struct HistoryTests {
     private let clock = ManualClock(wallTime: WallTime(seconds: 1_000_000))
+    private let sink = MemoryLogSink()
 
     private func seconds(_ number: Int) -> Duration { .seconds(number) }
 
@@ -147,6 +148,86 @@ import Testing
         let answer = try json(history)
         #expect(answer["count"]?.number?.signed == 2)
         #expect(answer["startsAt"]?.number?.double == 30)
+    }
+
+    // MARK: The file
+
+    /// A history after so many steps, whose licences are 1, 2, 3 ….
+    private func history(_ steps: Int) -> History {
+        let level = Monitor<Double>(0)
+        let history = History([.connections: .level { level.update { $0 } }], wallClock: clock, clock: clock)
+        for step in 0..<steps {
+            level.update { $0 = Double(step + 1) }
+            clock.advance(by: HistoryRing.step)
+            history.look()
+        }
+        return history
+    }
+
+    private func connections(_ history: History) throws -> (startsAt: Double, values: [Double?]) {
+        let answer = try json(history)
+        let index = try #require(HistorySeries.allCases.firstIndex(of: .connections))
+        let values = try #require(answer["series"]?.array?[index].object?["values"]?.array)
+        return (try #require(answer["startsAt"]?.number?.double), values.map { $0.number?.double })
+    }
+
+    @Test func aRestartKeepsTheHour() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path("latchkey.db.plots")
+        let before = history(4)
+        let begin = try connections(before).startsAt
+        #expect(HistoryFile.write(before.saved.encoded, to: path) == nil)
+        clock.advance(by: .seconds(25))
+        let after = history(0)
+        HistoryFile.restore(after, from: path, logger: Logger(level: .info, sink: sink, clock: clock))
+        clock.advance(by: HistoryRing.step)
+        after.look()
+        // Two steps were missed, and nothing is invented for them.
+        #expect(try connections(after).values == [1, 2, 3, 4, nil, nil, 0])
+        #expect(abs(try connections(after).startsAt - begin) <= 10)
+        #expect(sink.lines.isEmpty)
+        // Of a longer outage only what is within the hour is left, and of an hour nothing.
+        for (seconds, count) in [(3000, 4 + 300), (3600, 0), (1_000_000, 0), (-100, 0)] {
+            let saved = SavedHistory(
+                names: before.saved.names, endsAt: clock.wallTime.seconds - Int64(seconds), steps: before.saved.steps)
+            let late = history(0)
+            late.restore(saved)
+            #expect(try connections(late).values.count == count, "\(seconds)")
+        }
+    }
+
+    @Test func readsTheSeriesByTheirNames() throws {
+        let history = history(0)
+        let endsAt = clock.wallTime.seconds
+        history.restore(SavedHistory(names: ["of-another-version", "connections"], endsAt: endsAt, steps: [[5, 7]]))
+        #expect(try connections(history).values == [7])
+    }
+
+    /// Whatever a crash or a person has left there, the daemon starts, and says so in one line.
+    @Test func ignoresADamagedFile() throws {
+        let good = history(3).saved.encoded
+        #expect(SavedHistory(good) != nil)
+        for length in stride(from: 0, to: good.count, by: 7) {
+            #expect(SavedHistory(Array(good.prefix(length))) == nil)
+        }
+        for place in stride(from: 0, to: good.count, by: 11) {
+            var altered = good
+            altered[place] ^= 1
+            #expect(SavedHistory(altered) == nil)
+        }
+        let folder = try TemporaryDirectory()
+        let path = folder.path("latchkey.db.plots")
+        let large = [UInt8](repeating: 0, count: SavedHistory.sizeMaximum + 1)
+        for (count, bytes) in [Array(good.dropLast()), [], large].enumerated() {
+            #expect(HistoryFile.write(bytes, to: path) == nil)
+            let after = history(0)
+            HistoryFile.restore(after, from: path, logger: Logger(level: .info, sink: sink, clock: clock))
+            #expect(try connections(after).values.isEmpty)
+            #expect(sink.lines.count { $0.contains("history_file_ignored") } == count + 1)
+        }
+        #expect(HistoryFile.write(good, to: folder.path("none/latchkey.db.plots")) != nil)
+        // An hour of all series stays far below the bound.
+        #expect(history(400).saved.encoded.count < SavedHistory.sizeMaximum / 4)
     }
 
     // MARK: Names

@@ -45,6 +45,14 @@ import Testing
         try #require(try fixture.daemon.metrics()["latchkey_rsa_operations_total"])
     }
 
+    /// The kinds of the revocations that the list with this query has.
+    private func listed(_ query: String) throws -> [String] {
+        let list = try fixture.admin("GET", query: query)
+        #expect(list.status == 200, "\(list.text)")
+        return (try JSONReader.parse(list.body).object?["revocations"]?.array ?? [])
+            .compactMap { $0.object?["kind"]?.string }
+    }
+
     @Test func eachKindIsRefusedFromTheNextRequestOn() async throws {
         for each in try cases() {
             #expect(try fixture.refusal() == nil, "\(each.kind)")
@@ -57,6 +65,8 @@ import Testing
             #expect(try fixture.refusal(isRenewal: true) == each.code, "\(each.kind)")
             #expect((try operations() == before) == each.isCheap, "\(each.kind)")
             let query = "?kind=\(each.kind)&value=\(each.value.replacing("-", with: "%2D"))"
+            #expect(try listed(query) == [each.kind], "\(each.kind)")
+            #expect(try listed("?kind=\(each.kind)&value=\(String(repeating: "0", count: 40))").isEmpty)
             #expect(try fixture.admin("DELETE", query: query).status == 200, "\(each.kind)")
             #expect(try fixture.admin("DELETE", query: query).status == 404, "\(each.kind)")
         }

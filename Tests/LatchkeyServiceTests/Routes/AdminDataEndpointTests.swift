@@ -114,6 +114,7 @@ import Testing
         ("/v1/history", "since=-1"), ("/v1/history", "since=nan"), ("/v1/history", "since=1&since=2"),
         ("/v1/refusals", "limit=0"), ("/v1/refusals", "limit=201"), ("/v1/refusals", "limit=+1"),
         ("/v1/refusals", "before=x"), ("/v1/refusals", "before=99999999999999999999"), ("/v1/refusals", "code="),
+        ("/v1/refusals", "series=licenses_v1"), ("/v1/refusals", "series=token"), ("/v1/refusals", "series="),
         ("/v1/ledger", "limit=201"), ("/v1/ledger", "after=0"), ("/v1/ledger", "license=00"),
         ("/v1/ledger", "key=none"), ("/v1/ledger", "device=none"), ("/v1/ledger", "issuer=portal"),
         ("/v1/ledger", "subject=a&issuer=other"), ("/v1/ledger", "content="), ("/v1/ledger", "request=%FF"),
@@ -181,6 +182,29 @@ import Testing
         #expect(texts(second["refusals"], "request_id") == ["id-2", "id-1", "id-0"] && second["next"]?.isNull == true)
         let expired = try await json("/v1/refusals", "code=token_expired")
         #expect(texts(expired["refusals"], "request_id") == ["id-3"])
+    }
+
+    /// A click on a colour of the plot shows what the colour has counted, and nothing else.
+    @Test func listsTheRefusalsOfASeries() async throws {
+        let noted = [
+            ("license_refused", "token_expired"), ("query_refused", "token_missing"),
+            ("packager_refused", "token_missing"), ("license_refused", "internal"), ("license_refused", "no-such-code"),
+        ]
+        for (number, (event, code)) in noted.enumerated() {
+            recent.note(
+                .init("id-\(number)", at: WallTime(seconds: Self.now), event: event, code: code, cause: "a cause"),
+                of: .init(isProven: true, network: nil))
+        }
+        func listed(_ series: String) async throws -> [String] {
+            texts(try await json("/v1/refusals", "series=\(series)")["refusals"], "request_id")
+        }
+        #expect(try await listed("refusals_token") == ["id-1", "id-0"])
+        #expect(try await listed("refusals_fault") == ["id-3"])
+        #expect(try await listed("refusals_key").isEmpty)
+        #expect(try await listed("refusals") == ["id-4", "id-3", "id-1", "id-0"])
+        // A page may be empty and still have a next one.
+        let newest = try await json("/v1/refusals", "series=refusals_token&limit=2")
+        #expect(texts(newest["refusals"], "request_id").isEmpty && newest["next"]?.string != nil)
     }
 
     // MARK: The ledger

@@ -1,0 +1,205 @@
+"""The view Find: what a pasted text is, refusals by their groups, and what stands beside a name."""
+
+import base64
+import json
+import uuid
+
+import pytest
+
+import tokens
+from conftest import Lab
+from deployment import run_latchkey
+from desk import Desk
+from viewers import counted_token, licence, message
+
+HEX = "0f5d8c520d8d4ad09f0a3f1f7f0d9a41"
+UUID = "0f5d8c52-0d8d-4ad0-9f0a-3f1f7f0d9a41"
+BASE64 = base64.b64encode(bytes.fromhex(HEX)).decode()
+KEY = [["key", UUID]]
+OPEN = [["content", "{}"], ["subject", "{}"], ["request", "{}"]]
+# A pasted text, and what it may be: the most probable first.
+GUESSES = [
+    ("5f0c2b7e91d3a846", [["request", "5f0c2b7e91d3a846"]]),
+    ('{"code":"token_expired","request_id":"5f0c2b7e91d3a846"}', [["request", "5f0c2b7e91d3a846"]]),
+    ("X-Request-Id: edge.7:42", [["request", "edge.7:42"]]),
+    (f"  {UUID.upper()} ", KEY),
+    (f"{{{UUID}}}", KEY),
+    (f"urn:uuid:{UUID}", KEY),
+    (f"0x{HEX}", KEY),
+    (":".join(HEX[at : at + 2] for at in range(0, 32, 2)), KEY),
+    (BASE64, KEY),
+    (BASE64.rstrip("=").replace("+", "-").replace("/", "_"), KEY + OPEN),
+    (HEX, [["license", HEX], *KEY, ["request", HEX]]),
+    ("ab" * 20, [["device", "ab" * 20]]),
+    (f"{'ab' * 32}-7", [["playback", f"{'ab' * 32}-7"]]),
+    (f"pseudonym:{'ab' * 32}", [["subject", f"pseudonym:{'ab' * 32}"], ["device", f"pseudonym:{'ab' * 32}"]]),
+    ("token_expired", [["code", "token_expired"], *OPEN]),
+    ("movie-42", OPEN),
+    ("viewer@example.com", OPEN),
+    # 27 letters of base64url are 20 bytes only if the last one ends with two zero bits.
+    ("q" * 26 + "A", [["device", "q" * 26 + "A"], *OPEN]),
+    ("q" * 26 + "B", OPEN),
+    (f"skd://movie-42?kid={HEX}", [*KEY, ["content", "movie-42"]]),
+    (f"skd://keys.example/{UUID}", [*KEY, ["content", "keys.example"]]),
+    ("skd://keys.example/getckc?ContentId=movie%2042&KEYID=" + BASE64.rstrip("="), [*KEY, ["content", "movie 42"]]),
+    ("skd://movie-42", [["content", "movie-42"]]),
+    ("skd:%", [["content", "%"]]),
+]
+
+
+@pytest.fixture(scope="module")
+def refused_request(lab: Lab) -> str:
+    return str(licence(lab, lab.deployment.token, b"\x00" * 300).header("X-Request-Id"))
+
+
+def test_guesses_what_a_pasted_text_is(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("support"))
+    texts = json.dumps([text for text, _ in GUESSES])
+    found = desk.evaluate(
+        f"import('/page/kinds.js').then(({{ guesses }}) => {texts}.map((text) =>"
+        " guesses(text).map((one) => [one.kind, one.text])))"
+    )
+    for (text, wanted), guessed in zip(GUESSES, found, strict=True):
+        wanted = [[kind, value.format(text.strip())] if value == "{}" else [kind, value] for kind, value in wanted]
+        assert guessed == wanted, text
+
+
+def test_opens_what_the_server_knows(lab: Lab, desk: Desk, subject: str, refused_request: str) -> None:
+    assert licence(lab, counted_token(lab, subject)).status == 200
+    key = str(uuid.UUID(bytes=lab.deployment.key.key_id))
+    known = {
+        subject: f"#find?subject={subject}&guess",
+        lab.deployment.content: f"#find?content={lab.deployment.content}&guess",
+        f"skd://{lab.deployment.content}": f"#find?content={lab.deployment.content}&guess",
+        key.replace("-", "").upper(): f"#find?key={key}&guess",
+        f'"request_id":"{refused_request}"': f"#find?request={refused_request}&guess",
+        "spc_malformed": "#find?code=spc_malformed&guess",
+    }
+    desk.log_in(lab.token("support"))
+    for text, address in known.items():
+        desk.go("find")
+        desk.type_into("input[name=text]", text)
+        desk.press("Enter")
+        desk.wait(f"location.hash === {json.dumps(address)} && document.querySelector('#view .head h2')")
+    # What is guessed wrongly is one link away.
+    desk.go("find")
+    desk.type_into("input[name=text]", subject)
+    desk.press("Enter")
+    desk.wait_for_text("If you mean something else", "#view")
+    assert "content" in desk.texts("#view .hint a")
+
+
+def test_a_token_is_explained_and_stays_out_of_the_address(lab: Lab, desk: Desk) -> None:
+    token = tokens.with_altered_signature(lab.deployment.token)
+    desk.log_in(lab.token("support")).go("find")
+    desk.type_into("input[name=text]", f"Bearer {token}")
+    desk.wait_for_text("This looks like a token", "form")
+    desk.press("Enter")
+    desk.wait_for_text("Refused: token signature")
+    assert desk.evaluate("location.hash") == "#why"
+    assert all(token not in one.url for one in desk.page.exchanges("", "GET") + desk.page.exchanges("", "POST"))
+    # Going back and forth does not bring it back.
+    desk.go("find").go("why")
+    assert desk.evaluate("document.querySelector('textarea[name=token]').value") == ""
+    assert desk.evaluate("document.querySelectorAll('.verdict').length") == 0
+
+
+def groups(desk: Desk) -> list[list[str]]:
+    """The table of counted refusals: count, code, issuer and content of each group."""
+    desk.wait("document.querySelector('table[aria-label^=\"Refusals by\"]') && !document.querySelector('[aria-busy]')")
+    rows = desk.evaluate("""[...document.querySelectorAll('table[aria-label^="Refusals by"] tbody tr')].map((row) =>
+        [...row.cells].slice(0, 4).map((cell) => (cell.querySelector("code") ?? cell).innerText.trim()))""")
+    return [row for row in rows if row]
+
+
+def test_a_colour_opens_its_refusals_in_groups(lab: Lab, desk: Desk, subject: str) -> None:
+    desk.log_in(lab.token("support")).go("find", refused="refusals_rights", within="3600")
+    desk.wait("!document.querySelector('[aria-busy]') && document.querySelector('#view section .hint')")
+    before = desk.text("#view section p")
+    token = counted_token(lab, subject, devices=1)
+    assert licence(lab, token).status == 200
+    count = int(before.split()[0])
+    for _ in range(3):
+        assert licence(lab, token).code == "device_limit"
+    desk.click("Refresh")
+    desk.wait(f"document.querySelector('#view section p').innerText.startsWith('{count + 3} ')")
+    issuer = tokens.header_and_claims(token)[1]["iss"]
+    (row,) = [row for row in groups(desk) if row[1:] == ["device_limit", issuer, lab.deployment.content]]
+    assert int(row[0]) >= 3
+    # The code of a group leads to all refusals of that code, and a request to its cause.
+    desk.click("device_limit", "table[aria-label^='Refusals by']")
+    desk.wait("location.hash === '#find?code=device_limit'")
+    assert {row[1] for row in groups(desk)} == {"device_limit"}
+
+
+def test_the_plot_of_refusals_leads_to_them(lab: Lab, desk: Desk) -> None:
+    """By the legend, as keyboards need, and by a click on the colour."""
+    desk.log_in(lab.token("support")).go("now")
+    desk.wait("document.querySelector('#plot-refusals .legend a')")
+    desk.evaluate("void document.querySelector('#plot-refusals .legend a').focus()")
+    desk.press("Enter")
+    desk.wait("location.hash === '#find?refused=refusals_token&within=3600'")
+    for _ in range(20):
+        licence(lab, "none")
+    desk.go("now")
+    area = "document.querySelector('#plot-refusals [data-series=refusals_token]')"
+    desk.wait(f"{area} && {area}.getBoundingClientRect().height > 20 && {area}.getBoundingClientRect().width > 8")
+    # The plot moves on, so the click comes in the same turn as the search for a place.
+    assert desk.evaluate(f"""new Promise((resolve) => {{
+        const click = (area, clientX, clientY) => {{
+            if (document.elementFromPoint(clientX, clientY) !== area) return false;
+            const options = {{ bubbles: true, pointerType: "mouse", clientX, clientY }};
+            area.dispatchEvent(new PointerEvent("click", options));
+            return true;
+        }};
+        const look = () => {{
+            const area = {area};
+            area?.scrollIntoView({{ block: "center" }});
+            const {{ top, left, width, height }} = area?.getBoundingClientRect() ?? {{}};
+            for (let x = 1; x < width; x += 1) for (let y = 1; y < height; y += 1)
+                if (click(area, Math.floor(left + x), Math.floor(top + y))) return resolve(location.hash);
+            requestAnimationFrame(look);
+        }};
+        look();
+    }})""") == "#find?refused=refusals_token&within=3600"
+
+
+def test_who_may_not_look_gets_no_links(lab: Lab, desk: Desk) -> None:
+    desk.log_in(lab.token("metrics")).go("now")
+    desk.wait("document.querySelector('#plot-refusals .legend li')")
+    assert desk.count("#view a") == 0
+
+
+def test_a_subject_is_grouped_and_marked(lab: Lab, desk: Desk, subject: str) -> None:
+    token = counted_token(lab, subject, devices=2)
+    first = message(lab)
+    assert licence(lab, token, first).status == 200
+    assert licence(lab, token).status == 200
+    desk.log_in(lab.token("admin")).go("find", subject=subject)
+    desk.wait("document.querySelectorAll('.group').length === 2")
+    assert all("1 licence;" in text for text in desk.texts(".group > details > summary"))
+    assert desk.count("#view .banner.bad") == 0
+    desk.ask("post", "/v1/revocations", {"kind": "sub", "value": subject, "reason": "account closed"})
+    desk.go("find").go("find", subject=subject)
+    desk.wait_for_text("Revoked by token:admin-operator on", "#view .banner.bad")
+    assert "account closed" in desk.text("#view .banner.bad")
+    desk.ask("remove", "/v1/revocations", {"kind": "sub", "value": subject})
+    desk.go("find").go("find", subject=subject)
+    desk.wait("document.querySelectorAll('.group').length === 2")
+    assert desk.count("#view .banner.bad") == 0
+
+
+def test_a_withdrawn_key_is_marked(lab: Lab, desk: Desk) -> None:
+    content = f"movie-{uuid.uuid4().hex[:8]}"
+    run_latchkey(lab.daemon.setup, "keys", "create", "--content", content)
+    desk.log_in(lab.token("support"))
+    answer = desk.ask("get", f"/v1/contents/{content}/keys")["answer"]
+    key = answer["keys"][0]["keyId"]
+    desk.go("find", key=key)
+    desk.wait("document.querySelector('.timeline li')")
+    assert desk.count("#view .banner.warn") == 0
+    run_latchkey(lab.daemon.setup, "keys", "delete", "--kid", key)
+    desk.go("find").go("find", key=key)
+    desk.wait_for_text("This key is withdrawn", "#view .banner.warn")
+    desk.go("find", content=content)
+    desk.wait_for_text("1 of 1 keys are withdrawn", "#view .banner.warn")

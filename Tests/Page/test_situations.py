@@ -1,0 +1,198 @@
+"""What operators see when it matters. Each situation is real. axe looks at it in two widths, light and dark."""
+
+import os
+import re
+import signal
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import counting_node
+import tokens
+from conftest import Lab, add_operators
+from counting_node import nodes_on_one_database
+from deployment import deployment_of, run_latchkey
+from desk import Desk
+from fairplay_device import tags
+from fairplay_device.facts import PlaybackState
+from fairplay_device.spc import SPCOptions, device_for
+from licence_client import LicenceClient
+from outage_server import Server, own_server
+from own_daemon import running_daemon
+from test_access import WIDTHS, examine
+from viewers import message
+
+FORMS = [(width, scheme) for width in WIDTHS for scheme in ("light", "dark")]
+
+
+@contextmanager
+def desks(lab: Lab, setup: Path, admin: tuple[str, int]) -> Iterator[list[tuple[str, Desk]]]:
+    """An administrator at four pages: two widths, light and dark. Each shows the view Now."""
+    with ExitStack() as stack:
+        found = []
+        for width, scheme in FORMS:
+            page = stack.enter_context(lab.browser.page())
+            size = {"width": width, "height": WIDTHS[width], "deviceScaleFactor": 1, "mobile": width < 500}
+            page.call("Emulation.setDeviceMetricsOverride", size)
+            feature = {"name": "prefers-color-scheme", "value": scheme}
+            page.call("Emulation.setEmulatedMedia", {"features": [feature]})
+            page.call("Page.setBypassCSP", {"enabled": True})
+            desk = Desk(page, "http://{}:{}".format(*admin))
+            desk.log_in((setup / "secrets" / "admin-operator").read_text().strip())
+            desk.go("now").wait("document.querySelector('.tiles .panel')")
+            found.append((f"{width}-{scheme}", desk))
+        yield found
+
+
+def look(lab: Lab, found: list[tuple[str, Desk]], name: str, show: Callable[[Desk], object]) -> None:
+    """Waits until each page shows the situation, and looks for barriers."""
+    faults: list[str] = []
+    for form, desk in found:
+        show(desk)
+        faults += examine(lab, desk, name, os.environ.get("LATCHKEY_PICTURES"), form)
+    assert faults == []
+
+
+def says(text: str, tone: str) -> Callable[[Desk], object]:
+    return lambda desk: desk.wait_for_text(text, f"#view .banner.{tone}")
+
+
+class Viewers:
+    """Those of one daemon of its own."""
+
+    def __init__(self, setup: Path, url: str):
+        self.deployment = deployment_of(url, setup)
+        self.client = LicenceClient(url)
+
+    def play(self, count: int) -> None:
+        for number in range(count):
+            spc = message(self, version=1 + number % 2)
+            assert self.client.licence(spc, self.deployment.token).status == 200
+
+    def be_refused(self, count: int, token: str, code: str) -> None:
+        for _ in range(count):
+            assert self.client.licence(message(self), token).code == code
+
+
+def test_idle_load_and_a_dead_daemon(lab: Lab, tmp_path: Path) -> None:
+    with running_daemon(tmp_path, prepare=add_operators) as daemon, desks(lab, daemon.setup, daemon.admin) as found:
+        look(lab, found, "idle", says("every part works", "good"))
+        viewers = Viewers(daemon.setup, daemon.url)
+        for _ in range(6):
+            viewers.play(25)
+            viewers.be_refused(1, "none", "token_malformed")
+            found[0][1].evaluate("import('/page/live.js').then(({ live }) => new Promise((resolve) =>"
+                                 " live.addEventListener('points', resolve, { once: true })).then(() => true))")
+        viewers.client.close()
+        drawn = "document.querySelector('#plot-licenses .area') && document.querySelector('#plot-latency .trace')"
+        look(lab, found, "load", lambda desk: desk.wait(drawn))
+        # It stays stopped, and is not in the way of the end.
+        daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            look(lab, found, "dead", says("No answer since", "bad"))
+        finally:
+            daemon.process.send_signal(signal.SIGCONT)
+
+
+def test_a_wrong_token_after_an_app_release(lab: Lab, tmp_path: Path) -> None:
+    """Half of the viewers have the new app, whose tokens have a wrong signature."""
+    with running_daemon(tmp_path, prepare=add_operators) as daemon, desks(lab, daemon.setup, daemon.admin) as found:
+        viewers = Viewers(daemon.setup, daemon.url)
+        wrong = tokens.with_altered_signature(viewers.deployment.token)
+        viewers.be_refused(30, wrong, "token_signature")
+        look(lab, found, "all-refused", says("No request got a licence", "bad"))
+        viewers.play(20)
+        viewers.be_refused(20, wrong, "token_signature")
+        viewers.be_refused(2, "none", "token_malformed")
+        viewers.client.close()
+        show = says("of the requests are refused, most for their token", "warn")
+        look(lab, found, "app-release-now", show)
+
+        def opened(desk: Desk) -> None:
+            desk.click("Open these refusals", "#view")
+            desk.wait("document.querySelectorAll('table[aria-label^=\"Refusals by\"] tbody tr').length === 2")
+            assert desk.texts("table[aria-label^='Refusals by'] td:first-child") == ["50", "2"]
+
+        look(lab, found, "app-release", opened)
+
+
+def test_a_subject_with_200_licences(lab: Lab, subject: str) -> None:
+    contents = [f"season-{number}-{uuid.uuid4().hex[:4]}" for number in range(5)]
+    for content in contents:
+        run_latchkey(lab.daemon.setup, "keys", "create", "--content", content)
+    header, claims = tokens.header_and_claims(lab.deployment.token)
+    own = {"sub": subject, "rights": [{"content": content, "lease": 300} for content in contents], "device": {"max": 4}}
+    token = tokens.sign_es256(header, claims | own, lab.deployment.signing_key)
+    with ExitStack() as stack:
+        client = LicenceClient(lab.daemon.url)
+        stack.callback(client.close)
+        devices = [device_for(lab.deployment.credential, 2) for _ in range(4)]
+        for number in range(200):
+            state = PlaybackState(1_700_000_000, tags.READY_TO_START, number + 1)
+            options = SPCOptions(contents[number % 5].encode(), playback_state=state)
+            assert client.licence(devices[number % 4].request(options).message, token).status == 200
+        assert client.licence(device_for(lab.deployment.credential, 2).request(options).message, token).status == 403
+        found = stack.enter_context(desks(lab, lab.daemon.setup, lab.daemon.admin))
+        found[0][1].ask("post", "/v1/revocations", {"kind": "sub", "value": subject, "reason": "shared its account"})
+
+        def show(desk: Desk) -> None:
+            desk.go("find", subject=subject)
+            desk.wait("document.querySelectorAll('.group').length >= 4")
+            desk.wait_for_text("shared its account", "#view .banner.bad")
+            assert desk.count(".group > details") >= 20
+            # The group with a refusal is open as an operator would open it.
+            desk.evaluate("void document.querySelector('.group details summary').click()")
+
+        look(lab, found, "subject", show)
+
+
+def told(server: Server, schema: str) -> str:
+    """What the nodes whose ledgers have a copy have told about themselves."""
+    return server.sql(
+        f"SELECT DISTINCT state || ' ' || version FROM {schema}.ledger_node JOIN {schema}.ledger_batch USING (node)"
+        " WHERE state IS NOT NULL;"
+    )
+
+
+def test_a_node_and_then_the_database_down(lab: Lab, tmp_path: Path) -> None:
+    with own_server() as server, ExitStack() as stack:
+        server.password_file.chmod(0o600)
+        url = server.url().partition("&schema=")[0]
+        first, second = nodes_on_one_database(tmp_path, 2, url, server.password_file)
+        (schema,) = re.findall(r"schema=(interop_\w+)", (first.setup / "latchkey.json5").read_text())
+        for node in (first, second):
+            add_operators(node.setup)
+        second.start()
+        stack.callback(second.process.kill)
+        deadline = time.monotonic() + 60
+        while not told(server, schema).startswith("ready "):
+            assert time.monotonic() < deadline, second.log.read_text()[-2000:]
+        second.process.kill()
+        second.process.wait()
+        # Ten minutes pass.
+        server.sql(f"UPDATE {schema}.ledger_node SET seen_at = seen_at - 600;")
+        first.start()
+        stack.callback(first.process.kill)
+        for _ in range(5):
+            spc = counting_node.message(first.device())
+            assert first.ask(spc, counting_node.token(sub="viewer")).status == 200
+        found = stack.enter_context(desks(lab, first.setup, first.admin))
+
+        def down(desk: Desk) -> None:
+            desk.wait_for_text("not seen", "#view .tag.bad")
+            shown = desk.text("#view .tiles")
+            assert "node-0" in shown and "node-1" in shown and "ready" in shown
+            assert re.search(r"\b1\d min ago", shown)
+
+        look(lab, found, "node-down", down)
+        server.kill()
+
+        def deaf(desk: Desk) -> None:
+            desk.wait_for_text("1 part does not work", "#view .banner.warn")
+            # What became of the other node cannot be known now.
+            desk.wait("!document.querySelector('#view .tag.bad')")
+            assert "not known" in desk.text("#view .tiles") and "PostgreSQL" in desk.text("#view")
+
+        look(lab, found, "database-down", deaf)
