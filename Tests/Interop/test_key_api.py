@@ -108,6 +108,15 @@ def test_a_key_is_imported_and_played(lab: Lab) -> None:
     problem(lab.order({"contentId": "imported", "tracks": [track]}, "plain"), 403, "packager_forbidden")
 
 
+@pytest.mark.parametrize("asset", [b"cid=ab&track=HD1", b"skd://ab?track=S", b"?cid=ab&period=0"])
+def test_a_key_id_spells_no_track_of_another_content(lab: Lab, asset: bytes) -> None:
+    """The 16 bytes of the key id are an asset id of the other content."""
+    lab.keys("ab", {"track": "HD1", "contentType": "hd"}, "SD")
+    order = {"contentId": "other", "tracks": [{"track": "SD", "kid": str(uuid.UUID(bytes=asset))}]}
+    problem(lab.order(order), 409, "key_conflict")
+    problem(lab.get("other"), 404, "key_not_found")
+
+
 @pytest.mark.parametrize(
     ("body", "member"),
     [
