@@ -61,7 +61,10 @@ import Testing
     @Test(arguments: [
         ("", KeyState.active), (#","state":"active""#, .active), (#","state":"next""#, .next),
         (#","state":"revoked""#, .revoked), (#","revoked":{"revoked_at":1750000000}"#, .revoked),
-        (#","state":"active","revoked":{}"#, .revoked), (#","exp":1750000000"#, .retiring(until: 1_750_000_000)),
+        (#","state":"active","revoked":{}"#, .revoked), (#","revoked":true"#, .revoked),
+        (#","revoked":1750000000"#, .revoked), (#","revoked":"2026-01-01""#, .revoked),
+        (#","revoked":false"#, .active), (#","revoked":null"#, .active), (#","revoked":false,"state":"next""#, .next),
+        (#","revoked":false,"state":"revoked""#, .revoked), (#","exp":1750000000"#, .retiring(until: 1_750_000_000)),
         (#","state":"retiring","exp":1750000000.9"#, .retiring(until: 1_750_000_000)),
     ])
     func readsTheStateOfAKey(members: String, state: KeyState) throws {
@@ -168,6 +171,21 @@ import Testing
         guard fault != .keyIDTwice(index: 1) else { return }
         #expect(throws: JWKSetError.self) { try publish(key, #""kid":"x","kty":"AKP""#, #""kty":1"#) }
         #expect(throws: fault) { try self.set(first, key, last) }
+    }
+
+    /// A key that is called not revoked ends no session. 0 and an empty text could mean either, so the entry is a fault.
+    @Test func aKeyThatIsCalledNotRevokedIsGood() throws {
+        let key = #""kid":"a",\#(Self.p256),"revoked":"#
+        for value in ["false", "null"] {
+            let set = try publish(key + value)
+            #expect(set.keys.map(\.state) == [.active] && set.revokedIDs == [], "\(value)")
+        }
+        for value in ["0", "-0.0", #""""#] {
+            let set = try publish(key + value, #""kid":"b",\#(Self.ed25519)"#)
+            #expect(set.keys.map(\.id) == ["b"] && set.revokedIDs == [], "\(value)")
+            #expect(set.firstFault == .memberInvalid("revoked", index: 0))
+            #expect(throws: JWKSetError.memberInvalid("revoked", index: 0)) { try self.set(key + value) }
+        }
     }
 
     @Test func aRevocationCountsAlthoughItsKeyIDIsThereTwice() throws {

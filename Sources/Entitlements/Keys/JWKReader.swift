@@ -66,7 +66,8 @@ struct JWKReader {
 
     private func state() throws(JWKSetError) -> KeyState {
         let end = try end()
-        if object["revoked"] != nil { return .revoked }
+        guard let isRevoked = Self.isRevoked(object) else { throw .memberInvalid("revoked", index: index) }
+        if isRevoked { return .revoked }
         switch try text("state") {
         case "revoked": return .revoked
         case "next": return try without(end, .next)
@@ -76,6 +77,14 @@ struct JWKReader {
         case nil, "active": return end.map { .retiring(until: $0) } ?? .active
         default: throw .memberInvalid("state", index: index)  // Otherwise a misspelt "revoked" would mean "active".
         }
+    }
+
+    /// Whether a key has the member `revoked`, which is an object, a time or a text in published sets; `false` and
+    /// `null` say that it is not revoked. Returns nil for 0 and an empty text, which could mean either.
+    static func isRevoked(_ key: JSONObject) -> Bool? {
+        guard let member = key["revoked"], !member.isNull else { return false }
+        if member.string?.isEmpty == true || member.number?.signed == 0 { return nil }
+        return member.bool ?? true
     }
 
     private func end() throws(JWKSetError) -> Int64? {

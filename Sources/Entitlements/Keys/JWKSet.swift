@@ -124,7 +124,8 @@ package struct JWKSet: Sendable {
 
     /// The ID of a key that is called revoked; nil for all other keys. The key need not be usable.
     private static func revokedID(of key: JSONObject) -> String? {
-        guard key["revoked"] != nil || key["state"]?.string?.hasSameUTF8(as: "revoked") == true else { return nil }
+        let isRevoked = JWKReader.isRevoked(key) == true || key["state"]?.string?.hasSameUTF8(as: "revoked") == true
+        guard isRevoked else { return nil }
         return key["kid"]?.string.flatMap { (1...VerificationKey.idSizeMaximum).contains($0.utf8.count) ? $0 : nil }
     }
 
