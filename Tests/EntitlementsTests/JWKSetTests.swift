@@ -72,8 +72,8 @@ import Testing
     }
 
     @Test(arguments: [
-        #""state":"retired""#, #""state":"retiring""#, #""state":1"#, #""state":null"#, #""exp":"1750000000""#,
-        #""exp":null"#, #""state":"next","exp":1750000000"#,
+        #""state":"retired""#, #""state":"retiring""#, #""state":1"#, #""exp":"1750000000""#,
+        #""state":"retiring","exp":null"#, #""state":"next","exp":1750000000"#,
     ])
     func refusesStatesThatNobodyKnows(members: String) {
         let key = #""kid":"a",\#(Self.p256),\#(members)"#
@@ -152,6 +152,22 @@ import Testing
         #expect(set.keys.map(\.id) == ["a"] && set.unusableCount == 1)
         #expect(set.firstFault == .secretPublished(index: 1))
         #expect(throws: JWKSetError.secretPublished(index: 0)) { try publish(key) }
+    }
+
+    /// A library may write each member that a key does not have as null. A null hides no secret beside it.
+    @Test func aMemberThatIsNullIsAbsent() throws {
+        let nulls = ["alg", "use", "key_ops", "state", "exp", "revoked", "k"] + JWKReader.privateMembers
+        let whole = #""kid":"a",\#(Self.p256),"# + nulls.map { "\"\($0)\":null" }.joined(separator: ",")
+        for set in [try set(whole), try publish(whole)] {
+            #expect(set.keys.map(\.state) == [.active] && set.keys.map(\.algorithm) == [.es256])
+            #expect(set.unusableCount == 0 && set.ignoredCount == 0 && !set.holdsSecrets)
+        }
+        #expect(try set(#""kid":"c","crv":null,\#(Self.rsa)"#).keys.map(\.algorithm) == [.rs256])
+        for key in [#"\#(Self.p256),"k":null,"d":"AA""#, #""kty":"oct","k":null"#] {
+            #expect(throws: JWKSetError.secretPublished(index: 0)) { try publish(#""kid":"a",\#(key)"#) }
+        }
+        #expect(throws: JWKSetError.memberInvalid("k", index: 0)) { try set(#""kid":"a","kty":"oct","k":null"#) }
+        #expect(throws: JWKSetError.keyIDMissing(index: 0)) { try set(#""kid":null,\#(Self.p256)"#) }
     }
 
     /// The other keys of a published set are not to blame for a key that cannot be used.

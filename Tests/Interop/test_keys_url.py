@@ -297,6 +297,15 @@ def test_a_key_that_is_called_not_revoked_is_good(keys: KeyServer, tmp_path: Pat
         assert lab.code(own) == "good"
 
 
+def test_a_member_that_is_null_is_absent(keys: KeyServer, tmp_path: Path) -> None:
+    names = ("alg", "use", "key_ops", "state", "exp", "d", "k")
+    published = [SigningKey.make(name, "ES256", **{name: None}) for name in names]
+    keys.publish(*published)
+    with serving(keys), fetching(tmp_path, keys) as lab:
+        assert {key.kid: lab.code(key) for key in published} == dict.fromkeys(names, "good")
+        assert lab.events("issuer_keys_unusable") == []
+
+
 # --- Servers that fail ------------------------------------------------------------------------------------------------
 
 

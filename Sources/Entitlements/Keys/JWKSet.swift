@@ -132,7 +132,7 @@ package struct JWKSet: Sendable {
     /// Whether a key has the type of shared secrets, or a member that only secret keys have (RFC 7518, section 6).
     private static func holdsSecret(_ key: JSONObject) -> Bool {
         key["kty"]?.string?.hasSameUTF8(as: "oct") == true
-            || (JWKReader.privateMembers + ["k"]).contains { key[$0] != nil }
+            || (JWKReader.privateMembers + ["k"]).contains { key.given($0) != nil }
     }
 
     private static func elements(of text: [UInt8]) throws(JWKSetError) -> [JSONNode] {
