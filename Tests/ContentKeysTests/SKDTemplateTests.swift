@@ -124,6 +124,8 @@ import Testing
         "skd://h/{json}?track={track}", "skd://h/{kid}#{track}", "skd://h/x?id={kid}", "skd://h/x?key={kidHex}",
         "skd://h/x?asset={contentId}:{track}", "skd://{contentId}-{track}/{kid}", "skd://v1.{contentId}/{track}.mp4",
         "skd://KEYS/{contentId}/Track/{track}", "skd://{period}{contentId}/{track}/{kid}", "skd:///{contentId}/{track}",
+        "skd://h/x?cid={contentId}", "skd://{authority}?cid={contentId}",
+        "skd://drmtoday?assetId={contentId}&variantId={track}", "skd://h/x?contentId={contentId}&period={period}",
         "skd://{contentId}/{track}/{track}", "skd://{kid}/{kidHex}", "skd://h/{contentId}/{kid}/{period}/{iv}",
     ]
 
