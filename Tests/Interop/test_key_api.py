@@ -131,6 +131,15 @@ def test_the_member_that_is_wrong_is_named(lab: Lab, body: object, member: str |
     problem(lab.order(body), 400, "request_invalid", member)
 
 
+def test_a_track_is_named_with_or_without_a_kid(lab: Lab) -> None:
+    with_kid = {"track": "HD", "kid": str(uuid.uuid4())}
+    for tracks, member in (([with_kid, "HD"], "tracks[1]"), (["HD", "SD", with_kid], "tracks[0]")):
+        problem(lab.order({"contentId": "both-ways", "tracks": tracks}), 400, "request_invalid", member)
+    problem(lab.get("both-ways"), 404, "key_not_found")
+    # Two keys of a track have a kid each.
+    assert len(lab.keys("both-ways", with_kid, {"track": "HD", "kid": str(uuid.uuid4())}, "SD")) == 3
+
+
 def test_a_packager_without_a_credential_gets_nothing(lab: Lab) -> None:
     client = LicenceClient(lab.daemon.url)
     for method, path in (("GET", "/v1/keys/once"), ("POST", "/v1/keys"), ("GET", "/v1/keys/never")):

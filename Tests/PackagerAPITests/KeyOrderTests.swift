@@ -79,6 +79,9 @@ import Testing
             (#"{"track": "HD", "iv": "\#(iv)", "k\u0065y": "\#(key)"}"#, "tracks[0].key"),
             (#"{"track": "HD", "hdcp": "type2"}"#, "tracks[0].hdcp"),
             (#""HD", "HD""#, "tracks[1]"),
+            (#"{"track": "HD", "kid": "\#(kid)"}, "HD""#, "tracks[1]"),
+            (#""HD", "SD", {"track": "HD", "kid": "\#(kid)"}"#, "tracks[0]"),
+            (#"{"track": "ALL", "kid": "\#(kid)"}, "ALL""#, "tracks[1]"),
             (#"{"track": "HD", "kid": "\#(kid)"}, {"track": "SD", "kid": "\#(kid)"}"#, "tracks[1].kid"),
             ("", "tracks"),
         ])
