@@ -1,6 +1,7 @@
 import Administration
 import ByteCoding
 import CommandLineKit
+import ContentKeys
 package import EventLoops
 package import HTTPMessages
 package import HTTPServing
@@ -125,6 +126,9 @@ package struct SPEKEEndpoint: Sendable {
             keys = try await service.parts.desk.provide(
                 received.order, to: client, now: service.clock.wallTime.seconds)
         } catch {
+            if case .conflict(let keyID, .otherIV) = error {
+                throw PackagerFailure(CPIXError.ivConflict(keyID: keyID)).about(received.contentID)
+            }
             let failure = PackagerFailure(error, of: received.contentID, to: packager)
             // SPEKE has a single status, 422, for a document that cannot be answered.
             throw failure.code == .keyConflict ? failure.with(.cpixRejected) : failure

@@ -140,6 +140,23 @@ def test_a_track_is_named_with_or_without_a_kid(lab: Lab) -> None:
     assert len(lab.keys("both-ways", with_kid, {"track": "HD", "kid": str(uuid.uuid4())}, "SD")) == 3
 
 
+@pytest.mark.parametrize(
+    "order", [{"tracks": [{"track": "SD", "iv": "00" * 15 + "01"}]}, {"tracks": ["SD"], "scheme": "cenc"}],
+    ids=["iv", "scheme"],
+)  # fmt: skip
+def test_a_conflict_names_the_stored_key(lab: Lab, order: dict[str, object]) -> None:
+    (key,) = lab.keys("conflicting", "SD")
+    found = problem(lab.order({"contentId": "conflicting"} | order), 409, "key_conflict")
+    detail = str(found["detail"])
+    assert f"KID {key['kid']} " in detail and "ContentKey@" not in detail, detail
+
+
+def test_a_key_that_was_not_made_is_not_named(lab: Lab) -> None:
+    track = {"track": "SD", "iv": "11" * 16, "key": "11" * 16}
+    found = problem(lab.order({"contentId": "alike", "tracks": [track]}), 409, "key_conflict")
+    assert "KID" not in str(found["detail"]), found
+
+
 def test_a_packager_without_a_credential_gets_nothing(lab: Lab) -> None:
     client = LicenceClient(lab.daemon.url)
     for method, path in (("GET", "/v1/keys/once"), ("POST", "/v1/keys"), ("GET", "/v1/keys/never")):
