@@ -69,8 +69,11 @@ package struct SKDTemplate: Hashable, Sendable {
     }
 
     /// Whether keys of a content that differ in this part have different URLs.
-    package func tellsApart(_ part: SKDTemplateError.Part) -> Bool {
-        namesKeyID || parts.contains(.field(part == .track ? .track : .period))
+    package func tellsApart(_ part: SKDTemplateError.Part) -> Bool { namesKeyID || needs(part) }
+
+    /// Whether keys without this part have no URL.
+    package func needs(_ part: SKDTemplateError.Part) -> Bool {
+        parts.contains(.field(part == .track ? .track : .period))
     }
 
     /// Returns the text of a template that need not be a whole URL. Throws `fieldMissing` and `tooLong`.

@@ -186,10 +186,14 @@ struct PackagerFailure: Error, Sendable {
                 member: "format")
         case .severalContents:
             self.init(.internalError, "The keys have no URLs", cause: "the keys are of several contents")
-        case .url(let fault): self.init(.internalError, "The keys have no URLs", cause: "keys.skdTemplate: \(fault)")
+        case .url(let fault):
+            self.init(
+                .requestInvalid, "A key has no URL by the server's keys.skdTemplate: \(fault)",
+                found: "a key without a URL", expected: "keys for which keys.skdTemplate gives URLs")
         case .sharedURL:
             self.init(
-                .internalError, "The keys have no URLs", cause: "keys.skdTemplate: two keys would have one key URI")
+                .requestInvalid, "Two of the keys have one URL by the server's keys.skdTemplate",
+                found: "two keys with one URL", expected: "keys for which keys.skdTemplate gives different URLs")
         }
     }
 

@@ -120,6 +120,12 @@ package struct SPEKEEndpoint: Sendable {
                 return failure.about(CPIXRequest.contentID(namedIn: request.body, version: version))
             }, try service.parts.documents.document(request.body, version: version))
         try Self.check(received, packager)
+        if received.request.systems.contains(.fairPlay) {
+            try wrap(
+                { (error: KeyExportError) in
+                    PackagerFailure(error).with(.cpixRejected).about(received.contentID)
+                }, try received.order.checkURLs(service.parts.urls, authority: authority))
+        }
         let client = client(received, packager, context)
         let keys: [DeliveredKey]
         do throws(KeyDeskError) {

@@ -175,6 +175,61 @@ def test_encryption_is_not_got_round(lab: Lab) -> None:
             problem(answer, 403, "packager_forbidden")
 
 
+# --- Keys without a URL -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def by_track(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A daemon whose URLs name a content and a track."""
+    packagers = Packagers()
+
+    def prepare(setup: Path) -> None:
+        packagers.write(setup, {"name": "development", "scopes": ["read", "create", "import"]})
+        configuration = setup / "latchkey.json5"
+        text = configuration.read_text()
+        configuration.write_text(text.replace("keys: {", 'keys: { skdTemplate: "skd://{contentId}/{track}",', 1))
+
+    with running_daemon(tmp_path_factory.mktemp("by-track"), prepare=prepare) as daemon:
+        yield Lab(daemon, packagers)
+
+
+def stored(lab: Lab, content: str) -> list[dict[str, object]]:
+    return json.loads(run_latchkey(lab.daemon.setup, "keys", "list", "--content", content, "--json"))["keys"]
+
+
+def test_a_key_without_a_url_is_not_made(by_track: Lab) -> None:
+    two_kids = [{"track": "HD", "kid": str(uuid.uuid4())} for _ in range(2)]
+    long = "c" * 198
+    for content, tracks in (("film", ["HD", "ALL"]), ("film", two_kids), (long, ["HD"])):
+        for _ in range(2):
+            refused = problem(by_track.order({"contentId": content, "tracks": tracks}), 400, "request_invalid")
+            assert "keys.skdTemplate" in str(refused["detail"])
+        assert stored(by_track, content) == []
+    problem(by_track.order({"contentId": "film", "tracks": ["HD"], "period": 3}), 400, "request_invalid")
+    for request in (Request(content="film", tracks=("ALL",)), Request(content=long, tracks=("HD",))):
+        answer = by_track.packager().post(request.document(), "2.0")
+        assert answer.status == 422 and b"keys.skdTemplate" in answer.body, answer.body
+        assert stored(by_track, request.content) == []
+
+
+def test_a_key_without_a_url_does_not_hide_the_others(by_track: Lab) -> None:
+    run_latchkey(by_track.daemon.setup, "keys", "create", "--content", "series")
+    (made,) = by_track.keys("series", "HD")
+    listed = json.loads(by_track.get("series").body)["keys"]
+    assert {key["track"]: key["url"] for key in listed} == {None: None, "HD": "skd://series/HD"}
+    problem(by_track.get("series", "format=hls"), 400, "request_invalid")
+    answer = by_track.get("series", "format=hls&track=HD")
+    assert answer.status == 200 and str(made["url"]).encode() in answer.body
+
+
+def test_the_check_says_which_keys_get_no_url(by_track: Lab) -> None:
+    program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
+    command = [program, "--config", by_track.daemon.setup / "latchkey.json5", "--check"]
+    checked = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "a key without a track gets no URL" in checked.stderr, checked.stderr
+    assert "a key with a period gets no URL without {period}" in checked.stderr, checked.stderr
+
+
 # --- Pages and forms --------------------------------------------------------------------------------------------------
 
 

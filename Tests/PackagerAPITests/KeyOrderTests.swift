@@ -117,6 +117,22 @@ import Testing
         }
     }
 
+    /// Says before a key is stored whether it has a URL of its own.
+    @Test func checksTheURLsOfItsKeys() throws {
+        let tracks = try SKDTemplate(parsing: "skd://{contentId}/{track}")
+        let order = try Self.tracks(#""HD", "AUDIO""#)
+        for template in [tracks, .standard] { try order.checkURLs(template, authority: nil) }
+        #expect(throws: KeyExportError.url(.fieldMissing("track"))) {
+            try Self.tracks(#""HD", "ALL""#).checkURLs(tracks, authority: nil)
+        }
+        let twice = try Self.tracks(
+            #"{"track": "HD", "kid": "\#(Self.kid)"}, {"track": "HD", "kid": "\#(Self.key)"}"#)
+        #expect(throws: KeyExportError.sharedURL) { try twice.checkURLs(tracks, authority: nil) }
+        try twice.checkURLs(.standard, authority: nil)
+        let long = try Self.order(#"{"contentId": "\#(String(repeating: "c", count: 198))", "tracks": ["HD"]}"#)
+        #expect(throws: KeyExportError.url(.tooLong(207))) { try long.checkURLs(tracks, authority: nil) }
+    }
+
     @Test func refusesMoreKeysThanThereMayBe() throws {
         let tracks = { (count: Int) in (0..<count).map { #"{"track": "t\#($0)", "contentType": "hd"}"# } }
         #expect(try Self.tracks(tracks(64).joined(separator: ",")).keys.count == 64)

@@ -78,9 +78,14 @@ package enum DaemonCommand {
                 context.note("warning: \(warning)")
             }
             if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
-            for part in SKDTemplateError.Part.allCases where !file.configuration.keys.skdTemplate.tellsApart(part) {
+            let template = file.configuration.keys.skdTemplate
+            for part in SKDTemplateError.Part.allCases {
                 let field = part.rawValue
-                context.note("note: keys.skdTemplate: a key with a \(field) gets no URL without {\(field)}")
+                if template.needs(part) {
+                    context.note("note: keys.skdTemplate: a key without a \(field) gets no URL")
+                } else if !template.tellsApart(part) {
+                    context.note("note: keys.skdTemplate: a key with a \(field) gets no URL without {\(field)}")
+                }
             }
             if let warning = RandomKeysWarning(file.configuration) { context.note("warning: \(warning)") }
             if let warning = UnconfinedWorkersWarning(loaded) {
