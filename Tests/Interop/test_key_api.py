@@ -230,6 +230,24 @@ def test_the_check_says_which_keys_get_no_url(by_track: Lab) -> None:
     assert "a key with a period gets no URL without {period}" in checked.stderr, checked.stderr
 
 
+def test_the_check_warns_of_an_axinom_issuer_for_every_key(by_track: Lab) -> None:
+    setup = by_track.daemon.setup
+    text = (setup / "latchkey.json5").read_text()
+    (setup / "secrets" / "tenant").write_bytes(base64.b64encode(os.urandom(32)))
+    (setup / "secrets" / "tenant").chmod(0o600)
+    entry = (
+        'issuers: [{ issuer: "tenant", dialect: "axinom", CONTENTS '
+        'keys: [{ kid: "t", algorithm: "HS256", key: "secrets/tenant" }] },'
+    )
+    program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
+    for contents, warns in (("", True), ('contents: ["film-*"],', False)):
+        changed = setup / "axinom.json5"
+        changed.write_text(text.replace("issuers: [", entry.replace("CONTENTS", contents), 1))
+        command = [program, "--config", changed, "--check"]
+        checked = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        assert ("entitlement.issuers[0]: a message with `license_request`" in checked.stderr) == warns, checked.stderr
+
+
 # --- Pages and forms --------------------------------------------------------------------------------------------------
 
 

@@ -96,6 +96,12 @@ package enum DaemonCommand {
             for finding in file.configuration.entitlement.findings {
                 context.note("warning: entitlement.\(finding)")
             }
+            for (index, issuer) in file.configuration.entitlement.issuers.enumerated()
+            where issuer.dialect == .axinom && issuer.contents == nil {
+                context.note(
+                    "warning: entitlement.issuers[\(index)]: a message with `license_request` is good for every stored key,"
+                        + " because its seed_id is not read; contents limits it")
+            }
             for source in loaded.keySources {
                 context.note("note: entitlement.issuers[\(source.index)]: \(source); it is not fetched now")
             }
