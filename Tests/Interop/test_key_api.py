@@ -175,6 +175,12 @@ def test_encryption_is_not_got_round(lab: Lab) -> None:
             problem(answer, 403, "packager_forbidden")
 
 
+def test_all_tracks_are_asked_for_as_they_are_ordered(lab: Lab) -> None:
+    made = lab.keys("every-track", "ALL", "HD")
+    listed = json.loads(lab.get("every-track", "track=ALL").body)["keys"]
+    assert [key["kid"] for key in listed] == [made[0]["kid"]] and listed[0]["track"] is None
+
+
 # --- Keys without a URL -----------------------------------------------------------------------------------------------
 
 
