@@ -42,6 +42,15 @@ package struct SKDTemplate: Hashable, Sendable {
         }.joined()
     }
 
+    /// Whether the text between the fields may stand in a URI (RFC 3986, section 2). Apps make no URL of other text.
+    var isOfURI: Bool {
+        parts.allSatisfy { part in
+            guard case .text(let text) = part else { return true }
+            return text.utf8.allSatisfy { ASCII.isAlphanumeric($0) || ASCII.has("-._~:/?#@!$&'()*+,;=%", $0) }
+                && PercentEncoding.decode(Array(text.utf8)) != nil
+        }
+    }
+
     /// The fields, each of them once, in their order.
     var fields: [KeyURIField] {
         parts.reduce(into: []) { fields, part in
