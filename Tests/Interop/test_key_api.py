@@ -131,6 +131,15 @@ def test_the_member_that_is_wrong_is_named(lab: Lab, body: object, member: str |
     problem(lab.order(body), 400, "request_invalid", member)
 
 
+def test_the_answer_has_the_floor_of_each_key(lab: Lab) -> None:
+    demanding = {"track": "HD", "hdcp": "type1", "securityLevel": "main"}
+    made = lab.keys("demanding", demanding, "SD")
+    found = json.loads(lab.get("demanding").body)["keys"]
+    for keys in (made, lab.keys("demanding", "HD", "SD"), found):
+        floors = {key["track"]: (key["hdcp"], key["securityLevel"]) for key in keys}
+        assert floors == {"HD": ("type1", "main"), "SD": (None, None)}
+
+
 def test_a_track_is_named_with_or_without_a_kid(lab: Lab) -> None:
     with_kid = {"track": "HD", "kid": str(uuid.uuid4())}
     for tracks, member in (([with_kid, "HD"], "tracks[1]"), (["HD", "SD", with_kid], "tracks[0]")):

@@ -191,6 +191,8 @@ package struct KeyExport {
         writer.name("period")
         if let period = attributes.periodIndex { writer.unsigned(UInt64(period)) } else { writer.null() }
         writer.member("scheme", attributes.scheme.rawValue)
+        writer.member("hdcp", attributes.leastHDCP?.rawValue)
+        writer.member("securityLevel", attributes.leastSecurityLevel?.rawValue)
         writer.member("key", entry.key)
         writer.member("iv", entry.iv)
         writer.member("url", entry.ownURL)
