@@ -189,7 +189,7 @@ import Testing
         #expect(throws: fault) { try self.set(first, key, last) }
     }
 
-    /// A key that is called not revoked ends no session. 0 and an empty text could mean either, so the entry is a fault.
+    /// A key that is called not revoked ends no session. 0 and an empty text could mean either, so they are faults.
     @Test func aKeyThatIsCalledNotRevokedIsGood() throws {
         let key = #""kid":"a",\#(Self.p256),"revoked":"#
         for value in ["false", "null"] {
