@@ -23,6 +23,7 @@ import ByteCoding
 ///
 /// An explicit key id binds. A text with one names only that key, a content with the same characters as the key id, or
 /// a content with the same characters as the whole text. It does not name the content that stands beside the key id.
+/// What a form reads as the name of a content is no explicit key id, unless it is the value of `kid=`.
 struct AssetText {
     /// The whole text.
     private let whole: [UInt8]
@@ -61,7 +62,7 @@ struct AssetText {
     func names(_ forms: AssetForms) -> Names {
         let formed = forms.names(in: Self.withoutAnyScheme(whole))
         if let keyID = formed.keyID { return names(of: keyID, written: formed.keyText, beside: formed.contents) }
-        var names = names(pathIsRead: !formed.contents.isEmpty)
+        var names = names(reading: formed.contents)
         guard let binding = names.binding else {
             names.formed = formed.contents
             return names
@@ -105,9 +106,10 @@ struct AssetText {
         keyIDs.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// Reads the text without the forms of the installation. `pathIsRead` says that a form has read the path. Then a
-    /// key id in one of several steps does not bind.
-    private func names(pathIsRead: Bool) -> Names {
+    /// Reads the text without the forms of the installation, which have read these contents. If they have read any, a
+    /// key id in one of several steps of the path does not bind.
+    private func names(reading contents: [AssetCandidate]) -> Names {
+        let pathIsRead = !contents.isEmpty
         var ownNames: [AssetCandidate] = []
         var explicit: [KeyID] = []
         // Base64 without padding may be the name of a content, so only the padded form is read behind three slashes.
@@ -122,10 +124,14 @@ struct AssetText {
         let query = pathIsRead && !hasQuery ? Part() : self.query
         let path = path(beside: query)
         let parts = pathIsRead ? [query, object] : [query, path, object]
-        let keyNames = parts.flatMap(\.keyIDs)
+        let formed = contents.map(\.contentID)
+        let isContent = { (name: Part.KeyName) in
+            !name.isNamed && name.candidates.contains { $0.contentID != nil && formed.contains($0.contentID) }
+        }
+        let keyNames = parts.flatMap(\.keyIDs).filter { !isContent($0) }
         explicit += keyNames.compactMap(\.keyID)
         guard !explicit.isEmpty || !keyNames.isEmpty else {
-            let read = pathIsRead ? path.keyIDs.flatMap(\.candidates) : []
+            let read = (query.keyIDs + (pathIsRead ? path.keyIDs : [])).flatMap(\.candidates)
             return Names(candidates: ownNames + wholes(isBound: false) + parts.flatMap(\.others) + read)
         }
         let distinct = Self.distinct(explicit)
@@ -146,7 +152,7 @@ struct AssetText {
         struct KeyName {
             /// Nil if the text is not a key id, for example in `kid=movie-1`.
             let keyID: KeyID?
-            let candidates: [AssetCandidate]
+            var candidates: [AssetCandidate]
             /// Whether the name of its pair says that it is a key id.
             var isNamed = false
         }
@@ -160,12 +166,16 @@ struct AssetText {
 
         var hasTrack: Bool { label != nil || periodIndex != nil }
 
-        /// The names of this part, or of the path beside it, with its track.
-        func withTrack(_ others: [AssetCandidate]) -> [AssetCandidate] {
-            guard hasTrack else { return others }
-            return others.map { other in
-                guard case .contentID(let contentID) = other else { return other }
-                return .track(NamedTrack(contentID, label: label, periodIndex: periodIndex))
+        /// Gives the contents of this part the track of a query. The id of a content may look like a key id.
+        mutating func add(trackOf query: Part) {
+            guard query.hasTrack else { return }
+            let withTrack = { (name: AssetCandidate) -> AssetCandidate in
+                guard case .contentID(let contentID) = name else { return name }
+                return .track(NamedTrack(contentID, label: query.label, periodIndex: query.periodIndex))
+            }
+            others = others.map(withTrack)
+            for index in keyIDs.indices where !keyIDs[index].isNamed {
+                keyIDs[index].candidates = keyIDs[index].candidates.map(withTrack)
             }
         }
     }
@@ -209,7 +219,7 @@ struct AssetText {
                 part.add(value)
             }
         }
-        part.others = part.withTrack(part.others)
+        part.add(trackOf: part)
         return part
     }
 
@@ -254,7 +264,7 @@ struct AssetText {
             part.add(value)
         }
         // A content of the query is meant before a step of the path.
-        if query.others.isEmpty { part.others = query.withTrack(part.others) }
+        if query.others.isEmpty { part.add(trackOf: query) }
         return part
     }
 

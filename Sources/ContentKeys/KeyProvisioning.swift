@@ -39,7 +39,7 @@ package struct KeyProvisioning: Sendable {
         let keyID = wish.record.keyID
         let named = named ?? plannedByKeyID[keyID]
         guard let present = try track(of: wish, ofTrack) ?? named else { return plan(wish) }
-        if let conflict = wish.conflict(with: present) { throw .conflict(keyID, conflict) }
+        if let conflict = wish.conflict(with: present) { throw .conflict(present.keyID, conflict) }
         provided.append(ProvidedKey(record: present, isNew: false))
     }
 
@@ -51,7 +51,7 @@ package struct KeyProvisioning: Sendable {
         let name = TrackName(wish.record.attributes)
         let planned = plannedByTrack[name]
         guard stored.count + (planned == nil ? 0 : 1) <= 1, !sharedTracks.contains(name) else {
-            throw .conflict(wish.record.keyID, .severalKeys)
+            throw .conflict((stored.first ?? planned ?? wish.record).keyID, .severalKeys)
         }
         return stored.first ?? planned
     }

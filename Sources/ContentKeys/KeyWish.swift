@@ -93,6 +93,7 @@ package enum KeyConflict: Error, Hashable, Sendable, CaseIterable {
 
 /// The reason why wished keys are not provided.
 package enum KeyProvisionError: Error, Equatable, Sendable {
+    /// The stored key with this id has the wish's names. It is the first one if there are several.
     case conflict(KeyID, KeyConflict)
     case store(StoreError)
 }

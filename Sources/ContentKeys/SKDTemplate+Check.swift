@@ -3,10 +3,11 @@ import ByteCoding
 extension SKDTemplate {
     /// Checks that the server can read every URL that the template writes, and finds the key of the URL by it.
     ///
-    /// Throws `otherScheme`, `namesNothing`, `notReadable` and `misread`, and `tooLong` if even short names make a URL
-    /// that is too long.
+    /// Throws `otherScheme`, `invalidCharacter`, `namesNothing`, `notReadable` and `misread`, and `tooLong` if even
+    /// short names make a URL that is too long.
     package func checkThatItLeadsBack() throws(SKDTemplateError) {
         guard template.hasPrefix("skd:") else { throw .otherScheme }
+        guard isOfURI else { throw .invalidCharacter }
         let form = form
         let needed = fields.filter { namesKeyID ? $0.namesKey : [.contentID, .track, .period].contains($0) }
         guard namesKeyID || needed.contains(.contentID) else { throw .namesNothing }

@@ -42,6 +42,15 @@ package struct SKDTemplate: Hashable, Sendable {
         }.joined()
     }
 
+    /// Whether the text between the fields may stand in a URI (RFC 3986, section 2). Apps make no URL of other text.
+    var isOfURI: Bool {
+        parts.allSatisfy { part in
+            guard case .text(let text) = part else { return true }
+            return text.utf8.allSatisfy { ASCII.isAlphanumeric($0) || ASCII.has("-._~:/?#@!$&'()*+,;=%", $0) }
+                && PercentEncoding.decode(Array(text.utf8)) != nil
+        }
+    }
+
     /// The fields, each of them once, in their order.
     var fields: [KeyURIField] {
         parts.reduce(into: []) { fields, part in
@@ -69,8 +78,11 @@ package struct SKDTemplate: Hashable, Sendable {
     }
 
     /// Whether keys of a content that differ in this part have different URLs.
-    package func tellsApart(_ part: SKDTemplateError.Part) -> Bool {
-        namesKeyID || parts.contains(.field(part == .track ? .track : .period))
+    package func tellsApart(_ part: SKDTemplateError.Part) -> Bool { namesKeyID || needs(part) }
+
+    /// Whether keys without this part have no URL.
+    package func needs(_ part: SKDTemplateError.Part) -> Bool {
+        parts.contains(.field(part == .track ? .track : .period))
     }
 
     /// Returns the text of a template that need not be a whole URL. Throws `fieldMissing` and `tooLong`.

@@ -21,7 +21,7 @@ package struct SpelledName: Hashable, Sendable {
         let starts = text.indices.filter { text[$0] == UInt8(ascii: "/") || text[$0] == UInt8(ascii: ";") }
         let steps = starts.map { Array(text[($0 + 1)...]) }.filter { Self.stepSizes.contains($0.count) }
         let found = ([text] + steps).flatMap { keyIDs(of: $0) }
-        return found.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }.map { SpelledName($0, contentID) }
+        return distinct(found.map { SpelledName($0, contentID) })
     }
 
     /// The sizes of a key id as Base64.
@@ -35,12 +35,15 @@ package struct SpelledName: Hashable, Sendable {
         }
     }
 
-    /// Returns the contents that the 16 bytes of a key id name as an asset id.
+    /// Returns the contents that the 16 bytes of a key id name as an asset id, with or without a track.
     package static func names(of keyID: KeyID) -> [SpelledName] {
         guard let assetID = try? AssetID(bytes: keyID.bytes) else { return [] }
-        return AssetReference(assetID).candidates.compactMap { candidate in
-            if case .contentID(let contentID) = candidate { SpelledName(keyID, contentID) } else { nil }
-        }
+        let contents = AssetReference(assetID).candidates.compactMap(\.contentID)
+        return distinct(contents.map { SpelledName(keyID, $0) })
+    }
+
+    private static func distinct(_ names: [SpelledName]) -> [SpelledName] {
+        names.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// Returns all pairs of a key and of its content.

@@ -7,7 +7,8 @@ extension RecentContentKeys {
     /// The key inside the token, or else the key that the SPC's asset id names.
     ///
     /// A sender without rights to an asset gets the same refusal whether the asset is known or not. Without claims the
-    /// sender's rights are not known, so it always gets that refusal.
+    /// sender's rights are not known, so it always gets that refusal. Only beside a content to which the sender has
+    /// rights, the refusal of an explicit key id says whether the key is missing or is another content's.
     func record(for spc: SPC, claims held: HeldClaims?) async throws(LicenseError) -> ContentKeyRecord {
         if let held, let key = held.claims.embeddedKey {
             let record = try ContentKeyRecord(key, of: held.claims)

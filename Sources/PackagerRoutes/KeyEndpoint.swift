@@ -36,6 +36,9 @@ struct KeyEndpoint: Sendable {
                 case (nil, .post):
                     let order = try Self.order(in: request)
                     try Self.check(order, packager)
+                    try wrap(
+                        { (error: KeyExportError) in PackagerFailure(error).about(order.contentID) },
+                        try order.checkURLs(service.parts.urls, authority: authority))
                     work = { () async throws(PackagerFailure) in
                         try await create(order, packager, authority: authority, context)
                     }

@@ -127,9 +127,6 @@ struct PackagerFailure: Error, Sendable {
 
     init(_ error: KeyDeskError, of contentID: ContentID, to packager: Packager) {
         switch error {
-        case .conflict(let keyID, .otherIV):
-            let error = CPIXError.ivConflict(keyID: keyID)
-            self.init(.keyConflict, error.text, found: "another IV", expected: error.expected)
         case .conflict(let keyID, .severalKeys):
             self.init(
                 .keyConflict, "Several live keys have this track and period; name one by its key id",
@@ -140,7 +137,8 @@ struct PackagerFailure: Error, Sendable {
                 expected: "the key as it is stored")
         case .ivEqualsKey(let keyID):
             self.init(
-                .keyConflict, "The initialization vector of KID \(keyID) must not be its key",
+                .keyConflict,
+                "The initialization vector\(keyID.map { " of KID \($0)" } ?? "") must not be the key",
                 found: "an IV with the bytes of the key", expected: "another IV")
         case .creationNotAllowed:
             self = .forbidden(
@@ -188,10 +186,14 @@ struct PackagerFailure: Error, Sendable {
                 member: "format")
         case .severalContents:
             self.init(.internalError, "The keys have no URLs", cause: "the keys are of several contents")
-        case .url(let fault): self.init(.internalError, "The keys have no URLs", cause: "keys.skdTemplate: \(fault)")
+        case .url(let fault):
+            self.init(
+                .requestInvalid, "A key has no URL by the server's keys.skdTemplate: \(fault)",
+                found: "a key without a URL", expected: "keys for which keys.skdTemplate gives URLs")
         case .sharedURL:
             self.init(
-                .internalError, "The keys have no URLs", cause: "keys.skdTemplate: two keys would have one key URI")
+                .requestInvalid, "Two of the keys have one URL by the server's keys.skdTemplate",
+                found: "two keys with one URL", expected: "keys for which keys.skdTemplate gives different URLs")
         }
     }
 
@@ -208,7 +210,8 @@ extension KeyDeskError {
     /// The key that the error is about; nil if it is about no single key.
     fileprivate var keyID: KeyID? {
         switch self {
-        case .conflict(let keyID, _), .ivEqualsKey(let keyID): keyID
+        case .conflict(let keyID, _): keyID
+        case .ivEqualsKey(let keyID): keyID
         case .creationNotAllowed, .store, .ledger, .cryptography: nil
         }
     }

@@ -1,6 +1,7 @@
 import Administration
 import ByteCoding
 import CommandLineKit
+import ContentKeys
 package import EventLoops
 package import HTTPMessages
 package import HTTPServing
@@ -119,12 +120,21 @@ package struct SPEKEEndpoint: Sendable {
                 return failure.about(CPIXRequest.contentID(namedIn: request.body, version: version))
             }, try service.parts.documents.document(request.body, version: version))
         try Self.check(received, packager)
+        if received.request.systems.contains(.fairPlay) {
+            try wrap(
+                { (error: KeyExportError) in
+                    PackagerFailure(error).with(.cpixRejected).about(received.contentID)
+                }, try received.order.checkURLs(service.parts.urls, authority: authority))
+        }
         let client = client(received, packager, context)
         let keys: [DeliveredKey]
         do throws(KeyDeskError) {
             keys = try await service.parts.desk.provide(
                 received.order, to: client, now: service.clock.wallTime.seconds)
         } catch {
+            if case .conflict(let keyID, .otherIV) = error {
+                throw PackagerFailure(CPIXError.ivConflict(keyID: keyID)).about(received.contentID)
+            }
             let failure = PackagerFailure(error, of: received.contentID, to: packager)
             // SPEKE has a single status, 422, for a document that cannot be answered.
             throw failure.code == .keyConflict ? failure.with(.cpixRejected) : failure

@@ -100,8 +100,7 @@ extension ConfigurationForm<SKDTemplate> {
         let presets = SKDTemplate.Preset.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
         return ConfigurationForm(
             expected:
-                "one of \(presets), or an skd: URI of at most \(SKDTemplate.urlSizeMaximum) printable characters"
-                + " without quotation marks, with {kid}, {kidHex}, {kidBase64}, {contentId} or {json} in it, and"
+                "one of \(presets), or an skd: URI of at most \(SKDTemplate.urlSizeMaximum) characters (RFC 3986), with {kid}, {kidHex}, {kidBase64}, {contentId} or {json} in it, and"
                 + " optionally {iv}, {period}, {track} and {authority}",
             example: JSONNode.quoted(SKDTemplate.standard.source),
             read: { node in

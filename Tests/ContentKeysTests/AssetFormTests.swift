@@ -72,7 +72,29 @@ import Testing
         #expect(try reference(text, form) == reference(text), "\(text)")
     }
 
+    /// Where a form has a content, a content is named, also by an id that looks like a key id.
+    @Test(arguments: [uuid, other, "ex0MnlKkTgucYQpfO40uEQ=="])
+    func aFormReadsAContentThatLooksLikeAKeyID(id: String) throws {
+        let forms = ["skd://h/x?cid={content}&trk={track}", "skd://h/{content}?trk={track}"]
+        let track = AssetCandidate.track(NamedTrack(try ContentID(id), label: .hd))
+        for (form, text) in zip(forms, ["skd://h/x?cid=\(id)&trk=HD", "skd://h/\(id)?trk=HD"]) {
+            #expect(try reference(text, form).binding == nil, "\(text)")
+            #expect(try first(text, form) == track, "\(text)")
+        }
+    }
+
     // MARK: - Attacks
+
+    /// A key id beside the content that the form has read binds as before.
+    @Test(arguments: ["kid=\(other)", "assetId=\(other)", "x=1&KeyId=\(other)", "kid=none", "kid=\(uuid)"])
+    func aKeyIDBesideAContentThatLooksLikeOneBinds(pair: String) throws {
+        let form = "skd://h/x?cid={content}&trk={track}"
+        let reference = try reference("skd://h/x?cid=\(Self.uuid)&trk=HD&\(pair)", form)
+        #expect(reference.binding != nil)
+        for candidate in reference.candidates {
+            if case .track = candidate { Issue.record("\(pair): \(candidate)") }
+        }
+    }
 
     /// A pair with a name of key ids binds, whatever the form has read. Two that differ name no key.
     @Test(arguments: [

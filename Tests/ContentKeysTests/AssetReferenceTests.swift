@@ -193,6 +193,28 @@ import Testing
         #expect(AssetReference(assetID).candidates.contains(.track(track)))
     }
 
+    /// The id of a content may look like a key id. Its track is read like that of any other content.
+    @Test(arguments: [
+        "skd://\(uuid)?track=HD", "skd://h/\(uuid)?track=HD", "skd://h/x?cid=\(uuid)&track=HD&period=",
+        "skd://drmtoday?assetId=\(uuid)&variantId=HD", "track=HD&content_id=\(uuid)",
+    ])
+    func readsTheTrackOfAContentThatLooksLikeAKeyID(text: String) throws {
+        let (keyID, contentID) = (try KeyID(parsing: Self.uuid), try ContentID(Self.uuid))
+        let reference = AssetReference(try AssetID(bytes: Array(text.utf8)))
+        #expect(reference.binding?.keyIDs == [keyID])
+        #expect(reference.candidates.contains(.keyID(keyID)))
+        #expect(reference.candidates.contains(.track(NamedTrack(contentID, label: .hd))))
+        #expect(!reference.candidates.contains(.contentID(contentID)))
+    }
+
+    /// What is named as a key id is no content with a track.
+    @Test(arguments: ["skd://h/x?kid=\(uuid)&track=HD", "skd://h/\(uuid)/0?track=HD"])
+    func aKeyIDHasNoTrack(text: String) throws {
+        for candidate in AssetReference(try AssetID(bytes: Array(text.utf8))).candidates {
+            if case .track = candidate { Issue.record("\(text) names \(candidate)") }
+        }
+    }
+
     /// An alias must not stand before the key that it names explicitly.
     @Test(arguments: ["skd://h/x?kid=\(uuid)", "skd://\(uuid)/0", "\(uuid)"])
     func anExplicitKeyIDIsAnOwnName(text: String) throws {

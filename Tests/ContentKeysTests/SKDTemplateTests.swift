@@ -119,11 +119,13 @@ import Testing
         "skd://{authority}/{contentId}/{track}", "skd://{authority}/fps/license/{kid}?content={contentId}",
         "skd://{authority}/{contentId}-{period}?label={track}", "skd://{contentId};{track}",
         "skd://{contentId},{track}",
-        "skd://{contentId}|{track}", "skd://{contentId}+{track}", "skd://{contentId}!{track}@{period}",
+        "skd://{contentId}+{track}", "skd://{contentId}!{track}@{period}",
         "skd://{contentId}=={track}", "skd://film?{contentId}/{track}", "skd://{kidBase64}/{track}", "skd://{json}",
         "skd://h/{json}?track={track}", "skd://h/{kid}#{track}", "skd://h/x?id={kid}", "skd://h/x?key={kidHex}",
         "skd://h/x?asset={contentId}:{track}", "skd://{contentId}-{track}/{kid}", "skd://v1.{contentId}/{track}.mp4",
         "skd://KEYS/{contentId}/Track/{track}", "skd://{period}{contentId}/{track}/{kid}", "skd:///{contentId}/{track}",
+        "skd://h/x?cid={contentId}", "skd://{authority}?cid={contentId}",
+        "skd://drmtoday?assetId={contentId}&variantId={track}", "skd://h/x?contentId={contentId}&period={period}",
         "skd://{contentId}/{track}/{track}", "skd://{kid}/{kidHex}", "skd://h/{contentId}/{kid}/{period}/{iv}",
     ]
 
@@ -232,6 +234,16 @@ import Testing
             _ = try SKDTemplate(parsing: "skd://{contentId}/{track}").url(for: names)
         }
         #expect(try SKDTemplate(parsing: "skd://{kid}").url(for: names) == "skd://\(names.keyID)")
+    }
+
+    /// An app makes no URL of such a text (RFC 3986).
+    @Test(arguments: [
+        "skd://{kid}%", "skd://h/%zz/{kid}", "skd://h/[{kid}]", "skd://{kid}|x", "skd://{kid}%2", "skd:\\{kid}",
+    ])
+    func refusesWhatIsNoURI(template: String) throws {
+        #expect(throws: SKDTemplateError.invalidCharacter) {
+            try SKDTemplate(parsing: template).checkThatItLeadsBack()
+        }
     }
 
     @Test(arguments: ["https://{kid}", "skd://kid", "skd://{track}/{iv}"])

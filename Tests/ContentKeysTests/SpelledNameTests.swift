@@ -27,7 +27,9 @@ import Testing
     /// The 16 bytes of a key id can be a text in each form that names a content.
     @Test(arguments: [
         ("b/movie-00000002", ["b/movie-00000002", "movie-00000002"]), ("skd://movie-0001", ["movie-0001"]),
-        ("cid=movie-000001", ["movie-000001"]), ("m\u{0}o\u{0}v\u{0}i\u{0}e\u{0}-\u{0}0\u{0}1\u{0}", ["movie-01"]),
+        ("cid=movie-000001", ["movie-000001"]), ("cid=ab&track=HD1", ["ab"]), ("skd://ab?track=H", ["ab"]),
+        ("zz?track=HD&a=bc", ["zz"]), ("?cid=zy&period=0", ["zy"]),
+        ("m\u{0}o\u{0}v\u{0}i\u{0}e\u{0}-\u{0}0\u{0}1\u{0}", ["movie-01"]),
     ])
     func findsTheContentsInAKeyID(text: String, contents: [String]) throws {
         let keyID = try #require(KeyID(bytes: Array(text.utf8)))

@@ -61,7 +61,10 @@ import Testing
     @Test(arguments: [
         ("", KeyState.active), (#","state":"active""#, .active), (#","state":"next""#, .next),
         (#","state":"revoked""#, .revoked), (#","revoked":{"revoked_at":1750000000}"#, .revoked),
-        (#","state":"active","revoked":{}"#, .revoked), (#","exp":1750000000"#, .retiring(until: 1_750_000_000)),
+        (#","state":"active","revoked":{}"#, .revoked), (#","revoked":true"#, .revoked),
+        (#","revoked":1750000000"#, .revoked), (#","revoked":"2026-01-01""#, .revoked),
+        (#","revoked":false"#, .active), (#","revoked":null"#, .active), (#","revoked":false,"state":"next""#, .next),
+        (#","revoked":false,"state":"revoked""#, .revoked), (#","exp":1750000000"#, .retiring(until: 1_750_000_000)),
         (#","state":"retiring","exp":1750000000.9"#, .retiring(until: 1_750_000_000)),
     ])
     func readsTheStateOfAKey(members: String, state: KeyState) throws {
@@ -69,8 +72,8 @@ import Testing
     }
 
     @Test(arguments: [
-        #""state":"retired""#, #""state":"retiring""#, #""state":1"#, #""state":null"#, #""exp":"1750000000""#,
-        #""exp":null"#, #""state":"next","exp":1750000000"#,
+        #""state":"retired""#, #""state":"retiring""#, #""state":1"#, #""exp":"1750000000""#,
+        #""state":"retiring","exp":null"#, #""state":"next","exp":1750000000"#,
     ])
     func refusesStatesThatNobodyKnows(members: String) {
         let key = #""kid":"a",\#(Self.p256),\#(members)"#
@@ -151,6 +154,22 @@ import Testing
         #expect(throws: JWKSetError.secretPublished(index: 0)) { try publish(key) }
     }
 
+    /// A library may write each member that a key does not have as null. A null hides no secret beside it.
+    @Test func aMemberThatIsNullIsAbsent() throws {
+        let nulls = ["alg", "use", "key_ops", "state", "exp", "revoked", "k"] + JWKReader.privateMembers
+        let whole = #""kid":"a",\#(Self.p256),"# + nulls.map { "\"\($0)\":null" }.joined(separator: ",")
+        for set in [try set(whole), try publish(whole)] {
+            #expect(set.keys.map(\.state) == [.active] && set.keys.map(\.algorithm) == [.es256])
+            #expect(set.unusableCount == 0 && set.ignoredCount == 0 && !set.holdsSecrets)
+        }
+        #expect(try set(#""kid":"c","crv":null,\#(Self.rsa)"#).keys.map(\.algorithm) == [.rs256])
+        for key in [#"\#(Self.p256),"k":null,"d":"AA""#, #""kty":"oct","k":null"#] {
+            #expect(throws: JWKSetError.secretPublished(index: 0)) { try publish(#""kid":"a",\#(key)"#) }
+        }
+        #expect(throws: JWKSetError.memberInvalid("k", index: 0)) { try set(#""kid":"a","kty":"oct","k":null"#) }
+        #expect(throws: JWKSetError.keyIDMissing(index: 0)) { try set(#""kid":null,\#(Self.p256)"#) }
+    }
+
     /// The other keys of a published set are not to blame for a key that cannot be used.
     @Test(
         arguments: [
@@ -168,6 +187,21 @@ import Testing
         guard fault != .keyIDTwice(index: 1) else { return }
         #expect(throws: JWKSetError.self) { try publish(key, #""kid":"x","kty":"AKP""#, #""kty":1"#) }
         #expect(throws: fault) { try self.set(first, key, last) }
+    }
+
+    /// A key that is called not revoked ends no session. 0 and an empty text could mean either, so they are faults.
+    @Test func aKeyThatIsCalledNotRevokedIsGood() throws {
+        let key = #""kid":"a",\#(Self.p256),"revoked":"#
+        for value in ["false", "null"] {
+            let set = try publish(key + value)
+            #expect(set.keys.map(\.state) == [.active] && set.revokedIDs == [], "\(value)")
+        }
+        for value in ["0", "-0.0", #""""#] {
+            let set = try publish(key + value, #""kid":"b",\#(Self.ed25519)"#)
+            #expect(set.keys.map(\.id) == ["b"] && set.revokedIDs == [], "\(value)")
+            #expect(set.firstFault == .memberInvalid("revoked", index: 0))
+            #expect(throws: JWKSetError.memberInvalid("revoked", index: 0)) { try self.set(key + value) }
+        }
     }
 
     @Test func aRevocationCountsAlthoughItsKeyIDIsThereTwice() throws {

@@ -108,6 +108,15 @@ def test_a_key_is_imported_and_played(lab: Lab) -> None:
     problem(lab.order({"contentId": "imported", "tracks": [track]}, "plain"), 403, "packager_forbidden")
 
 
+@pytest.mark.parametrize("asset", [b"cid=ab&track=HD1", b"skd://ab?track=S", b"?cid=ab&period=0"])
+def test_a_key_id_spells_no_track_of_another_content(lab: Lab, asset: bytes) -> None:
+    """The 16 bytes of the key id are an asset id of the other content."""
+    lab.keys("ab", {"track": "HD1", "contentType": "hd"}, "SD")
+    order = {"contentId": "other", "tracks": [{"track": "SD", "kid": str(uuid.UUID(bytes=asset))}]}
+    problem(lab.order(order), 409, "key_conflict")
+    problem(lab.get("other"), 404, "key_not_found")
+
+
 @pytest.mark.parametrize(
     ("body", "member"),
     [
@@ -120,6 +129,41 @@ def test_a_key_is_imported_and_played(lab: Lab) -> None:
 )
 def test_the_member_that_is_wrong_is_named(lab: Lab, body: object, member: str | None) -> None:
     problem(lab.order(body), 400, "request_invalid", member)
+
+
+def test_the_answer_has_the_floor_of_each_key(lab: Lab) -> None:
+    demanding = {"track": "HD", "hdcp": "type1", "securityLevel": "main"}
+    made = lab.keys("demanding", demanding, "SD")
+    found = json.loads(lab.get("demanding").body)["keys"]
+    for keys in (made, lab.keys("demanding", "HD", "SD"), found):
+        floors = {key["track"]: (key["hdcp"], key["securityLevel"]) for key in keys}
+        assert floors == {"HD": ("type1", "main"), "SD": (None, None)}
+
+
+def test_a_track_is_named_with_or_without_a_kid(lab: Lab) -> None:
+    with_kid = {"track": "HD", "kid": str(uuid.uuid4())}
+    for tracks, member in (([with_kid, "HD"], "tracks[1]"), (["HD", "SD", with_kid], "tracks[0]")):
+        problem(lab.order({"contentId": "both-ways", "tracks": tracks}), 400, "request_invalid", member)
+    problem(lab.get("both-ways"), 404, "key_not_found")
+    # Two keys of a track have a kid each.
+    assert len(lab.keys("both-ways", with_kid, {"track": "HD", "kid": str(uuid.uuid4())}, "SD")) == 3
+
+
+@pytest.mark.parametrize(
+    "order", [{"tracks": [{"track": "SD", "iv": "00" * 15 + "01"}]}, {"tracks": ["SD"], "scheme": "cenc"}],
+    ids=["iv", "scheme"],
+)  # fmt: skip
+def test_a_conflict_names_the_stored_key(lab: Lab, order: dict[str, object]) -> None:
+    (key,) = lab.keys("conflicting", "SD")
+    found = problem(lab.order({"contentId": "conflicting"} | order), 409, "key_conflict")
+    detail = str(found["detail"])
+    assert f"KID {key['kid']} " in detail and "ContentKey@" not in detail, detail
+
+
+def test_a_key_that_was_not_made_is_not_named(lab: Lab) -> None:
+    track = {"track": "SD", "iv": "11" * 16, "key": "11" * 16}
+    found = problem(lab.order({"contentId": "alike", "tracks": [track]}), 409, "key_conflict")
+    assert "KID" not in str(found["detail"]), found
 
 
 def test_a_packager_without_a_credential_gets_nothing(lab: Lab) -> None:
@@ -138,6 +182,85 @@ def test_encryption_is_not_got_round(lab: Lab) -> None:
             assert answer.status == 200 and str(content["key"]).encode() not in answer.body
         else:
             problem(answer, 403, "packager_forbidden")
+
+
+def test_all_tracks_are_asked_for_as_they_are_ordered(lab: Lab) -> None:
+    made = lab.keys("every-track", "ALL", "HD")
+    listed = json.loads(lab.get("every-track", "track=ALL").body)["keys"]
+    assert [key["kid"] for key in listed] == [made[0]["kid"]] and listed[0]["track"] is None
+
+
+# --- Keys without a URL -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def by_track(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """A daemon whose URLs name a content and a track."""
+    packagers = Packagers()
+
+    def prepare(setup: Path) -> None:
+        packagers.write(setup, {"name": "development", "scopes": ["read", "create", "import"]})
+        configuration = setup / "latchkey.json5"
+        text = configuration.read_text()
+        configuration.write_text(text.replace("keys: {", 'keys: { skdTemplate: "skd://{contentId}/{track}",', 1))
+
+    with running_daemon(tmp_path_factory.mktemp("by-track"), prepare=prepare) as daemon:
+        yield Lab(daemon, packagers)
+
+
+def stored(lab: Lab, content: str) -> list[dict[str, object]]:
+    return json.loads(run_latchkey(lab.daemon.setup, "keys", "list", "--content", content, "--json"))["keys"]
+
+
+def test_a_key_without_a_url_is_not_made(by_track: Lab) -> None:
+    two_kids = [{"track": "HD", "kid": str(uuid.uuid4())} for _ in range(2)]
+    long = "c" * 198
+    for content, tracks in (("film", ["HD", "ALL"]), ("film", two_kids), (long, ["HD"])):
+        for _ in range(2):
+            refused = problem(by_track.order({"contentId": content, "tracks": tracks}), 400, "request_invalid")
+            assert "keys.skdTemplate" in str(refused["detail"])
+        assert stored(by_track, content) == []
+    problem(by_track.order({"contentId": "film", "tracks": ["HD"], "period": 3}), 400, "request_invalid")
+    for request in (Request(content="film", tracks=("ALL",)), Request(content=long, tracks=("HD",))):
+        answer = by_track.packager().post(request.document(), "2.0")
+        assert answer.status == 422 and b"keys.skdTemplate" in answer.body, answer.body
+        assert stored(by_track, request.content) == []
+
+
+def test_a_key_without_a_url_does_not_hide_the_others(by_track: Lab) -> None:
+    run_latchkey(by_track.daemon.setup, "keys", "create", "--content", "series")
+    (made,) = by_track.keys("series", "HD")
+    listed = json.loads(by_track.get("series").body)["keys"]
+    assert {key["track"]: key["url"] for key in listed} == {None: None, "HD": "skd://series/HD"}
+    problem(by_track.get("series", "format=hls"), 400, "request_invalid")
+    answer = by_track.get("series", "format=hls&track=HD")
+    assert answer.status == 200 and str(made["url"]).encode() in answer.body
+
+
+def test_the_check_says_which_keys_get_no_url(by_track: Lab) -> None:
+    program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
+    command = [program, "--config", by_track.daemon.setup / "latchkey.json5", "--check"]
+    checked = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert "a key without a track gets no URL" in checked.stderr, checked.stderr
+    assert "a key with a period gets no URL without {period}" in checked.stderr, checked.stderr
+
+
+def test_the_check_warns_of_an_axinom_issuer_for_every_key(by_track: Lab) -> None:
+    setup = by_track.daemon.setup
+    text = (setup / "latchkey.json5").read_text()
+    (setup / "secrets" / "tenant").write_bytes(base64.b64encode(os.urandom(32)))
+    (setup / "secrets" / "tenant").chmod(0o600)
+    entry = (
+        'issuers: [{ issuer: "tenant", dialect: "axinom", CONTENTS '
+        'keys: [{ kid: "t", algorithm: "HS256", key: "secrets/tenant" }] },'
+    )
+    program = Path(os.environ["LATCHKEY_BIN"]).with_name("latchkeyd")
+    for contents, warns in (("", True), ('contents: ["film-*"],', False)):
+        changed = setup / "axinom.json5"
+        changed.write_text(text.replace("issuers: [", entry.replace("CONTENTS", contents), 1))
+        command = [program, "--config", changed, "--check"]
+        checked = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        assert ("entitlement.issuers[0]: a message with `license_request`" in checked.stderr) == warns, checked.stderr
 
 
 # --- Pages and forms --------------------------------------------------------------------------------------------------

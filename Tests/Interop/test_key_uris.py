@@ -24,7 +24,9 @@ from own_daemon import OwnDaemon, new_setup, running_daemon
 from test_license_paths import reload
 
 FILM = "film-2"
-OLDER = ["skd://*/getckc/{content}/{kid}", "skd://*/*/license/{content}"]
+# A content whose id looks like a key id.
+NAMED = str(uuid.uuid4())
+OLDER = ["skd://*/getckc/{content}/{kid}", "skd://*/*/license/{content}", "skd://h/old?cid={content}&trk={track}"]
 
 
 def new_key(track: str | None = None) -> ContentKey:
@@ -76,9 +78,11 @@ def lab(latchkey_programs: None, tmp_path_factory: pytest.TempPathFactory) -> It
     folder = tmp_path_factory.mktemp("uris")
     with running_daemon(folder, prepare=lambda setup: with_settings(setup, None, OLDER)) as daemon:
         keys = {"hd": new_key("HD"), "audio": new_key("AUDIO"), "series": new_key(), "other": new_key()}
-        keys["gone"] = new_key("SD")
+        keys |= {"gone": new_key("SD"), "named": new_key("HD"), "named-sd": new_key("SD")}
         for name, content in (("hd", FILM), ("audio", FILM), ("gone", FILM), ("series", "series-1"), ("other", "o-1")):
             register(daemon.setup, content, keys[name])
+        for name in ("named", "named-sd"):
+            register(daemon.setup, NAMED, keys[name])
         run_latchkey(daemon.setup, "keys", "delete", "--kid", str(uuid.UUID(bytes=keys["gone"].key_id)))
         yield Lab(daemon, deployment_of(daemon.url, daemon.setup), keys)
 
@@ -145,6 +149,26 @@ def test_a_key_uri_gives_no_other_key(lab: Lab, uri: str, code: str | None) -> N
     assert code is None or answer.code == code, answer.body
 
 
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "skd://drmtoday?assetId={id}&variantId={track}", "skd://{id}?track={track}", "skd://h/{id}?track={track}",
+        "skd://h/x?cid={id}&track={track}&period=", "skd://h/old?cid={id}&trk={track}",
+    ],
+)
+def test_a_content_that_looks_like_a_key_id_is_named_by_track(lab: Lab, uri: str) -> None:
+    token = lab.token({"content": NAMED})
+    for track, name in (("HD", "named"), ("SD", "named-sd")):
+        answer, found = lab.ask(uri.format(id=NAMED, track=track), token)
+        assert answer.status == 200, answer.body
+        assert found == lab.keys[name].key_id
+    # Neither a token for another content nor the key id of another content gives anything.
+    assert lab.ask(uri.format(id=NAMED, track="HD"))[0].status == 403
+    for name in ("other", "hd", "gone"):
+        answer, found = lab.ask(uri.format(id=f"<{name}>", track="HD"), token)
+        assert answer.status in (403, 404) and found is None, answer.body
+
+
 def test_a_token_for_one_key_gives_no_other(lab: Lab) -> None:
     token = lab.token({"kids": [lab.keys["hd"].key_id.hex()]})
     assert lab.ask("skd://<hd>/0", token)[1] == lab.keys["hd"].key_id
@@ -180,6 +204,7 @@ TEMPLATES = [
     "skd://h/x?cid={contentId}&kid={kid}",
     "skd://h/{kid}?cid={contentId}",
     "skd://h/{contentId}/{track}/{period}",
+    "skd://drmtoday?assetId={contentId}&variantId={track}",
 ]
 
 

@@ -275,6 +275,37 @@ def test_an_unknown_key_is_fetched_within_seconds_and_not_more_than_once_a_minut
         assert lab.code(old) == "good"
 
 
+def test_a_key_that_is_called_not_revoked_is_good(keys: KeyServer, tmp_path: Path, old: SigningKey) -> None:
+    """Neither in the set nor in a file does `false` or `null` revoke a key, or end its sessions."""
+    keys.publish(old)
+    with serving(keys), fetching(tmp_path, keys, keysRefresh="1s", keysMaximumAge="1h") as lab:
+        session = lab.ask(lab.token(old)).header("X-Session-Token")
+        assert session
+        for revoked in (False, None):
+            named = SigningKey(old.kid, old.algorithm, old.pair, {"revoked": revoked})
+            fetches = lab.fetches("new")
+            keys.publish(named)
+            await_true(lambda count=fetches: lab.fetches("new") > count, "the set is fetched")
+            assert lab.code(named) == "good"
+            assert lab.ask(session, tags.LEASE_ABOUT_TO_EXPIRE, "?renew=true").status == 200
+        keys.publish(SigningKey(old.kid, old.algorithm, old.pair, {"revoked": True}))
+        lab.await_code(old, "kid_revoked")
+        assert lab.ask(session, tags.LEASE_ABOUT_TO_EXPIRE, "?renew=true").status == 403
+        own = SigningKey.make("own", "ES256", revoked=False)
+        (lab.daemon.setup / "secrets" / "own.json").write_text(json.dumps({"keys": [own.for_verifiers]}))
+        lab.reload(keysURL=None, keysHosts=None, keysAuthorities=None, keysFile="secrets/own.json")
+        assert lab.code(own) == "good"
+
+
+def test_a_member_that_is_null_is_absent(keys: KeyServer, tmp_path: Path) -> None:
+    names = ("alg", "use", "key_ops", "state", "exp", "d", "k")
+    published = [SigningKey.make(name, "ES256", **{name: None}) for name in names]
+    keys.publish(*published)
+    with serving(keys), fetching(tmp_path, keys) as lab:
+        assert {key.kid: lab.code(key) for key in published} == dict.fromkeys(names, "good")
+        assert lab.events("issuer_keys_unusable") == []
+
+
 # --- Servers that fail ------------------------------------------------------------------------------------------------
 
 

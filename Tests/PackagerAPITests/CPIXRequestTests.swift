@@ -50,14 +50,24 @@ import Testing
         #expect(KeyOrder(request).keys.map(\.leastHDCP) == [level, nil])
     }
 
+    @Test(arguments: [
+        "<cpix:HDCPOutputProtectionData/>", "", "<cpix:HDCPOutputProtectionData> </cpix:HDCPOutputProtectionData>",
+    ])
+    func anEmptyElementDemandsNothing(element: String) throws {
+        let document = demanding("<cpix:HDCPData>\(element)</cpix:HDCPData>")
+        let request = try CPIXRequest(parsing: Array(document.utf8), version: .v21)
+        #expect(request.keys.map(\.floor) == [KeyFloor(), KeyFloor()])
+    }
+
     @Test(
         arguments: [
             ("HLSAllowedCPC=\"com.apple.streamingkeydelivery:AppleMain/Main\"", .main),
             ("HLSAllowedCPC=\"com.apple.streamingkeydelivery:AppleMain/Baseline\"", .baseline),
+            ("HLSAllowedCPC=\"\" robustness=\"\"", nil), ("HLSAllowedCPC=\"\" robustness=\"Main\"", .main),
             ("HLSAllowedCPC=\"Main\"", .main), ("robustness=\"AppleBaseline\"", .baseline),
             ("robustness=\"Main\" HLSAllowedCPC=\"Baseline\"", .main),
-        ] as [(String, ContentKeyAttributes.SecurityLevel)])
-    func readsTheLeastSecurityLevel(attributes: String, level: ContentKeyAttributes.SecurityLevel) throws {
+        ] as [(String, ContentKeyAttributes.SecurityLevel?)])
+    func readsTheLeastSecurityLevel(attributes: String, level: ContentKeyAttributes.SecurityLevel?) throws {
         let request = try CPIXRequest(parsing: Array(demanding(system: attributes).utf8), version: .v21)
         #expect(request.keys.map(\.floor.leastSecurityLevel) == [level, nil])
         #expect(KeyOrder(request).keys.map(\.leastSecurityLevel) == [level, nil])

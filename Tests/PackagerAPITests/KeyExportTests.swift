@@ -238,19 +238,32 @@ import Testing
         } else {
             #expect(try !Self.document(two, format).isEmpty)
         }
-        #expect(throws: KeyExportError.url(.notToldApart(.track))) {
-            _ = try Self.document(two, format, SKDTemplate(presetOrTemplate: "content"))
-        }
         let alike = try [Self.record(Self.videoID), Self.record(Self.audioID)]
-        #expect(throws: KeyExportError.sharedURL) {
-            _ = try Self.document(alike, format, SKDTemplate(presetOrTemplate: "content"))
-        }
-        #expect(throws: KeyExportError.url(.fieldMissing("period"))) {
-            _ = try Self.document(two, format, SKDTemplate(parsing: "skd://{kid}/{period}"))
+        let withoutURL: [([ContentKeyRecord], String, KeyExportError)] = [
+            (two, "skd://{contentId}", .url(.notToldApart(.track))), (alike, "skd://{contentId}", .sharedURL),
+            (two, "skd://{kid}/{period}", .url(.fieldMissing("period"))),
+        ]
+        for (records, template, fault) in withoutURL {
+            let template = try SKDTemplate(parsing: template)
+            if [.json, .nginxVOD, .mediaFileSegmenter].contains(format) {
+                let keys = format.takesOneKey ? Array(records.prefix(1)) : records
+                #expect(try !Self.document(keys, format, template).isEmpty)
+            } else {
+                #expect(throws: fault) { _ = try Self.document(records, format, template) }
+            }
         }
         let other = try [Self.record(), Self.record(Self.audioID, content: "other")]
         #expect(throws: KeyExportError.severalContents) { _ = try Self.document(other, format) }
         #expect(!format.contentType.isEmpty)
+    }
+
+    /// A key without a URL does not hide the others of its content.
+    @Test func aKeyWithoutAURLIsInTheList() throws {
+        let keys = try [Self.record(Self.videoID, "HD"), Self.record(Self.audioID)]
+        let bytes = try Self.document(keys, .json, SKDTemplate(parsing: "skd://{contentId}/{track}"))
+        let listed = try #require(try JSONReader.parse(bytes).object?["keys"]?.array)
+        #expect(listed.map { $0.object?["url"]?.string?.hasSuffix("/HD") } == [true, nil])
+        #expect(listed.map { $0.object?["kid"]?.string } == keys.map(\.keyID.description))
     }
 
     /// FairPlay cannot play a stream with such a key. Without this refusal the stream could be made, and the fault

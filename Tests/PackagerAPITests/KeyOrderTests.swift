@@ -79,6 +79,9 @@ import Testing
             (#"{"track": "HD", "iv": "\#(iv)", "k\u0065y": "\#(key)"}"#, "tracks[0].key"),
             (#"{"track": "HD", "hdcp": "type2"}"#, "tracks[0].hdcp"),
             (#""HD", "HD""#, "tracks[1]"),
+            (#"{"track": "HD", "kid": "\#(kid)"}, "HD""#, "tracks[1]"),
+            (#""HD", "SD", {"track": "HD", "kid": "\#(kid)"}"#, "tracks[0]"),
+            (#"{"track": "ALL", "kid": "\#(kid)"}, "ALL""#, "tracks[1]"),
             (#"{"track": "HD", "kid": "\#(kid)"}, {"track": "SD", "kid": "\#(kid)"}"#, "tracks[1].kid"),
             ("", "tracks"),
         ])
@@ -112,6 +115,22 @@ import Testing
             #expect(error.member == member)
             #expect(!error.description.contains(Self.key))
         }
+    }
+
+    /// Says before a key is stored whether it has a URL of its own.
+    @Test func checksTheURLsOfItsKeys() throws {
+        let tracks = try SKDTemplate(parsing: "skd://{contentId}/{track}")
+        let order = try Self.tracks(#""HD", "AUDIO""#)
+        for template in [tracks, .standard] { try order.checkURLs(template, authority: nil) }
+        #expect(throws: KeyExportError.url(.fieldMissing("track"))) {
+            try Self.tracks(#""HD", "ALL""#).checkURLs(tracks, authority: nil)
+        }
+        let twice = try Self.tracks(
+            #"{"track": "HD", "kid": "\#(Self.kid)"}, {"track": "HD", "kid": "\#(Self.key)"}"#)
+        #expect(throws: KeyExportError.sharedURL) { try twice.checkURLs(tracks, authority: nil) }
+        try twice.checkURLs(.standard, authority: nil)
+        let long = try Self.order(#"{"contentId": "\#(String(repeating: "c", count: 198))", "tracks": ["HD"]}"#)
+        #expect(throws: KeyExportError.url(.tooLong(207))) { try long.checkURLs(tracks, authority: nil) }
     }
 
     @Test func refusesMoreKeysThanThereMayBe() throws {

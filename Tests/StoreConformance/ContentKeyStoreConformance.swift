@@ -314,6 +314,9 @@ package enum ContentKeyStoreConformance {
             (keyID, "\(keyID):00112233445566778899aabbccddeeff"), (keyID, "vod/\(keyID)"),
             (try naming("b/movie-" + digits), "b/movie-" + digits),
             (try naming("skd://mo" + digits), "mo" + digits), (try naming("cid=movi" + digits), "movi" + digits),
+            (try naming("cid=\(digits.suffix(4))&label=H"), String(digits.suffix(4))),
+            (try naming("skd://\(digits.suffix(2))?track=H"), String(digits.suffix(2))),
+            (try naming("?cid=\(digits.suffix(2))&period=0"), String(digits.suffix(2))),
             (try #require(KeyID(bytes: digits.utf8.flatMap { [$0, 0] })), digits),
         ]
     }

@@ -88,10 +88,10 @@ package final class MemoryKeyStore: KeyProvider, ContentKeyStore, PeriodNotes {
                 return there.state == .live && there.contentID == wanted.contentID
                     && there.trackLabel == wanted.trackLabel && there.periodIndex == wanted.periodIndex
             }
-            guard ofTrack.count <= 1 else { throw .conflict(wanted.keyID, .severalKeys) }
+            guard ofTrack.count <= 1 else { throw .conflict(ofTrack[0].keyID, .severalKeys) }
             found = ofTrack.first ?? found
         }
-        if let found, let conflict = wish.conflict(with: found) { throw .conflict(wanted.keyID, conflict) }
+        if let found, let conflict = wish.conflict(with: found) { throw .conflict(found.keyID, conflict) }
         return found
     }
 

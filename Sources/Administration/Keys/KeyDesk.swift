@@ -367,8 +367,8 @@ package struct DeliveredKey: Sendable {
 package enum KeyDeskError: Error, Equatable, Sendable {
     /// The stored key with these names is not the wanted one.
     case conflict(KeyID, KeyConflict)
-    /// The given IV equals the key, and would reveal it.
-    case ivEqualsKey(KeyID)
+    /// The given IV equals the key, and would reveal it. The key id is nil if the order names none.
+    case ivEqualsKey(KeyID?)
     /// A key is missing, and the client may not have it made.
     case creationNotAllowed
     case store(StoreError)
@@ -434,7 +434,7 @@ extension KeyWish {
         do throws(ContentKeyError) {
             record = try ContentKeyRecord(attributes: attributes, key: key.key ?? made.key, iv: key.iv ?? made.iv)
         } catch {
-            throw .ivEqualsKey(keyID)
+            throw .ivEqualsKey(key.keyID)
         }
         var given: KeyWish.Given = []
         if key.key != nil { given.insert(.key) }

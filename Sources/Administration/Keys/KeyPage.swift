@@ -1,5 +1,6 @@
 package import ByteCoding
 package import ContentKeys
+import PackagerAPI
 
 /// A query for a page of a content's keys.
 package struct KeyPageQuery: Hashable, Sendable {
@@ -7,7 +8,7 @@ package struct KeyPageQuery: Hashable, Sendable {
     package static let limitMaximum = 64
 
     package var contentID: ContentID
-    /// Only keys with this label; nil for all.
+    /// Only keys with this label; nil for all. `ALL` means the keys without a label too, as in an order.
     package var trackLabel: TrackLabel?
     /// Only keys of this period; nil for all.
     package var periodIndex: UInt32?
@@ -30,7 +31,9 @@ package struct KeyPageQuery: Hashable, Sendable {
     /// Whether a key belongs on the page. Withdrawn keys are never delivered to packagers.
     func fits(_ key: ContentKeyAttributes) -> Bool {
         guard key.state == .live else { return false }
-        if let trackLabel, key.trackLabel != trackLabel { return false }
+        if let trackLabel, key.trackLabel != trackLabel {
+            guard key.trackLabel == nil, trackLabel.text == UsageRuleName.allTracks else { return false }
+        }
         if let periodIndex, key.periodIndex != periodIndex { return false }
         return true
     }

@@ -19,7 +19,7 @@ struct JWKReader {
     /// Returns the key; nil if the key has another purpose or an unknown algorithm.
     func key() throws(JWKSetError) -> VerificationKey? {
         guard let algorithm = try algorithm(), try isForVerifying() else { return nil }
-        for name in Self.privateMembers where object[name] != nil {
+        for name in Self.privateMembers where object.given(name) != nil {
             throw .privateKey(index: index)
         }
         let id = try keyID()
@@ -50,7 +50,7 @@ struct JWKReader {
 
     private func isForVerifying() throws(JWKSetError) -> Bool {
         if let use = try text("use"), !use.hasSameUTF8(as: "sig") { return false }
-        guard let member = object["key_ops"] else { return true }
+        guard let member = object.given("key_ops") else { return true }
         guard let operations = member.array else { throw .memberInvalid("key_ops", index: index) }
         return operations.contains { $0.string.map { $0.hasSameUTF8(as: "verify") } ?? false }
     }
@@ -66,7 +66,8 @@ struct JWKReader {
 
     private func state() throws(JWKSetError) -> KeyState {
         let end = try end()
-        if object["revoked"] != nil { return .revoked }
+        guard let isRevoked = Self.isRevoked(object) else { throw .memberInvalid("revoked", index: index) }
+        if isRevoked { return .revoked }
         switch try text("state") {
         case "revoked": return .revoked
         case "next": return try without(end, .next)
@@ -78,8 +79,16 @@ struct JWKReader {
         }
     }
 
+    /// Whether a key has the member `revoked`, which is an object, a time or a text in published sets; `false` and
+    /// `null` say that it is not revoked. Returns nil for 0 and an empty text, which could mean either.
+    static func isRevoked(_ key: JSONObject) -> Bool? {
+        guard let member = key.given("revoked") else { return false }
+        if member.string?.isEmpty == true || member.number?.signed == 0 { return nil }
+        return member.bool ?? true
+    }
+
     private func end() throws(JWKSetError) -> Int64? {
-        guard let member = object["exp"] else { return nil }
+        guard let member = object.given("exp") else { return nil }
         guard let date = member.number.flatMap({ NumericDate($0) }) else { throw .memberInvalid("exp", index: index) }
         return date.down
     }
@@ -146,9 +155,17 @@ struct JWKReader {
     }
 
     private func text(_ name: String) throws(JWKSetError) -> String? {
-        guard let member = object[name] else { return nil }
+        guard let member = object.given(name) else { return nil }
         guard let text = member.string else { throw .memberInvalid(name, index: index) }
         return text
+    }
+}
+
+extension JSONObject {
+    /// The member with this name; nil if it is missing or null. Some libraries write each member that a key does not
+    /// have as null.
+    func given(_ name: String) -> JSONNode? {
+        self[name].flatMap { $0.isNull ? nil : $0 }
     }
 }
 

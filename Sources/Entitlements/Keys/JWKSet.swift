@@ -124,14 +124,15 @@ package struct JWKSet: Sendable {
 
     /// The ID of a key that is called revoked; nil for all other keys. The key need not be usable.
     private static func revokedID(of key: JSONObject) -> String? {
-        guard key["revoked"] != nil || key["state"]?.string?.hasSameUTF8(as: "revoked") == true else { return nil }
+        let isRevoked = JWKReader.isRevoked(key) == true || key["state"]?.string?.hasSameUTF8(as: "revoked") == true
+        guard isRevoked else { return nil }
         return key["kid"]?.string.flatMap { (1...VerificationKey.idSizeMaximum).contains($0.utf8.count) ? $0 : nil }
     }
 
     /// Whether a key has the type of shared secrets, or a member that only secret keys have (RFC 7518, section 6).
     private static func holdsSecret(_ key: JSONObject) -> Bool {
         key["kty"]?.string?.hasSameUTF8(as: "oct") == true
-            || (JWKReader.privateMembers + ["k"]).contains { key[$0] != nil }
+            || (JWKReader.privateMembers + ["k"]).contains { key.given($0) != nil }
     }
 
     private static func elements(of text: [UInt8]) throws(JWKSetError) -> [JSONNode] {

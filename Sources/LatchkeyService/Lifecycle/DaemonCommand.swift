@@ -80,9 +80,14 @@ package enum DaemonCommand {
                 context.note("warning: \(warning)")
             }
             if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
-            for part in SKDTemplateError.Part.allCases where !file.configuration.keys.skdTemplate.tellsApart(part) {
+            let template = file.configuration.keys.skdTemplate
+            for part in SKDTemplateError.Part.allCases {
                 let field = part.rawValue
-                context.note("note: keys.skdTemplate: a key with a \(field) gets no URL without {\(field)}")
+                if template.needs(part) {
+                    context.note("note: keys.skdTemplate: a key without a \(field) gets no URL")
+                } else if !template.tellsApart(part) {
+                    context.note("note: keys.skdTemplate: a key with a \(field) gets no URL without {\(field)}")
+                }
             }
             if let warning = RandomKeysWarning(file.configuration) { context.note("warning: \(warning)") }
             if let warning = UnconfinedWorkersWarning(loaded) {
@@ -92,6 +97,12 @@ package enum DaemonCommand {
             for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
             for finding in file.configuration.entitlement.findings {
                 context.note("warning: entitlement.\(finding)")
+            }
+            for (index, issuer) in file.configuration.entitlement.issuers.enumerated()
+            where issuer.dialect == .axinom && issuer.contents == nil {
+                context.note(
+                    "warning: entitlement.issuers[\(index)]: a message with `license_request` is good for every stored key,"
+                        + " because its seed_id is not read; contents limits it")
             }
             for source in loaded.keySources {
                 context.note("note: entitlement.issuers[\(source.index)]: \(source); it is not fetched now")

@@ -9,7 +9,7 @@ package struct KeyFloor: Hashable, Sendable {
     /// What the `HDCPData` of a key says.
     enum Output: Hashable {
         case nothing
-        /// It has only the element that is copied into DASH manifests.
+        /// It has only a value that is copied into DASH manifests.
         case onlyForDASH
         case least(ContentKeyAttributes.HDCP)
 
@@ -24,8 +24,9 @@ package struct KeyFloor: Hashable, Sendable {
                 return
             }
             guard let text = data.attribute("HLSHDCPLevel") else {
-                let hasElement = !data.elements("HDCPOutputProtectionData", in: CPIXNamespace.cpix).isEmpty
-                self = hasElement ? .onlyForDASH : .nothing
+                // AWS sends an empty element for what a key server may fill in.
+                let outputs = data.elements("HDCPOutputProtectionData", in: CPIXNamespace.cpix)
+                self = outputs.allSatisfy { $0.text.utf8.allSatisfy { $0 <= 0x20 } } ? .nothing : .onlyForDASH
                 return
             }
             guard let level = ContentKeyAttributes.HDCP.allCases.first(where: { $0.playlistWord == text }) else {
@@ -42,7 +43,7 @@ package struct KeyFloor: Hashable, Sendable {
         let attributes =
             [(system, "HLSAllowedCPC"), (system, "robustness")] + contents.map { ($0, "robustness") }
         for (element, name) in attributes {
-            guard let text = element.attribute(name) else { continue }
+            guard let text = element.attribute(name), !text.isEmpty else { continue }
             guard let level = AllowedConfigurations.securityLevel(ofFairPlay: text) else {
                 throw .invalidAttribute(element: element.localName, attribute: name)
             }

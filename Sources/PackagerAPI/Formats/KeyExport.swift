@@ -67,6 +67,16 @@ package enum KeyExportFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether the form has a place for a key without a URL, or for no URL at all.
+    fileprivate var takesKeysWithoutURL: Bool {
+        switch self {
+        case .json, .nginxVOD, .mediaFileSegmenter: true
+        case .shaka, .shakaStreamer, .bento4, .bento4DASH, .bento4HLS, .gpac, .wowza, .usp, .mediaConvert, .bitmovin,
+            .cpix, .hls:
+            false
+        }
+    }
+
     /// Whether the form contains no key.
     package var isPublic: Bool { self == .hls }
 }
@@ -89,36 +99,51 @@ package enum KeyExportError: Error, Equatable, Sendable {
 
 /// Keys of one content in a packager's form.
 package struct KeyExport {
-    private let keys: [Entry]
+    private var keys: [Entry] = []
+    /// Why the first key without a URL has none; nil if all keys have one.
+    private var fault: KeyExportError?
     private let urls: SKDTemplate
     private let authority: String?
 
     private struct Entry {
         let record: ContentKeyRecord
-        let url: String
+        /// Nil if the template gives the key no URL of its own.
+        var ownURL: String?
 
+        var url: String { ownURL ?? "" }
         var keyID: String { record.keyID.hexadecimal }
         var key: String { Hexadecimal.encode(record.key.bytes.revealed()) }
         var iv: String { Hexadecimal.encode(record.iv.bytes) }
     }
 
-    /// Throws `noKey`, `severalContents`, `url` and `sharedURL`.
+    /// Throws `noKey` and `severalContents`. A key for which the template gives no URL, or that of another key, is
+    /// written without one in forms that allow it.
     package init(_ records: [ContentKeyRecord], urls: SKDTemplate, authority: String?) throws(KeyExportError) {
         guard let first = records.first else { throw .noKey }
         guard records.allSatisfy({ $0.contentID == first.contentID }) else { throw .severalContents }
-        keys = try records.map { (record) throws(KeyExportError) in
-            let names = SKDNames(of: record, authority: authority)
-            return Entry(record: record, url: try wrap(KeyExportError.url, try urls.url(for: names)))
-        }
-        guard Set(keys.map(\.url)).count == keys.count else { throw .sharedURL }
         self.urls = urls
         self.authority = authority
+        for record in records {
+            do throws(SKDTemplateError) {
+                let url = try urls.url(for: SKDNames(of: record, authority: authority))
+                keys.append(Entry(record: record, ownURL: url))
+            } catch {
+                fault = fault ?? .url(error)
+                keys.append(Entry(record: record))
+            }
+        }
+        let counts = keys.reduce(into: [:] as [String: Int]) { $0[$1.url, default: 0] += 1 }
+        for index in keys.indices where keys[index].ownURL != nil && counts[keys[index].url, default: 0] > 1 {
+            fault = fault ?? .sharedURL
+            keys[index].ownURL = nil
+        }
     }
 
     /// Returns the document. All forms except `hls` contain keys, so the document must only be given to the packager.
     ///
-    /// Throws `oneKeyOnly`, `schemeNotPlayed` and `contract`.
+    /// Throws `oneKeyOnly`, `schemeNotPlayed` and `contract`, and `url` and `sharedURL` if the form needs URLs.
     package func document(_ format: KeyExportFormat) throws(KeyExportError) -> [UInt8] {
+        if let fault, !format.takesKeysWithoutURL { throw fault }
         guard !format.takesOneKey || keys.count == 1 else { throw .oneKeyOnly }
         if format.isForFairPlay, let other = keys.first(where: { !$0.record.attributes.scheme.isFairPlay }) {
             throw .schemeNotPlayed(other.record.keyID, other.record.attributes.scheme)
@@ -166,9 +191,11 @@ package struct KeyExport {
         writer.name("period")
         if let period = attributes.periodIndex { writer.unsigned(UInt64(period)) } else { writer.null() }
         writer.member("scheme", attributes.scheme.rawValue)
+        writer.member("hdcp", attributes.leastHDCP?.rawValue)
+        writer.member("securityLevel", attributes.leastSecurityLevel?.rawValue)
         writer.member("key", entry.key)
         writer.member("iv", entry.iv)
-        writer.member("url", entry.url)
+        writer.member("url", entry.ownURL)
     }
 
     private func lines(_ text: (Entry) -> String) -> [UInt8] {

@@ -66,11 +66,14 @@ extension KeyOrder {
     private static func requireDistinct(_ keys: [Key]) throws(KeyOrderFault) {
         var keyIDs: Set<KeyID> = []
         var labels: Set<TrackLabel?> = []
+        let labelsWithKeyID = Set(keys.filter { $0.keyID != nil }.map(\.track.label))
         for (index, key) in keys.enumerated() {
             if let keyID = key.keyID, !keyIDs.insert(keyID).inserted {
                 throw KeyOrderFault("tracks[\(index)].kid", "is the kid of another track too")
             }
-            if key.keyID == nil, !labels.insert(key.track.label).inserted {
+            let label = key.track.label
+            // An order that names a track with and without a kid would say nothing definite about the second key.
+            if key.keyID == nil, labelsWithKeyID.contains(label) || !labels.insert(label).inserted {
                 throw KeyOrderFault("tracks[\(index)]", "names the same track as another entry; give each a kid")
             }
         }

@@ -61,6 +61,21 @@ package struct KeyOrder: Sendable {
             }, periods: Set(request.keys.compactMap { $0.period.flatMap(KnownPeriod.init) }))
     }
 
+    /// Throws `url` or `sharedURL` if a key of the order would have no URL of its own. Such an order is refused before
+    /// its keys are stored.
+    package func checkURLs(_ urls: SKDTemplate, authority: String?) throws(KeyExportError) {
+        var found: Set<String> = []
+        for (index, key) in keys.enumerated() {
+            // The size of a URL does not depend on the key id and the IV.
+            let words = Bytes16(high: 0, low: UInt64(index))
+            let names = SKDNames(
+                contentID: contentID, keyID: key.keyID ?? KeyID(words: words), iv: words, periodIndex: key.periodIndex,
+                trackLabel: key.track.label, authority: authority)
+            let url = try wrap(KeyExportError.url, try urls.url(for: names))
+            guard found.insert(url).inserted else { throw .sharedURL }
+        }
+    }
+
     /// Whether the order contains the bytes of any key.
     package var imports: Bool { keys.contains { $0.key != nil } }
 }
