@@ -23,6 +23,7 @@ extension LedgerEntry.Kind {
         case .keyCreated: "keyCreated"
         case .keyImported: "keyImported"
         case .keyAliased: "keyAliased"
+        case .keyAliasRemoved: "keyAliasRemoved"
         case .keyWithdrawn: "keyWithdrawn"
         case .keyRestored: "keyRestored"
         case .keyDeleted: "keyDeleted"
