@@ -37,7 +37,11 @@ package struct RevocationDesk: Sendable {
     package func lift(
         _ target: RevocationTarget, by actor: String, now: Int64
     ) async throws(StoreError) -> Revocation? {
-        let known = try await store.revocation(target.kind, target.storedValue(names), of: target.issuer)
+        let value = try target.storedValue(names)
+        let known =
+            target.isHalf
+            ? try await store.revocations(at: now).first { target.names($0, value) }
+            : try await store.revocation(target.kind, value, of: target.issuer)
         guard let known else { return nil }
         let entry = try entry(.revocationLifted, known, target, by: actor, now: now)
         return try await records.lift(known, recording: entry) ? known : nil
