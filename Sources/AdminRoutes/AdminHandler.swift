@@ -68,7 +68,7 @@ package struct AdminHandler: HTTPHandler {
         do throws(AdminRefusal) {
             return try answer(request, admit(request, rules), under: rules, id)
         } catch {
-            return .now(response(to: error, id))
+            return .now(response(to: error, of: request, id))
         }
     }
 
@@ -80,7 +80,7 @@ package struct AdminHandler: HTTPHandler {
             if admitted.sender == nil { try session.refuse(head: request) }
             return .keep
         } catch {
-            return .refuse(response(to: error, requestIDs.next(for: request, on: loop)))
+            return .refuse(response(to: error, of: request, requestIDs.next(for: request, on: loop)))
         }
     }
 
@@ -175,9 +175,11 @@ package struct AdminHandler: HTTPHandler {
         return HTTPResponse(status: .ok, fields: fields, body: Array(metrics.render().utf8))
     }
 
-    private func response(to refusal: AdminRefusal, _ id: RequestID) -> HTTPResponse {
-        refusals.response(
-            to: "request_refused", refusal.problem, because: RefusalCause(refusal.cause), id: id, facts: refusal.facts)
+    private func response(to refusal: AdminRefusal, of request: HTTPRequest, _ id: RequestID) -> HTTPResponse {
+        var facts = refusal.facts
+        facts.add(refusal.problem.addressFacts(of: request))
+        return refusals.response(
+            to: "request_refused", refusal.problem, because: RefusalCause(refusal.cause), id: id, facts: facts)
     }
 }
 

@@ -65,7 +65,7 @@ package final class RevocationEndpoint: Sendable {
     private func list(_ target: RevocationTarget?, _ now: Int64, _ id: RequestID) async -> HTTPResponse {
         do throws(StoreError) {
             let newest =
-                if let target { try await desk.known(target).map { [$0] } ?? [] } else {
+                if let target { try await desk.known(target, at: now).map { [$0] } ?? [] } else {
                     try await desk.newest(limit: Self.listLengthMaximum + 1)
                 }
             let endTime = min(now, keeper.endTime)

@@ -1,5 +1,6 @@
 import CommandLineKit
 import ContentKeys
+import Glibc
 package import Records
 package import StorageSQLite
 
@@ -10,6 +11,9 @@ extension StorageOpeningError {
         case .permissionsTooWide(let path, let mode):
             "\(path) has permissions 0\(String(mode, radix: 8)), which are wider than 0640; run: chmod 0640 \(Shell.quote(path))"
         case .notAFile(let path): "\(path) is not a regular file"
+        case .fileNotUsable(let path, EACCES):
+            FolderAccess.obstacle(to: path, writing: true)
+                ?? "no permission to use \(path); it must belong to the user of the daemon"
         case .fileNotUsable(let path, let error): "\(path): \(SystemText.description(of: error))"
         case .databaseMissing:
             "the file is missing or empty, but this node had its database there; put it back, or start with an empty one: "

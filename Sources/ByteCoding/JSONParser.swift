@@ -74,7 +74,7 @@ struct JSONParser {
         let name = try parseName()
         guard !object.contains(name) else { throw .duplicateMember(at: position) }
         try skipTrivia()
-        guard skip(":") else { throw unexpected() }
+        guard skip(":") else { throw missing(.colonMissing(at: cursor.position)) }
         try skipTrivia()
         return JSONMember(name: name, namePosition: position, node: try parseValue(depth: depth))
     }
@@ -111,7 +111,7 @@ struct JSONParser {
     private mutating func continuesContainer(closedBy close: Unicode.Scalar) throws(JSONError) -> Bool {
         try skipTrivia()
         if skip(close) { return false }
-        guard skip(",") else { throw unexpected() }
+        guard skip(",") else { throw missing(.commaMissing(at: cursor.position)) }
         try skipTrivia()
         return !(isJSON5 && skip(close))
     }
@@ -123,8 +123,11 @@ struct JSONParser {
     }
 
     /// The error for a character that is not allowed here, or for the end of the text.
-    func unexpected() -> JSONError {
-        cursor.byte == nil ? .unexpectedEnd(at: cursor.position) : .unexpectedCharacter(at: cursor.position)
+    func unexpected() -> JSONError { missing(.unexpectedCharacter(at: cursor.position)) }
+
+    /// This error, or that of the end of the text.
+    private func missing(_ error: JSONError) -> JSONError {
+        cursor.byte == nil ? .unexpectedEnd(at: cursor.position) : error
     }
 
     /// ECMAScript's IdentifierName, reduced to ASCII and without escapes.

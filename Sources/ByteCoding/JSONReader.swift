@@ -78,6 +78,12 @@ package enum JSONError: Error, Equatable, Sendable {
     /// The grammar does not allow this character here.
     case unexpectedCharacter(at: TextPosition)
 
+    /// Another member or element, or the end of the container, needs a comma or a bracket here.
+    case commaMissing(at: TextPosition)
+
+    /// A colon is needed here, between a member's name and its value.
+    case colonMissing(at: TextPosition)
+
     /// Something other than white space follows the complete value.
     case trailingContent(at: TextPosition)
 
@@ -106,14 +112,21 @@ extension JSONError: CustomStringConvertible {
         switch self {
         case .tooLarge(let size, let maximum): "\(size) bytes, but at most \(maximum) are allowed"
         case .invalidUTF8(let position): "\(position): not UTF-8"
-        case .unexpectedEnd(let position): "\(position): the text ends too early"
-        case .unexpectedCharacter(let position): "\(position): unexpected character"
+        case .unexpectedEnd(let position):
+            "\(position): the text ends before its last bracket, quote or comment is closed"
+        case .unexpectedCharacter(let position):
+            "\(position): unexpected character; no name or value begins with it (a text stands in straight quotes)"
+        case .commaMissing(let position):
+            "\(position): expected a comma or a closing bracket before this; add the comma after the value before it"
+        case .colonMissing(let position):
+            "\(position): expected a colon here, between a name and its value, as in name: \"value\""
         case .trailingContent(let position): "\(position): something follows the value"
         case .tooDeep(let position): "\(position): nested too deep"
         case .tooManyValues(let position): "\(position): too many values"
         case .duplicateMember(let position): "\(position): the object already has a member of this name"
         case .invalidNumber(let position): "\(position): not a number"
-        case .controlCharacter(let position): "\(position): control character in a string"
+        case .controlCharacter(let position):
+            "\(position): a line end or control character in a string; close the string with the quote that began it"
         case .invalidEscape(let position): "\(position): invalid escape sequence"
         }
     }

@@ -1,11 +1,25 @@
 /// Finds the name that a misspelled word was probably meant to be.
 package enum NearestName {
-    /// The known name with the fewest differences from `name`; nil if there are too many differences for its length. If
-    /// several names are equally near, the first of them.
+    /// The known name with the fewest differences from `name`. If it has too many differences for its length, the first
+    /// known name that `name` abbreviates, as `maxLife` does `maximumLife`; nil if there is none. If several names are
+    /// equally near, the first of them. Case, hyphens and underscores do not count.
     package static func of(_ name: String, among known: [String]) -> String? {
-        let distances = known.map { (name: $0, distance: distance(name.lowercased(), $0.lowercased())) }
+        let letters = plain(name)
+        let distances = known.map { (name: $0, distance: distance(letters, plain($0))) }
         guard let nearest = distances.min(by: { $0.distance < $1.distance }) else { return nil }
-        return nearest.distance <= max(1, nearest.name.utf8.count / 3) ? nearest.name : nil
+        if nearest.distance <= max(1, nearest.name.utf8.count / 3) { return nearest.name }
+        return letters.utf8.count < 3 ? nil : known.first { abbreviates(letters, plain($0)) }
+    }
+
+    private static func plain(_ name: String) -> String {
+        name.lowercased().filter { $0 != "-" && $0 != "_" }
+    }
+
+    /// Whether both begin alike, and the letters of `short` stand in `long` in the same order.
+    private static func abbreviates(_ short: String, _ long: String) -> Bool {
+        var rest = Substring(short)
+        for letter in long where letter == rest.first { rest.removeFirst() }
+        return rest.isEmpty && short.first == long.first
     }
 
     /// How many bytes must be inserted, removed, replaced, or swapped with their neighbour to turn one text into the

@@ -16,16 +16,22 @@ package enum Invocation: Sendable {
 package struct ArgumentParser {
     private let root: Command
     private let version: String
+    private let environment: [String: String]
 
-    package init(_ root: Command, version: String = LatchkeyVersion.current) {
+    package init(
+        _ root: Command, version: String = LatchkeyVersion.current, environment: [String: String] = [:]
+    ) {
         self.root = root
         self.version = version
+        self.environment = environment
     }
 
     /// `words` are the command line without the program's name.
     package func parse(_ words: [String]) throws(UsageError) -> Invocation {
         var path = [root]
         var rest = words[...]
+        // `help keys create` is `keys create --help`.
+        if rest.first == Command.helpWord, case .group = root.content { rest = rest.dropFirst() + ["--help"] }
         while case .group(let commands) = (path.last ?? root).content {
             let location = path.map(\.name).joined(separator: " ")
             guard let word = rest.popFirst() else { throw UsageError(path: location, .commandMissing) }
@@ -59,6 +65,7 @@ package struct ArgumentParser {
         do throws(UsageProblem) {
             var reading = ArgumentReading(operands: operands, options: options)
             try reading.read(words)
+            reading.read(environment)
             return .run(path: location, run, try reading.finish())
         } catch {
             throw UsageError(path: location, error)
@@ -71,7 +78,8 @@ package struct ArgumentParser {
 
     private static func stranger(_ word: String, among commands: [Command]) -> UsageProblem {
         if word.hasPrefix("-") { return .unknownOption(ArgumentReading.name(of: word), nearest: nil) }
-        return .unknownCommand(word, nearest: NearestName.of(word, among: commands.map(\.name)))
+        let names = commands.map(\.name) + [Command.helpWord]
+        return .unknownCommand(word, nearest: NearestName.of(word, among: names))
     }
 }
 
@@ -102,11 +110,19 @@ private struct ArgumentReading {
         }
     }
 
+    /// Reads the options that the environment gives and the command line does not.
+    mutating func read(_ environment: [String: String]) {
+        for option in options where !arguments.isSet(option) {
+            guard let value = option.variable.flatMap({ environment[$0] }), !value.isEmpty else { continue }
+            arguments.append(value, to: option)
+        }
+    }
+
     func finish() throws(UsageProblem) -> Arguments {
         for option in options where option.isRequired && !arguments.isSet(option) {
-            throw .optionMissing(option.usage)
+            throw .optionMissing(option.usage, variable: option.variable)
         }
-        if arguments.operands.count < operands.count {
+        if arguments.operands.count < operands.count(where: { !$0.isOptional }) {
             throw .operandMissing(operands[arguments.operands.count].placeholder)
         }
         let readers = options.filter { option in
@@ -183,7 +199,8 @@ package enum UsageProblem: Error, Equatable, Sendable {
     /// A flag is followed by `=` and a word other than the one that it allows. Holds the flag as the help shows it.
     case valueUnknown(String)
     case givenTwice(String)
-    case optionMissing(String)
+    /// The command requires the option, which its variable may give in place of the command line.
+    case optionMissing(String, variable: String? = nil)
     case operandMissing(String)
     /// The command takes fewer operands. `position` counts operands from 1, without options.
     case unexpectedArgument(position: Int)
@@ -202,7 +219,8 @@ extension UsageProblem: CustomStringConvertible {
         case .valueUnexpected(let option): "\(option) takes no value"
         case .valueUnknown(let option): "the value is unknown; use \(option)"
         case .givenTwice(let option): "\(option) is given twice"
-        case .optionMissing(let option): "\(option) is missing"
+        case .optionMissing(let option, let variable):
+            "\(option) is missing" + (variable.map { "; give it, or set the environment variable \($0)" } ?? "")
         case .operandMissing(let placeholder): "\(placeholder) is missing"
         case .unexpectedArgument(let position):
             "argument \(position) is not expected; does every option begin with two hyphens?"

@@ -1,3 +1,5 @@
+import ByteCoding
+
 /// The options and operands that one command was given. All options are known to the command, and all that it requires
 /// are present.
 package struct Arguments: Equatable, Sendable {
@@ -34,14 +36,16 @@ package struct Arguments: Equatable, Sendable {
         return operands[index]
     }
 
-    /// The option's value as a number of seconds within the range; nil if the option was not given.
+    /// The option's value in seconds: a duration such as `5m`, or a number of seconds; nil if the option was not given.
     package func seconds(
         _ option: CommandOption, in range: ClosedRange<Int64>
     ) throws(CommandError) -> Int64? {
         guard let text = value(option) else { return nil }
-        guard let seconds = Int64(text), range.contains(seconds) else {
+        guard let seconds = Int64(text) ?? DurationText.seconds(text), range.contains(seconds) else {
+            let bounds = [range.lowerBound, range.upperBound].map { DurationText.format(.seconds($0)) }
             throw .usage(
-                "\(option.name) takes a whole number of seconds from \(range.lowerBound) to \(range.upperBound)")
+                "\(option.name) takes a duration from \(bounds[0]) to \(bounds[1]): a whole number and one of the units"
+                    + " s, m, h and d, such as 5m; a number alone is seconds")
         }
         return seconds
     }

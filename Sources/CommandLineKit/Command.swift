@@ -11,6 +11,9 @@ package struct Command: Sendable {
         case action(operands: [CommandOperand], options: [CommandOption], run: Action)
     }
 
+    /// The word before the name of a command whose help is wanted.
+    static let helpWord = "help"
+
     /// The word on the command line.
     package let name: String
     /// One line, for lists.
@@ -44,17 +47,23 @@ package struct Command: Sendable {
     }
 }
 
-/// A word that a command requires, and that has no option name before it.
+/// A word of a command line that has no option name before it.
 package struct CommandOperand: Equatable, Sendable {
     /// The operand's name for help and messages, in capitals.
     package let placeholder: String
     /// What the operand is, in one line.
     package let help: String
+    /// Whether it may be left out. Only operands after all required ones may.
+    package let isOptional: Bool
 
-    package init(_ placeholder: String, help: String) {
+    package init(_ placeholder: String, help: String, isOptional: Bool = false) {
         self.placeholder = placeholder
         self.help = help
+        self.isOptional = isOptional
     }
+
+    /// The operand as help shows it.
+    var usage: String { isOptional ? "[\(placeholder)]" : placeholder }
 }
 
 /// An option of a command, `--name` or `--name VALUE`.
@@ -77,9 +86,20 @@ package struct CommandOption: Equatable, Sendable {
     package let isRequired: Bool
     /// Whether it may be given more than once.
     package let repeats: Bool
+    /// The environment variable that gives the value if the command line does not.
+    package let variable: String?
 
-    package init(_ name: String, _ form: Form, help: String, isRequired: Bool = false, repeats: Bool = false) {
+    /// The variable of `--config` in every command that needs the configuration.
+    package static let configurationVariable = "LATCHKEY_CONFIG"
+
+    /// A required `--config` has a variable. An optional one has it only if `takesVariable` says so, because some
+    /// commands do another thing with a configuration.
+    package init(
+        _ name: String, _ form: Form, help: String, isRequired: Bool = false, repeats: Bool = false,
+        takesVariable: Bool = false
+    ) {
         precondition(name.hasPrefix("--"), "options have long names")
+        variable = takesVariable || isRequired && name == "--config" ? Self.configurationVariable : nil
         self.name = name
         self.form = form
         self.help = help

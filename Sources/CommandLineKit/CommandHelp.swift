@@ -17,7 +17,10 @@ struct CommandHelp {
         sections += paragraphs(of: command)
         switch command.content {
         case .group(let commands):
-            sections.append(Self.table("Commands", commands.map { ($0.name, $0.summary) }))
+            let help =
+                path.count == 1
+                ? [(Command.helpWord, "Print the help of a command: \(command.name) help COMMAND ...")] : []
+            sections.append(Self.table("Commands", commands.map { ($0.name, $0.summary) } + help))
             if path.count == 1 { sections.append(Self.table("Options", rows(of: []))) }
         case .action(let operands, let options, _):
             sections.append(Self.table("Arguments", operands.map { ($0.placeholder, $0.help) }))
@@ -39,7 +42,7 @@ struct CommandHelp {
         switch command.content {
         case .group: words += ["COMMAND", "..."]
         case .action(let operands, let options, _):
-            words += operands.map(\.placeholder)
+            words += operands.map(\.usage)
             words += options.filter(\.isRequired).map { "\($0.usage)" }
             if options.contains(where: { !$0.isRequired }) { words.append("[OPTIONS]") }
         }
@@ -50,7 +53,7 @@ struct CommandHelp {
         options.map { option in
             (
                 option.usage,
-                option.help + (option.isRequired ? " (required)" : "") + (option.repeats ? " (may repeat)" : "")
+                option.help + option.remarks
             )
         } + ((path.count == 1 ? ProgramText.options : []) + [.help]).map { ($0.usage, $0.help) }
     }

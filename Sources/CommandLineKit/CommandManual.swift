@@ -41,7 +41,7 @@ struct CommandManual {
 
     private static func usage(of place: CommandPlace) -> String {
         let required = place.options.filter(\.isRequired).map(\.usage)
-        return ([place.words] + place.operands.map(\.placeholder) + required + ["[OPTIONS]"]).joined(separator: " ")
+        return ([place.words] + place.operands.map(\.usage) + required + ["[OPTIONS]"]).joined(separator: " ")
     }
 
     private static func entries(of place: CommandPlace) -> [String] {
@@ -50,8 +50,7 @@ struct CommandManual {
     }
 
     private static func entry(_ option: CommandOption) -> [String] {
-        let remarks = (option.isRequired ? " (required)" : "") + (option.repeats ? " (may repeat)" : "")
-        return [".TP", ".B " + escape(option.usage), sentence(option.help) + remarks]
+        return [".TP", ".B " + escape(option.usage), sentence(option.help + option.remarks)]
     }
 
     /// A help text, which begins a line.

@@ -12,7 +12,7 @@ package struct CommandRunner: Sendable {
     package func run(_ words: [String]) async -> ExitStatus {
         let invocation: Invocation
         do throws(UsageError) {
-            invocation = try ArgumentParser(root).parse(words)
+            invocation = try ArgumentParser(root, environment: context.environment).parse(words)
         } catch {
             explain(error.problem.description, misuseOf: error.path)
             return .usage

@@ -46,6 +46,13 @@ struct CommandPlace {
 extension CommandOption {
     static let help = CommandOption("--help", .flag, help: "print this text")
 
+    /// What help adds to the text of the option.
+    var remarks: String {
+        let other = variable.map { "or in \($0)" }
+        let notes = [isRequired ? "required" : nil, other, repeats ? "may repeat" : nil].compactMap(\.self)
+        return notes.isEmpty ? "" : " (\(notes.joined(separator: "; ")))"
+    }
+
     /// Whether its value is the path of a file or a folder.
     var takesPath: Bool {
         switch form {

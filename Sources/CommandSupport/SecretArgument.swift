@@ -80,7 +80,8 @@ package enum SecretArgument {
     private static func block(in contents: consuming SecretBytes, _ place: String) throws(CommandError) -> SecretBytes {
         guard let block = EncodedSecret.decode(contents, size: blockSize) else {
             throw .failed(
-                "\(place) has no secret of 16 bytes: 32 hexadecimal digits, Base64, or the bytes themselves")
+                "\(place) has no secret of 16 bytes: 32 hexadecimal digits, Base64, or the bytes themselves; "
+                    + EncodedSecret.form(of: contents))
         }
         return block
     }

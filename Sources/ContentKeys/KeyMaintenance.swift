@@ -40,6 +40,9 @@ package protocol KeyMaintenance {
     /// has the other meaning of an id.
     func set(_ state: ContentKeyState, of keyID: KeyID) async throws(StoreError)
 
+    /// Removes an alias of a key. Returns false if the key has no such alias.
+    func remove(alias: AssetID, of keyID: KeyID) async throws(StoreError) -> Bool
+
     /// Deletes a key and its aliases permanently. Throws `keyUnknown`.
     func delete(_ keyID: KeyID) async throws(StoreError)
 

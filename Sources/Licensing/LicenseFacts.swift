@@ -42,7 +42,8 @@ package struct LicenseFacts: Equatable, Sendable {
         switch entry.kind {
         case .licenseIssued, .licenseRenewed: break
         case .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked, .revocationLifted, .refusalsOmitted,
-            .renewalsRolledUp, .tokenMinted, .keyCreated, .keyImported, .keyAliased, .keyWithdrawn, .keyRestored,
+            .renewalsRolledUp, .tokenMinted, .keyCreated, .keyImported, .keyAliased, .keyAliasRemoved, .keyWithdrawn,
+            .keyRestored,
             .keyDeleted, .keyRestoreAccepted, .nodeStarted, .configurationReloaded, .nodeStopped, .clockAccepted,
             .rowsPurged, .sharedRowsPurged, .ledgerRejoined, .deviceRemoved, .playbackEnded, .rentalForgotten,
             .sessionEndReported, .keyDelivered, .rotationSet, .storeRestored:

@@ -80,11 +80,21 @@ extension CheckedValues {
             self.init(found: "certificate hash \(hash)", expected: "a certificate of the credentials: \(held)")
         case .spc(.unsupportedVersion(let version)):
             let served = rules.fairplay.credentials.servedVersions.map { "\($0.rawValue)" }.sorted()
-            self.init(found: "version \(version)", expected: "one of \(served.joined(separator: ", "))")
+            self.init(
+                found: "version \(version)\(Self.likelyForm(ofFirstWord: version))",
+                expected: "one of \(served.joined(separator: ", "))")
         case .boundKeyMissing(let names, _): self.init(found: names.keyWords, expected: names.contentWords)
         case .rateLimited(let party, _): self.init(party, from: origin, under: rules)
         default: self.init()  // Every other refusal is of the token, or of what the SPC holds.
         }
+    }
+
+    /// What a body probably is whose first word is no version: compressed, or text.
+    private static func likelyForm(ofFirstWord word: UInt32) -> String {
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) }
+        if bytes.starts(with: [0x1F, 0x8B]) { return ", which begins a body compressed with gzip" }
+        guard bytes.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return "" }
+        return ", which is the text \"\(String(decoding: bytes, as: UTF8.self))\""
     }
 
     private init(_ party: RatedParty, from origin: RequestOrigin, under rules: LicenseRules) {
@@ -129,10 +139,16 @@ extension CheckedValues {
         case .hdcpTypeUnsupported: self.init(found: "HDCP type0 at most", expected: "HDCP type1")
         case .securityLevelTooLow(let required, let device):
             self.init(found: device.map { "\($0)" } ?? "less than audio", expected: "at least \(required)")
-        case .denyListOutdated(let version): self.init(found: "deny list of version \(version)")
-        case .virtualMachine: self.init(found: "a virtual machine")
+        case .denyListOutdated(let version):
+            self.init(
+                found: "deny list of version \(version)",
+                expected: "version \(DevicePolicy.denyListVersionMinimum) or newer")
+        case .virtualMachine: self.init(found: "a virtual machine", expected: "a device, as the settings demand")
         case .library(let error): self.init(found: "\(error)", expected: "a term that the library can be told")
-        case .virtualMachineUnknown: self.init(found: "a statement about virtual machines that cannot be read")
+        case .virtualMachineUnknown:
+            self.init(
+                found: "a statement about virtual machines that cannot be read", expected: "a statement of a known form"
+            )
         }
     }
 

@@ -97,6 +97,15 @@ struct AdminClient {
     /// The answer to POST of nothing to a path, with any status.
     func post(_ path: String) throws(Failure) -> HTTPRoundTripAnswer { try ask(.post([]), path) }
 
+    /// Why there is no good answer, in words.
+    func refusal(of status: Int) -> String {
+        switch status {
+        case 401: "\(name) does not accept the admin token"
+        case 403: "no role of the admin token allows this at \(name)"
+        default: "\(name) answered with status \(status)"
+        }
+    }
+
     private func ask(_ method: HTTPRoundTripRequest.Method, _ path: String) throws(Failure) -> HTTPRoundTripAnswer {
         let fields = ["Accept: application/json"] + (token.map { ["Authorization: Bearer \($0)"] } ?? [])
         do throws(HTTPRoundTripError) {

@@ -69,7 +69,8 @@ extension Command {
 
 extension Command {
     fileprivate static let adminConfig = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration, with address and token of its admin listener")
+        "--config", .value("FILE"), help: "the daemon's configuration, with address and token of its admin listener",
+        takesVariable: true)
 }
 
 extension AdminClient {

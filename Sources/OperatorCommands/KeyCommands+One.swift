@@ -49,16 +49,20 @@ extension Command {
 
     static let aliasKey = Command(
         "alias",
-        summary: "Let further asset ids name a stored key",
+        summary: "Let further asset ids name a stored key, or end that",
+        details: "The ledger records each alias that is added or removed, with the user who did it.",
         examples: [
-            "latchkey keys alias --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --alias movie-1-hd"
+            "latchkey keys alias --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --alias movie-1-hd",
+            "latchkey keys alias --config latchkey.json5 --kid 2f6c1d0e-7d3c-4c5e-9c57-0d6a5f0f6a11 --alias movie-1-hd "
+                + "--remove",
         ],
-        options: [KeyArguments.config, OneKey.keyID, OneKey.alias],
+        options: [KeyArguments.config, OneKey.keyID, OneKey.alias, OneKey.remove],
         run: { arguments, context throws(CommandError) in
             let aliases = try arguments.values(OneKey.alias).map(KeyArguments.alias)
             let given = try OneKey(arguments, context)
             let records = try KeyRecords(given.store.file, context)
             let contentID = try await given.attributes()?.contentID
+            if arguments.isSet(OneKey.remove) { return try await given.remove(aliases, contentID, records) }
             let named = await given.store.addAliases(aliases, to: given.keyID)
             try records.write(named.deeds(on: given.keyID, contentID))
             if let error = named.error { throw error }
@@ -124,6 +128,7 @@ private struct OneKey {
         "--alias", .value("TEXT"), help: "the asset id: text, or \"hex:\" and its bytes", isRequired: true,
         repeats: true)
     static let forGood = CommandOption("--for-good", .flag, help: "delete the key and its aliases irrevocably")
+    static let remove = CommandOption("--remove", .flag, help: "remove the aliases from the key, which stays")
     static let restore = CommandOption("--restore", .flag, help: "make a withdrawn key live again")
 
     let keyID: KeyID
@@ -135,6 +140,23 @@ private struct OneKey {
         }
         self.keyID = keyID
         store = try OpenedKeyStore(configuration: arguments.required(KeyArguments.config), context)
+    }
+
+    /// Removes aliases, and records each in the ledger. Stops at the first that the key does not have.
+    func remove(
+        _ aliases: [AssetID], _ contentID: ContentID?, _ records: KeyRecords
+    ) async throws(CommandError) {
+        let maintenance = try store.maintenance()
+        for alias in aliases {
+            let isRemoved = try await OpenedKeyStore.attempt { () async throws(StoreError) in
+                try await maintenance.remove(alias: alias, of: keyID)
+            }
+            let text = AssetIDText.text(of: alias)
+            guard isRemoved else {
+                throw .failed("the key \(keyID) has no alias \(text); latchkey keys show lists them")
+            }
+            try records.write([.init(kind: .keyAliasRemoved, keyID: keyID, contentID: contentID, detail: text)])
+        }
     }
 
     /// The attributes of the key, for the ledger; nil if the key's record cannot be read.

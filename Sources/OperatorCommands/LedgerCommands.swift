@@ -19,10 +19,11 @@ extension Command {
 
     private static let queryLedger = Command(
         "query",
-        summary: "Find entries by licence, content, subject, token, cookie or time",
+        summary: "Find entries by licence, content, subject, token, cookie or time, the newest first",
         details: """
             An entry must match every given option. The ledger has pseudonyms of devices and subjects; --subject takes the subject's name
-            in tokens, and looks for its pseudonym. Entries are printed in the order in which they were recorded.
+            in tokens, and looks for its pseudonym. The newest entries come first; latchkey ledger export prints them in
+            the order in which they were recorded.
             """,
         examples: [
             "latchkey ledger query --config latchkey.json5 --license 018bcfe568fa00000000000000000001",
@@ -36,11 +37,7 @@ extension Command {
             if arguments.isSet(SharedLedger.option) { return try await given.printShared(arguments, context) }
             let limit = try LedgerArguments.limit(arguments)
             // Reads one entry more than it shows, to know whether there are more.
-            var found: [LedgerFind] = []
-            try given.find(context) { find throws(CommandError) in
-                found.append(find)
-                return found.count <= limit
-            }
+            var found = try given.newest(limit + 1, context)
             let isComplete = found.count <= limit
             found = Array(found.prefix(limit))
             if arguments.isSet(.json) {
@@ -188,6 +185,30 @@ struct LedgerArguments {
             throw OpenedLedger.explain(error, path)
         }
     }
+
+    /// The newest entries that match, at most `limit`, the newest first.
+    func newest(_ limit: Int, _ context: CommandContext) throws(CommandError) -> [LedgerFind] {
+        var progress = CommandProgress(context, unit: "entries found")
+        defer { progress.clear() }
+        do {
+            var reader = try LedgerReader.open(path: path)
+            var (found, next): ([LedgerFind], Int64?) = ([], nil)
+            repeat {
+                let index = LedgerIndex.exists(for: path) ? try LedgerIndex.open(for: path) : nil
+                let page = try reader.page(
+                    of: query, index: index, before: next, limit: limit - found.count, rowsMaximum: Self.rowsPerStep)
+                found += page.finds
+                next = page.next
+                progress.show(found.count)
+            } while next != nil && found.count < limit
+            return found
+        } catch {
+            throw OpenedLedger.explain(error, path)
+        }
+    }
+
+    /// How many rows are read before the progress is shown again.
+    private static let rowsPerStep = 20_000
 
     private static func licenseID(_ text: String) throws(CommandError) -> LicenseID {
         guard let bytes = try? Hexadecimal.decode(text), let words = Bytes16(bytes) else {

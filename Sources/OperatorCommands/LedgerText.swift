@@ -79,19 +79,19 @@ extension LedgerFinding {
 
     private var word: String {
         switch self {
-        case .beginningForged: "beginningForged"
-        case .rowsMissing: "rowsMissing"
-        case .tailMissing: "tailMissing"
-        case .rowsUnsealed: "rowsUnsealed"
-        case .rowAltered: "rowAltered"
-        case .rowMoved: "rowMoved"
-        case .sealedByOthers: "sealedByOthers"
-        case .batchAltered: "batchAltered"
-        case .batchUnproven: "batchUnproven"
-        case .batchMalformed: "batchMalformed"
-        case .entryUnreadable: "entryUnreadable"
-        case .checkpointForged: "checkpointForged"
-        case .checkpointContradicted: "checkpointContradicted"
+        case .beginningForged: "beginning_forged"
+        case .rowsMissing: "rows_missing"
+        case .tailMissing: "tail_missing"
+        case .rowsUnsealed: "rows_unsealed"
+        case .rowAltered: "row_altered"
+        case .rowMoved: "row_moved"
+        case .sealedByOthers: "sealed_by_others"
+        case .batchAltered: "batch_altered"
+        case .batchUnproven: "batch_unproven"
+        case .batchMalformed: "batch_malformed"
+        case .entryUnreadable: "entry_unreadable"
+        case .checkpointForged: "checkpoint_forged"
+        case .checkpointContradicted: "checkpoint_contradicted"
         }
     }
 

@@ -76,7 +76,9 @@ extension Command {
         "list",
         summary: "List the revocations, the latest first",
         details: """
-            Subjects and devices are shown by their pseudonyms. `lift` takes a pseudonym too, with the word that is printed before it.
+            Subjects and devices are shown by the first 32 digits of their pseudonyms, as the ledger and latchkey why show
+            them. `lift` takes these too, with the word that is printed before them. --json has all 64 digits. latchkey
+            ledger query shows who has revoked.
             """,
         examples: [
             "latchkey revocations list --config latchkey.json5",
@@ -152,7 +154,7 @@ extension Revocation {
         let owner = issuer.map { " of \($0)" } ?? ""
         let end = until.map { "  until \(Self.time($0))" } ?? ""
         let note = reason.isEmpty ? "" : "  \(reason)"
-        let line = "\(Self.time(revokedAt))  \(kind.rawValue)  \(shownValue)\(owner)\(end)\(note)"
+        let line = "\(Self.time(revokedAt))  \(kind.rawValue)  \(listedValue)\(owner)\(end)\(note)"
         // Others have chosen some of these texts.
         return VisibleText.shown(line)
     }

@@ -14,26 +14,27 @@ struct RightArguments {
     private static let mode = CommandOption(
         "--mode", .value("stream|offline|both"), help: "how it may be played; stream unless given")
     private static let lease = CommandOption(
-        "--lease", .value("SECONDS"),
-        help: "how long playback may go on before it must be renewed; no limit unless given; not for offline use")
+        "--lease", .value("DURATION"),
+        help: "how long playback may go on before it must be renewed, as 5m; no limit unless given; not for offline use"
+    )
     private static let rental = CommandOption(
-        "--rental", .value("SECONDS"),
+        "--rental", .value("DURATION"),
         help: "how long after the licence playback may begin, and an offline licence is valid; no limit unless given")
     private static let rentalStart = CommandOption(
-        "--rental-start", .value("TIME"),
+        "--rental-start", .value("DURATION"),
         help:
             "how long after its first licence a rental that the server stores may begin, as 30d; with --rental-play")
     private static let rentalPlay = CommandOption(
-        "--rental-play", .value("TIME"),
+        "--rental-play", .value("DURATION"),
         help: "how long after its first play that rental may be played, as 48h; with --rental-start and --subject. "
             + "Without a shorter --lease, its first licence counts as the first play")
     private static let rentalFinish = CommandOption(
         "--rental-finish", .flag, help: "let a film that is playing at the end of that time play on")
     private static let storage = CommandOption(
-        "--storage", .value("SECONDS"),
+        "--storage", .value("DURATION"),
         help: "how long an offline licence is valid before its first play; no limit unless given")
     private static let playback = CommandOption(
-        "--playback", .value("SECONDS"),
+        "--playback", .value("DURATION"),
         help: "how long an offline licence is valid after its first play; no limit unless given")
     private static let hdcp = CommandOption(
         "--hdcp", .value("none|type0|type1"), help: "the least protection of outputs; the key's unless given")
@@ -77,19 +78,12 @@ struct RightArguments {
             throw .usage(
                 "--rental is for a rental that the server does not store; use it, or --rental-start and --rental-play")
         }
-        guard let start = try time(rentalStart, arguments), let play = try time(rentalPlay, arguments) else {
+        guard let start = try arguments.seconds(rentalStart, in: seconds),
+            let play = try arguments.seconds(rentalPlay, in: seconds)
+        else {
             throw .usage("--rental-start and --rental-play must be given together")
         }
         return RentalTerms(start: start, play: play, finish: arguments.isSet(rentalFinish))
-    }
-
-    private static func time(_ option: CommandOption, _ arguments: Arguments) throws(CommandError) -> Int64? {
-        guard let text = arguments.value(option) else { return nil }
-        guard let time = RentalTerms.seconds(text) ?? Int64(text), seconds.contains(time) else {
-            throw .usage(
-                "\(option.name) takes a number of seconds, or a whole number and one of the units s, m, h and d")
-        }
-        return time
     }
 
     private static func selector(_ arguments: Arguments) throws(CommandError) -> Right.Selector {

@@ -3,7 +3,6 @@ import ByteCoding
 import CommandLineKit
 import CommandSupport
 import ContentKeys
-import Entitlements
 import KeyCrypto
 import POSIXSockets
 import Records
@@ -41,7 +40,8 @@ extension Command {
 /// The options of `keys rotate`.
 struct RotateArguments {
     private static let every = CommandOption(
-        "--every", .value("TIME"), help: "how long each period is, as 1h; from then on the daemon makes the periods")
+        "--every", .value("DURATION"), help: "how long each period is, as 1h; from then on the daemon makes the periods"
+    )
     private static let window = CommandOption(
         "--window", .value("COUNT"),
         help: "how many past periods are served (DVR), at least 1; as before unless given, and 1 for a new content")
@@ -80,7 +80,7 @@ struct RotateArguments {
     init(_ arguments: Arguments, now: Int64) throws(CommandError) {
         configuration = try arguments.required(KeyArguments.config)
         contentID = try KeyArguments.contentID(arguments.required(KeyArguments.content))
-        length = try Self.length(arguments)
+        length = try arguments.seconds(Self.every, in: PeriodSchedule.lengths)
         window = try Self.count(Self.window, arguments, in: LiveContent.windows)
         ahead = try Self.count(Self.ahead, arguments, in: PeriodSchedule.aheads)
         start = try Self.start(arguments)
@@ -96,14 +96,6 @@ struct RotateArguments {
         if !makesKeys, !isWindowAlone { throw .usage("--no-keys needs --window, and no other option of a period") }
         if length == nil, start != nil { throw .usage("--start needs --every") }
         if length != nil, period != nil { throw .usage("--period and --every contradict one another") }
-    }
-
-    private static func length(_ arguments: Arguments) throws(CommandError) -> Int64? {
-        guard let text = arguments.value(every) else { return nil }
-        guard let length = RentalTerms.seconds(text) ?? Int64(text), PeriodSchedule.lengths.contains(length) else {
-            throw .usage("--every takes 1 minute to 366 days: a whole number and one of the units s, m, h and d")
-        }
-        return length
     }
 
     private static func start(_ arguments: Arguments) throws(CommandError) -> Int64? {

@@ -32,17 +32,29 @@ enum SharedLedger {
 }
 
 extension LedgerArguments {
-    /// Prints the matching entries of the copies, node by node.
+    /// The last hour, the last day, and everything.
+    private static let searchedTimes: [Int64?] = [3600, 86_400, nil]
+
+    /// Prints the matching entries of the copies of all nodes, the newest first.
     func printShared(_ arguments: Arguments, _ context: CommandContext) async throws(CommandError) {
         let limit = try Self.limit(arguments)
         let store = try OpenedLedger.shared(configuration, context)
         defer { store.close() }
         let nodes = try await SharedLedger.nodes(store, arguments)
         var found: [(node: SharedLedgerNode, find: LedgerFind)] = []
-        try await SharedLedgerSearch(query: query, store: store, context: context).run(nodes) { node, find in
-            found.append((node, find))
-            return found.count <= limit
+        // Copies are read forwards, so a search for the newest entries begins near the end, and earlier until it has
+        // enough of them.
+        for seconds in Self.searchedTimes {
+            var latest = query
+            latest.from = max(query.from ?? .min, seconds.map { (query.to ?? context.now) - $0 } ?? .min)
+            found = []
+            try await SharedLedgerSearch(query: latest, store: store, context: context).run(nodes) { node, find in
+                found.append((node, find))
+                return true
+            }
+            if found.count > limit || latest.from == query.from { break }
         }
+        found.sort { ($0.find.entry.at, $0.find.sequence) > ($1.find.entry.at, $1.find.sequence) }
         try Self.print(found.prefix(limit), isComplete: found.count <= limit, arguments, context)
     }
 

@@ -55,7 +55,7 @@ private struct MintArguments {
     private static let config = CommandOption(
         "--config", .value("FILE"), help: "the daemon's configuration, which names the issuers", isRequired: true)
     private static let expires = CommandOption(
-        "--expires", .value("SECONDS"), help: "how long the token is valid; \(expiresDefault) unless given")
+        "--expires", .value("DURATION"), help: "how long the token is valid, as 5m; 1h unless given")
     private static let subject = CommandOption("--subject", .value("ID"), help: "the subject of the token")
     private static let issuerKey = CommandOption(
         "--issuer-key", .value("FILE"),

@@ -11,7 +11,8 @@ import StorageSQLite
 
 extension Command {
     private static let config = CommandOption(
-        "--config", .value("FILE"), help: "the daemon's configuration: its admin listener, and its ledger")
+        "--config", .value("FILE"), help: "the daemon's configuration: its admin listener, and its ledger",
+        takesVariable: true)
 
     private static let sharedCopies = CommandOption(
         SharedLedger.option.name, .flag, help: "search the copies of all nodes' ledgers in PostgreSQL too")
@@ -21,6 +22,8 @@ extension Command {
         "why",
         summary: "Say why a request was refused, and what to do about it",
         details: """
+            Without an id it prints the latest refusals that the daemon has in memory, the newest first.
+
             Takes the id that the client was told: X-Request-Id, or request_id in the answer. Asks the admin
             listener of the running daemon, which has the last 10,000 refusals in memory, and then this node's
             ledger, which has a row for most refusals of good tokens. No log file is read. With several nodes, ask
@@ -32,14 +35,20 @@ extension Command {
             so only the daemon is asked.
             """,
         examples: [
+            "latchkey why --config /etc/latchkey/latchkey.json5",
             "latchkey why 4be1c7a2d0396f58 --config /etc/latchkey/latchkey.json5",
             "latchkey why 4be1c7a2d0396f58 --server http://127.0.0.1:9443 --token @admin-token --json",
             "latchkey why 0af7651916cd43dd8448eb211c80319c --config /etc/latchkey/latchkey.json5",
         ],
-        operands: [CommandOperand("ID", help: "a request id of 16 hexadecimal digits, or a trace id of 32")],
+        operands: [
+            CommandOperand(
+                "ID",
+                help: "a request id of 16 hexadecimal digits, or a trace id of 32; the latest refusals unless given",
+                isOptional: true)
+        ],
         options: [config, sharedCopies] + AdminClient.options + [.json],
         run: { arguments, context throws(CommandError) in
-            let id = try requestOrTraceID(arguments.operand(0))
+            let id = try arguments.operands.first.map(requestOrTraceID)
             let file = try arguments.value(config).map { path throws(CommandError) in
                 try OpenedLedger.configuration(path, context)
             }
@@ -47,8 +56,10 @@ extension Command {
                 throw .usage("--config FILE or --server URL is missing")
             }
             guard file != nil || !arguments.isSet(sharedCopies) else { throw .usage("--shared needs --config FILE") }
+            let client = try AdminClient(arguments, file, context, for: .look)
+            guard let id else { return try LatestRefusals(client).print(asJSON: arguments.isSet(.json), context) }
             let search = RefusalSearch(id: id, context: context)
-            var found = try search.inMemory(AdminClient(arguments, file, context, for: .look))
+            var found = try search.inMemory(client)
             let ledger = search.isTrace ? nil : file
             let copies = arguments.isSet(sharedCopies) ? ledger : nil
             if found == nil, let ledger {
@@ -64,7 +75,7 @@ extension Command {
             guard var report = found else {
                 throw .failed(search.absence(hasLedger: ledger != nil, hasCopies: copies != nil))
             }
-            if report.isAboutMissingKey, let file {
+            if let file {
                 do throws(CommandError) {
                     if let history = try search.history(of: report, file) { report.add(history: history) }
                 } catch {
@@ -116,9 +127,7 @@ private struct RefusalSearch {
                 }
                 return report
             case 404: return nil
-            case 401: throw AdminClient.Failure(text: "\(client.name) does not accept the admin token")
-            case 403: throw AdminClient.Failure(text: "no role of the admin token allows this at \(client.name)")
-            default: throw AdminClient.Failure(text: "\(client.name) answered with status \(answer.status)")
+            default: throw AdminClient.Failure(text: client.refusal(of: answer.status))
             }
         } catch {
             context.note("warning: \(error.text)")
@@ -166,27 +175,31 @@ private struct RefusalSearch {
         return report
     }
 
-    /// What was last done to the key that was not found: withdrawn or deleted, when and by whom. Nil if the ledger does
-    /// not say it.
+    /// What was last done to the key that was not found, or to what is revoked: when and by whom. Nil if this node's
+    /// ledger does not say it.
     func history(of report: RefusalReport, _ file: ConfigurationFile) throws(CommandError) -> String? {
         let path = file.configuration.storage.databasePath
-        guard let content = report[.content] else { return nil }
+        let terms = [
+            report.isAboutMissingKey ? report[.content].map { LedgerQuery(content: $0) } : nil,
+            report.isAboutRevocation ? report.subjectPseudonym.map { LedgerQuery(subject: $0) } : nil,
+        ].compactMap(\.self)
         do {
-            let index = LedgerIndex.exists(for: path) ? try LedgerIndex.open(for: path) : nil
-            var last: LedgerEntry?
-            var reader = try LedgerReader.open(path: path)
-            try reader.find(LedgerQuery(content: content), index: index) { find in
-                switch find.entry.kind {
-                case .keyWithdrawn, .keyDeleted, .keyRestored, .keyCreated, .keyImported: last = find.entry
-                default: break  // Rows of licences, and of what changes no key.
+            for query in terms {
+                let index = LedgerIndex.exists(for: path) ? try LedgerIndex.open(for: path) : nil
+                var last: LedgerEntry?
+                var reader = try LedgerReader.open(path: path)
+                try reader.find(query, index: index) { find in
+                    switch find.entry.kind {
+                    case .keyWithdrawn, .keyDeleted, .keyRestored, .keyCreated, .keyImported, .revoked,
+                        .revocationLifted:
+                        last = find.entry
+                    default: break  // Rows of licences, and of what changes neither a key nor a revocation.
+                    }
+                    return true
                 }
-                return true
+                if let text = last?.history { return text }
             }
-            guard let last, last.kind == .keyWithdrawn || last.kind == .keyDeleted else { return nil }
-            let key = last.keyID.map { "the key \($0)" } ?? "the key"
-            let act = last.kind == .keyDeleted ? "deleted" : "withdrawn"
-            let time = UnixTime(seconds: last.at).map { RFC3339.format($0) } ?? "\(last.at)"
-            return "\(key) was \(act) at \(time) by \(last.actor ?? "a program that did not say its name")"
+            return nil
         } catch {
             throw OpenedLedger.explain(error, path)
         }
@@ -194,7 +207,9 @@ private struct RefusalSearch {
 
     /// The live keys of the content that was asked for; nil unless there are several.
     func candidates(of report: RefusalReport, _ path: String) async throws(CommandError) -> String? {
-        guard let contentID = report[.content].flatMap({ try? ContentID($0) }) else { return nil }
+        guard report.isAboutMissingKey, let contentID = report[.content].flatMap({ try? ContentID($0) }) else {
+            return nil
+        }
         let store = try OpenedKeyStore(configuration: path, context)
         let keys = try await OpenedKeyStore.attempt { () async throws(StoreError) in
             try await store.keys(of: contentID).filter { $0.state == .live }
@@ -214,5 +229,53 @@ private struct RefusalSearch {
         let elsewhere = hasCopies ? "" : "have been answered by another node, "
         return "no refusal of the \(isTrace ? "trace" : "request") \(id) is known to \(places). "
             + "It may \(elsewhere)be older than the last 10,000 refusals, or not have been refused."
+    }
+}
+
+extension LedgerEntry {
+    /// What was done to a key or by a revocation, when and by whom; nil if it is not in force any more.
+    fileprivate var history: String? {
+        let act: String
+        switch kind {
+        case .keyDeleted: act = "\(keyWords) was deleted"
+        case .keyWithdrawn: act = "\(keyWords) was withdrawn"
+        case .revoked: act = "the \(content == nil ? "subject" : "content") was revoked"
+        default: return nil
+        }
+        let time = UnixTime(seconds: at).map { RFC3339.format($0) } ?? "\(at)"
+        let end = until.flatMap { UnixTime(seconds: $0) }.map { ", until \(RFC3339.format($0))" } ?? ""
+        return "\(act) at \(time) by \(actor ?? "a program that did not say its name")\(end)"
+    }
+
+    private var keyWords: String { keyID.map { "the key \($0)" } ?? "the key" }
+}
+
+/// The refusals that the daemon has in memory, the newest first.
+private struct LatestRefusals {
+    private static let countMaximum = 20
+
+    private let client: AdminClient
+
+    init(_ client: AdminClient) {
+        self.client = client
+    }
+
+    func print(asJSON: Bool, _ context: CommandContext) throws(CommandError) {
+        let answer = try wrap(
+            { (error: AdminClient.Failure) in CommandError.failed(error.text) },
+            try client.get("/v1/refusals?limit=\(Self.countMaximum)"))
+        guard answer.status == 200,
+            let list = (try? JSONReader.parse(answer.body, limits: .init(sizeMaximum: 1 << 22)))?
+                .object?["refusals"]?.array
+        else { throw .failed(client.refusal(of: answer.status)) }
+        if asJSON { return try context.print(String(decoding: answer.body, as: UTF8.self)) }
+        guard !list.isEmpty else { return context.note("nothing was refused since the daemon started") }
+        let lines = list.compactMap(\.object).map { refusal in
+            func text(_ name: String) -> String { refusal[name]?.string ?? "-" }
+            // Clients have chosen some of these texts.
+            return VisibleText.shown("\(text("time"))  \(text("request_id"))  \(text("code")): \(text("explanation"))")
+        }
+        try context.print(lines.joined(separator: "\n"))
+        context.note("latchkey why ID says more of one of them, and what to do")
     }
 }

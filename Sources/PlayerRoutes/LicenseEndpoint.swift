@@ -336,10 +336,8 @@ package struct LicenseEndpoint: Sendable {
         let carriers = carriers ?? request.tokenCarriers
         problem.tellDiagnosis(of: error, in: request.fields, carriers, under: rules)
         var facts = RefusalFacts()
-        for fact in problem.facts where StrayToken.Place(rawValue: fact.name) != nil {
-            if case .word(let name) = fact.value {
-                facts[.found] = "something like a token in the \(fact.name) \(name)"
-            }
+        if problem.facts.contains(where: { StrayToken.Place(rawValue: $0.name) != nil }) {
+            facts[.found] = problem.detail
         }
         facts.add(
             context.control.facts(

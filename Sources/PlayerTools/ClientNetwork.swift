@@ -15,7 +15,7 @@ struct ClientNetwork {
     static let http1 = CommandOption(
         "--http1", .flag, help: "offer only HTTP/1.1; unless given, HTTP/2 is used over TLS if possible")
     static let timeout = CommandOption(
-        "--timeout", .value("SECONDS"), help: "the time for one answer, 1 to 120; 30 unless given")
+        "--timeout", .value("DURATION"), help: "the time for one answer, 1s to 2m; 30s unless given")
 
     static let options = [authorities, proxy, http1, timeout]
 

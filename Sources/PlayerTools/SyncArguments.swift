@@ -24,7 +24,7 @@ struct SyncArguments {
         help: "version 2: the stream id of an invalidated key, 32 digits; at most 250",
         repeats: true)
     static let remaining = CommandOption(
-        "--remaining", .value("SECONDS|expired|never"),
+        "--remaining", .value("DURATION|expired|never"),
         help: "when the key ends; unless given, never for a report, and expired for an invalidation")
     static let outcome = CommandOption(
         "--outcome", .value("success|not-found|expired"), help: "version 2: the outcome; success unless given")
@@ -112,8 +112,11 @@ struct SyncArguments {
         case "never": return .unlimited
         case "expired": return .expired
         case .some(let text):
-            guard let seconds = UInt32(text), (1..<UInt32.max).contains(seconds) else {
-                throw .usage("--remaining takes 1 to \(UInt32.max - 1) seconds, expired, or never")
+            guard let seconds = UInt32(text) ?? DurationText.seconds(text).flatMap({ UInt32(exactly: $0) }),
+                (1..<UInt32.max).contains(seconds)
+            else {
+                throw .usage(
+                    "--remaining takes a duration such as 5m, 1 to \(UInt32.max - 1) seconds, expired, or never")
             }
             return .seconds(seconds)
         }

@@ -27,11 +27,11 @@ extension DegradedPart {
     var remedy: String {
         switch self {
         case .postgreSQL:
-            "See whether the database of storage.url runs and answers from this machine."
+            "See whether the database of storage.url runs and answers from this machine: latchkey doctor tries to connect."
         case .ledger:
-            "Look at the disk of storage.databasePath and at the log."
+            "Look at the log, and at the disk of the ledger: the file of storage.url, or of storage.ledger with PostgreSQL."
         case .disk:
-            "Free room on the disk of storage.databasePath, or shorten ledger.retention."
+            "Free room on the disk of storage.url (or of storage.ledger with PostgreSQL), or shorten ledger.retention."
         case .ledgerCopy:
             "Look for ledger_shipping_failed and ledger_lost in the log. latchkey ledger rejoin continues a lost ledger."
         case .revocations:

@@ -38,11 +38,13 @@ package struct ConfigurationProblem: Equatable, Sendable {
     /// The position of the value, or of the object that lacks it; nil for a value that is not in the file.
     package let position: TextPosition?
     package let fault: ConfigurationFault
+    /// What the file is or holds instead, in words; nil if it is not known. It has no part of the contents.
+    package var found: String?
 
     /// `latchkey.json5, line 3, column 5: node: …`
     func line(inFile file: String) -> String {
         let place = position.map { "\(file), \($0)" } ?? file
-        return "\(place): \(path): \(fault)"
+        return "\(place): \(path): \(fault)" + (found.map { "; \($0)" } ?? "")
     }
 }
 

@@ -24,7 +24,8 @@ extension ConfigurationFault: CustomStringConvertible {
         case .keyURI(let error): error.description
         case .file(let error): error.description
         case .notASecret(let size):
-            "the file must hold \(size) bytes as \(size * 2) hexadecimal digits, as Base64, or raw"
+            "the file must hold \(size) bytes as \(size * 2) hexadecimal digits, as Base64, or raw; copy it again from its"
+                + " source"
         case .notACertificate: "the file is not an X.509 certificate of an RSA key in DER or PEM"
         case .severalCertificates(let count):
             "the file holds \(count) certificates, and this field is for one; the file with both belongs into"

@@ -87,38 +87,6 @@ extension ConfigurationForm<[JSONNode]> {
     }
 }
 
-/// Durations in the configuration: a whole number and a unit, such as `300ms`, `5s`, `2m`, `24h` or `400d`.
-enum DurationText {
-    private static let units: [(suffix: String, milliseconds: Int64)] = [
-        // "ms" comes first, because it ends with "s".
-        ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
-    ]
-
-    /// How many digits a number may have. No duration here needs so many, and no product overflows with so few.
-    private static let digitsMaximum = 9
-
-    /// Reads digits without a leading zero (or "0" alone) and one unit. Returns nil for any other text.
-    static func parse(_ text: String) -> Duration? {
-        guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
-        let digits = text.utf8.dropLast(unit.suffix.utf8.count)
-        guard (1...digitsMaximum).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }),
-            digits.first != UInt8(ascii: "0") || digits.count == 1, let count = Int64(Substring(digits))
-        else { return nil }
-        return .milliseconds(count * unit.milliseconds)
-    }
-
-    /// Writes a duration with the largest unit that gives a whole number. Fractions of a millisecond are cut off.
-    static func format(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
-        if milliseconds == 0 { return "0s" }
-        for unit in units.reversed() where milliseconds.isMultiple(of: unit.milliseconds) {
-            return "\(milliseconds / unit.milliseconds)\(unit.suffix)"
-        }
-        return "\(milliseconds)ms"
-    }
-}
-
 extension ConfigurationForm<Duration> {
     /// A duration within the range.
     static func duration(_ range: ClosedRange<Duration>, example: Duration) -> ConfigurationForm {

@@ -105,7 +105,11 @@ extension ConfigurationLoader {
             (try? ES256PrivateKey(parsing: bytes)) != nil || (try? Ed25519PrivateKey(parsing: bytes)) != nil
                 || (try? RSAPrivateKey(parsing: bytes)) != nil
         }
-        report(path, isPrivate ? .privateKeyForVerifying : .notAVerificationKey(algorithm))
+        if isPrivate {
+            report(path, .privateKeyForVerifying)
+        } else {
+            report(path, .notAVerificationKey(algorithm), about: contents)
+        }
         return nil
     }
 

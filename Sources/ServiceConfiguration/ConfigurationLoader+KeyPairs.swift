@@ -107,7 +107,7 @@ extension ConfigurationLoader {
         do throws(CryptoError) {
             return try contents.withWipedArray { bytes throws(CryptoError) in try Certificate.parseAll(bytes) }
         } catch {
-            report(path, .notACertificate)
+            report(path, .notACertificate, about: contents)
             return nil
         }
     }
@@ -119,7 +119,7 @@ extension ConfigurationLoader {
                 try CertificateBundle(parsing: bytes)
             }
         } catch {
-            report(path, .notACertificateBundle(error))
+            report(path, .notACertificateBundle(error), about: contents)
             return nil
         }
     }
@@ -141,7 +141,8 @@ extension ConfigurationLoader {
             switch error {
             case .passphraseMissing: report(path, .passphraseMissing)
             case .passphraseWrong: report(path, .passphraseWrong)
-            case .notAKey, .notACertificate, .authenticationFailed, .wrongSize: report(path, .notAPrivateKey)
+            case .notAKey, .notACertificate, .authenticationFailed, .wrongSize:
+                report(path, .notAPrivateKey, about: contents)
             case .operationFailed, .randomnessUnavailable: report(path, .cryptography(error))
             }
         }

@@ -68,7 +68,7 @@ extension ConfigurationLoader {
         guard let contents = publicFile(source, path) else { return nil }
         guard let found = contents.withWipedArray({ try? Certificate.parseAll($0) }), let certificate = found.first
         else {
-            report(path, .notACertificate)
+            report(path, .notACertificate, about: contents)
             return nil
         }
         guard found.count == 1 else {

@@ -42,8 +42,22 @@ package struct ConfigurationLoader {
     /// `fairplay.credentials[0].sdk.certificates: certificates[1].ask`.
     static let pathIntoFile = ": "
 
-    mutating func report(_ path: String, _ fault: ConfigurationFault) {
-        problems.append(ConfigurationProblem(path: path, position: position(of: path), fault: fault))
+    mutating func report(_ path: String, _ fault: ConfigurationFault, found: String? = nil) {
+        problems.append(ConfigurationProblem(path: path, position: position(of: path), fault: fault, found: found))
+    }
+
+    /// Reports a file of certificates or keys that the field cannot use, and says of which kind it is.
+    mutating func report(_ path: String, _ fault: ConfigurationFault, about contents: borrowing SecretBytes) {
+        report(path, fault, found: contents.withWipedArray { KeyFileKind($0) }.map { "it is \($0)" })
+    }
+
+    /// Reports a secret's file that cannot be read. A file that anyone may read may not be a secret: it may be the
+    /// certificate or the public key that belongs elsewhere.
+    private mutating func report(_ path: String, _ error: FileError, of source: SecretSource) {
+        guard case .permissionsTooWide = error,
+            let contents = try? SecretFile.readPublic(source, environment: environment)
+        else { return report(path, .file(error)) }
+        report(path, .file(error), about: contents)
     }
 
     /// The position of the field, for a place within its file too.
@@ -158,7 +172,7 @@ package struct ConfigurationLoader {
             note(contents, path)
             return contents
         } catch {
-            report(path, .file(error))
+            report(path, error, of: source)
             return nil
         }
     }
@@ -174,7 +188,7 @@ package struct ConfigurationLoader {
             knownSecrets.append((path, SharedSecret(secret.copy())))
             return secret
         } catch {
-            report(path, .file(error))
+            report(path, error, of: source)
             return nil
         }
     }
@@ -183,7 +197,7 @@ package struct ConfigurationLoader {
     mutating func secret(_ source: SecretSource, size: Int, _ path: String) -> SecretBytes? {
         guard let contents = secret(source, path) else { return nil }
         let decoded = EncodedSecret.decode(contents, size: size)
-        if decoded == nil { report(path, .notASecret(size: size)) }
+        if decoded == nil { report(path, .notASecret(size: size), found: EncodedSecret.form(of: contents)) }
         return decoded
     }
 

@@ -3,24 +3,61 @@ package import KeyCrypto
 
 /// Decodes the contents of files with secrets of a fixed size.
 package enum EncodedSecret {
-    /// Decodes a secret of `size` bytes: hexadecimal digits or padded Base64, both with optional white space at the
-    /// end, or raw bytes.
+    /// Decodes a secret of `size` bytes: hexadecimal digits, padded Base64 with optional white space at the end, or raw
+    /// bytes. Digits may have a byte order mark and `0x` before them, and colons and white space between them, as tools
+    /// and editors write them.
     ///
-    /// Returns nil for anything else. Raw bytes that are all hexadecimal digits are refused too, because they are
-    /// probably a key of half the size.
+    /// Returns nil for anything else. Raw bytes that spell hexadecimal digits are refused too, because they probably
+    /// are a shorter key.
     package static func decode(_ contents: borrowing SecretBytes, size: Int) -> SecretBytes? {
         contents.withWipedArray { bytes in
-            if bytes.count == size {
-                let isHexadecimal = bytes.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
-                return isHexadecimal ? nil : SecretBytes(copying: bytes)
+            var digits = hexadecimalDigits(of: bytes)
+            defer { digits.wipe() }
+            if digits.count == size * 2 {
+                return secret(of: size, from: { () throws(TextCodingError) in try Hexadecimal.decode(digits) })
             }
+            if bytes.count == size { return digits.isEmpty ? SecretBytes(copying: bytes) : nil }
             var text = bytes
             text.dropTrailingWhiteSpace()
             defer { text.wipe() }
-            return text.count == size * 2
-                ? secret(of: size, from: { () throws(TextCodingError) in try Hexadecimal.decode(text) })
-                : secret(of: size, from: { () throws(TextCodingError) in try Base64.decode(text) })
+            return secret(of: size, from: { () throws(TextCodingError) in try Base64.decode(text) })
         }
+    }
+
+    /// What the file holds, for a message about a secret of another size.
+    package static func form(of contents: borrowing SecretBytes) -> String {
+        contents.withWipedArray { bytes in
+            var digits = hexadecimalDigits(of: bytes)
+            defer { digits.wipe() }
+            if !digits.isEmpty { return "it holds \(digits.count) hexadecimal digits" }
+            if let kind = KeyFileKind(bytes) { return "it is \(kind)" }
+            var text = bytes
+            text.dropTrailingWhiteSpace()
+            defer { text.wipe() }
+            guard var decoded = try? Base64.decode(text) else { return "it holds \(bytes.count) bytes in another form" }
+            defer { decoded.wipe() }
+            return "it holds \(decoded.count) bytes as Base64"
+        }
+    }
+
+    /// The digits of a text that is nothing but hexadecimal digits and what may stand before and between them; empty
+    /// for anything else. The caller wipes them.
+    private static func hexadecimalDigits(of bytes: [UInt8]) -> [UInt8] {
+        var text = bytes[...]
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+        text = text.drop { $0 <= 0x20 }
+        if text.starts(with: "0x".utf8) || text.starts(with: "0X".utf8) { text = text.dropFirst(2) }
+        var digits: [UInt8] = []
+        // Never grows, so that no copy is left behind.
+        digits.reserveCapacity(text.count)
+        for byte in text where byte != UInt8(ascii: ":") && ![0x20, 0x09, 0x0A, 0x0D].contains(byte) {
+            guard Character(UnicodeScalar(byte)).isHexDigit else {
+                digits.wipe()
+                return []
+            }
+            digits.append(byte)
+        }
+        return digits
     }
 
     /// Decodes padded Base64 with optional white space at the end; returns nil for anything else.

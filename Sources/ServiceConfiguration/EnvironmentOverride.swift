@@ -22,6 +22,7 @@ package enum ConfigurationWarning: Equatable, Sendable {
     /// Variables of scripts and tests. The daemon does not use them, but they are not typing errors.
     private static let foreignVariables: Set<String> = [
         "LATCHKEY_VECTORS", "LATCHKEY_BENCHMARKS", "LATCHKEY_BIN", "LATCHKEY_SETUP", "LATCHKEY_URL", "LATCHKEY_TOKEN",
+        "LATCHKEY_CONFIG",
     ]
     private static let foreignPrefixes = ["LATCHKEY_TEST_", "LATCHKEY_INTEROP_", "LATCHKEY_POSTGRESQL"]
 

@@ -31,7 +31,9 @@ extension FileError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notFound(let path): "there is no file \(path)"
-        case .forbidden(let path): "no permission to read \(path); it must belong to the daemon's user or group"
+        case .forbidden(let path):
+            "no permission to read \(path); "
+                + (FolderAccess.obstacle(to: path, writing: false) ?? "it must belong to the daemon's user or group")
         case .notARegularFile(let path): "\(path) is not a regular file"
         case .permissionsTooWide(let path, let mode):
             "\(path) has permissions 0\(String(mode, radix: 8)), which are wider than 0640; run: chmod 0640 \(Shell.quote(path))"

@@ -59,7 +59,7 @@ extension ConfigurationLoader {
         do throws(TLSError) {
             return try TLSIdentity(chain: chain.revealed(), privateKey: key)
         } catch {
-            report("\(path).\(error.field)", .tls(error))
+            report("\(path).\(error.field)", .tls(error), about: error.field == "privateKey" ? key : chain)
             return nil
         }
     }

@@ -23,7 +23,9 @@ extension LedgerReader {
     package mutating func page(
         of query: LedgerQuery, index: consuming LedgerIndex?, before: Int64?, limit: Int, rowsMaximum: Int
     ) throws(StoreError) -> LedgerFindPage {
-        guard let all = try sequences(), all.upperBound < .max else { return LedgerFindPage() }
+        guard let all = try sequences(from: query.from, to: query.to), all.upperBound < .max else {
+            return LedgerFindPage()
+        }
         var search = LedgerPageSearch(
             query: query, limit: limit, rowsLeft: rowsMaximum, end: min(before ?? .max, all.upperBound + 1))
         if var index, let term = query.term {

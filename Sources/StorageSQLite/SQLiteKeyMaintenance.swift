@@ -7,7 +7,7 @@ package import ContentKeys
 package final class SQLiteKeyMaintenance: KeyMaintenance {
     private let ring: KeyRing
     private var writer: KeyWriter
-    private var pageByVersion, reseal, deleteAliases, deleteKey, setState, aliases, deleteProof,
+    private var pageByVersion, reseal, deleteAlias, deleteAliases, deleteKey, setState, aliases, deleteProof,
         countKeys: SQLiteStatement
     private(set) var connection: SQLiteConnection
 
@@ -35,6 +35,7 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
             UPDATE content_key SET key_version = ?1, sealed = ?2, bound = ?6
             WHERE kid = ?3 AND key_version = ?4 AND sealed = ?5
             """)
+        deleteAlias = try connection.prepare("DELETE FROM asset_alias WHERE alias = ?1 AND kid = ?2")
         deleteAliases = try connection.prepare("DELETE FROM asset_alias WHERE kid = ?1")
         deleteKey = try connection.prepare("DELETE FROM content_key WHERE kid = ?1")
         setState = try connection.prepare("UPDATE content_key SET state = ?1 WHERE kid = ?2")
@@ -151,6 +152,11 @@ package final class SQLiteKeyMaintenance: KeyMaintenance {
 
     private func write(_ state: ContentKeyState, of keyID: KeyID) throws(StoreError) {
         try setState.run(state.rawValue, keyID)
+    }
+
+    package func remove(alias: AssetID, of keyID: KeyID) throws(StoreError) -> Bool {
+        try deleteAlias.run(alias.bytes, keyID)
+        return connection.changedRowCount == 1
     }
 
     package func delete(_ keyID: KeyID) throws(StoreError) {

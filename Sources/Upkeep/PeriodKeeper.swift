@@ -148,7 +148,7 @@ package final class PeriodKeeper: Sendable {
             let entries = try PeriodDesk.entries(made, by: actor, now: now)
             if !entries.isEmpty { try await ledger.append(together: entries) }
         } catch {
-            logger.error("ledger_row_lost", [.string("row", "keyCreated"), .string("cause", "\(error)")])
+            logger.error("ledger_row_lost", [.string("row", "key_created"), .string("cause", "\(error)")])
         }
     }
 

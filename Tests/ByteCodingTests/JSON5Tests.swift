@@ -71,7 +71,7 @@ import Testing
     @Test func placesCountThroughCommentsAndMarks() throws {
         let text = "\u{FEFF}// ключ\n{ /* ü\n ü */ a: 1,\n  'b': [x]\n}"
         let error = try #require(throws: JSONError.self) { try JSONReader.parse(Array(text.utf8), dialect: .json5) }
-        #expect(error.description == "line 4, column 9: unexpected character")
+        #expect(error.description.hasPrefix("line 4, column 9: unexpected character"))
         let object = try #require(
             try JSONReader.parse(Array(text.replacing("x", with: "2").utf8), dialect: .json5).object)
         #expect(object.members.map(\.namePosition.line) == [3, 4])

@@ -103,7 +103,7 @@ import Testing
             case .tooLarge, .tooManyValues: self = .size
             case .invalidUTF8: self = .encoding
             case .unexpectedEnd: self = .end
-            case .unexpectedCharacter: self = .character
+            case .unexpectedCharacter, .commaMissing, .colonMissing: self = .character
             case .trailingContent: self = .trailing
             case .tooDeep: self = .depth
             case .duplicateMember: self = .duplicate

@@ -68,7 +68,18 @@ import Testing
         let text = "{\n  \"é\": 1,\n  \"schlüssel\": tru\n}"
         let error = try #require(throws: JSONError.self) { try JSONReader.parse(Array(text.utf8)) }
         #expect(error == .unexpectedCharacter(at: TextPosition(line: 3, column: 19, byteOffset: 32)))
-        #expect(error.description == "line 3, column 19: unexpected character")
+        #expect(error.description.hasPrefix("line 3, column 19: unexpected character; no name or value begins with it"))
+    }
+
+    @Test(arguments: [
+        ("{ \"a\": 1 \"b\": 2 }", 10, "expected a comma"), ("[1 2]", 4, "expected a comma"),
+        ("{ \"a\" = 1 }", 7, "expected a colon"),
+        ("{ \"a\": 1", 9, "ends before"), ("{ \"a\"", 6, "ends before"),
+    ])
+    func aMissingMarkIsNamed(text: String, column: Int, words: String) throws {
+        let error = try #require(throws: JSONError.self) { try JSONReader.parse(Array(text.utf8)) }
+        #expect(
+            error.description.hasPrefix("line 1, column \(column): ") && error.description.contains(words), "\(error)")
     }
 
     @Test func invalidUTF8IsPlacedToo() {
@@ -186,7 +197,8 @@ extension JSONError {
         switch self {
         case .tooLarge: .start
         case .invalidUTF8(let position), .unexpectedEnd(let position), .unexpectedCharacter(let position),
-            .trailingContent(let position), .tooDeep(let position), .tooManyValues(let position),
+            .commaMissing(let position), .colonMissing(let position), .trailingContent(let position),
+            .tooDeep(let position), .tooManyValues(let position),
             .duplicateMember(let position),
             .invalidNumber(let position), .controlCharacter(let position), .invalidEscape(let position):
             position

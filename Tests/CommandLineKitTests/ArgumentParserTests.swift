@@ -99,7 +99,10 @@ import Testing
         (minimum + ["--check", "--check=full"], "tool keys import", .givenTwice("--check")),
         (minimum + ["--json", "--json"], "tool keys import", .givenTwice("--json")),
         (minimum + ["--config", "d"], "tool keys import", .givenTwice("--config")),
-        (["keys", "import", "a.bin"], "tool keys import", .optionMissing("--config FILE")),
+        (
+            ["keys", "import", "a.bin"], "tool keys import",
+            .optionMissing("--config FILE", variable: "LATCHKEY_CONFIG")
+        ),
         (["keys", "import", "--config", "c"], "tool keys import", .operandMissing("FILE")),
         (minimum + ["b.bin"], "tool keys import", .unexpectedArgument(position: 2)),
         (["init", "here"], "tool init", .unexpectedArgument(position: 1)),
@@ -107,6 +110,54 @@ import Testing
     ])
     func refuses(words: [String], path: String, problem: UsageProblem) {
         #expect(throws: UsageError(path: path, problem)) { try ArgumentParser(Self.tool).parse(words) }
+    }
+
+    /// The command line counts before the environment, and an empty variable is none.
+    @Test(arguments: [
+        (["--config", "c"], "other", "c"), ([], "other", "other"), ([], "", nil), ([], nil, nil),
+    ])
+    func takesTheConfigurationFromTheEnvironment(words: [String], variable: String?, value: String?) throws {
+        let environment = variable.map { ["LATCHKEY_CONFIG": $0] } ?? [:]
+        let parser = ArgumentParser(Self.tool, environment: environment.merging(["--key": "k"]) { $1 })
+        let all = ["keys", "import", "a.bin"] + words
+        guard let value else {
+            #expect(throws: UsageError.self) { try parser.parse(all) }
+            return
+        }
+        guard case .run(_, _, let arguments) = try parser.parse(all) else {
+            throw UsageError(path: "", .commandMissing)
+        }
+        #expect(arguments.value(Self.config) == value)
+        #expect(!arguments.isSet(Self.key))
+    }
+
+    @Test(arguments: [
+        ("300", 300), ("5m", 300), ("300s", 300), ("1h", 3600), ("59s", nil), ("300000ms", nil), ("5min", nil),
+        ("-5m", nil),
+        ("", nil), ("2d", nil),
+    ])
+    func readsADuration(text: String, seconds: Int64?) throws {
+        let option = CommandOption("--alias", .value("DURATION"), help: "how long")
+        let arguments = try arguments(Self.minimum + ["--alias=\(text)"])
+        guard let seconds else {
+            let error = #expect(throws: CommandError.self) { try arguments.seconds(option, in: 60...86_400) }
+            #expect(try #require(error).text.contains("from 1m to 1d"))
+            return
+        }
+        #expect(try arguments.seconds(option, in: 60...86_400) == seconds)
+    }
+
+    @Test func helpIsACommandToo() throws {
+        #expect(try text("help", "keys", "import") == text("keys", "import", "--help"))
+        #expect(try text("help", "keys") == text("keys", "--help"))
+        #expect(try text("help") == text("--help"))
+        #expect(try text("--help").contains("help  "))
+        #expect(throws: UsageError(path: "tool", .unknownCommand("kyes", nearest: "keys"))) {
+            try ArgumentParser(Self.tool).parse(["help", "kyes"])
+        }
+        #expect(throws: UsageError(path: "tool", .unknownCommand("hepl", nearest: "help"))) {
+            try ArgumentParser(Self.tool).parse(["hepl"])
+        }
     }
 
     @Test func repeatsNoValueInAMessage() {
@@ -131,7 +182,8 @@ import Testing
             #expect(try text("keys", word).contains("import"))
             let help = try text("keys", "import", "--nonsense", word)
             for part in [
-                "Import a key.", "More words.", "tool keys import FILE", "--alias TEXT", "Examples:", "(required)",
+                "Import a key.", "More words.", "tool keys import FILE", "--alias TEXT", "Examples:",
+                "(required; or in LATCHKEY_CONFIG)",
             ] {
                 #expect(help.contains(part), "\(part) is missing in:\n\(help)")
             }

@@ -39,7 +39,9 @@ import Testing
         let lines = manual.split(separator: "\n").map(String.init)
         #expect(lines.contains(".TH TOOL 1 \"\" \"Latchkey 7.8.9\" \"Latchkey\""))
         for place in CommandPlace.all(of: Self.tool).dropFirst() { #expect(lines.contains(".SS \(place.words)")) }
-        for line in [".B \\-\\-config FILE", ".B \\-\\-check[=full]", ".I FILE", "the file (required)"] {
+        for line in [
+            ".B \\-\\-config FILE", ".B \\-\\-check[=full]", ".I FILE", "the file (required; or in LATCHKEY_CONFIG)",
+        ] {
             #expect(lines.contains(line), "\(line) in:\n\(manual)")
         }
         #expect(lines.contains("\\&.hidden begins a line."))

@@ -45,6 +45,29 @@ import Testing
         #expect(try values(changes).found == found)
     }
 
+    @Test(
+        arguments: [
+            (["exp": "\(Issuance.now)000"], "exp: \(Issuance.now)000", "not of milliseconds"),
+            (
+                ["rights": #"[{"content":"a","lease":"5m"}]"#], "rights[0].lease: a text of 2 bytes",
+                "seconds without quotes"
+            ),
+            (
+                ["rights": #"[{"content":"a","hdcp":"type2"}]"#], #"rights[0].hdcp: "type2""#,
+                #""none", "type0", "type1""#
+            ),
+            (
+                ["rights": #"[{"content":"a","rental":{"start":"1w","play":"48h"}}]"#, "sub": #""s""#],
+                #"rights[0].rental.start: "1w""#, #"such as "48h""#
+            ),
+            (["rights": nil, "right": "[]"], "rights: absent, but there is right", "a list of rights"),
+        ] as [([String: String?], String, String)])
+    func namesTheFormOfAClaim(changes: [String: String?], found: String, expected: String) throws {
+        let values = try values(changes)
+        #expect(values.found == found)
+        #expect(try #require(values.expected).contains(expected))
+    }
+
     /// A value may name a viewer or a device, so no text of such a claim is told.
     @Test(arguments: [["sub": #""\#(String(repeating: "v", count: 300))""#], ["cnf": #"{"fps:hu":"viewer-7"}"#]])
     func namesNobody(changes: [String: String?]) throws {
@@ -70,6 +93,8 @@ import Testing
         let other = try diagnosis(of: issuance.token(header: #"{"alg":"HS256","kid":"es"}"#), by: issuance)
         #expect(other.values == CheckedValues(found: "HS256", expected: "ES256"))
         #expect(issuance.verifier.diagnosis(of: [1], refusedFor: .keyUnknown, now: 0) == TokenDiagnosis())
+        let malformed = issuance.verifier.diagnosis(of: [1], refusedFor: .tokenMalformed(.notThreeParts), now: 0)
+        #expect(malformed.values.expected?.hasPrefix("three parts") == true)
     }
 
     /// The words of each kind that can be revoked; a person is not named.

@@ -106,7 +106,7 @@ class OutageNode(Node):
         """How often each licence is in the node's own ledger. Fails if the ledger does not verify."""
         run_latchkey(self.setup, "ledger", "verify")
         rows = (json.loads(line) for line in run_latchkey(self.setup, "ledger", "export").splitlines())
-        return Counter(row["license"] for row in rows if row["kind"] in ("licenseIssued", "licenseRenewed"))
+        return Counter(row["license"] for row in rows if row["kind"] in ("license_issued", "license_renewed"))
 
 
 @dataclass(frozen=True)

@@ -552,7 +552,7 @@ class Lab:
 
     def newest_ledger_row(self, kind: str) -> dict[str, Any]:
         text = run_latchkey(self.setup, "ledger", "query", "--limit", "10000", "--json")
-        return [row for row in json.loads(text)["entries"] if row["kind"] == kind][-1]
+        return [row for row in json.loads(text)["entries"] if row["kind"] == kind][0]
 
     def metric(self, name: str) -> float:
         lines = self.administer("GET", "/metrics").body.decode().splitlines()

@@ -95,7 +95,7 @@ def licences_in_ledger(setup: Path) -> Counter[str]:
     """How often each licence is in the ledger. Fails if the ledger does not verify."""
     run_latchkey(setup, "ledger", "verify")
     rows = (json.loads(line) for line in run_latchkey(setup, "ledger", "export").splitlines())
-    return Counter(row["license"] for row in rows if row["kind"] in ("licenseIssued", "licenseRenewed"))
+    return Counter(row["license"] for row in rows if row["kind"] in ("license_issued", "license_renewed"))
 
 
 def await_true(what: str, is_true: Callable[[], bool], seconds: float = WAIT_SECONDS) -> None:

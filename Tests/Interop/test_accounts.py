@@ -85,9 +85,9 @@ def test_a_device_is_listed_and_removed(nodes: list[Node]) -> None:
     assert len(command(one, "devices", "remove", someone, "--device", shown)) == 1
     assert ask(other, mine) is None
 
-    rows = ledger_rows(other, "deviceRemoved")
+    rows = ledger_rows(other, "device_removed")
     assert OPERATOR in [row["actor"] for row in rows] and all(row["device"] and row["subject"] for row in rows)
-    assert str(ledger_rows(one, "deviceRemoved")[-1]["actor"]).startswith("user:")
+    assert str(ledger_rows(one, "device_removed")[-1]["actor"]).startswith("user:")
 
 
 def test_lists_come_in_pages(nodes: list[Node]) -> None:
@@ -156,7 +156,7 @@ def test_a_playback_is_listed_and_ended(nodes: list[Node]) -> None:
     assert other.ask(message(second, 8, PLAYING, asset=OTHER), token(**claims)).status == 200
     assert len(command(one, "playbacks", "end", someone, "--all")) == 1
     assert one.ask(message(mine, 9, PLAYING), token(**claims)).status == 200
-    rows = [row for row in ledger_rows(other, "playbackEnded") if row["actor"] == OPERATOR]
+    rows = [row for row in ledger_rows(other, "playback_ended") if row["actor"] == OPERATOR]
     assert [(row["detail"], row["content"]) for row in rows] == [("all", ISSUERS.content)]
 
 
@@ -203,7 +203,7 @@ def test_a_rental_ends_and_can_be_forgotten(nodes: list[Node]) -> None:
     assert len(Desk(other).change("rentals", someone, content=ISSUERS.content)) == 1
     assert Desk(one).listed("rentals", someone) == []
     assert play_with(one, rented(someone, **short), device, tags.READY_TO_START)[0].status == 200
-    row = ledger_rows(other, "rentalForgotten")[-1]
+    row = ledger_rows(other, "rental_forgotten")[-1]
     assert row["actor"] == OPERATOR and row["content"] == ISSUERS.content and "first play" in row["detail"]
 
 

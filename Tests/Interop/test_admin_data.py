@@ -196,8 +196,8 @@ def test_the_ledger_is_searched(admin: Admin) -> None:
     assert page["order"] == "newestFirst" and page["isComplete"] is False
     assert [entry["license"] for entry in page["entries"]] == licences[:1:-1]
     entry = page["entries"][0]
-    assert entry["kind"] == "licenseIssued" and entry["content"] == deployment.content
-    assert entry["text"].startswith("licenseIssued") and licences[4] in entry["text"]
+    assert entry["kind"] == "license_issued" and entry["content"] == deployment.content
+    assert entry["text"].startswith("license_issued") and licences[4] in entry["text"]
     rest = admin.json("/v1/ledger", content=deployment.content, after=page["next"])
     # The key was made before.
     assert [one["license"] for one in rest["entries"]][:2] == [licences[1], licences[0]]

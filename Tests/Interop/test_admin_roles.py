@@ -63,7 +63,7 @@ class Lab:
 
     def newest_row(self, kind: str) -> dict[str, object]:
         rows = json.loads(run_latchkey(self.daemon.setup, "ledger", "query", "--limit", "10000", "--json"))["entries"]
-        return [row for row in rows if row["kind"] == kind][-1]
+        return [row for row in rows if row["kind"] == kind][0]
 
 
 def with_tokens(setup: Path, tokens: dict[str, object], **fields: object) -> None:
@@ -166,7 +166,7 @@ def test_the_ledger_names_the_credential(way: str, lab: Lab) -> None:
     assert client.send("POST", "/v1/revocations", order).status == 200
     assert lab.newest_row("revoked")["actor"] == "token:security"
     lifted = client.send("DELETE", f"/v1/revocations?kind=jti&value={order['value']}&issuer={ISSUER}")
-    assert lifted.status == 200 and lab.newest_row("revocationLifted")["actor"] == "token:security"
+    assert lifted.status == 200 and lab.newest_row("revocation_lifted")["actor"] == "token:security"
 
 
 def test_tokens_without_roles_are_warned_about(tmp_path: Path, latchkey_programs: None) -> None:

@@ -63,7 +63,7 @@ def findings(backup: Path, *options: str | Path) -> list[str]:
 
 def licences_in_ledger(setup: Path) -> set[str]:
     rows = map(json.loads, run_latchkey(setup, "ledger", "export").splitlines())
-    return {row["license"] for row in rows if row["kind"] in ("licenseIssued", "licenseRenewed")}
+    return {row["license"] for row in rows if row["kind"] in ("license_issued", "license_renewed")}
 
 
 def remove_database(setup: Path, name: str = "latchkey.db") -> None:
@@ -198,7 +198,7 @@ def test_a_new_host_gives_licences_with_the_backup_and_one_private_key(
     assert again.ask(message(other), once).code == "token_used"
     assert again.process is not None and stop_daemon(again.process) == 0
     kinds = [json.loads(line)["kind"] for line in run_latchkey(host, "ledger", "export").splitlines()]
-    assert kinds.count("storeRestored") == 1
+    assert kinds.count("store_restored") == 1
     assert json.loads(run_latchkey(host, "ledger", "verify", "--json"))["isSound"]
     for name in restored["placed"]:
         assert Path(name).stat().st_mode & 0o027 in (0, 0o004)
@@ -491,5 +491,5 @@ def test_a_node_is_lost_beside_postgresql(shared: tuple[Data, str], tmp_path: Pa
     finally:
         assert running.stop() == 0
     kinds = [json.loads(line)["kind"] for line in run_latchkey(data.setup, "ledger", "export").splitlines()]
-    assert kinds.count("storeRestored") == 1 and kinds.count("ledgerRejoined") == 1
+    assert kinds.count("store_restored") == 1 and kinds.count("ledger_rejoined") == 1
     assert json.loads(run_latchkey(data.setup, "ledger", "verify", "--shared", "--json"))["isSound"]

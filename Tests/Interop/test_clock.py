@@ -143,7 +143,7 @@ def test_an_operator_accepts_the_clock(lone: ClockedNode) -> None:
     lone.start()
     serves_again(lone)
     remembered.is_not_forgotten(lone)
-    assert lone.latchkey("ledger", "export").count('"kind":"clockAccepted"') >= 2
+    assert lone.latchkey("ledger", "export").count('"kind":"clock_accepted"') >= 2
     remembered.rows_are_kept(lone)
 
 

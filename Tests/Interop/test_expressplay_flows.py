@@ -127,8 +127,8 @@ def test_the_ledger_ties_the_licence_to_its_token(service: Service, key: dict[st
     assert service.licence(url, url.encode()).content_key.hex() == key["contentKey"]
     text = run_latchkey(service.daemon.setup, "ledger", "query", "--json", "--cookie", cookie)
     by_kind = {entry["kind"]: entry for entry in json.loads(text)["entries"]}
-    assert set(by_kind) == {"tokenMinted", "licenseIssued"}
-    minted, issued = by_kind["tokenMinted"], by_kind["licenseIssued"]
+    assert set(by_kind) == {"token_minted", "license_issued"}
+    minted, issued = by_kind["token_minted"], by_kind["license_issued"]
     assert minted["token"] == issued["token"] and minted["kid"] == issued["kid"]
     assert issued["content"] == f"key:{issued['kid']}"
     assert token_of(url) not in text

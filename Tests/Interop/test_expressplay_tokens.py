@@ -260,7 +260,7 @@ def test_what_was_made_is_in_the_ledger_without_a_key(service: Service) -> None:
     fields = opened_token(service.token_url(GOOD | unused | {"cookie": cookie, "rentalDuration": "60"}))
     text = run_latchkey(service.daemon.setup, "ledger", "query", "--json", "--cookie", cookie)
     (entry,) = json.loads(text)["entries"]
-    assert entry["kind"] == "tokenMinted"
+    assert entry["kind"] == "token_minted"
     assert entry["token"] == fields[1].hex() == entry["kid"].replace("-", "")
     assert entry["detail"] == "unused rights,ana,https; player"
     assert entry["rental"] == 60 and entry["content"] is None

@@ -20,7 +20,7 @@ import pytest
 
 from clock_lab import await_true, lone_node
 from counting_node import ISSUERS, OTHER, Node, message, subject, token
-from deployment import run_latchkey
+from deployment import DUMPS, run_latchkey
 from fairplay_device import tags
 from fairplay_device.credentials import make_credential
 from fairplay_device.facts import PlaybackState, SecurityLevelReport
@@ -343,6 +343,15 @@ def database(lab: FaultLab, *, hangs: bool) -> Naming:
     return named
 
 
+def database_of_the_doctor(lab: FaultLab) -> Naming:
+    with own_server() as server:
+        node = node_on(server, lab.folder / "database-of-the-doctor")
+        server.kill()
+        _, output = lab.run("latchkey", "doctor", "--config", node.setup / "latchkey.json5", "--no-daemon")
+    assert not DUMPS.search(output) and "secret" not in output.partition("store.postgresql")[2].split("\n")[1], output
+    return Naming("latchkey doctor", output)
+
+
 def other_pseudonyms(lab: FaultLab) -> Naming:
     with own_server() as server:
         folder = lab.folder / "pseudonyms"
@@ -446,6 +455,8 @@ COMPILED = [
 DATABASES = [
     Fault(20, "database down", lambda lab: database(lab, hangs=False),
           ("does not answer", "storage.url", "degraded", "postgresql", *CONTENT, *WHO)),
+    Fault(20, "database down", database_of_the_doctor,
+          ("store.postgresql", "storage.url", "no connection", "whether PostgreSQL runs", "psql"), "doctor"),
     Fault(21, "database hangs", lambda lab: database(lab, hangs=True),
           ("does not answer", "storage.url", "degraded", "postgresql", *CONTENT, *WHO)),
     Fault(27, "pseudonym key differs on one node", other_pseudonyms, ("pseudonymKey",)),

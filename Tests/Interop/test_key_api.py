@@ -387,7 +387,7 @@ def test_the_tool_writes_the_same_forms(lab: Lab, revealing: Path, format: str) 
     assert written.stdout == served
     rows = [json.loads(line) for line in run_latchkey(lab.daemon.setup, "ledger", "export").splitlines()]
     found = [row for row in rows if row.get("detail") == f"export {format}"]
-    assert [(row["kind"], row["kid"]) for row in found] == ([] if format == "hls" else [("keyRevealed", key["kid"])])
+    assert [(row["kind"], row["kid"]) for row in found] == ([] if format == "hls" else [("key_revealed", key["kid"])])
 
 
 def test_the_tool_lets_no_key_out_by_itself(lab: Lab, revealing: Path) -> None:

@@ -96,7 +96,7 @@ def shared(node: Node, *words: str, status: int = 0) -> dict[str, Any]:
 
 def issued(node: Node, *words: str) -> list[dict[str, Any]]:
     """The entries of issued licences in the copies."""
-    return [entry for entry in shared(node, "query", *words)["entries"] if entry["kind"] == "licenseIssued"]
+    return [entry for entry in shared(node, "query", *words)["entries"] if entry["kind"] == "license_issued"]
 
 
 def test_the_copies_of_all_nodes_are_verified_and_read(nodes: list[Node]) -> None:
@@ -119,7 +119,7 @@ def test_the_copies_of_all_nodes_are_verified_and_read(nodes: list[Node]) -> Non
     copy(nodes[0], f"UPDATE ledger_entry SET body = body || '\\x00' WHERE node = '{identity(nodes[1])}' AND sequence = 3 RETURNING 1")
     broken = shared(nodes[0], "verify", status=1)
     assert not broken["isSound"]
-    assert [finding["finding"] for node in broken["nodes"] for finding in node["findings"]] == ["rowAltered"]
+    assert [finding["finding"] for node in broken["nodes"] for finding in node["findings"]] == ["row_altered"]
     for node in nodes:
         stop(node)
 
@@ -197,7 +197,7 @@ def test_rows_past_the_retention_leave_the_copy_and_are_not_sent_again(nodes: li
     wait(lambda: int(copy(node, newest)) >= LICENCES + 2, "the new licence was not shipped")
     assert copy(node, count) == "0"
     said = shared(node, "query", status=0)["entries"]
-    assert [entry["detail"] for entry in said if entry["kind"] == "sharedRowsPurged"] == [
+    assert [entry["detail"] for entry in said if entry["kind"] == "shared_rows_purged"] == [
         f"{LICENCES - 1} through {LICENCES - 1} kept 86400 s"
     ]
     stop(node)
@@ -257,7 +257,7 @@ def test_a_ledger_that_was_put_back_is_degraded_until_it_rejoins(nodes: list[Nod
     assert "ledger_copy" not in degraded(daemon)
     entries = shared(node, "query")["entries"]
     assert {entry["license"] for entry in entries} >= set(first + second + third)
-    assert [entry["kind"] for entry in entries].count("ledgerRejoined") == 1
+    assert [entry["kind"] for entry in entries].count("ledger_rejoined") == 1
     assert shared(node, "verify")["isSound"] and verify(node)["entries"] == rows + 2 * run + 2
     assert "agree" in subprocess.run(
         [os.environ["LATCHKEY_BIN"], "ledger", "rejoin", "--config", node.setup / "latchkey.json5"],
@@ -300,7 +300,7 @@ def test_a_ledger_that_was_lost_is_degraded_until_it_rejoins(nodes: list[Node]) 
     assert daemon.metrics()["latchkey_ledger_copy_lost_nodes"] == 0
     entries = shared(node, "query")["entries"]
     assert {entry["license"] for entry in entries} >= set(first + second)
-    assert [entry["detail"] for entry in entries if entry["kind"] == "ledgerRejoined"] == [f"goes on for {lost}"]
+    assert [entry["detail"] for entry in entries if entry["kind"] == "ledger_rejoined"] == [f"goes on for {lost}"]
     successors = {item["node"]: item["successor"] for item in shared(node, "verify")["nodes"]}
     assert successors[lost] == done["node"]
     stop(node)

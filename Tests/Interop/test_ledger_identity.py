@@ -108,7 +108,7 @@ def test_a_ledger_of_another_key_is_one_finding(node: Node) -> None:
         capture_output=True, text=True, timeout=START_SECONDS, check=False,
     )
     assert finished.returncode == 1
-    assert [finding["finding"] for finding in json.loads(finished.stdout)["findings"]] == ["sealedByOthers"]
+    assert [finding["finding"] for finding in json.loads(finished.stdout)["findings"]] == ["sealed_by_others"]
 
 
 def test_checkpoints_of_several_nodes_are_taken(nodes: list[Node], tmp_path: Path) -> None:

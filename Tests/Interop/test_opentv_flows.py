@@ -170,7 +170,7 @@ def test_a_session_token_alone_renews_a_lease(app: App) -> None:
         assert answer.header("X-Session-Token") == members["sessionToken"] != token
         rows = json.loads(run_latchkey(app.daemon.setup, "ledger", "query", "--license", str(previous), "--json"))
         renewal = [row for row in rows["entries"] if row["license"] == members["license"]["id"]]
-        assert [(row["kind"], row["previous"]) for row in renewal] == [("licenseRenewed", previous)]
+        assert [(row["kind"], row["previous"]) for row in renewal] == [("license_renewed", previous)]
         previous, token = members["license"]["id"], str(members["sessionToken"])
 
 
@@ -260,7 +260,8 @@ def test_a_forged_session_token_is_refused(app: App) -> None:
 
 def renewals_of(app: App, licence: object) -> list[str]:
     rows = json.loads(run_latchkey(app.daemon.setup, "ledger", "query", "--license", str(licence), "--json"))
-    return [row["license"] for row in rows["entries"] if row["kind"] == "licenseRenewed" and row["previous"] == licence]
+    renewals = [row for row in rows["entries"] if row["kind"] == "license_renewed"]
+    return [row["license"] for row in renewals if row["previous"] == licence]
 
 
 @pytest.mark.parametrize("content_first", [True, False])
@@ -532,7 +533,7 @@ def test_a_licence_to_keep_is_told_in_three_ways_and_renewed_with_a_fresh_token(
         opened(renewed, again)
         rows = json.loads(run_latchkey(app.daemon.setup, "ledger", "query", "--license", str(told["id"]), "--json"))
         follower = [row for row in rows["entries"] if row["license"] == renewed.header("X-License-Id")]
-        assert [(row["kind"], row["previous"]) for row in follower] == [("licenseRenewed", told["id"])]
+        assert [(row["kind"], row["previous"]) for row in follower] == [("license_renewed", told["id"])]
         told = assert_three_ways_agree(app, renewed, fresh)
 
 

@@ -173,7 +173,7 @@ def test_packagers_get_the_keys_that_the_node_knows(
     assert document(packager.post(known.document())).keys == before
     rows = [json.loads(line) for line in run_latchkey(node.setup, "ledger", "export").splitlines()]
     kinds = [row["kind"] for row in rows if row.get("content") == known.content]
-    assert sorted(kinds) == ["keyCreated"] * 2 + ["keyDelivered"] * 4
+    assert sorted(kinds) == ["key_created"] * 2 + ["key_delivered"] * 4
 
 
 # --- The disk: the short form -----------------------------------------------------------------------------------------

@@ -150,7 +150,7 @@ def test_a_retry_costs_one_use_and_one_row(desk: Desk) -> None:
     assert again.header("X-License-Id") == name
     for each in desk.nodes:
         # Another node may not know yet that the row is written, and write it too.
-        rows = [row for row in ledger_rows(each, "licenseIssued") if row["license"] == name]
+        rows = [row for row in ledger_rows(each, "license_issued") if row["license"] == name]
         assert len(rows) <= 1 and (rows or each is not node)
     assert node.ask(message(device), twice).status == 200, "one use is left"
     assert node.ask(message(device), twice).code == "token_used"

@@ -63,7 +63,7 @@ def test_several_keys_are_one_batch_and_one_commit(daemon: OwnDaemon, deployment
     # A request before the measurement makes the daemon verify the token.
     assert ask(deployment, request(deployment).message, deployment.token).status == 200
     before = daemon.metrics()
-    issued = len(rows(daemon, "licenseIssued"))
+    issued = len(rows(daemon, "license_issued"))
     answer = ask(deployment, array_of([context.message for context in contexts]), deployment.token)
     assert answer.status == 200, answer.body
     names = [OPERATIONS, "latchkey_rsa_batches_total"]
@@ -73,7 +73,7 @@ def test_several_keys_are_one_batch_and_one_commit(daemon: OwnDaemon, deployment
     assert since(daemon, before, *names) == [3, 1, 2, 1]
     # One batch for both licences. The row of the refusal may be in a second batch.
     assert 1 <= since(daemon, before, BATCHES)[0] <= 2
-    assert len(rows(daemon, "licenseIssued")) == issued + 2
+    assert len(rows(daemon, "license_issued")) == issued + 2
     entries = json.loads(answer.body)
     assert [entry["keyID"] for entry in entries] == ["0", "1", "2"]
     assert entries[1] == {"keyID": "1", "error": -42604}
@@ -89,7 +89,7 @@ def test_a_burst_of_copies_costs_one_operation(daemon: OwnDaemon, deployment: De
     text = base64.b64encode(context.message).decode()
     body = {"raw": context.message, "form": f"spc={text}".encode(), "JSON": json.dumps({"spc": text}).encode()}[shape]
     before = daemon.metrics()
-    issued = len(rows(daemon, "licenseIssued"))
+    issued = len(rows(daemon, "license_issued"))
     answers: list[Answer] = []
     start = threading.Barrier(COPIES)
 
@@ -111,7 +111,7 @@ def test_a_burst_of_copies_costs_one_operation(daemon: OwnDaemon, deployment: De
     assert len({answer.header("X-License-Id") for answer in answers}) == 1
     names = (OPERATIONS, "latchkey_spc_copies_total", "latchkey_licenses_repeated_total")
     assert since(daemon, before, *names) == [1, COPIES, COPIES]
-    assert len(rows(daemon, "licenseIssued")) == issued + 1
+    assert len(rows(daemon, "license_issued")) == issued + 1
 
 
 @pytest.mark.parametrize("form", [plistlib.FMT_BINARY, plistlib.FMT_XML], ids=["binary", "XML"])
@@ -124,21 +124,21 @@ def test_reports_are_acknowledged_and_recorded_once(
         answer = ask(deployment, report, token)
         assert (answer.status, answer.body) == (200, b"acknowledged")
         assert answer.header("Content-Type").startswith("text/plain")
-    found = [row for row in rows(daemon, "sessionEndReported") if row["detail"] == name.hex()]
+    found = [row for row in rows(daemon, "session_end_reported") if row["detail"] == name.hex()]
     # The report of another subject is a separate report.
     assert len(found) == 2 and len({row["subject"] for row in found}) == 2
 
 
 def test_a_report_that_cannot_be_read_is_acknowledged(daemon: OwnDaemon, deployment: Deployment) -> None:
     before = daemon.metrics()
-    recorded = len(rows(daemon, "sessionEndReported"))
+    recorded = len(rows(daemon, "session_end_reported"))
     good = plistlib.dumps({"PlaybackSessionID": b"x"}, fmt=plistlib.FMT_BINARY)
     bodies = [good[:-1], good[:9], b"bplist00" + bytes(60_000), b"<?xml version='1.0'?><plist>" + b"<array>" * 5000]
     for body in bodies:
         answer = ask(deployment, body, deployment.token)
         assert (answer.status, answer.body) == (200, b"acknowledged")
     assert since(daemon, before, 'latchkey_session_reports_total{outcome="unreadable"}') == [len(bodies)]
-    assert len(rows(daemon, "sessionEndReported")) == recorded
+    assert len(rows(daemon, "session_end_reported")) == recorded
 
 
 @pytest.mark.parametrize(

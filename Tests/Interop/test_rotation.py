@@ -167,10 +167,10 @@ def test_the_daemon_makes_periods_ahead_and_writes_down_that_it_did(live: Live) 
     entries = json.loads(
         run_latchkey(live.daemon.setup, "ledger", "query", "--content", "news", "--json")
     )["entries"]
-    rows = [(entry["kind"], entry["detail"], str(entry["actor"]).partition(":")[0]) for entry in entries]
-    assert rows[0][0] == "rotationSet" and rows[0][2] == "user"
-    assert [row for row in rows if row[0] == "keyCreated"][:3] == [
-        ("keyCreated", "period 1", "user"), ("keyCreated", "period 2", "user"), ("keyCreated", "period 3", "node"),
+    rows = [(entry["kind"], entry["detail"], str(entry["actor"]).partition(":")[0]) for entry in reversed(entries)]
+    assert rows[0][0] == "rotation_set" and rows[0][2] == "user"
+    assert [row for row in rows if row[0] == "key_created"][:3] == [
+        ("key_created", "period 1", "user"), ("key_created", "period 2", "user"), ("key_created", "period 3", "node"),
     ]
     metrics = live.daemon.metrics()
     assert metrics["latchkey_live_contents"] == 1
@@ -261,7 +261,7 @@ def test_several_nodes_make_each_key_once_and_go_on_alone(nodes: list[Node]) -> 
     made: Counter[str] = Counter()
     for node in nodes:
         rows = (json.loads(line) for line in run_latchkey(node.setup, "ledger", "export").splitlines())
-        made += Counter(row["kid"] for row in rows if row.get("kind") == "keyCreated")
+        made += Counter(row["kid"] for row in rows if row.get("kind") == "key_created")
     for keys in listed.values():
         assert len({(period, track) for period, track, _ in keys}) == len(keys), "no period has two keys of a track"
         assert {period for period, _, _ in keys} >= {1, 2, 3}

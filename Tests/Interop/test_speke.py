@@ -785,7 +785,7 @@ def test_the_ledger_has_a_row_for_each_key(lab: Lab) -> None:
     for _ in range(2):
         assert lab.post(request.document()).status == 200
     found = [row for row in rows(lab.daemon.setup) if row.get("content") == request.content]
-    assert sorted(row["kind"] for row in found) == ["keyCreated"] * 2 + ["keyDelivered"] * 2
+    assert sorted(row["kind"] for row in found) == ["key_created"] * 2 + ["key_delivered"] * 2
     assert {row["actor"] for row in found} == {"packager:main"}
     assert {row["detail"] for row in found} == {"speke-2.0 period 12"}
     assert {row["kid"] for row in found} == {str(kid) for kid in request.kids}

@@ -348,7 +348,7 @@ def test_handshakes_are_counted(server: TLSDaemon) -> None:
     with pytest.raises(ssl.SSLError), server.connect(context):
         pass
     full = 'latchkey_tls_handshakes_total{result="full"}'
-    failed = 'latchkey_tls_handshakes_failed_total{reason="applicationProtocol"}'
+    failed = 'latchkey_tls_handshakes_failed_total{reason="application_protocol"}'
     # The client knows of its failure before the server has counted it.
     end = time.monotonic() + 60
     while (after := server.daemon.metrics())[failed] == before[failed]:

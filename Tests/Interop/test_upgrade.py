@@ -91,7 +91,7 @@ def check_records_by_older_programs(data: Data) -> None:
             [os.environ["LATCHKEY_BIN"], *command, "--json", "--config", data.setup / "latchkey.json5"],
             capture_output=True, text=True, timeout=60, check=False,
         )
-        assert set(re.findall(r'"finding": ?"(\w+)"', finished.stdout)) == {"entryUnreadable"}, finished.stdout
+        assert set(re.findall(r'"finding": ?"(\w+)"', finished.stdout)) == {"entry_unreadable"}, finished.stdout
 
 
 def test_data_of_the_older_commit_opens_verifies_and_serves(data: Data) -> None:
@@ -325,7 +325,7 @@ def test_the_data_of_the_older_version_serves(latchkey_programs: None, tmp_path:
     assert node.process is not None and stop_daemon(node.process) == 0
     run_latchkey(node.setup, "ledger", "verify")
     rows = json.loads(run_latchkey(node.setup, "ledger", "query", "--license", str(licence), "--json"))["entries"]
-    assert [row["kind"] for row in rows] == ["licenseIssued"]
+    assert [row["kind"] for row in rows] == ["license_issued"]
 
     # The older version continues with the data that this version has written.
     with programs(old_programs):

@@ -267,7 +267,7 @@ import Testing
             """)
         #expect(try await findings(of: verify()) == [])
         let found = try await findings(of: verify("--config", fixture.configuration))
-        #expect(found.count == 2 && found.contains("sealBroken") && found.contains("rowAltered"), "\(found)")
+        #expect(found.count == 2 && found.contains("sealBroken") && found.contains("row_altered"), "\(found)")
     }
 
     @Test func seesThatTheLedgerIsNotTheManifests() async throws {
@@ -358,9 +358,9 @@ import Testing
         #expect(try fixture.folder.mode("latchkey.db") == 0o600)
         let query = try await run("ledger", "query", "--json")
         let rows = try #require(try query.object()["entries"]?.array).compactMap(\.object)
-        #expect(rows.map { $0["kind"]?.string } == ["keyImported", "keyImported", "storeRestored"])
-        #expect(rows.last?["actor"]?.string?.hasPrefix("user:") == true)
-        #expect(rows.last?["detail"]?.string?.hasSuffix("through 2") == true)
+        #expect(rows.map { $0["kind"]?.string } == ["store_restored", "key_imported", "key_imported"])
+        #expect(rows.first?["actor"]?.string?.hasPrefix("user:") == true)
+        #expect(rows.first?["detail"]?.string?.hasSuffix("through 2") == true)
         #expect(try restored.object()["last"]?.number?.signed == 3)
         let checked = try await run("store", "check")
         #expect(checked.status == 0, "\(checked.output) \(checked.messages)")

@@ -61,7 +61,7 @@ import Testing
         #expect(record.settled == wrong, "settled time never goes back")
         #expect(record.reference < wrong - 860_000 && record.acceptance.number == 1 && record.acceptance.offset > 0)
         let rows = try await LatchkeyProcess(arguments: ["ledger", "export", "--config", fixture.configuration])
-        #expect(rows.output.contains(#""clockAccepted""#) && rows.output.contains("s against the known time"))
+        #expect(rows.output.contains(#""clock_accepted""#) && rows.output.contains("s against the known time"))
         #expect(
             try await LatchkeyProcess(arguments: ["ledger", "verify", "--config", fixture.configuration]).status == 0)
     }

@@ -25,10 +25,11 @@ import Testing
         return try #require(try run.object()["keys"]?.array).compactMap(\.object)
     }
 
+    /// In the order in which they were recorded.
     private func ledger() async throws -> [JSONObject] {
         let run = try await LatchkeyProcess("ledger", "query", "--config", fixture.configuration, "--json")
         #expect(run.status == 0, "\(run.messages)")
-        return try #require(try run.object()["entries"]?.array).compactMap(\.object)
+        return try #require(try run.object()["entries"]?.array).compactMap(\.object).reversed()
     }
 
     /// Every change of keys has a ledger row with the key and the user.
@@ -52,7 +53,8 @@ import Testing
         let found = try await ledger()
         #expect(
             found.map { $0["kind"]?.string } == [
-                "keyImported", "keyAliased", "keyAliased", "keyWithdrawn", "keyRestored", "keyDeleted", "keyImported",
+                "key_imported", "key_aliased", "key_aliased", "key_withdrawn", "key_restored", "key_deleted",
+                "key_imported",
             ])
         #expect(found.map { $0["detail"]?.string } == ["", "first", "hex:00ff", "", "", "", ""])
         #expect(found.allSatisfy { $0["kid"]?.string == Self.kid })
@@ -87,7 +89,7 @@ import Testing
         #expect(try fixture.folder.mode("latchkey.db") == 0o600)
 
         let entries = try await ledger()
-        #expect(entries.map { $0["kind"]?.string } == ["keyCreated", "keyRevealed"])
+        #expect(entries.map { $0["kind"]?.string } == ["key_created", "key_revealed"])
         #expect(entries.allSatisfy { $0["kid"]?.string == kid && $0["actor"]?.string == OperatingSystemUser.actor })
         let listed = try await keys("list", "--json")
         #expect(!listed.output.contains(key))

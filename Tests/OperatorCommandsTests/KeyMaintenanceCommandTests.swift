@@ -114,7 +114,7 @@ import Testing
         let ledger = try await LatchkeyProcess("ledger", "export", "--config", fixture.configuration)
         let last = try #require(ledger.output.split(separator: "\n").last)
         let entry = try #require(try JSONReader.parse(Array(last.utf8)).object)
-        #expect(entry["kind"]?.string == "keyRevealed")
+        #expect(entry["kind"]?.string == "key_revealed")
         #expect(entry["kid"]?.string == Self.kid)
         #expect(entry["detail"]?.string == "reveal")
         #expect(!ledger.output.contains(Self.key))

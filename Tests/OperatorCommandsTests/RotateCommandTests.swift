@@ -31,10 +31,11 @@ import Testing
         }
     }
 
+    /// In the order in which they were recorded.
     private func ledger() async throws -> [JSONObject] {
         let run = try await LatchkeyProcess("ledger", "query", "--config", fixture.configuration, "--json")
         #expect(run.status == 0, "\(run.messages)")
-        return try #require(try run.object()["entries"]?.array).compactMap(\.object)
+        return try #require(try run.object()["entries"]?.array).compactMap(\.object).reversed()
     }
 
     @Test func makesTheNextPeriodWithTheTracksOfTheNewest() async throws {
@@ -55,13 +56,13 @@ import Testing
 
         let rows = try await ledger()
         #expect(rows.allSatisfy { $0["actor"]?.string == OperatingSystemUser.actor && $0["content"]?.string == "news" })
-        let created = rows.filter { $0["kind"]?.string == "keyCreated" }
+        let created = rows.filter { $0["kind"]?.string == "key_created" }
         #expect(
             created.map { $0["detail"]?.string } == [
                 "period 1", "period 1", "period 2", "period 2", "period 7", "period 7",
             ])
         // The start of rotation is recorded once.
-        #expect(rows.filter { $0["kind"]?.string == "rotationSet" }.map { $0["detail"]?.string } == ["window 0"])
+        #expect(rows.filter { $0["kind"]?.string == "rotation_set" }.map { $0["detail"]?.string } == ["window 0"])
 
         let listed = try await run(["list"])
         #expect(listed.output.contains("  period 7"))
@@ -89,7 +90,7 @@ import Testing
         // Without options, the command makes the due periods, which exist already.
         #expect(made(try await rotate()) == [])
         #expect(
-            try await ledger().filter { $0["kind"]?.string == "rotationSet" }.map { $0["detail"]?.string } == [
+            try await ledger().filter { $0["kind"]?.string == "rotation_set" }.map { $0["detail"]?.string } == [
                 "every 3600s from 1, window 12, ahead 2"
             ])
         // Additional tracks are made for the due periods.

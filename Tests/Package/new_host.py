@@ -62,7 +62,7 @@ def go_on_as_the_lost_node() -> None:
     rows = ledger_rows()
     assert rows[:len(facts["rows"])] == facts["rows"]
     added = [row["kind"] for row in rows if row["sequence"] > facts["last"]]
-    assert added == ["storeRestored", "nodeStarted", "licenseIssued"], added
+    assert added == ["store_restored", "node_started", "license_issued"], added
     assert "subject_disabled" in asked(CONTENT, REVOKED)
     say(f"{len(rows)} rows, of which {len(rows) - len(added)} are the lost node's")
     say(tool("ledger", "verify"))

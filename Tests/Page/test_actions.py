@@ -77,7 +77,7 @@ def test_removes_a_device(lab: Lab, desk: Desk, subject: str) -> None:
     desk.wait_for_text("The device is removed.")
     desk.wait_for_text("No device takes a place.")
     assert licence(lab, token).status == 200
-    assert [row["actor"] for row in ledger_rows(lab, "deviceRemoved")][-1] == "token:support-operator"
+    assert [row["actor"] for row in ledger_rows(lab, "device_removed")][-1] == "token:support-operator"
 
 
 # Keeps DELETE requests from the server until `letGo` is called. Without an argument the server then gets them; with one
@@ -155,7 +155,7 @@ def test_revokes_and_lifts(lab: Lab, desk: Desk, subject: str) -> None:
     desk.click("Lift", "dialog")
     desk.wait_for_text("The revocation is lifted.")
     assert licence(lab, token).status == 200
-    assert [row["actor"] for row in ledger_rows(lab, "revocationLifted")][-1] == "token:security-operator"
+    assert [row["actor"] for row in ledger_rows(lab, "revocation_lifted")][-1] == "token:security-operator"
 
 
 def test_a_failed_action_says_why_and_changes_nothing(lab: Lab, desk: Desk) -> None:

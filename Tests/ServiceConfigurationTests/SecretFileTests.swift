@@ -134,6 +134,10 @@ import Testing
         "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff", "F0F1F2F3F4F5F6F7F8F9FAFBFCFDFEFF\n",
         "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff \r\n",
         "8PHy8/T19vf4+fr7/P3+/w==", "8PHy8/T19vf4+fr7/P3+/w==\n",
+        "0xf0f1f2f3f4f5f6f7f8f9fafbfcfdfeff", " f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff",
+        "\u{FEFF}f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff\r\n",
+        "F0:F1:F2:F3:F4:F5:F6:F7:F8:F9:FA:FB:FC:FD:FE:FF", "f0f1f2f3 f4f5f6f7 f8f9fafb fcfdfeff",
+        "\u{FEFF}0XF0F1F2F3F4F5F6F7\nF8F9FAFBFCFDFEFF",
     ])
     func readsTexts(text: String) {
         #expect(decode(Array(text.utf8)) == Self.secret)
@@ -154,7 +158,8 @@ import Testing
 
     @Test(arguments: [
         "f0f1f2f3f4f5f6f7f8f9fafbfcfdfe", "f0f1f2f3f4f5f6f7f8f9fafbfcfdfefff", "g0f1f2f3f4f5f6f7f8f9fafbfcfdfeff",
-        "0xf0f1f2f3f4f5f6f7f8f9fafbfcfdfeff", " f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff", "8PHy8/T19vf4+fr7/P3+/w", "\n",
+        "0xf0f1f2f3f4f5f6f7f8f9fafbfcfdfe", "0x0xf0f1f2f3f4f5f6f7f8f9fafbfcfdfeff", "8PHy8/T19vf4+fr7/P3+/w", "\n",
+        "f0-f1-f2-f3-f4-f5-f6-f7-f8-f9-fa-fb-fc-fd-fe-ff", "\"f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff\"",
         "8PHy8/T19vf4+fr7/P3+/x==", "8PHy8_T19vf4-fr7_P3-_w==", "8PHy8/T19vf4+fr7/P3+",
     ])
     func refusesOtherTexts(text: String) {
@@ -164,5 +169,17 @@ import Testing
     @Test func refusesAKeyOfHalfTheSizeInHexadecimal() {
         #expect(decode(Array("f0f1f2f3f4f5f6f7".utf8)) == nil)
         #expect(decode(Array("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff".utf8), size: 32) == nil)
+        // Digits with marks between them that have the size of a raw secret.
+        for text in ["f0:f1:f2:f3:f4:f", "0xf0f1f2f3f4f5f6", "f0f1f2f3f4f5f6\r\n"] {
+            #expect(decode(Array(text.utf8)) == nil)
+        }
+    }
+
+    @Test(arguments: [
+        ("f0:f1", "it holds 4 hexadecimal digits"), ("8PHy8/T19vf4+fr7/P3+", "it holds 15 bytes as Base64"),
+        ("no secret at all", "it holds 16 bytes in another form"),
+    ])
+    func saysWhatAFileHolds(text: String, words: String) {
+        #expect(EncodedSecret.form(of: SecretBytes(copying: Array(text.utf8))) == words)
     }
 }

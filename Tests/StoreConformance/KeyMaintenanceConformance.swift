@@ -192,6 +192,13 @@ package enum KeyMaintenanceConformance {
         #expect(try await store.record(for: AssetReference(alias)) == nil)
         try await maintenance.set(.live, of: record.keyID)
         #expect(try await store.record(for: AssetReference(alias)) == record)
+        let other = try SampleKeys.record(2).keyID
+        #expect(try await !maintenance.remove(alias: alias, of: other))
+        #expect(try await store.record(for: AssetReference(alias)) == record)
+        #expect(try await maintenance.remove(alias: alias, of: record.keyID))
+        #expect(try await maintenance.key(record.keyID)?.aliases.isEmpty == true)
+        #expect(try await !maintenance.remove(alias: alias, of: record.keyID))
+        _ = try await store.addAlias(alias, to: record.keyID)
         try await maintenance.delete(record.keyID)
         #expect(try await store.record(for: AssetReference(alias)) == nil)
         #expect(try await maintenance.key(record.keyID) == nil)

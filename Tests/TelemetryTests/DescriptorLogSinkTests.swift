@@ -27,7 +27,7 @@ import Testing
     @Test(arguments: [false, true])
     func linesBeginWithTheirPriorityForTheJournalAlone(isJournal: Bool) throws {
         let pipe = PipeOfLines()
-        let sink = try DescriptorLogSink(descriptor: pipe.writingEnd, marksPriorities: isJournal)
+        let sink = try DescriptorLogSink(descriptor: pipe.writingEnd, style: isJournal ? .journal : .json)
         Logger(level: .info, sink: sink, clock: ManualClock()).warning("event")
         #expect(try #require(pipe.nextLine()).hasPrefix(isJournal ? "<4>{\"time\":" : "{\"time\":"))
     }

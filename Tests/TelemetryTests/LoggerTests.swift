@@ -161,12 +161,25 @@ import Testing
         }
     }
 
+    /// A terminal gets words, and no character that could steer it.
+    @Test func writesWordsForATerminal() {
+        let line = LogLine(
+            time: WallTime(seconds: 1_700_000_000, nanoseconds: 5_000_000), level: .info, event: "listening",
+            fields: [
+                .string("a", "127.0.0.1:80"), .string("b", "two \u{1B}[31m words"), .integer("c", 7), .string("d", ""),
+            ],
+            style: .terminal)
+        #expect(
+            String(decoding: line.bytes, as: UTF8.self)
+                == "22:13:20.005Z info     listening  a=127.0.0.1:80  b=\"two \\u001b[31m words\"  c=7  d=\"\"\n")
+    }
+
     /// The numbers of syslog, and only for a sink that journald reads.
     @Test(
         arguments: zip(
             LogLevel.allCases, [("<7>", 7), ("<7>", 7), ("<6>", 6), ("<5>", 5), ("<4>", 4), ("<3>", 3), ("<2>", 2)]))
     func marksThePriorityForTheJournal(level: LogLevel, expected: (mark: String, priority: UInt8)) throws {
-        let marked = LogLine(time: clock.wallTime, level: level, event: "e", fields: [], marksPriority: true)
+        let marked = LogLine(time: clock.wallTime, level: level, event: "e", fields: [], style: .journal)
         let plain = LogLine(time: clock.wallTime, level: level, event: "e", fields: [])
         #expect(level.priority == expected.priority)
         #expect(marked.bytes == Array(expected.mark.utf8) + plain.bytes && plain.bytes.first == UInt8(ascii: "{"))

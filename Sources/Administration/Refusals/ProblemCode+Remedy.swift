@@ -9,8 +9,8 @@ extension ProblemCode {
         case .spcIsCertificate:
             "Have the app give the certificate to the player, and send what the player makes with it."
         case .spcVersionUnsupported:
-            "If the version is no small number, the body is text (Base64 or a form) where bytes are meant: have the app send the bytes, or one "
-                + "of the forms in the article Players. Version 3 is served by credentials with spcVersion3."
+            "If the version is no small number, the body is text (Base64 or a form) or compressed where bytes are meant: "
+                + "have the app send the bytes, or one of the forms in the article Players. Version 3 is served by credentials with spcVersion3."
         case .spcCertificateUnknown:
             "The app has the certificate of another deployment. Give it the one of GET /fps/certificate, or configure the credential; "
                 + "latchkey credentials list shows the hashes of those that are held."
@@ -22,7 +22,9 @@ extension ProblemCode {
             "Have the app send a token where the server reads one. entitlement.tokenHeaders names further headers."
         case .tokenAmbiguous:
             "Have the app send one token, or name what is no token of Latchkey in entitlement.ignoredSources."
-        case .tokenMalformed: "Have the issuer's token sent unchanged, in its compact form."
+        case .tokenMalformed:
+            "Have the issuer's token sent unchanged, in its compact form: without quotes, and with no word but Bearer "
+                + "before it."
         case .tokenAlgorithm:
             "Sign with the algorithm that is configured for this key, or change it under entitlement.issuers."
         case .keyIDUnknown:
@@ -39,7 +41,9 @@ extension ProblemCode {
         case .tokenSchema: "Correct the claim at the issuer; the article Tokens has the vocabulary."
         case .tokenUsed: "Have the app fetch a new token, or grant more uses."
         case .tokenRevoked, .subjectDisabled, .deviceRevoked, .sessionKilled:
-            "latchkey revocations list shows who revoked what, and until when. latchkey revocations lift ends a revocation."
+            "latchkey revocations list shows what is revoked, why and until when, and the ledger has who did it: latchkey "
+                + "ledger query. "
+                + "latchkey revocations lift ends a revocation."
         case .addressDenied:
             "The token is for other networks. If clients come through a proxy, name it in trustedProxies."
         case .countryDenied:

@@ -118,7 +118,7 @@ package struct RefusalReport: Equatable, Sendable {
     /// What the log has for programs, and `explanation` says in words.
     private static let formFacts: Set = ["tag", "number", "spc_version"]
 
-    /// Adds what the ledger says of the key that was not found.
+    /// Adds what the ledger says of the key that was not found, or of the revocation.
     package mutating func add(history: String) {
         facts.append(("history", history))
     }
@@ -131,6 +131,14 @@ package struct RefusalReport: Equatable, Sendable {
     /// Whether a key was missing, so that the ledger may say where it went.
     package var isAboutMissingKey: Bool {
         [ProblemCode.keyNotFound, .contentMismatch].contains { $0.rawValue == code }
+    }
+
+    /// Whether something is revoked, so that the ledger may say by whom.
+    package var isAboutRevocation: Bool { code == ProblemCode.subjectDisabled.rawValue }
+
+    /// The subject, as the ledger names it; nil if none is known.
+    package var subjectPseudonym: Pseudonym? {
+        self[.subject].flatMap { try? Hexadecimal.decode($0) }.flatMap { Bytes16($0) }.map { Pseudonym(short: $0) }
     }
 
     package subscript(name: RefusalFacts.Name) -> String? { facts.first { $0.name == name.word }?.value }

@@ -37,14 +37,17 @@ package struct RevocationDesk: Sendable {
     package func lift(
         _ target: RevocationTarget, by actor: String, now: Int64
     ) async throws(StoreError) -> Revocation? {
-        guard let known = try await known(target) else { return nil }
+        guard let known = try await known(target, at: now) else { return nil }
         let entry = try entry(.revocationLifted, known, target, by: actor, now: now)
         return try await records.lift(known, recording: entry) ? known : nil
     }
 
-    /// The revocation of a target, which may have ended; nil if there is none.
-    package func known(_ target: RevocationTarget) async throws(StoreError) -> Revocation? {
-        try await store.revocation(target.kind, target.storedValue(names), of: target.issuer)
+    /// The revocation of a target, which may have ended unless the target is half of a digest; nil if there is none.
+    package func known(_ target: RevocationTarget, at now: Int64) async throws(StoreError) -> Revocation? {
+        let value = try target.storedValue(names)
+        return target.isHalf
+            ? try await store.revocations(at: now).first { target.names($0, value) }
+            : try await store.revocation(target.kind, value, of: target.issuer)
     }
 
     /// Returns at most `limit` of the newest revocations, the newest first.

@@ -13,8 +13,9 @@ package struct RevocationTarget: Equatable, Sendable {
 
     private enum Value: Equatable {
         case text(String)
-        /// The pseudonym of a personal kind, in the form of lists.
-        case pseudonym(Pseudonym)
+        /// The pseudonym of a personal kind. Lists, the ledger and refusals show its first half, which only finds what
+        /// is revoked already.
+        case pseudonym(Pseudonym, isHalf: Bool)
     }
 
     /// The text before the digits of a pseudonym, in lists and in commands.
@@ -44,8 +45,9 @@ package struct RevocationTarget: Equatable, Sendable {
     private static func value(of kind: Revocation.Kind, _ text: String) throws(RevocationFault) -> Value {
         if kind.isPersonal, text.hasPrefix(pseudonymMark) {
             let bytes = try? Hexadecimal.decode(String(text.dropFirst(pseudonymMark.count)))
-            guard let pseudonym = bytes.flatMap({ Pseudonym($0) }) else { throw .pseudonymMalformed }
-            return .pseudonym(pseudonym)
+            if let pseudonym = bytes.flatMap({ Pseudonym($0) }) { return .pseudonym(pseudonym, isHalf: false) }
+            guard let half = bytes.flatMap({ Bytes16($0) }) else { throw .pseudonymMalformed }
+            return .pseudonym(Pseudonym(short: half), isHalf: true)
         }
         guard kind != .hardware || DeviceIdentifier(text: text) != nil else { throw .hardwareMalformed }
         return .text(text)
@@ -55,16 +57,28 @@ package struct RevocationTarget: Equatable, Sendable {
     func pseudonym(_ names: RevocationNames) throws(StoreError) -> Pseudonym? {
         guard kind.isPersonal else { return nil }
         switch value {
-        case .pseudonym(let pseudonym): return pseudonym
+        case .pseudonym(let pseudonym, _): return pseudonym
         case .text(let text):
             guard let made = names.pseudonym(of: kind, text, issuer: issuer) else { throw .cryptographyFailed }
             return made
         }
     }
 
-    /// Returns the value in the form that the store has. Throws `cryptographyFailed`.
+    /// Whether only a half of the pseudonym is known, so that the target can be found but not revoked.
+    var isHalf: Bool {
+        if case .pseudonym(_, isHalf: true) = value { true } else { false }
+    }
+
+    /// Whether this names the target of a revocation. `stored` is what `storedValue` returns.
+    func names(_ revocation: Revocation, _ stored: String) -> Bool {
+        revocation.kind == kind && revocation.issuer == issuer && revocation.value.hasPrefix(stored)
+    }
+
+    /// Returns the value in the form that the store has, or its first half. Throws `cryptographyFailed`.
     func storedValue(_ names: RevocationNames) throws(StoreError) -> String {
-        if let pseudonym = try pseudonym(names) { return Hexadecimal.encode(pseudonym.bytes) }
+        if let pseudonym = try pseudonym(names) {
+            return Hexadecimal.encode(isHalf ? pseudonym.firstHalf.bytes : pseudonym.bytes)
+        }
         guard case .text(let text) = value else { preconditionFailure("only personal kinds have pseudonyms") }
         return text
     }
@@ -76,6 +90,8 @@ package enum RevocationFault: Error, Equatable, CustomStringConvertible {
     case valueOfWrongSize
     case hardwareMalformed
     case pseudonymMalformed
+    /// What only a half of a pseudonym names cannot be revoked.
+    case pseudonymIsHalf
     case issuerMissing
     case issuerUnknown
     case issuerNotAsked
@@ -91,7 +107,10 @@ package enum RevocationFault: Error, Equatable, CustomStringConvertible {
         case .kindUnknown: "kind must be one of " + Revocation.Kind.allCases.map(\.rawValue).joined(separator: ", ")
         case .valueOfWrongSize: "value must have 1 to \(Revocation.valueSizeMaximum) bytes"
         case .hardwareMalformed: "the value of a hu must be 40 hexadecimal digits or 27 characters of base64url"
-        case .pseudonymMalformed: "64 hexadecimal digits must follow \(RevocationTarget.pseudonymMark)"
+        case .pseudonymMalformed: "32 or 64 hexadecimal digits must follow \(RevocationTarget.pseudonymMark)"
+        case .pseudonymIsHalf:
+            "the 32 digits of a list or of the ledger only lift a revocation: to revoke, give the name itself, or all 64"
+                + " digits of --json"
         case .issuerMissing: "issuer is missing: several are configured, and each has names of its own"
         case .issuerUnknown: "issuer names no issuer of the configuration"
         case .issuerNotAsked: "issuer is only for jti, sub, device and session"
@@ -114,6 +133,7 @@ package struct RevocationOrder: Equatable, Sendable {
     package init(
         _ target: RevocationTarget, until: String?, reason: String?, now: Int64
     ) throws(RevocationFault) {
+        guard !target.isHalf else { throw .pseudonymIsHalf }
         self.target = target
         self.until = try until.map { text throws(RevocationFault) in
             guard let time = try? RFC3339.parse(text) else { throw .untilNoTime }
@@ -137,7 +157,12 @@ extension Revocation {
     }
 
     /// The value in the form that commands and routes accept.
-    package var shownValue: String { kind.isPersonal ? RevocationTarget.pseudonymMark + value : value }
+    var shownValue: String { kind.isPersonal ? RevocationTarget.pseudonymMark + value : value }
+
+    /// The value for a person: of a pseudonym the 32 digits that the ledger and refusals show too.
+    package var listedValue: String {
+        kind.isPersonal ? RevocationTarget.pseudonymMark + value.prefix(32) : value
+    }
 
     package static func time(_ seconds: Int64) -> String {
         UnixTime(seconds: seconds)?.description ?? String(seconds)

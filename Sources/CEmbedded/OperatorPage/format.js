@@ -88,6 +88,6 @@ export function untilThen(seconds, now) {
   return seconds >= now ? `in ${span(seconds - now)}` : `ended ${span(now - seconds)} ago`;
 }
 
-/** A name such as `licenseIssued` or `spc_rejected` as words. */
+/** A name such as `license_issued` or `spc_rejected` as words. */
 export const words = (name) =>
   name.replaceAll("_", " ").replace(/([a-z])([A-Z])/g, (_, a, b) => `${a} ${b.toLowerCase()}`);

@@ -10,21 +10,21 @@ import { sentence } from "./ledger-words.js";
 const PAGE_SIZE = 50;
 
 const TONES = {
-  licenseIssued: "good",
-  licenseRenewed: "good",
-  tokenMinted: "good",
-  syncReportAccepted: "good",
-  licenseRefused: "bad",
+  license_issued: "good",
+  license_renewed: "good",
+  token_minted: "good",
+  sync_report_accepted: "good",
+  license_refused: "bad",
   revoked: "warn",
-  revocationLifted: "warn",
-  deviceRemoved: "warn",
-  playbackEnded: "warn",
-  rentalForgotten: "warn",
-  keyRevealed: "warn",
-  keyWithdrawn: "warn",
-  keyDeleted: "warn",
-  storeRestored: "warn",
-  ledgerRejoined: "warn",
+  revocation_lifted: "warn",
+  device_removed: "warn",
+  playback_ended: "warn",
+  rental_forgotten: "warn",
+  key_revealed: "warn",
+  key_withdrawn: "warn",
+  key_deleted: "warn",
+  store_restored: "warn",
+  ledger_rejoined: "warn",
 };
 
 /** Members that the line itself shows. */

@@ -196,6 +196,14 @@ struct ClaimObject {
         return node
     }
 
+    /// The name of the member that was probably meant for the absent one at a path; nil if there is none.
+    func misspelling(of path: String) -> String? {
+        let steps = path.split(separator: ".")
+        guard let name = steps.last else { return nil }
+        let parent = steps.count == 1 ? object : node(at: steps.dropLast().joined(separator: "."))?.object
+        return NearestName.of(String(name), among: parent?.members.map(\.name) ?? [])
+    }
+
     private func path(of name: String) -> String {
         place.prefix + name
     }

@@ -23,10 +23,6 @@ package struct RentalTerms: Equatable, Sendable {
 
 extension RentalTerms {
     private static let vocabulary = ["start", "play", "finish"]
-    private static let units: [(suffix: Character, seconds: Int64)] = [
-        ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400),
-    ]
-    private static let digitsMaximum = 10
 
     /// Throws `claimInvalid` and `claimUnsupported`.
     init(native claims: ClaimObject) throws(EntitlementError) {
@@ -38,23 +34,11 @@ extension RentalTerms {
 
     private static func seconds(_ name: String, of claims: ClaimObject) throws(EntitlementError) -> Int64 {
         let seconds =
-            if let text = claims[name]?.string { try claims.required(name, seconds(text)) } else {
+            if let text = claims[name]?.string { try claims.required(name, DurationText.seconds(text)) } else {
                 try claims.required(name, try claims.seconds(name))
             }
         guard seconds <= Int64(LimitSeconds.maximum) else { throw claims.invalid(name) }
         return seconds
-    }
-
-    /// Converts a whole number with a unit to seconds: `90s`, `30m`, `48h`, `30d`.
-    ///
-    /// Returns nil for any other text, for zero, and for a number with a leading zero.
-    package static func seconds(_ text: String) -> Int64? {
-        guard let unit = units.first(where: { $0.suffix == text.last }) else { return nil }
-        let digits = text.utf8.dropLast()
-        guard (1...digitsMaximum).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }),
-            digits.first != UInt8(ascii: "0"), let count = Int64(Substring(digits))
-        else { return nil }
-        return count * unit.seconds
     }
 
     func write(to writer: inout JSONWriter) {

@@ -8,7 +8,7 @@ extension Gate {
     ) -> CheckedValues {
         for check in RequestCheck.allCases where check.refuses(request, for: error) {
             switch check {
-            case .revocation: return CheckedValues(found: request.revokedName)
+            case .revocation: return CheckedValues(found: request.revokedName, expected: "not revoked")
             case .device:
                 return CheckedValues(
                     found: request.device.identifier == nil ? "a device that is not known" : "another device",

@@ -16,7 +16,10 @@ extension TokenVerifier {
     /// other token nothing is told but its key id and its algorithm, since any client can write the rest.
     package func diagnosis(of bytes: [UInt8], refusedFor error: EntitlementError, now: Int64) -> TokenDiagnosis {
         if SealedToken.looksSealed(bytes) { return sealedDiagnosis(of: bytes, error, now) }
-        guard let token = try? Token(parsing: bytes) else { return TokenDiagnosis() }
+        guard let token = try? Token(parsing: bytes) else {
+            guard case .tokenMalformed = error else { return TokenDiagnosis() }
+            return TokenDiagnosis(values: CheckedValues(expected: Self.compactForm))
+        }
         let entry = try? issuerAndKey(of: token)
         let named = token.keyID ?? TokenPayload.axinomKeyID(of: token)
         var diagnosis = TokenDiagnosis(keyID: named, issuer: entry?.0.name)
@@ -37,7 +40,9 @@ extension TokenVerifier {
         case .lifeTooLong: diagnosis.values = values(of: token, now: now)[.life] ?? CheckedValues()
         case .issuerMismatch, .audienceMismatch:
             diagnosis.values = values(of: token, now: now)[.issuerAndAudience] ?? CheckedValues()
-        case .claimInvalid(let path): diagnosis.values = CheckedValues(found: try? claim(path, of: token))
+        case .claimInvalid(let path):
+            diagnosis.values = CheckedValues(
+                found: try? claim(path, of: token), expected: ClaimForm.expected(at: path))
         case .claimUnsupported(let path):
             let name = entry.map { strangerPath(path, of: token, $0.0, $0.1) } ?? path
             diagnosis.values = CheckedValues(
@@ -52,6 +57,8 @@ extension TokenVerifier {
         }
         return diagnosis
     }
+
+    private static let compactForm = "three parts of base64url with dots between them, and nothing before or after them"
 
     private func sealedDiagnosis(of bytes: [UInt8], _ error: EntitlementError, _ now: Int64) -> TokenDiagnosis {
         guard let token = try? SealedToken(parsing: bytes) else { return TokenDiagnosis() }
@@ -86,7 +93,10 @@ extension TokenVerifier {
 
     /// A claim with its value, as far as that can be no secret and tells of no person.
     private func claim(_ path: String, of token: Token) throws(EntitlementError) -> String {
-        "\(path): \(try TokenPayload.read(token).node(at: path).map { $0.outline(at: path) } ?? "absent")"
+        let payload = try TokenPayload.read(token)
+        if let node = payload.node(at: path) { return "\(path): \(node.outline(at: path))" }
+        let other = payload.misspelling(of: path).map { ", but there is \(ExplainedText.shown($0))" } ?? ""
+        return "\(path): absent\(other)"
     }
 }
 

@@ -43,17 +43,17 @@ package enum TLSHandshakeFailure: String, CaseIterable, Equatable, Sendable {
     /// The client closed the connection.
     case closed
     /// The input was not TLS, but usually plain HTTP.
-    case notTLS
+    case notTLS = "not_tls"
     /// The client does not support TLS 1.2 or 1.3.
     case version
     /// Client and server have no cipher, group or signature algorithm in common.
     case parameters
     /// The client offers other application protocols than HTTP/2 and HTTP/1.1.
-    case applicationProtocol
+    case applicationProtocol = "application_protocol"
     /// The client has no certificate of a configured authority.
-    case clientCertificate
+    case clientCertificate = "client_certificate"
     /// The client's certificate chain is larger than 16 KB, and was not parsed.
-    case clientChainTooLarge
+    case clientChainTooLarge = "client_chain_too_large"
     /// The client ended the handshake, usually because it does not trust the server's certificate.
     case refused
     /// The handshake failed for another reason.

@@ -87,7 +87,7 @@ struct Assembly {
         running.add(.connections) { health.beginEnd() }
         let packagers = try makePackagers(records)
         metrics.http.shortages.log(to: logger) { [cell = book.cell] in cell.current.refusals.clientAddress }
-        let servers = makeServers()
+        let servers = makeServers(book.cell)
         let listeners = try ServingListeners(servers.public, admin: servers.admin, sockets: sockets, logger: logger)
         let certificates = { @Sendable [cell = book.cell] in
             listeners.servedCertificates + cell.current.license.fairplay.credentials.servedCertificates
@@ -275,7 +275,7 @@ struct Assembly {
             } catch {
                 // The repeats stay in memory and are recorded the next time. Only after the last time are they lost.
                 guard isLast else { return }
-                logger.error("ledger_row_lost", [.string("row", "keyDelivered"), .string("cause", "\(error)")])
+                logger.error("ledger_row_lost", [.string("row", "key_delivered"), .string("cause", "\(error)")])
             }
         }
         running.add(.loops) { loop.stop(within: DaemonLoops.taskLimit) }
@@ -287,7 +287,10 @@ struct Assembly {
     /// Starts the servers of the public and of the admin listeners.
     ///
     /// Each has resources of its own, so that public clients cannot use up what operators need.
-    private mutating func makeServers() -> (public: HTTPServer, admin: HTTPServer, resources: ServerResources) {
+    private mutating func makeServers(
+        _ rules: LiveRulesCell
+    ) -> (public: HTTPServer, admin: HTTPServer, resources: ServerResources) {
+        metrics.http.logHandshakes(to: logger) { rules.current.refusals.clientAddress }
         let plan = descriptorPlan()
         let resources = ServerResources(
             memory: MemoryBudget(size: loaded.configuration.fixed.memoryBudget),

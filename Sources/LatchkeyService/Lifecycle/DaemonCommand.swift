@@ -52,8 +52,8 @@ package enum DaemonCommand {
         details: """
             Serves until SIGTERM or SIGINT, then finishes the requests in flight; a second signal ends it at once. SIGHUP reads \
             the configuration again and puts in force what needs no restart; --print-config marks what does. Logs one JSON \
-            object per line to standard error; the event "listening" names the address of each listener once it listens. If \
-            JOURNAL_STREAM says that standard error is the journal's, each line begins with its priority. If it cannot start, \
+            object per line to standard error, or words to a terminal; the event "listening" names the address of each \
+            listener once it listens. If JOURNAL_STREAM says that standard error is the journal's, each line begins with its priority. If it cannot start, \
             each reason is a line with the event "start_failed". The exit status is 78 if the configuration or a file that it \
             names cannot be used, 2 for wrong arguments, and 1 for any other failure.
             """,
@@ -76,8 +76,10 @@ package enum DaemonCommand {
         if arguments.isSet(check) {
             let (file, loaded) = try load(path, context)
             for warning in file.warnings { context.note("warning: \(warning)") }
+            // On a machine for tests these are no mistakes.
+            let mark = loaded.isForTests ? "note" : "warning"
             for warning in AdminRolesWarning.warnings(about: file.configuration) {
-                context.note("warning: \(warning)")
+                context.note("\(mark): \(warning)")
             }
             if let warning = KeyURIWarning(file.configuration) { context.note("warning: \(warning)") }
             let template = file.configuration.keys.skdTemplate
@@ -89,11 +91,13 @@ package enum DaemonCommand {
                     context.note("note: keys.skdTemplate: a key with a \(field) gets no URL without {\(field)}")
                 }
             }
-            if let warning = RandomKeysWarning(file.configuration) { context.note("warning: \(warning)") }
+            if let warning = RandomKeysWarning(file.configuration) { context.note("\(mark): \(warning)") }
             if let warning = UnconfinedWorkersWarning(loaded) {
                 context.note("warning: \(warning). \(UnconfinedWorkersWarning.remedy)")
             }
-            for (name, warning) in credentialWarnings(loaded, context) { context.note("warning: \(name): \(warning)") }
+            for (name, warning) in credentialWarnings(loaded, context) {
+                context.note("\(warning == .developmentMaterial ? mark : "warning"): \(name): \(warning)")
+            }
             for (name, warning) in loaded.tlsWarnings(now: context.now) { context.note("warning: \(name): \(warning)") }
             for finding in file.configuration.entitlement.findings {
                 context.note("warning: entitlement.\(finding)")
@@ -245,7 +249,7 @@ package enum DaemonCommand {
         if !SecretMemory.isLocked {
             logger.warning(
                 "memory_not_locked",
-                [.string("cause", "key material may be swapped; raise LimitMEMLOCK (ulimit -l) to 8 MiB or more")])
+                [.string("cause", "key material may be swapped"), .string("remedy", LockedMemory.remedy)])
         }
         do throws(DaemonError) {
             let daemon = try Daemon(
@@ -288,7 +292,7 @@ package enum DaemonCommand {
     ) throws(CommandError) -> Logger {
         let sink = try wrap(
             { (error: LogSinkError) in CommandError.failed("cannot log to standard error: \(error)") },
-            try DescriptorLogSink(marksPriorities: JournalStream.isStandardError(context.environment)))
+            try DescriptorLogSink(style: LogStyle(ofStandardError: context.environment)))
         return Logger(level: level, sink: sink, linesPerEvent: linesPerEvent)
     }
 
@@ -303,4 +307,9 @@ package enum DaemonCommand {
             return error
         }
     }
+}
+
+extension LoadedConfiguration {
+    /// Whether all its credentials are development material, as `latchkey init` makes it.
+    fileprivate var isForTests: Bool { credentials.credentials.allSatisfy(\.isDevelopmentMaterial) }
 }

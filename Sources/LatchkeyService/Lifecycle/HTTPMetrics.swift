@@ -1,8 +1,11 @@
 import HTTPMessages
 import HTTPServing
+import Licensing
+import POSIXSockets
+import Synchronization
 import Telemetry
 
-/// Counts what all listeners see: connections, handshakes and responses.
+/// Counts what all listeners see: connections, handshakes and responses. It logs why handshakes fail.
 final class HTTPMetrics: Sendable {
     let connections: Gauge
     let shortages = ConnectionShortages()
@@ -16,6 +19,8 @@ final class HTTPMetrics: Sendable {
     private let abuses: MetricFamily<ConnectionAbuse, Counter>
     private let handshakes: MetricFamily<HandshakeResult, Counter>
     private let failedHandshakes: MetricFamily<TLSHandshakeFailure, Counter>
+
+    private let handshakeLog = Mutex<(@Sendable (HTTPPeer, TLSHandshakeFailure) -> Void)?>(nil)
 
     init(in registry: MetricsRegistry) {
         responses = registry.counters(
@@ -44,6 +49,23 @@ final class HTTPMetrics: Sendable {
             by: TLSHandshakeFailure.self)
     }
 
+    /// From now on, a line says why a handshake has failed. Strangers can cause it, so the log samples it. `form` says
+    /// what is written of the client's address.
+    func logHandshakes(to logger: Logger, _ form: @escaping @Sendable () -> ClientAddressForm) {
+        handshakeLog.withLock {
+            $0 = { peer, reason in
+                guard let (cause, remedy) = reason.words else { return }
+                logger.log(
+                    .info, "tls_handshake_failed", from: .stranger,
+                    [.string("listener", peer.listener)]
+                        + (form().text(of: peer.address.ip).map { [.string("client", $0)] } ?? [])
+                        + [
+                            .string("reason", reason.rawValue), .string("cause", cause), .string("remedy", remedy),
+                        ])
+            }
+        }
+    }
+
     /// The number of responses whose status is of a class.
     func responses(of statusClass: StatusClass) -> Counter { responses[statusClass] }
 }
@@ -55,6 +77,7 @@ extension HTTPMetrics: HTTPServerObserver {
 
     func handshakeFailed(_ peer: HTTPPeer, because reason: TLSHandshakeFailure) {
         failedHandshakes[reason].increment()
+        handshakeLog.withLock(\.self)?(peer, reason)
     }
 
     func connectionOpened(_ peer: HTTPPeer) {
@@ -102,6 +125,38 @@ private enum HandshakeResult: String, MetricLabels {
 
 extension TLSHandshakeFailure: MetricLabels {
     package static let labelNames = ["reason"]
+
+    /// What has happened, and what to do about it. Nil for connections that end without a word, as those of load
+    /// balancers and port scanners do.
+    fileprivate var words: (cause: String, remedy: String)? {
+        switch self {
+        case .timeout, .closed: nil
+        case .notTLS:
+            ("the client speaks plain HTTP, or another protocol, to a listener with TLS", "have it use https://")
+        case .version: ("the client speaks neither TLS 1.2 nor TLS 1.3", "update the client")
+        case .parameters:
+            (
+                "client and server have no cipher, group or signature algorithm in common",
+                "compare what the client offers with cipherList and cipherSuites of the listener's tls"
+            )
+        case .applicationProtocol:
+            ("the client offers neither HTTP/1.1 nor HTTP/2 (ALPN)", "have it offer http/1.1 or h2, or nothing")
+        case .clientCertificate:
+            (
+                "the client has shown no certificate of an authority in clientCA",
+                "give the client such a certificate, or name its authority in clientCA of the listener's tls"
+            )
+        case .clientChainTooLarge:
+            ("the client has sent a certificate chain of more than 16 KB", "have it send only its own certificate")
+        case .refused:
+            (
+                "the client has ended the handshake; it probably does not trust this server's certificate",
+                "see that the certificate is valid for the name that the client asks for, that tls.certificate has the"
+                    + " whole chain, and that the client knows the authority"
+            )
+        case .other: ("the client's part of the handshake broke a rule of TLS", "see which program connects")
+        }
+    }
 }
 
 enum StatusClass: String, MetricLabels {

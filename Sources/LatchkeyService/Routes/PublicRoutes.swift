@@ -27,7 +27,7 @@ struct PublicRoutes: HTTPHandler {
         if case .packager(let address) = address {
             let id = requestIDs.next(for: request, on: loop)
             return packagers?.answer(request, at: address, under: rules.packagers, id: id, on: loop)
-                ?? refuse(.notFound, id)
+                ?? refuse(.notFound, request, id)
         }
         if request.method == .options, let refused = rules.cors.refusal(ofPreflight: request.fields) {
             preflights.note(refused, at: clock.wallTime.seconds)
@@ -103,7 +103,7 @@ struct PublicRoutes: HTTPHandler {
         _ request: HTTPRequest, at address: PublicAddress?, by service: PublicAddress.Service?,
         under rules: LiveRules, _ id: RequestID, on loop: LoopContext
     ) -> HTTPAnswer {
-        guard let address else { return refuse(.notFound, id) }
+        guard let address else { return refuse(.notFound, request, id) }
         switch service {
         case .license(let address):
             return license.answer(request, at: address, under: rules.license, id: id, on: loop)
@@ -112,16 +112,16 @@ struct PublicRoutes: HTTPHandler {
         case .certificate(let format):
             switch rules.certificates.answer(to: request, standard: format, id: id) {
             case .found(let response): return .now(response)
-            case .notFound: return refuse(.notFound, id)
-            case .formatUnknown: return .now(respond(to: CertificateEndpoint.formatProblem, id))
+            case .notFound: return refuse(.notFound, request, id)
+            case .formatUnknown: return .now(respond(to: CertificateEndpoint.formatProblem, request, id))
             }
         case .live: return .now(health.liveResponse(id))
         case .ready: return .now(health.readyResponse(id))
         case .apiDescription: return .now(APIDescription.response(.publicListener, id))
-        case .expressPlayToken, .entitlementServer, .packager: return refuse(.notFound, id)
+        case .expressPlayToken, .entitlementServer, .packager: return refuse(.notFound, request, id)
         case nil:
             let problem = Problem(.methodNotAllowed, method: request.method, allowedMethods: address.methods)
-            return .now(respond(to: problem, id))
+            return .now(respond(to: problem, request, id))
         }
     }
 
@@ -134,12 +134,14 @@ struct PublicRoutes: HTTPHandler {
         return rules.current.cors.decorate(response, for: nil)
     }
 
-    private func refuse(_ code: ProblemCode, _ id: RequestID) -> HTTPAnswer {
-        .now(respond(to: Problem(code), id))
+    private func refuse(_ code: ProblemCode, _ request: HTTPRequest, _ id: RequestID) -> HTTPAnswer {
+        .now(respond(to: Problem(code), request, id))
     }
 
-    private func respond(to problem: Problem, _ id: RequestID) -> HTTPResponse {
-        refusals.response(to: "request_refused", problem, because: RefusalCause(problem.code.title), id: id)
+    private func respond(to problem: Problem, _ request: HTTPRequest, _ id: RequestID) -> HTTPResponse {
+        refusals.response(
+            to: "request_refused", problem, because: RefusalCause(problem.detail ?? problem.code.title), id: id,
+            facts: problem.addressFacts(of: request))
     }
 }
 

@@ -76,7 +76,7 @@ struct DaemonChecks {
                 ? .good("daemon.memory", "keys at rest are locked in memory")
                 : .bad(
                     "daemon.memory", "keys at rest are not locked in memory, and may be swapped",
-                    remedy: "raise LimitMEMLOCK of the unit (ulimit -l) to 8 MiB or more, and restart")
+                    remedy: "the event `memory_not_locked` in the log has the limit (LimitMEMLOCK) and what to do")
         }
     }
 

@@ -96,7 +96,9 @@ struct InstallationChecks {
             found.append(
                 .bad(
                     "store.sqlite", "\(loaded.databasePath): \(error.explanation)",
-                    remedy: "compare the secrets of this node with those with which the database was made"))
+                    remedy: error.isAboutSecrets
+                        ? "compare the secrets of this node with those with which the database was made"
+                        : "mend what is said of the file that storage.url (or storage.ledger) names"))
         }
         guard let settings = loaded.postgreSQL else { return found }
         do throws(PostgreSQLOpeningError) {
@@ -107,8 +109,10 @@ struct InstallationChecks {
         } catch {
             found.append(
                 .bad(
-                    "store.postgresql", error.explanation,
-                    remedy: "if a proof does not hold, this node has another secret than the others"))
+                    "store.postgresql", "the database \(settings.url.address) of storage.url: \(error.explanation)",
+                    remedy: error.isAboutSecrets
+                        ? "compare the secrets of this node with those of the other nodes"
+                        : "see whether PostgreSQL runs and lets this machine in: \(settings.url.trial)"))
         }
         return found
     }
@@ -152,5 +156,37 @@ struct InstallationChecks {
                 : "install the library again (Scripts/install-accelerator), or set it to \"off\""
             return .warning(check, cause, remedy: remedy)
         }
+    }
+}
+
+extension StorageOpeningError {
+    /// Whether the database was made with other secrets than this node has.
+    fileprivate var isAboutSecrets: Bool {
+        switch self {
+        case .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers, .ledgerDiffers: true
+        case .permissionsTooWide, .notAFile, .fileNotUsable, .databaseMissing, .foreignDatabase, .schemaTooNew,
+            .ledgerMissing, .inUse, .threadNotStarted, .store:
+            false
+        }
+    }
+}
+
+extension PostgreSQLOpeningError {
+    /// The same of the database of all nodes.
+    fileprivate var isAboutSecrets: Bool {
+        switch self {
+        case .keyEncryptionKeyDiffers, .keyEncryptionKeyMissing, .secretDiffers: true
+        case .serverTooOld, .foreignSchema, .schemaTooNew, .settingsNotKept, .failed, .recordMalformed,
+            .cryptographyFailed, .threadsNotStarted:
+            false
+        }
+    }
+}
+
+extension PostgreSQLURL {
+    /// A command that connects in the same way.
+    fileprivate var trial: String {
+        let host = hosts.first.map { " -h \(Shell.quote($0.name)) -p \($0.port)" } ?? ""
+        return "psql\(host) -U \(Shell.quote(user)) \(Shell.quote(database))"
     }
 }

@@ -26,7 +26,7 @@ enum BenchArguments {
         "--rate", .value("N"),
         help: "requests per second, on a fixed schedule; without it each connection asks again after its answer")
     static let seconds = CommandOption(
-        "--seconds", .value("N"), help: "the time in which requests are sent, 1 to 86,400; 10 unless given")
+        "--seconds", .value("DURATION"), help: "the time in which requests are sent, as 5m, up to 1d; 10s unless given")
     static let count = CommandOption(
         "--count", .value("N"),
         help:

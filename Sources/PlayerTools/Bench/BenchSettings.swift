@@ -37,7 +37,7 @@ struct BenchSettings: Sendable {
         }
         versions = try BenchArguments.versions(arguments)
         rate = try BenchArguments.number(BenchArguments.rate, in: 1...1_000_000, arguments)
-        seconds = try BenchArguments.number(BenchArguments.seconds, in: 1...86_400, arguments) ?? 10
+        seconds = Int(try arguments.seconds(BenchArguments.seconds, in: 1...86_400) ?? 10)
         repeats = arguments.isSet(BenchArguments.reuse)
         checkEvery =
             try BenchArguments.number(BenchArguments.checkEvery, in: 1...Self.requestMaximum, arguments) ?? 100

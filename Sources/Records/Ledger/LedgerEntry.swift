@@ -26,6 +26,8 @@ package struct LedgerEntry: Equatable, Sendable {
         case keyImported = 33
         /// A further asset id was added to a key. The detail is the asset id.
         case keyAliased = 34
+        /// An alias of a content key was removed. `detail` is the alias.
+        case keyAliasRemoved = 38
         /// A key is not delivered any more, but stays in the list.
         case keyWithdrawn = 35
         /// A withdrawn key is delivered again.

@@ -59,7 +59,8 @@ package struct LedgerPurge: Equatable, Sendable {
         case .sharedRowsPurged: place = .sharedCopy
         case .licenseIssued, .licenseRenewed, .licenseRefused, .syncReportAccepted, .keyRevealed, .revoked,
             .revocationLifted, .refusalsOmitted, .renewalsRolledUp, .tokenMinted, .ledgerRejoined, .keyCreated,
-            .keyImported, .keyAliased, .keyWithdrawn, .keyRestored, .keyDeleted, .keyRestoreAccepted, .nodeStarted,
+            .keyImported, .keyAliased, .keyAliasRemoved, .keyWithdrawn, .keyRestored, .keyDeleted, .keyRestoreAccepted,
+            .nodeStarted,
             .configurationReloaded, .nodeStopped, .clockAccepted, .deviceRemoved, .playbackEnded, .rentalForgotten,
             .sessionEndReported, .keyDelivered, .rotationSet, .storeRestored:
             return nil

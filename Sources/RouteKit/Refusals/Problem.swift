@@ -2,6 +2,7 @@ import ByteCoding
 package import HTTPMessages
 package import HTTPServing
 package import Licensing
+package import Records
 package import Telemetry
 
 /// A refusal as the client sees it: `application/problem+json` (RFC 9457) with a stable code.
@@ -55,6 +56,14 @@ package struct Problem: Sendable {
     package init(for error: LicenseError) {
         self.init(error.code, retryAfterSeconds: error.retryAfterSeconds)
         tellParticulars(of: error)
+    }
+
+    /// For the operator: the method and the path of a request whose address or method is not served, and what is.
+    package func addressFacts(of request: HTTPRequest) -> RefusalFacts {
+        let found = "\(request.method.rawValue) \(request.path)"
+        if let allowedMethods { return RefusalFacts(found: found, expected: "one of the methods \(allowedMethods)") }
+        guard code == .notFound else { return RefusalFacts() }
+        return RefusalFacts(found: found, expected: "an address that is served; licences are at POST /fps/license")
     }
 
     /// The response to the client.

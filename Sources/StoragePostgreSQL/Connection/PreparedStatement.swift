@@ -19,6 +19,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
     case aliasesOfKey
     case setKeyState
     case spellingOfLiveKeys
+    case deleteAlias
     case deleteKey
     case countKeys
     case forgetKeyEncryptionKeys
@@ -201,6 +202,7 @@ enum PreparedStatement: String, CaseIterable, Sendable {
                     AND NOT EXISTS (SELECT FROM content_key WHERE content_id = $2 AND state = 'live')
             LIMIT 1
             """
+        case .deleteAlias: "DELETE FROM asset_alias WHERE alias = $1 AND kid = $2 RETURNING kid"
         case .deleteKey:
             // The foreign key of aliases is checked at the end of the statement, when they are deleted.
             """

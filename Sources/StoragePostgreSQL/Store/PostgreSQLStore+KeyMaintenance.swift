@@ -168,6 +168,10 @@ extension PostgreSQLStore: KeyMaintenance {
         throw .keyIDSpellsContent(try found[0].keyID(at: 0), try found[0].contentID(at: 1))
     }
 
+    package func remove(alias: AssetID, of keyID: KeyID) async throws(StoreError) -> Bool {
+        try await run(.deleteAlias, [.bytes(alias.bytes), .bytes(keyID.bytes)], .read).rowCount == 1
+    }
+
     package func delete(_ keyID: KeyID) async throws(StoreError) {
         guard try await run(.deleteKey, [.bytes(keyID.bytes)], .read).rowCount == 1 else { throw .keyUnknown(keyID) }
     }

@@ -1,5 +1,16 @@
 import Glibc
 
+extension LogStyle {
+    /// The style for what reads this program's standard error. `environment` may have `JOURNAL_STREAM`.
+    package init(ofStandardError environment: [String: String], descriptor: Int32 = STDERR_FILENO) {
+        if isatty(descriptor) == 1 {
+            self = .terminal
+        } else {
+            self = JournalStream.isStandardError(environment, descriptor: descriptor) ? .journal : .json
+        }
+    }
+}
+
 /// Whether journald reads what this program writes to standard error.
 package enum JournalStream {
     /// `environment` has `JOURNAL_STREAM` if a service manager has connected a stream with the journal: its device and

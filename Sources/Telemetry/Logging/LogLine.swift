@@ -11,11 +11,15 @@ struct LogLine {
 
     private(set) var bytes: [UInt8] = []
 
-    /// With `marksPriority` the line begins with its priority in angle brackets, which journald takes off and keeps
-    /// (sd-daemon(3)).
-    init(time: WallTime, level: LogLevel, event: String, fields: [LogField], marksPriority: Bool = false) {
+    init(time: WallTime, level: LogLevel, event: String, fields: [LogField], style: LogStyle = .json) {
         bytes.reserveCapacity(256)
-        if marksPriority { append("<\(level.priority)>") }
+        switch style {
+        case .terminal:
+            appendWords(time, level, event, fields)
+            return
+        case .journal: append("<\(level.priority)>")
+        case .json: break
+        }
         append("{\"time\":\"")
         append(time)
         append("\",\"level\":\"")
@@ -29,6 +33,31 @@ struct LogLine {
             append(field.value)
         }
         append("}\n")
+    }
+
+    private mutating func appendWords(_ time: WallTime, _ level: LogLevel, _ event: String, _ fields: [LogField]) {
+        append(time)
+        bytes.removeSubrange(0..<Self.dateSize)
+        append(" \(level.rawValue)")
+        append(String(repeating: " ", count: max(1, Self.levelWidth - level.rawValue.utf8.count)))
+        append(event)
+        for field in fields {
+            append("  \(field.name)=")
+            if case .string(let text) = field.value, Self.isWord(text) { append(text) } else { append(field.value) }
+        }
+        append("\n")
+    }
+
+    /// The bytes of `2026-01-31T`, which a person at a terminal knows.
+    private static let dateSize = 11
+    private static let levelWidth = 9
+
+    /// Whether a text needs no quotes.
+    private static func isWord(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= textSizeMaximum
+            && text.utf8.allSatisfy {
+                (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+            }
     }
 
     private mutating func append(_ text: String) {

@@ -10,8 +10,8 @@ package protocol LogSink: Sendable {
     /// How many lines have been lost so far.
     var droppedLineCount: UInt64 { get }
 
-    /// Whether each line begins with its priority, as journald reads it.
-    var marksPriorities: Bool { get }
+    /// How lines are written.
+    var style: LogStyle { get }
 
     /// Waits until every line taken so far has left the process; false if that took longer than `timeout`.
     @discardableResult
@@ -19,7 +19,17 @@ package protocol LogSink: Sendable {
 }
 
 extension LogSink {
-    package var marksPriorities: Bool { false }
+    package var style: LogStyle { .json }
+}
+
+/// How a log line is written.
+package enum LogStyle: Sendable {
+    /// One JSON object.
+    case json
+    /// The same, with its priority in angle brackets before it, which journald takes off and keeps (sd-daemon(3)).
+    case journal
+    /// Words for a person at a terminal: time of day in UTC, level, event, and `name=value` for each field.
+    case terminal
 }
 
 /// Why a sink could not be made.
@@ -43,7 +53,7 @@ extension LogSinkError: CustomStringConvertible {
 /// If the descriptor fails, a line may be cut.
 package final class DescriptorLogSink: LogSink {
     private let queue: LogQueue
-    package let marksPriorities: Bool
+    package let style: LogStyle
 
     /// A sink for an open descriptor. The caller keeps the descriptor and must not close it before the last `flush`.
     ///
@@ -51,11 +61,11 @@ package final class DescriptorLogSink: LogSink {
     /// written.
     package init(
         descriptor: Int32 = STDERR_FILENO, queueSizeMaximum: Int = 1 << 20,
-        marksPriorities: Bool = false, clock: any WallClock = SystemWallClock()
+        style: LogStyle = .json, clock: any WallClock = SystemWallClock()
     ) throws(LogSinkError) {
-        self.marksPriorities = marksPriorities
+        self.style = style
         queue = LogQueue(sizeMaximum: queueSizeMaximum)
-        try LogWriter(queue: queue, descriptor: descriptor, marksPriorities: marksPriorities, clock: clock).start()
+        try LogWriter(queue: queue, descriptor: descriptor, style: style, clock: clock).start()
     }
 
     deinit {
@@ -84,13 +94,13 @@ final class LogWriter: Sendable {
 
     private let queue: LogQueue
     private let descriptor: Int32
-    private let marksPriorities: Bool
+    private let style: LogStyle
     private let clock: any WallClock
 
-    init(queue: LogQueue, descriptor: Int32, marksPriorities: Bool = false, clock: any WallClock) {
+    init(queue: LogQueue, descriptor: Int32, style: LogStyle = .json, clock: any WallClock) {
         self.queue = queue
         self.descriptor = descriptor
-        self.marksPriorities = marksPriorities
+        self.style = style
         self.clock = clock
     }
 
@@ -129,7 +139,7 @@ final class LogWriter: Sendable {
     private func report(of droppedCount: UInt64) -> [UInt8] {
         LogLine(
             time: clock.wallTime, level: .warning, event: "log_lines_dropped",
-            fields: [.unsigned("count", droppedCount)], marksPriority: marksPriorities
+            fields: [.unsigned("count", droppedCount)], style: style
         ).bytes
     }
 

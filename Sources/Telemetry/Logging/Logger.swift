@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Writes one JSON object per line: `time` (RFC 3339, UTC, milliseconds), `level`, `event`, then the fields.
+/// Writes one JSON object per line: `time` (RFC 3339, UTC, milliseconds), `level`, `event`, then the fields. A sink
+/// for a terminal gets the same as words.
 ///
 /// The event is a fixed snake_case word by which lines can be found; everything that varies is in the fields. The
 /// caller must make sure that neither contains a secret, because the logger cannot recognise one. A line below the
@@ -66,7 +67,7 @@ package final class Logger: Sendable {
             if leftOut > 0 { all.append(.unsigned("left_out", leftOut)) }
         }
         let line = LogLine(
-            time: clock.wallTime, level: level, event: event, fields: all, marksPriority: sink.marksPriorities)
+            time: clock.wallTime, level: level, event: event, fields: all, style: sink.style)
         sink.append(line.bytes, isPrecious: cause == .service)
     }
 

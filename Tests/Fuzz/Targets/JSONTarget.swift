@@ -166,7 +166,8 @@ extension JSONError {
         switch self {
         case .tooLarge: nil
         case .invalidUTF8(let position), .unexpectedEnd(let position), .unexpectedCharacter(let position),
-            .trailingContent(let position), .tooDeep(let position), .tooManyValues(let position),
+            .commaMissing(let position), .colonMissing(let position), .trailingContent(let position),
+            .tooDeep(let position), .tooManyValues(let position),
             .duplicateMember(let position),
             .invalidNumber(let position), .controlCharacter(let position), .invalidEscape(let position):
             position.byteOffset

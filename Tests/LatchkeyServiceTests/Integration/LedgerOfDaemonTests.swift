@@ -18,7 +18,7 @@ import Testing
     /// The rows of these kinds.
     private func entries(
         _ folder: DevelopmentFolder, _ more: [String] = [],
-        of kinds: Set<String> = ["licenseIssued", "licenseRenewed", "licenseRefused", "refusalsOmitted"]
+        of kinds: Set<String> = ["license_issued", "license_renewed", "license_refused", "refusals_omitted"]
     ) async throws -> [JSONObject] {
         let run = try await LatchkeyProcess(
             arguments: ["ledger", "query", "--config", folder.configuration, "--json", "--limit", "1000"] + more)
@@ -61,7 +61,7 @@ import Testing
         let end = Date(timeIntervalSinceNow: 60)
         while try await entries(fixture.folder).isEmpty, Date() < end {}
         let found = try await entries(fixture.folder)
-        #expect(found.count == 1 && found.first?["kind"]?.string == "licenseRefused")
+        #expect(found.count == 1 && found.first?["kind"]?.string == "license_refused")
         #expect(found.first?["detail"]?.string == "content_mismatch")
         #expect(found.first?["content"]?.string == DaemonFixture.content)
         #expect(found.first?["token"]?.string == contents.tokenID)
@@ -102,9 +102,9 @@ import Testing
         #expect(fixture.daemon.line(event: "reloaded") != nil)
         fixture.daemon.process.signal(SIGTERM)
         #expect(fixture.daemon.process.waitForExit() == 0)
-        let kinds: Set<String> = ["nodeStarted", "configurationReloaded", "nodeStopped"]
+        let kinds: Set<String> = ["node_started", "configuration_reloaded", "node_stopped"]
         let found = try await entries(fixture.folder, of: kinds)
-        #expect(found.compactMap { $0["kind"]?.string } == ["nodeStarted", "configurationReloaded", "nodeStopped"])
+        #expect(found.compactMap { $0["kind"]?.string } == ["node_started", "configuration_reloaded", "node_stopped"])
         #expect(found.allSatisfy { $0["actor"]?.string == OperatingSystemUser.actor })
         #expect(found.first?["detail"]?.string == LatchkeyVersion.current)
         #expect(try await verify(fixture.folder).status == 0)

@@ -164,7 +164,7 @@ final class NodesFixture {
 
     /// The licences in a node's own ledger. Fails if the ledger does not verify.
     func licenses(of node: Int) async throws -> [String] {
-        try await rows(of: node).filter { ["licenseIssued", "licenseRenewed"].contains($0["kind"]?.string) }
+        try await rows(of: node).filter { ["license_issued", "license_renewed"].contains($0["kind"]?.string) }
             .compactMap { $0["license"]?.string }
     }
 

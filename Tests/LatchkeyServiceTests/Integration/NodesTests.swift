@@ -50,7 +50,7 @@ import Testing
         #expect(other.status == 403 && other.code == "token_used", "\(other.text)")
         nodes.stopDaemons()
         let rows = try await nodes.rows(of: 0)
-        #expect(rows.count { $0["kind"]?.string == "licenseIssued" } == 1)
+        #expect(rows.count { $0["kind"]?.string == "license_issued" } == 1)
     }
 
     /// A player gets a new token and sends its request to the other node. It gets the same licence, counted and
@@ -119,7 +119,7 @@ import Testing
             }
             #expect(last == 404)
         }
-        let row = try #require(try await nodes.rows(of: 1).first { $0["kind"]?.string == "keyWithdrawn" })
+        let row = try #require(try await nodes.rows(of: 1).first { $0["kind"]?.string == "key_withdrawn" })
         #expect(row["kid"]?.string == kid && row["content"]?.string == NodesFixture.content)
     }
 
@@ -268,7 +268,7 @@ import Testing
         nodes.stopDaemons()
         let rows = try await nodes.rows(of: 0)
         #expect(rows.count { $0["kind"]?.string == "revoked" } == 2)
-        #expect(rows.count { $0["kind"]?.string == "revocationLifted" } == 0)
+        #expect(rows.count { $0["kind"]?.string == "revocation_lifted" } == 0)
     }
 
     @Test func acceptEachOthersChallengesOnce() async throws {

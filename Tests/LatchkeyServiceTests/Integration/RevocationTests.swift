@@ -74,7 +74,7 @@ import Testing
         let revoked = try await fixture.ledger("revoked")
         #expect(revoked.count == 8)
         #expect(revoked.first?["detail"]?.string == "jti" && revoked.first?["token"]?.string == "t-1")
-        #expect(try await fixture.ledger("revocationLifted").count == 8)
+        #expect(try await fixture.ledger("revocation_lifted").count == 8)
         #expect(revoked.allSatisfy { $0["actor"]?.string == "token:tokenFile" })
     }
 
@@ -115,13 +115,19 @@ import Testing
         #expect(entry["issuer"]?.string == RevocationFixture.issuer)
         let shown = try #require(entry["value"]?.string)
 
-        let lifted = try await fixture.command("lift", "--kind", "sub", "--value", shown)
+        // The 32 digits of lists and of the ledger find what is revoked, and revoke nothing.
+        let half = String(shown.prefix("pseudonym:".count + 32))
+        #expect(try await fixture.command("list").output.contains("\(half) of \(RevocationFixture.issuer)"))
+        #expect(try await fixture.command("add", "--kind", "sub", "--value", half).messages.contains("only lift"))
+        let stranger = "pseudonym:" + String(repeating: "0", count: 32)
+        #expect(try await fixture.command("lift", "--kind", "sub", "--value", stranger).status == 1)
+        let lifted = try await fixture.command("lift", "--kind", "sub", "--value", half)
         #expect(lifted.status == 0, "\(lifted.messages)")
         #expect(try await fixture.refusal(until: nil) == nil)
         let again = try await fixture.command("lift", "--kind", "sub", "--value", shown)
         #expect(again.status != 0 && again.messages.contains("nothing of this kind"))
         // The daemon continues the ledger to which a command has written.
-        for kind in ["revoked", "revocationLifted"] {
+        for kind in ["revoked", "revocation_lifted"] {
             #expect(try await fixture.ledger(kind).map { $0["actor"]?.string } == [OperatingSystemUser.actor])
         }
     }
@@ -145,7 +151,7 @@ import Testing
         #expect(try fixture.admin("POST", body: body).status == 200)
         let actors = try await fixture.ledger("revoked").map { $0["actor"]?.string }
         #expect(actors == ["token:alice", "token:tokenFile"])
-        #expect(try await fixture.ledger("revocationLifted").map { $0["actor"]?.string } == ["token:alice"])
+        #expect(try await fixture.ledger("revocation_lifted").map { $0["actor"]?.string } == ["token:alice"])
     }
 
     /// A restarted daemon refuses revoked tokens from its first request on.
