@@ -9,7 +9,7 @@
 //
 // It serves both interfaces of Safari: `com.apple.fps` with Encrypted Media Extensions, and `com.apple.fps.1_0` with
 // the older WebKitMediaKeys, which `player.eme.initLegacyFairplay()` chooses.
-import { Renewal, getFirstLicense } from "../browser/licenses.js";
+import { Renewal, getFirstLicense, tellApp } from "../browser/licenses.js";
 
 const guards = new WeakMap();
 
@@ -79,7 +79,7 @@ class Guard {
       renewal?.licensed(header, token);
     } catch (problem) {
       if (signal.aborted) return;
-      film.onProblem(problem);
+      tellApp(film.onProblem, problem);
       // The plug-in shows this as the player's error.
       callback(Object.assign(new Error(problem.code ?? problem.detail ?? "no answer"), { problem }));
     }
