@@ -34,7 +34,7 @@ export function latchkeySource(player, playlist, { base, getToken, onProblem }) 
 // The asset id in the SPC: the key URI without its scheme. The init data of the older interface has a length of four
 // bytes before the URI, which the plug-in reads as two letters.
 export function assetID(initData) {
-  return initData.replace(/^[^]{0,2}skd:\/\//i, "");
+  return initData.replace(/^[^]{0,2}skd:(\/\/)?/i, "");
 }
 
 // One for each player. It listens for the whole life of the player, so that listeners do not pile up.

@@ -469,6 +469,7 @@ ASSET_IDS = {
     "SKD://host/path?kid=1": "host/path?kid=1",
     # The plug-in reads the length of the older interface as two letters.
     "\x1a\x00skd://movie-1": "movie-1",
+    "skd:movie-1": "movie-1",
     "movie-1": "movie-1",
 }
 
