@@ -22,8 +22,8 @@ public enum LicenseFailure: Error, Equatable, Sendable {
         }
     }
 
-    /// What an app should do if this is the answer to a renewal. An answer without the server's code comes from a proxy,
-    /// and says nothing about the lease.
+    /// What an app should do if this is the answer to a renewal. An answer without the server's code comes from a
+    /// proxy, and says nothing about the lease.
     public var adviceOnRenewal: Advice {
         switch self {
         case .notALicense: .tryAgain(after: nil)

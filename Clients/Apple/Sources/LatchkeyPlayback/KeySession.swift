@@ -288,8 +288,8 @@
         }
     }
 
-    /// A clock that is never set, in seconds, and a way to wait for a time. The clock goes on while the device sleeps, as
-    /// leases do.
+    /// A clock that is never set, in seconds, and a way to wait for a time. The clock goes on while the device sleeps,
+    /// as leases do.
     struct Clock {
         var now: () -> TimeInterval = Clock.seconds
         var pause: (_ time: TimeInterval) async throws -> Void = { time in
