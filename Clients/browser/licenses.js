@@ -279,9 +279,9 @@ export class Renewal {
     pause(untilEnd, signal).then(() => this.#tell(problem), () => {});
     for (let wait = delay; ; ) {
       await pause(wait, signal);
-      wait = lease.pause;
       const hasEnded = now() >= lease.endsAt;
-      if (hasEnded) lease.pause = Math.min(2 * lease.pause, Math.max(PAUSE_SECONDS_MAXIMUM, lease.pause));
+      wait = hasEnded ? Math.min(lease.pause, PAUSE_SECONDS_MAXIMUM) : lease.pause;
+      if (hasEnded) lease.pause = 2 * wait;
       try {
         token ??= await askForToken(getToken);
       } catch (error) {

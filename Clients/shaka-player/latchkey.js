@@ -228,8 +228,9 @@ class Guard {
     if (advice !== "retry" || hasEnded) this.#tell(session, problem);
     if (advice === "stop") return session.timer?.abort();
     if (advice === "token") session.token = null;
-    this.#renewLater(sessionId, session, Math.max(session.pause, problem.retryAfter ?? 0));
-    if (hasEnded) session.pause = Math.max(session.pause, Math.min(2 * session.pause, SPC_SECONDS));
+    const seconds = hasEnded ? Math.min(session.pause, SPC_SECONDS) : session.pause;
+    this.#renewLater(sessionId, session, Math.max(seconds, problem.retryAfter ?? 0));
+    if (hasEnded) session.pause = 2 * seconds;
   }
 
   #tell(session, problem) {

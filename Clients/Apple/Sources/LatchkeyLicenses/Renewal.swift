@@ -85,8 +85,11 @@ public struct Renewal: Equatable, Sendable {
     }
 
     private mutating func wait(for delay: TimeInterval = 0, at now: TimeInterval) {
+        // A hundredth of a long lease would be a long pause for a viewer who waits.
+        let hasEnded = now >= endsAt
+        if hasEnded { pause = min(pause, Self.pauseMaximum) }
         dueAt = now + max(delay, pause)
-        if now >= endsAt { pause = max(pause, min(2 * pause, Self.pauseMaximum)) }
+        if hasEnded { pause *= 2 }
     }
 
     /// Sets a new token of the app's own service. The next attempt uses a new SPC.

@@ -243,6 +243,14 @@ func problem(_ status: Int, _ code: String, _ fields: [String: String] = [:]) ->
         #expect(pauses == [3, 3, 6, 12, 24, 48, 60, 60])
     }
 
+    @Test func waitsAMinuteAtMostAfterTheEndOfALongLease() throws {
+        let fields = ["X-License-Issued": "0", "X-License-Expires": "86400", "X-License-Renew-After": "57600"]
+        var renewal = try #require(Renewal(after: License(ckc, response(200, fields)), token: "t", at: 0))
+        #expect(renewal.failed(.unreachable, at: 60_000) == .wait(until: 60_864))
+        #expect(renewal.failed(.unreachable, at: 86_400) == .wait(until: 86_460))
+        #expect(renewal.failed(.unreachable, at: 86_460) == .wait(until: 86_520))
+    }
+
     @Test func stopsIfTheViewerMayNot() throws {
         var renewal = try renewal()
         #expect(renewal.failed(problem(403, "content_mismatch"), at: 5190) == .stop)
