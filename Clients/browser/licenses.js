@@ -44,6 +44,23 @@ export function adviceOn({ status, code }) {
   return status === 0 || status === 408 || status === 429 || status >= 500 ? "retry" : "stop";
 }
 
+// The same for a renewal. An answer without the server's code comes from a proxy, and says nothing about the lease.
+export function adviceOnRenewal(problem) {
+  const advice = adviceOn(problem);
+  return advice === "stop" && !problem.code ? "retry" : advice;
+}
+
+// Tells the app about a problem. An error of the app's own function must not end the renewals. The browser reports it.
+export function tellApp(onProblem, problem) {
+  try {
+    onProblem(problem);
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
 // --- Pauses ----------------------------------------------------------------------------------------------------------
 
 // Waits. If `signal` is aborted, the promise is rejected.
@@ -70,10 +87,10 @@ export class Attempts {
   #count = 0;
 
   // The seconds to wait before the next attempt, or null if there must not be one.
-  pauseAfter(problem) {
+  pauseAfter(problem, advice = adviceOn(problem)) {
     const seconds = Math.max(problem.retryAfter ?? 0, Math.min(2 ** this.#count, 8));
     this.#count += 1;
-    const mayRepeat = adviceOn(problem) === "retry" && this.#count < ATTEMPTS_MAXIMUM;
+    const mayRepeat = advice === "retry" && this.#count < ATTEMPTS_MAXIMUM;
     return mayRepeat && now() + seconds - this.#began < SPC_SECONDS ? seconds : null;
   }
 }
@@ -99,8 +116,29 @@ async function post(url, { spc, token, credentials, signal }) {
   }
 }
 
-const problemIn = (answer) =>
-  answer ? readProblem(answer.status, answer.header, new TextDecoder().decode(answer.body)) : noAnswer();
+// Whether an answer is a licence: a CKC, whose header has 28 bytes and the version 1 or 2, or a JSON array of them. A
+// proxy may answer with 200 too.
+export function isLicense(status, body) {
+  const [first, second, third, version] = new Uint8Array(body);
+  const isCKC = !first && !second && !third && (version === 1 || version === 2);
+  return status === 200 && body.byteLength > 28 && (isCKC || first === "[".charCodeAt());
+}
+
+// The problem in an answer that is not a licence. Without an answer it is null.
+export function problemIn(answer) {
+  if (!answer) return noAnswer();
+  const problem = readProblem(answer.status, answer.header, new TextDecoder().decode(answer.body));
+  return answer.status < 400 ? { ...problem, code: null, detail: "the answer is not a licence" } : problem;
+}
+
+// Asks the app for a token. An app that does not answer must not hold up a playback.
+export function askForToken(getToken) {
+  return new Promise((resolve, reject) => {
+    const fail = (error) => reject(new Error(error?.message ?? "there is no token"));
+    const timer = setTimeout(() => fail(new Error("the app gives no token")), 1000 * REQUEST_SECONDS);
+    new Promise((give) => give(getToken())).then(resolve, fail).finally(() => clearTimeout(timer));
+  });
+}
 
 // Gets the first licence for an SPC. Repeats lost requests, and asks for a new token once. Throws a problem.
 export async function getFirstLicense({ url, getToken, credentials = "same-origin" }, spc, signal) {
@@ -108,14 +146,14 @@ export async function getFirstLicense({ url, getToken, credentials = "same-origi
   let token = null;
   for (let refusedToken = null; ; ) {
     try {
-      token ??= await getToken();
+      token ??= await askForToken(getToken);
     } catch (error) {
       throw refusedToken ?? noAnswer(error.message);
     }
     signal.throwIfAborted();
     const answer = await post(url, { spc, token, credentials, signal });
     signal.throwIfAborted();
-    if (answer?.status === 200) return { ckc: answer.body, header: answer.header, token };
+    if (answer && isLicense(answer.status, answer.body)) return { ckc: answer.body, header: answer.header, token };
     const problem = problemIn(answer);
     if (adviceOn(problem) === "token" && !refusedToken) {
       [token, refusedToken] = [null, problem];
@@ -151,6 +189,7 @@ export class Renewal {
   #round = null;
   #lease = null;
   #takeMessage = null;
+  #hurriedAt = -Infinity;
 
   // `url` is the licence URL. `getToken` returns a new token of the app's own service. `onProblem` is called if the
   // server refuses the renewal, or if there is none at the end of the lease.
@@ -164,8 +203,9 @@ export class Renewal {
     }
     // Players give up a session whose lease has ended. The next licence makes it usable again.
     const keep = (event) => {
-      const statuses = [...session.keyStatuses.values()];
-      if (this.#round && statuses.includes("expired")) event.stopImmediatePropagation();
+      if (!this.#round || ![...session.keyStatuses.values()].includes("expired")) return;
+      event.stopImmediatePropagation();
+      this.#hurry();
     };
     session.addEventListener("keystatuseschange", keep, options);
     session.closed?.then(() => this.stop(), () => this.stop());
@@ -174,7 +214,9 @@ export class Renewal {
   // Call this after a licence, with its header fields and the token that was used for it.
   licensed(header, token) {
     const lease = readLease(header);
-    this.#lease = { endsAt: now() + (lease?.life ?? Infinity), pause: lease?.pause ?? 1, token: lease?.token ?? token };
+    // Without a lease, nothing bridges the time until the next licence.
+    const { life, pause } = lease ?? { life: 0, pause: 1 };
+    this.#lease = { life, endsAt: now() + life, pause, token: lease?.token ?? token, hasTold: false };
     this.#end();
     if (lease) this.#begin(lease.delay);
   }
@@ -195,8 +237,24 @@ export class Renewal {
     if (!isRenewal || !this.#lease) return;
     event.stopImmediatePropagation();
     // Without a wish of this object, the app has asked the browser's module. It takes only the answer to its last SPC.
-    if (this.#takeMessage) this.#takeMessage(event.message);
-    else this.#begin(0, event.message);
+    if (this.#takeMessage) return this.#takeMessage(event.message);
+    this.#lease.hasTold = false;
+    this.#begin(0, event.message);
+  }
+
+  // The key has expired, and the renewal still waits: timers stop while a device sleeps. The renewal begins now. This
+  // is done once in half a lease, because a session may have a key of an older period, which stays expired.
+  #hurry() {
+    const date = Date.now() / 1000;
+    if (Math.abs(date - this.#hurriedAt) < this.#lease.life / 2) return;
+    this.#hurriedAt = date;
+    this.#lease.endsAt = Math.min(this.#lease.endsAt, now());
+    this.#begin(0);
+  }
+
+  #tell(problem) {
+    if (!this.#lease.hasTold) tellApp(this.#options.onProblem, problem);
+    this.#lease.hasTold = true;
   }
 
   #begin(delay, spc = null) {
@@ -205,39 +263,38 @@ export class Renewal {
     this.#round = new AbortController();
     const { signal } = this.#round;
     this.#renew(delay, spc, signal).catch((error) => {
-      if (!signal.aborted) this.#options.onProblem(noAnswer(error.message));
+      if (!signal.aborted) this.#tell(noAnswer(error.message));
     });
   }
 
   async #renew(delay, message, signal) {
-    const { url, getToken, onProblem, credentials } = this.#options;
+    const { url, getToken, credentials } = this.#options;
     const renewalURL = `${url}${url.includes("?") ? "&" : "?"}renew=true`;
     const lease = this.#lease;
     let [token, spc, madeAt] = [lease.token, message, now()];
     let refusedToken = null;
-    let hasTold = false;
-    const tell = (problem) => {
-      if (!hasTold) onProblem(problem);
-      hasTold = true;
-    };
+    let problem = noAnswer("the lease was not renewed");
+    // A pause for the server, or the app's own service, may take longer than the lease.
+    const untilEnd = Math.max(lease.endsAt - now(), delay + REQUEST_SECONDS);
+    pause(untilEnd, signal).then(() => this.#tell(problem), () => {});
     for (let wait = delay; ; ) {
       await pause(wait, signal);
-      wait = lease.pause;
       const hasEnded = now() >= lease.endsAt;
-      if (hasEnded) lease.pause = Math.min(2 * lease.pause, Math.max(PAUSE_SECONDS_MAXIMUM, lease.pause));
-      let problem;
+      wait = hasEnded ? Math.min(lease.pause, PAUSE_SECONDS_MAXIMUM) : lease.pause;
+      if (hasEnded) lease.pause = 2 * wait;
       try {
-        token ??= await getToken();
+        token ??= await askForToken(getToken);
       } catch (error) {
+        signal.throwIfAborted();
         // The app knows why its own service gives no token. It may not know why the server wants another one.
-        tell(refusedToken ?? noAnswer(error.message));
+        this.#tell(refusedToken ?? noAnswer(error.message));
         continue;
       }
       signal.throwIfAborted();
       try {
         if (!spc || now() - madeAt >= SPC_SECONDS) [spc, madeAt] = [await this.#makeSPC(signal), now()];
         const answer = await post(renewalURL, { spc, token, credentials, signal });
-        if (answer?.status === 200) {
+        if (answer && isLicense(answer.status, answer.body)) {
           // Whatever comes of it, the module does not take another answer to this SPC.
           spc = null;
           await this.#session.update(answer.body);
@@ -249,20 +306,20 @@ export class Renewal {
         problem = noAnswer(error.message);
       }
       signal.throwIfAborted();
-      const advice = adviceOn(problem);
+      const advice = adviceOnRenewal(problem);
       if (advice === "stop") {
         this.#end();
-        return tell(problem);
+        return this.#tell(problem);
       }
       if (advice === "retry") wait = Math.max(wait, problem.retryAfter ?? 0);
       if (advice === "token") {
         token = null;
         // If a new token is refused as well, the next one must not follow at once.
-        if (refusedToken) tell(problem);
+        if (refusedToken) this.#tell(problem);
         else wait = 0;
         refusedToken = problem;
       }
-      if (hasEnded) tell(problem);
+      if (hasEnded) this.#tell(problem);
     }
   }
 
@@ -271,13 +328,15 @@ export class Renewal {
     return new Promise((resolve, reject) => {
       const end = (settle, value) => {
         clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
         if (this.#takeMessage === take) this.#takeMessage = null;
         settle(value);
       };
+      const stop = () => end(reject, signal.reason);
       const take = (spc) => end(resolve, spc);
       const timer = setTimeout(() => end(reject, new Error("there is no SPC for a renewal")), 1000 * REQUEST_SECONDS);
       this.#takeMessage = take;
-      signal.addEventListener("abort", () => end(reject, signal.reason), { once: true });
+      signal.addEventListener("abort", stop);
       // The older interface returns no promise.
       Promise.resolve(this.#session.update(new TextEncoder().encode("renew"))).catch((error) => end(reject, error));
     });

@@ -7,8 +7,9 @@
 # URL is the server's, such as https://keys.example.com. SPC is the file to send. CKC is the file for the licence. The
 # script prints the facts about the licence or the refusal.
 #
-# The status is 0 for a licence, 1 for a refusal, 2 for wrong arguments (and an SPC that cannot be read), 3 if another
-# attempt later may help (429, 503, no answer), and 4 if the token is the cause (401).
+# The status is 0 for a licence, 1 for a refusal, 2 for wrong arguments (and an SPC that cannot be read, or a file that
+# cannot be written), 3 if another attempt later may help (429, 503, no answer, or a proxy's page in place of a
+# licence), and 4 if the token is the cause (401).
 set -euo pipefail
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
@@ -24,6 +25,7 @@ fail() {
 command -v curl >/dev/null || fail "curl is not installed"
 
 url=${1%/}
+[[ ${url,,} =~ ^https?://[^/] ]] || fail "the URL $1 is wrong"
 answer=$(mktemp --directory)
 trap 'rm -rf "$answer"' EXIT
 common=(--silent --show-error --max-time 20 --write-out '%{http_code}')
@@ -34,11 +36,29 @@ field() {
     sed --quiet "s/^$1: \([^\r]*\)\r*\$/\1/Ip" "$answer/head" | tail --lines 1
 }
 
+ask() {
+    status=$(curl "${common[@]}" "$@") || case $? in
+    1 | 3) fail "the URL $url is wrong" ;;
+    *) exit 3 ;;
+    esac
+}
+
+# Whether the body begins with these bytes in hexadecimal digits, and is longer than a number of bytes.
+has_body() {
+    local size
+    size=$(stat --format %s "$answer/body" 2>/dev/null) || return 1
+    ((size > $2)) && [[ $(head --bytes 4 "$answer/body" | od --address-radix n --format x1 | tr -d ' ') =~ ^($1) ]]
+}
+
+# The server counts a licence. So the file for it must be right before the request.
+output=$3
+[[ ! -d $output && -w $(dirname -- "$output") ]] || fail "the file $output cannot be written"
+
 if [[ $2 == certificate ]]; then
-    output=$3
-    status=$(curl "${common[@]}" "$url/fps/certificate") || exit 3
+    expected=(3082 4)
+    ask "$url/fps/certificate"
 else
-    output=$3
+    expected=('0000000[12]' 28)
     case ${4:-} in
     '') query= ;;
     renew) query='?renew=true' ;;
@@ -50,11 +70,15 @@ else
     cat -- "$2" >"$answer/spc" || fail "the SPC $2 cannot be read"
     [[ -s $answer/spc ]] || fail "the SPC $2 is empty"
     # The token is passed through a file descriptor, because other users of this machine can read arguments.
-    status=$(curl "${common[@]}" --header "@/dev/fd/3" --header 'Content-Type: application/octet-stream' \
-        --data-binary "@$answer/spc" "$url/fps/license$query" 3<<<"Authorization: Bearer $LATCHKEY_TOKEN") || exit 3
+    ask --header "@/dev/fd/3" --header 'Content-Type: application/octet-stream' \
+        --data-binary "@$answer/spc" "$url/fps/license$query" 3<<<"Authorization: Bearer $LATCHKEY_TOKEN"
 fi
 
 if [[ $status == 200 ]]; then
+    if ! has_body "${expected[@]}"; then
+        echo "license.sh: the answer has the status 200, but something else in its body; is there a proxy?" >&2
+        exit 3
+    fi
     mv "$answer/body" "$output"
     for name in X-License-Id X-License-Type X-License-Issued X-License-Expires X-License-Renew-After X-Session-Token; do
         value=$(field "$name")
@@ -68,7 +92,7 @@ for name in X-Error-Code X-Request-Id Retry-After; do
     value=$(field "$name")
     [[ -z $value ]] || echo "$name: $value"
 done
-cat "$answer/body"
+[[ ! -s $answer/body ]] || cat "$answer/body"
 echo
 case $status in
 401) exit 4 ;;

@@ -3,18 +3,17 @@
 //   const hls = createHls({
 //     license: "https://keys.example.com/fps/license",
 //     certificate: "https://keys.example.com/fps/certificate",
-//     getToken: (keyURI) => shop.token(keyURI), // asked for each key, and if a session token is not accepted
+//     getToken: (keyURI) => shop.token(keyURI), // asked for each key, and if a token is not accepted any more
 //     onProblem: ({ status, code, detail, hint, retryAfter }) => show(code ?? detail),
 //   });
 //   hls.loadSource("https://cdn.example.com/movie-42.m3u8");
 //   hls.attachMedia(video);
-import { Attempts, Renewal, noAnswer, pause, readProblem } from "../browser/licenses.js";
+import { Renewal, getFirstLicense, noAnswer, readProblem, tellApp } from "../browser/licenses.js";
 
 // `by: "uri"`: the SPC names the key by the playlist's skd: URI, and not by the key id in the media. `credentials`:
 // cookies are sent. `config` is for hls.js.
 export function createHls({ license, certificate, getToken, onProblem, by, credentials = false }, config = {}) {
   const { Hls } = globalThis;
-  const requests = new WeakMap(); // For each SPC: its attempts, its token, and its last XMLHttpRequest.
   const renewals = new Map(); // For each key of hls.js.
   const told = new WeakSet();
   let stopped = new AbortController();
@@ -26,64 +25,50 @@ export function createHls({ license, certificate, getToken, onProblem, by, crede
     renewals.clear();
   }
 
-  // hls.js calls this before it listens to the session, so the listener of the renewal is the first one.
+  // hls.js calls this before it listens to the session, so the kit's listeners are the first ones.
   function generateRequest(initDataType, initData, key) {
-    if (!renewals.has(key)) renewals.set(key, renewalOf(key));
+    if (!renewals.has(key)) renewals.set(key, serve(key.mediaKeysSession, key.decryptdata.uri));
     if (by !== "uri") return { initDataType, initData };
     // The media names the key too, but its request is already under way.
     if (initData) return { initDataType, initData: null };
     return { initDataType: "skd", initData: new TextEncoder().encode(key.decryptdata.uri).buffer };
   }
 
-  function renewalOf(key) {
-    const { uri } = key.decryptdata;
-    return new Renewal(key.mediaKeysSession, {
+  // Gets the licences of a session. hls.js would repeat a lost request without a pause, and give up after a 401.
+  function serve(session, uri) {
+    const film = {
       url: license,
       getToken: () => getToken(uri),
       onProblem: (problem) => onProblem({ ...problem, during: "renewal" }),
       credentials: credentials ? "include" : "same-origin",
-    });
-  }
-
-  // hls.js calls this before each attempt, and waits for the promise. The body is not changed: it is the raw SPC of the
-  // browser's module.
-  async function setUp(xhr, url, key, spc) {
+    };
+    const renewal = new Renewal(session, film);
     const { signal } = stopped;
-    const { uri } = key.decryptdata;
-    const request = requests.get(spc) ?? { attempts: new Attempts(), token: null, xhr: null };
-    requests.set(spc, request);
-    try {
-      // hls.js would send a failed request again immediately.
-      if (request.xhr) await pauseAfter(request);
-      request.token ??= await getToken(uri);
-      signal.throwIfAborted();
-    } catch (error) {
-      if (!signal.aborted) fail(error, request.xhr);
-      // After a rejection hls.js would call this function again.
-      return new Promise(() => {});
-    }
-    request.xhr = xhr;
-    xhr.open("POST", url, true);
-    xhr.timeout = 20_000;
-    xhr.withCredentials = credentials;
-    xhr.setRequestHeader("Authorization", `Bearer ${request.token}`);
-    xhr.addEventListener("load", () => {
-      if (xhr.status === 200) renewals.get(key)?.licensed((name) => xhr.getResponseHeader(name), request.token);
-    });
-    return undefined;
-
-    async function pauseAfter({ attempts, xhr: last }) {
-      const seconds = attempts.pauseAfter(problemOf(last));
-      if (seconds === null) throw new Error("the server asks for a longer pause");
-      await pause(seconds, signal);
-    }
+    const take = async (event) => {
+      if (!["license-request", "license-renewal"].includes(event.messageType)) return;
+      event.stopImmediatePropagation();
+      try {
+        // The body is not changed: it is the raw SPC of the browser's module.
+        const { ckc, header, token } = await getFirstLicense(film, event.message, signal);
+        await session.update(ckc);
+        renewal.licensed(header, token);
+      } catch (error) {
+        if (!signal.aborted) fail(error);
+      }
+    };
+    session.addEventListener("message", take, { capture: true, signal });
+    return renewal;
   }
 
-  // Tells hls.js that there is no licence.
-  function fail(error, networkDetails) {
-    const details = Hls.ErrorDetails.KEY_SYSTEM_LICENSE_REQUEST_FAILED;
+  // Tells hls.js, and thereby the app, that there is no licence. The cause is a problem, or the module's own error.
+  function fail(cause) {
+    const error = cause instanceof Error ? cause : new Error(cause.code ?? cause.detail ?? "no answer");
+    const { KEY_SYSTEM_LICENSE_REQUEST_FAILED, KEY_SYSTEM_SESSION_UPDATE_FAILED } = Hls.ErrorDetails;
     hls.trigger(Hls.Events.ERROR, {
-      type: Hls.ErrorTypes.KEY_SYSTEM_ERROR, details, fatal: true, error, networkDetails,
+      type: Hls.ErrorTypes.KEY_SYSTEM_ERROR,
+      details: error === cause ? KEY_SYSTEM_SESSION_UPDATE_FAILED : KEY_SYSTEM_LICENSE_REQUEST_FAILED,
+      fatal: true,
+      error: error === cause ? error : Object.assign(error, { problem: cause }),
     });
   }
 
@@ -93,13 +78,13 @@ export function createHls({ license, certificate, getToken, onProblem, by, crede
     drmSystems: {
       "com.apple.fps": { licenseUrl: license, serverCertificateUrl: certificate, generateRequest },
     },
-    licenseXhrSetup: setUp,
   });
   hls.on(Hls.Events.ERROR, (_, { type, details, error, networkDetails }) => {
     // hls.js reports some errors twice.
     if (type !== Hls.ErrorTypes.KEY_SYSTEM_ERROR || told.has(error)) return;
     if (error) told.add(error);
-    onProblem({ ...(networkDetails ? problemOf(networkDetails) : noAnswer(error?.message)), during: details });
+    const problem = error?.problem ?? (networkDetails ? problemOf(networkDetails) : noAnswer(error?.message));
+    tellApp(onProblem, { ...problem, during: details });
   });
   // When another film is loaded, hls.js detaches the video first.
   hls.on(Hls.Events.MEDIA_DETACHING, stop);

@@ -8,12 +8,13 @@
 //
 // If the first licence is refused, Shaka's own error 6007 follows. If a renewal is refused, there is only `onProblem`,
 // because the licence is still valid.
-import { adviceOn, noAnswer, pause, readLease, readProblem } from "../browser/licenses.js";
+import {
+  Attempts, adviceOn, adviceOnRenewal, askForToken, isLicense, noAnswer, pause, problemIn, readLease, readProblem,
+  tellApp,
+} from "../browser/licenses.js";
 
 // An attempt to renew with the same SPC may take a minute. Then there is a new one.
 const SPC_SECONDS = 60;
-// Longer pauses are not waited for within one request.
-const PAUSE_SECONDS_MAXIMUM = 30;
 
 const guards = new WeakMap();
 
@@ -26,7 +27,8 @@ export function configure(player, { base, getToken, onProblem }) {
     drm: {
       servers: { "com.apple.fps": `${server}/fps/license` },
       advanced: { "com.apple.fps": { serverCertificateUri: `${server}/fps/certificate` } },
-      retryParameters: { maxAttempts: 4, baseDelay: 1000, backoffFactor: 2, fuzzFactor: 0.5, timeout: 20_000 },
+      // The pauses are the kit's own.
+      retryParameters: { maxAttempts: 9, baseDelay: 0, backoffFactor: 1, fuzzFactor: 0, timeout: 20_000 },
       failureCallback: (error) => guard.takeFailure(error),
     },
   });
@@ -34,8 +36,10 @@ export function configure(player, { base, getToken, onProblem }) {
 
 // The server's reason in an error of Shaka: 6007 (licence), or 6017 (certificate), with which `load()` is rejected.
 export function problemOf(error) {
-  const { BAD_HTTP_STATUS, LICENSE_REQUEST_FAILED, SERVER_CERTIFICATE_REQUEST_FAILED, REQUEST_FILTER_ERROR } =
-    shaka.util.Error.Code;
+  const {
+    BAD_HTTP_STATUS, LICENSE_REQUEST_FAILED, SERVER_CERTIFICATE_REQUEST_FAILED, REQUEST_FILTER_ERROR,
+    RESPONSE_FILTER_ERROR,
+  } = shaka.util.Error.Code;
   const [first] = error.data ?? [];
   switch (error.code) {
     case LICENSE_REQUEST_FAILED:
@@ -46,6 +50,7 @@ export function problemOf(error) {
       return readProblem(status, headerOf(headers), body);
     }
     case REQUEST_FILTER_ERROR:
+    case RESPONSE_FILTER_ERROR:
       return first?.problem ?? noAnswer(first?.message);
     default:
       return noAnswer();
@@ -98,7 +103,8 @@ class Guard {
     let known = this.#requests.get(request);
     if (!known) {
       const film = session?.film ?? this.film;
-      known = { film, token: isRenewal ? session?.token : null, pause: 0, problem: null, hasNewToken: false };
+      const token = isRenewal ? session?.token : null;
+      known = { film, token, isRenewal, attempts: new Attempts(), pause: 0, problem: null, hasNewToken: false };
       this.#requests.set(request, known);
       if (!session) this.#films.set(request.sessionId, film);
       else {
@@ -112,7 +118,7 @@ class Guard {
     await pause(known.pause, signal);
     if (session && session.request !== request) throw aborted();
     try {
-      known.token ??= await known.film.getToken();
+      known.token ??= await askForToken(known.film.getToken);
     } catch (error) {
       throw Object.assign(new Error(error.message), { problem: known.problem });
     }
@@ -127,34 +133,59 @@ class Guard {
 
   #mayRepeat(known, error) {
     const problem = problemOf(error);
+    const advice = known.isRenewal ? adviceOnRenewal(problem) : adviceOn(problem);
     known.problem = problem;
-    known.pause = problem.retryAfter ?? 0;
-    if (adviceOn(problem) !== "token") return adviceOn(problem) === "retry" && known.pause <= PAUSE_SECONDS_MAXIMUM;
-    if (known.hasNewToken) return false;
-    [known.token, known.hasNewToken] = [null, true];
-    return true;
+    if (advice === "token" && !known.hasNewToken) {
+      [known.token, known.hasNewToken, known.pause] = [null, true, 0];
+      return true;
+    }
+    const seconds = known.attempts.pauseAfter(problem, advice);
+    known.pause = seconds ?? 0;
+    return seconds !== null;
   }
 
   // --- Licences and renewals
 
-  #takeResponse(type, { headers, originalRequest }) {
+  #takeResponse(type, { status, headers, data, originalRequest }) {
     const known = this.#requests.get(originalRequest);
     if (type !== shaka.net.NetworkingEngine.RequestType.LICENSE || !known) return;
     const { sessionId } = originalRequest;
     const older = this.#sessions.get(sessionId);
     // The browser's module takes only the answer to its last SPC.
     if (older && older.request !== originalRequest) throw new Error("this licence is for an older request");
-    older?.timer?.abort();
-    this.#films.delete(sessionId);
     const header = headerOf(headers);
+    if (!isLicense(status ?? 200, data)) {
+      const problem = problemIn({ status: status ?? 200, header, body: data });
+      throw Object.assign(new Error(problem.detail), { problem });
+    }
+    this.#films.delete(sessionId);
     const lease = readLease(header);
-    if (!lease) return void this.#sessions.delete(sessionId);
+    this.#forget(sessionId);
+    if (!lease) return;
     const session = {
       film: known.film, token: lease.token ?? known.token, pause: lease.pause, request: originalRequest,
-      endsAt: performance.now() + 1000 * lease.life, timer: null, hasTold: false,
+      endsAt: performance.now() + 1000 * lease.life, timer: null, hasTold: false, ended: new AbortController(),
+      problem: noAnswer("the lease was not renewed"),
     };
     this.#sessions.set(sessionId, session);
     this.#renewLater(sessionId, session, lease.delay);
+    this.#tellAtEnd(sessionId, session, lease.life);
+  }
+
+  #forget(sessionId) {
+    this.#sessions.get(sessionId)?.timer?.abort();
+    this.#sessions.get(sessionId)?.ended.abort();
+    this.#sessions.delete(sessionId);
+  }
+
+  // A pause for the server, or the app's own service, may take longer than the lease.
+  async #tellAtEnd(sessionId, session, seconds) {
+    try {
+      await pause(seconds, session.ended.signal);
+    } catch {
+      return;
+    }
+    if (this.#isActive(sessionId)) this.#tell(session, session.problem);
   }
 
   async #renewLater(sessionId, session, seconds) {
@@ -166,7 +197,7 @@ class Guard {
     } catch {
       return;
     }
-    if (!this.#isActive(sessionId)) return void this.#sessions.delete(sessionId);
+    if (!this.#isActive(sessionId)) return this.#forget(sessionId);
     this.#player.renewLicense(sessionId);
     // If no request comes of it, this is tried again.
     this.#renewLater(sessionId, session, SPC_SECONDS);
@@ -177,7 +208,8 @@ class Guard {
     if (error.code !== shaka.util.Error.Code.LICENSE_REQUEST_FAILED) return;
     const [cause, { sessionId } = {}] = error.data;
     const { OPERATION_ABORTED, RESPONSE_FILTER_ERROR } = shaka.util.Error.Code;
-    if (cause.code === OPERATION_ABORTED || cause.code === RESPONSE_FILTER_ERROR) {
+    // A response filter fails without a problem if the licence is for an older request.
+    if (cause.code === OPERATION_ABORTED || (cause.code === RESPONSE_FILTER_ERROR && !cause.data[0]?.problem)) {
       error.handled = true;
       this.#films.delete(sessionId);
       return;
@@ -185,22 +217,24 @@ class Guard {
     const session = this.#sessions.get(sessionId);
     const problem = problemOf(cause);
     if (!session) {
-      (this.#films.get(sessionId) ?? this.film).onProblem(problem);
+      tellApp((this.#films.get(sessionId) ?? this.film).onProblem, problem);
       this.#films.delete(sessionId);
       return;
     }
     error.handled = true;
+    session.problem = problem;
     const hasEnded = performance.now() >= session.endsAt;
-    const advice = adviceOn(problem);
+    const advice = adviceOnRenewal(problem);
     if (advice !== "retry" || hasEnded) this.#tell(session, problem);
     if (advice === "stop") return session.timer?.abort();
     if (advice === "token") session.token = null;
-    this.#renewLater(sessionId, session, Math.max(session.pause, problem.retryAfter ?? 0));
-    if (hasEnded) session.pause = Math.max(session.pause, Math.min(2 * session.pause, SPC_SECONDS));
+    const seconds = hasEnded ? Math.min(session.pause, SPC_SECONDS) : session.pause;
+    this.#renewLater(sessionId, session, Math.max(seconds, problem.retryAfter ?? 0));
+    if (hasEnded) session.pause = 2 * seconds;
   }
 
   #tell(session, problem) {
-    if (!session.hasTold) session.film.onProblem(problem);
+    if (!session.hasTold) tellApp(session.film.onProblem, problem);
     session.hasTold = true;
   }
 }

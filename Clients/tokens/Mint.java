@@ -46,6 +46,10 @@ public final class Mint {
     }
 
     public static void main(String[] words) throws Exception {
+        if (words.length != 5) {
+            System.err.println("usage: java Mint.java KEY KID ISSUER CONTENT SUBJECT");
+            System.exit(2);
+        }
         var pem = Files.readString(Path.of(words[0])).replaceAll("-----[A-Z ]+-----|\\s", "");
         var specification = new PKCS8EncodedKeySpec(Base64.getDecoder().decode(pem));
         var key = KeyFactory.getInstance("EC").generatePrivate(specification);

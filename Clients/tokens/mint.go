@@ -68,7 +68,8 @@ func readKey(file string) (*ecdsa.PrivateKey, error) {
 
 func main() {
 	if len(os.Args) != 6 {
-		log.Fatal("usage: mint KEY KID ISSUER CONTENT SUBJECT")
+		fmt.Fprintln(os.Stderr, "usage: go run mint.go KEY KID ISSUER CONTENT SUBJECT")
+		os.Exit(2)
 	}
 	key, err := readKey(os.Args[1])
 	if err != nil {

@@ -1,6 +1,7 @@
 // Makes a token for one content: node mint.mjs KEY KID ISSUER CONTENT SUBJECT
 import { createPrivateKey, sign } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 
 const encoded = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
@@ -17,5 +18,13 @@ export function mint(key, kid, issuer, content, subject) {
     return `${signed}.${signature.toString("base64url")}`;
 }
 
-const [file, kid, issuer, content, subject] = process.argv.slice(2);
-console.log(mint(createPrivateKey(readFileSync(file)), kid, issuer, content, subject));
+// Your service imports `mint`. Then nothing else runs.
+const [, script, ...words] = process.argv;
+if (script && import.meta.url === pathToFileURL(realpathSync(script)).href) {
+    if (words.length !== 5) {
+        console.error("usage: node mint.mjs KEY KID ISSUER CONTENT SUBJECT");
+        process.exit(2);
+    }
+    const [file, kid, issuer, content, subject] = words;
+    console.log(mint(createPrivateKey(readFileSync(file)), kid, issuer, content, subject));
+}

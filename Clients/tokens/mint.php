@@ -32,10 +32,17 @@ function mint(OpenSSLAsymmetricKey $key, string $kid, string $issuer, string $co
     return $signed . '.' . encoded(rawSignature($der));
 }
 
-[, $file, $kid, $issuer, $content, $subject] = $argv;
-$key = openssl_pkey_get_private(file_get_contents($file));
-if (!$key) {
-    fwrite(STDERR, "no private key in $file\n");
-    exit(1);
+// Your service includes this file for `mint`. Then nothing else runs.
+if (realpath($_SERVER['SCRIPT_FILENAME']) === __FILE__) {
+    if ($argc !== 6) {
+        fwrite(STDERR, "usage: php mint.php KEY KID ISSUER CONTENT SUBJECT\n");
+        exit(2);
+    }
+    [, $file, $kid, $issuer, $content, $subject] = $argv;
+    $key = openssl_pkey_get_private((string) @file_get_contents($file));
+    if (!$key) {
+        fwrite(STDERR, "no private key in $file\n");
+        exit(1);
+    }
+    echo mint($key, $kid, $issuer, $content, $subject), "\n";
 }
-echo mint($key, $kid, $issuer, $content, $subject), "\n";

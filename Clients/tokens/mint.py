@@ -29,5 +29,8 @@ def mint(key: ec.EllipticCurvePrivateKey, kid: str, issuer: str, content: str, s
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 6:
+        print("usage: python3 mint.py KEY KID ISSUER CONTENT SUBJECT", file=sys.stderr)
+        sys.exit(2)
     file, kid, issuer, content, subject = sys.argv[1:]
     print(mint(load_pem_private_key(Path(file).read_bytes(), None), kid, issuer, content, subject))

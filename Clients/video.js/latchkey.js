@@ -9,7 +9,7 @@
 //
 // It serves both interfaces of Safari: `com.apple.fps` with Encrypted Media Extensions, and `com.apple.fps.1_0` with
 // the older WebKitMediaKeys, which `player.eme.initLegacyFairplay()` chooses.
-import { Renewal, getFirstLicense } from "../browser/licenses.js";
+import { Renewal, getFirstLicense, tellApp } from "../browser/licenses.js";
 
 const guards = new WeakMap();
 
@@ -34,7 +34,7 @@ export function latchkeySource(player, playlist, { base, getToken, onProblem }) 
 // The asset id in the SPC: the key URI without its scheme. The init data of the older interface has a length of four
 // bytes before the URI, which the plug-in reads as two letters.
 export function assetID(initData) {
-  return initData.replace(/^[^]{0,2}skd:\/\//i, "");
+  return initData.replace(/^[^]{0,2}skd:(\/\/)?/i, "");
 }
 
 // One for each player. It listens for the whole life of the player, so that listeners do not pile up.
@@ -79,7 +79,7 @@ class Guard {
       renewal?.licensed(header, token);
     } catch (problem) {
       if (signal.aborted) return;
-      film.onProblem(problem);
+      tellApp(film.onProblem, problem);
       // The plug-in shows this as the player's error.
       callback(Object.assign(new Error(problem.code ?? problem.detail ?? "no answer"), { problem }));
     }

@@ -137,6 +137,19 @@ class Refusal:
         }
 
 
+@dataclass(frozen=True)
+class ProxyAnswer(Refusal):
+    """An answer of a proxy in place of the server, without the server's code. With 204 it has no body."""
+
+    code: str = ""
+
+    def parameters(self, request: Event) -> Event:
+        parameters = super().parameters(request)
+        fields = [field for field in parameters["responseHeaders"] if field["name"].startswith("Access-")]
+        body = b"" if self.status == 204 else b"<html>Sign in to this network</html>"
+        return parameters | {"responseHeaders": fields, "body": base64.b64encode(body).decode()}
+
+
 class Page:
     """One tab with its own profile, and a record of all its requests."""
 

@@ -12,7 +12,8 @@
     const isPause = milliseconds > 0 && milliseconds !== 1000 * REQUEST_SECONDS;
     if (!isPause || !new Error().stack.includes("/browser/licenses.js")) return timer(call, milliseconds, ...rest);
     kitPauses.push(milliseconds / 1000);
-    const skip = () => ((skipped += milliseconds - milliseconds / FACTOR), call());
+    const due = performance.now() + milliseconds;
+    const skip = () => ((skipped += Math.max(0, due - performance.now())), call());
     return timer(skip, milliseconds / FACTOR);
   };
   performance.now = () => clock() + skipped;

@@ -9,9 +9,11 @@ import os
 import socket
 import ssl
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote
 
@@ -460,6 +462,63 @@ def test_the_script_tells_refusals_apart(servers: dict[bool, Server], tmp_path: 
         assert run_script(nowhere, tmp_path / "spc", tmp_path / "ckc", token=token).returncode == 3
     assert run_script(server, tmp_path / "spc").returncode == 2
     assert not (tmp_path / "ckc").exists()
+
+
+@contextmanager
+def proxy(body: bytes) -> Iterator[str]:
+    """A proxy that answers everything with 200."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", "0")))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            """Writes no log."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize("body", [b"<html>Sign in to this network, with your room number</html>", b"", bytes(64)])
+@pytest.mark.parametrize("wish", ["spc", "certificate"])
+def test_the_script_takes_nothing_else_for_a_licence(body: bytes, wish: str, tmp_path: Path) -> None:
+    (tmp_path / "spc").write_bytes(b"an SPC")
+    with proxy(body) as url:
+        wished = wish if wish == "certificate" else tmp_path / wish
+        finished = run_script(url, wished, tmp_path / "answer", token="x.y.z")
+    assert finished.returncode == 3, finished
+    assert "something else" in finished.stderr
+    assert not (tmp_path / "answer").exists()
+
+
+def test_the_script_sends_nothing_if_the_licence_has_no_place(servers: dict[bool, Server], tmp_path: Path) -> None:
+    server = servers[False]
+    (tmp_path / "spc").write_bytes(contexts_for(server.deployment)[0].message)
+    before = server.network.connections
+    for place in (tmp_path / "none" / "ckc", tmp_path):
+        finished = run_script(server, tmp_path / "spc", place, token=server.deployment.token)
+        assert finished.returncode == 2, finished
+        assert f"the file {place} cannot be written" in finished.stderr
+    assert server.network.connections == before, "nothing was sent"
+
+
+@pytest.mark.parametrize("url", ["htp://keys.example.com", "http://keys.example.com:port", "http://", ""])
+def test_the_script_tells_a_wrong_url(url: str, tmp_path: Path) -> None:
+    (tmp_path / "spc").write_bytes(b"an SPC")
+    finished = run_script(url, tmp_path / "spc", tmp_path / "ckc", token="x.y.z")
+    assert finished.returncode == 2, finished
 
 
 @pytest.mark.parametrize(("content", "reason"), [(None, "cannot be read"), (b"", "is empty")])

@@ -349,6 +349,40 @@ def test_tvsdk_finds_the_token_url_in_the_playlist(service: Service, app: TVSDKA
     assert opened.content_key.hex() == named.key
 
 
+def test_a_person_makes_a_token_url_and_writes_it_into_the_app(service: Service, app: TVSDKApp) -> None:
+    """The person opens the URL of the token service in a browser, and copies the answer into the app's source."""
+    answer = service.ask_by_get({"kid": f"^{service.content}", "expirationTime": "+300"})
+    assert (answer.status, answer.header("Content-Type")) == (200, "text/uri-list")
+    opened = app.play(playlist_with(f"skd://{service.content}"), answer.body.decode())
+    assert opened.content_key == service.key.key and opened.content_iv == service.key.iv
+
+
+def test_the_redeem_url_may_have_any_port_and_the_root_as_its_path(
+    latchkey_programs: None, tmp_path: Path, app: TVSDKApp
+) -> None:
+    redeem_url = "https://licences.example:8443/"
+
+    def prepare_root(setup: Path) -> None:
+        prepare(setup)
+        configuration = setup / "latchkey.json5"
+        text = configuration.read_text()
+        changed = text.replace(REDEEM_URL, redeem_url).replace(f'"{OTHER_REDEEM_PATH}"', '"/"')
+        assert changed.count('"/"') == 1 and redeem_url in changed
+        configuration.write_text(changed)
+
+    key = ContentKey(key_id=secrets.token_bytes(16), key=secrets.token_bytes(16), iv=secrets.token_bytes(16))
+    with running_daemon(tmp_path, prepare=prepare_root) as daemon:
+        register(daemon.setup, "movie-1", key)
+        service = Service(daemon, "movie-1", key)
+        url = service.ask({"kid": "^movie-1"}).body.decode()
+        assert url.startswith(f"{redeem_url}?ExpressPlayToken=")
+        app.device = service.device()
+        app.routes = {"licences.example:8443": f"{daemon.public[0]}:{daemon.public[1]}"}
+        assert app.play(playlist_with(url.replace("https://", "skd://"))).content_key == key.key
+        refused = service.redeem(redeem_url, service.device().request(options(b"movie-1")).message)
+        assert (refused.status, refused.header("X-Error-Code")) == (401, "token_missing")
+
+
 # --- Refusals ---------------------------------------------------------------------------------------------------------
 
 

@@ -596,6 +596,21 @@ def test_a_query_needs_a_token(app: App) -> None:
 # --- The shapes of the answer ----------------------------------------------------------------------------------------
 
 
+def test_a_header_has_the_token_and_json_comes_back(app: App) -> None:
+    """The header `nv-authorizations` has the stream's token. Without it, or with a wrong one, there is no key."""
+    spc = app.spc()
+    headers = {"Accept": "application/json", "nv-authorizations": app.content_token()}
+    answer = app.client.send("POST", "/fps/license", spc.message, headers)
+    assert (answer.status, answer.header("Content-Type")) == (200, "application/json")
+    members = json.loads(answer.body)
+    assert members["license"]["id"] == answer.header("X-License-Id")
+    assert open_ckc(base64.b64decode(members["CkcMessage"], validate=True), spc.secrets).content_key == KEY.key
+    for own, code in (({}, "token_missing"), ({"nv-authorizations": "a.b.c"}, "token_malformed")):
+        refused = app.client.send("POST", "/fps/license", app.spc().message, {"Accept": "application/json"} | own)
+        assert (refused.status, refused.code) == (401, code)
+        assert "CkcMessage" not in json.loads(refused.body)
+
+
 @pytest.mark.parametrize("accept", ["*/*", None, "application/octet-stream"])
 def test_whoever_accepts_anything_gets_the_bytes(app: App, accept: str | None) -> None:
     spc = app.spc()

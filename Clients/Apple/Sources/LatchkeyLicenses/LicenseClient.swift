@@ -20,6 +20,11 @@ public struct LicenseClient: Sendable {
         let (body, response) = try await send(server.certificateRequest())
         guard let response = response as? HTTPURLResponse else { throw LicenseFailure.notALicense }
         guard response.statusCode == 200 else { throw LicenseFailure.refused(LicenseProblem(body, response)) }
+        // DER: a sequence of at most 65,535 bytes, which is all there. Anything else is a page of a proxy.
+        let head = body.prefix(4).map { Int($0) }
+        guard head.count == 4, head[0] == 0x30, head[1] == 0x82, body.count >= 4 + head[2] << 8 + head[3] else {
+            throw LicenseFailure.notALicense
+        }
         return body
     }
 

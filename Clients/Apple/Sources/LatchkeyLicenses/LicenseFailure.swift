@@ -22,6 +22,17 @@ public enum LicenseFailure: Error, Equatable, Sendable {
         }
     }
 
+    /// What an app should do if this is the answer to a renewal. An answer without the server's code comes from a
+    /// proxy, and says nothing about the lease.
+    public var adviceOnRenewal: Advice {
+        switch self {
+        case .notALicense: .tryAgain(after: nil)
+        case .refused(let problem) where problem.code == nil && advice == .giveUp:
+            .tryAgain(after: problem.retryAfter)
+        default: advice
+        }
+    }
+
     public enum Advice: Equatable, Sendable {
         /// The token is missing, expired or not accepted. Get a new one from the app's own service, and ask again with
         /// it.

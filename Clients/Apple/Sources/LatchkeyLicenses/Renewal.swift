@@ -2,8 +2,8 @@ import Foundation
 
 /// Decides when a lease is renewed, and with which token and SPC. It has no timer and no clock of its own.
 ///
-/// Times are seconds of a clock that is never set, such as `ProcessInfo.processInfo.systemUptime`. The server's article
-/// "Renewals" explains the rule. Renew at the time that the answer names, with the session token. If that fails, ask
+/// Times are seconds of a clock that is never set, and goes on while the device sleeps. The server's article "Renewals"
+/// explains the rule. Renew at the time that the answer names, with the session token. If that fails, ask
 /// again after a hundredth of the lease, and use the same SPC for at most a minute. The last third of a lease has room
 /// for 33 attempts. After the end of the lease each pause is twice as long as the one before, up to a minute.
 public struct Renewal: Equatable, Sendable {
@@ -67,7 +67,7 @@ public struct Renewal: Equatable, Sendable {
 
     /// The step to take after a failed attempt. After a licence, make a new `Renewal`.
     public mutating func failed(_ failure: LicenseFailure, at now: TimeInterval) -> Step {
-        switch failure.advice {
+        switch failure.adviceOnRenewal {
         case .tryAgain(let delay):
             wait(for: delay ?? 0, at: now)
         case .getToken:
@@ -85,8 +85,11 @@ public struct Renewal: Equatable, Sendable {
     }
 
     private mutating func wait(for delay: TimeInterval = 0, at now: TimeInterval) {
+        // A hundredth of a long lease would be a long pause for a viewer who waits.
+        let hasEnded = now >= endsAt
+        if hasEnded { pause = min(pause, Self.pauseMaximum) }
         dueAt = now + max(delay, pause)
-        if now >= endsAt { pause = max(pause, min(2 * pause, Self.pauseMaximum)) }
+        if hasEnded { pause *= 2 }
     }
 
     /// Sets a new token of the app's own service. The next attempt uses a new SPC.

@@ -168,18 +168,30 @@
             }
         }
 
-        private func makeSPC(_ request: AVContentKeyRequest, _ asset: Data) async throws -> Data {
-            let certificate = try await applicationCertificate()
+        private func makeSPC(
+            _ request: AVContentKeyRequest, _ asset: Data, isWanted: () -> Bool
+        ) async throws -> Data {
+            let certificate = try await applicationCertificate(isWanted)
             return try await request.makeStreamingContentKeyRequestData(
                 forApp: certificate, contentIdentifier: asset, options: [AVContentKeyRequestProtocolVersionsKey: [1]])
         }
 
-        /// The application certificate. It is fetched once, because it is the same for all keys.
-        private func applicationCertificate() async throws -> Data {
+        /// The application certificate. It is fetched once, because it is the same for all keys. A lost request is
+        /// repeated as `Attempts` decides.
+        private func applicationCertificate(_ isWanted: () -> Bool) async throws -> Data {
             if let known = locked({ certificate }) { return known }
-            let fetched = try await client.certificate()
-            locked { certificate = fetched }
-            return fetched
+            var attempts = Attempts(at: clock.now())
+            while true {
+                do {
+                    let fetched = try await client.certificate()
+                    locked { certificate = fetched }
+                    return fetched
+                } catch {
+                    guard case .wait(let time) = attempts.failed(error, at: clock.now()) else { throw error }
+                    try await clock.pause(time)
+                    guard isWanted() else { throw CancellationError() }
+                }
+            }
         }
 
         /// Gets a licence, and returns it with the token that was used for it. A failed attempt is repeated as
@@ -188,7 +200,7 @@
             for request: AVContentKeyRequest, _ purpose: LicensePurpose, _ uri: String, _ asset: Data,
             isWanted: () -> Bool
         ) async throws -> (License, token: String) {
-            let spc = try await makeSPC(request, asset)
+            let spc = try await makeSPC(request, asset, isWanted: isWanted)
             var attempts = Attempts(at: clock.now())
             var token = try await self.token(uri)
             while true {
@@ -226,7 +238,7 @@
                     if renewal.due(at: clock.now()) == .getToken {
                         renewal.replaceToken(try await token(uri), at: clock.now())
                     }
-                    spc = try await makeSPC(request, asset)
+                    spc = try await makeSPC(request, asset, isWanted: isCurrent)
                 } catch {
                     renewal.couldNotAsk(at: clock.now())
                     throw error
@@ -276,13 +288,33 @@
         }
     }
 
-    /// A clock that is never set, in seconds, and a way to wait for a time. The clock stops while the device sleeps.
+    /// A clock that is never set, in seconds, and a way to wait for a time. The clock goes on while the device sleeps,
+    /// as leases do.
     struct Clock {
-        var now: () -> TimeInterval = { ProcessInfo.processInfo.systemUptime }
+        var now: () -> TimeInterval = Clock.seconds
         var pause: (_ time: TimeInterval) async throws -> Void = { time in
-            // A time in an answer may be too long for a number of nanoseconds.
-            let seconds = min(max(0, time - ProcessInfo.processInfo.systemUptime), 1_000_000_000)
-            try await Task.sleep(nanoseconds: UInt64(seconds * 1_000_000_000))
+            try await Clock.pause(until: time, now: Clock.seconds) { seconds in
+                try await Task.sleep(nanoseconds: UInt64(seconds * 1_000_000_000))
+            }
+        }
+
+        /// `ContinuousClock` does the same on newer systems.
+        private static func seconds() -> TimeInterval {
+            #if canImport(Darwin)
+                let clock = CLOCK_MONOTONIC
+            #else
+                let clock = CLOCK_BOOTTIME
+            #endif
+            var time = timespec()
+            clock_gettime(clock, &time)
+            return TimeInterval(time.tv_sec) + TimeInterval(time.tv_nsec) / 1_000_000_000
+        }
+
+        /// Waits in short parts, because a sleep of a task may stop while the device sleeps.
+        static func pause(
+            until time: TimeInterval, now: () -> TimeInterval, sleep: (TimeInterval) async throws -> Void
+        ) async throws {
+            while case let left = time - now(), left > 0 { try await sleep(min(left, 10)) }
         }
     }
 

@@ -44,7 +44,7 @@ func problem(_ status: Int, _ code: String, _ fields: [String: String] = [:]) ->
 
     @Test(arguments: [
         ("skd://movie-1", "movie-1"), ("SKD://host/path?kid=1", "host/path?kid=1"), ("skd://", nil),
-        ("https://movie-1", nil), ("", nil),
+        ("skd:movie-42", "movie-42"), ("skd:", nil), ("https://movie-1", nil), ("", nil),
     ])
     func takesTheSchemeOffAKeyURI(uri: String, expected: String?) {
         #expect(assetID(ofKeyURI: uri) == expected.map { Data($0.utf8) })
@@ -243,11 +243,29 @@ func problem(_ status: Int, _ code: String, _ fields: [String: String] = [:]) ->
         #expect(pauses == [3, 3, 6, 12, 24, 48, 60, 60])
     }
 
+    @Test func waitsAMinuteAtMostAfterTheEndOfALongLease() throws {
+        let fields = ["X-License-Issued": "0", "X-License-Expires": "86400", "X-License-Renew-After": "57600"]
+        var renewal = try #require(Renewal(after: License(ckc, response(200, fields)), token: "t", at: 0))
+        #expect(renewal.failed(.unreachable, at: 60_000) == .wait(until: 60_864))
+        #expect(renewal.failed(.unreachable, at: 86_400) == .wait(until: 86_460))
+        #expect(renewal.failed(.unreachable, at: 86_460) == .wait(until: 86_520))
+    }
+
     @Test func stopsIfTheViewerMayNot() throws {
         var renewal = try renewal()
         #expect(renewal.failed(problem(403, "content_mismatch"), at: 5190) == .stop)
-        #expect(renewal.failed(.notALicense, at: 5190) == .stop)
         #expect(renewal.isStopped && renewal.due(at: 5190) == .stop)
+    }
+
+    @Test(arguments: [204, 403, 404, 413])
+    func goesOnAfterAnAnswerOfAProxy(status: Int) throws {
+        var renewal = try renewal()
+        let answer = LicenseFailure.refused(LicenseProblem(Data("<html>".utf8), response(status)))
+        #expect(answer.advice == .giveUp)
+        renewal.madeSPC(at: 5190)
+        #expect(renewal.failed(answer, at: 5190) == .wait(until: 5193))
+        #expect(renewal.failed(.notALicense, at: 5193) == .wait(until: 5196))
+        #expect(!renewal.isStopped)
     }
 
     @Test func leavesRoomForThirtyThreeAttempts() throws {

@@ -11,7 +11,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-private let certificate = Data("certificate".utf8)
+private let certificate = Data([0x30, 0x82, 0, 2, 5, 0])
 private let challenge = Data([0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77])
 
 /// A licence server that gives its answers one after the other, one for each request for a licence.
@@ -35,10 +35,13 @@ final class Server: @unchecked Sendable {
 
     private let lock = NSLock()
     private var answers: [Answer]
+    private var certificates: [Answer]
     private var received: [URLRequest] = []
 
-    init(_ answers: [Answer]) {
+    /// `certificates` are the first answers to requests for the certificate. The next ones have it.
+    init(_ answers: [Answer], certificates: [Answer] = []) {
         self.answers = answers
+        self.certificates = certificates
     }
 
     var requests: [URLRequest] { lock.withLock { received } }
@@ -48,7 +51,8 @@ final class Server: @unchecked Sendable {
         lock.withLock {
             received.append(request)
             switch request.url?.lastPathComponent {
-            case "certificate": return Answer(body: certificate)
+            case "certificate":
+                return certificates.isEmpty ? Answer(body: certificate) : certificates.removeFirst()
             case "challenge": return Answer(body: Data(#"{"challenge":"0011223344556677"}"#.utf8))
             default: return answers.isEmpty ? Answer(status: 500) : answers.removeFirst()
             }
@@ -373,6 +377,51 @@ final class Device: SimulatedDevice {
 
     // MARK: Lost requests and refusals
 
+    @Test func asksForTheCertificateAgain() async throws {
+        let server = Server([Server.Answer()], certificates: [.lost, .refusal(503, "overloaded", retryAfter: 7)])
+        let session = makeSession(server)
+        #expect(try await play(session)?.get() == Server.ckc)
+        #expect(pauses.withLock { $0 } == [1001, 1008])
+        #expect(failures.withLock { $0 } == [])
+    }
+
+    @Test(arguments: [
+        Data("<html>Sign in to this network</html>".utf8), Data(), Data([0x30, 0x82, 0, 3, 5, 0]),
+    ])
+    func keepsNothingElseForTheCertificate(body: Data) async throws {
+        let server = Server([Server.Answer()], certificates: [Server.Answer(body: body)])
+        let session = makeSession(server)
+        let outcome = await play(session)
+        #expect(throws: LicenseFailure.notALicense) { try outcome?.get() }
+        #expect(try await play(session)?.get() == Server.ckc)
+        #expect(server.requests.map { $0.url?.lastPathComponent } == ["certificate", "certificate", "license"])
+    }
+
+    @Test func getsAKeyForAURIWithoutSlashes() async throws {
+        let session = makeSession(Server([Server.Answer()]))
+        let request = KeyRequest("skd:movie-42")
+        session.contentKeySession(avSession, didProvide: request as AVContentKeyRequest)
+        #expect(try await request.outcome?.get() == Server.ckc)
+        #expect(request.asset == Data("movie-42".utf8))
+    }
+
+    @Test func renewsAfterAnAnswerOfAProxy() async throws {
+        let device = Device()
+        let page = Server.Answer(body: Data("<html>Sign in to this network</html>".utf8))
+        let server = Server([
+            Server.Answer(fields: lease), page, Server.Answer(status: 403), Server.Answer(fields: lease),
+        ])
+        let session = makeSession(server)
+        _ = await play(session)
+        var renewals = device.renewals.makeAsyncIterator()
+        _ = await renewals.next()
+        let renewing = KeyRequest(uri)
+        session.contentKeySession(avSession, didProvideRenewingContentKeyRequest: renewing)
+        #expect(try await renewing.outcome?.get() == Server.ckc)
+        #expect(failures.withLock { $0 } == [])
+        session.stop()
+    }
+
     @Test func sendsALostRequestAgain() async throws {
         let server = Server([.lost, .refusal(503, "overloaded", retryAfter: 7), Server.Answer()])
         let session = makeSession(server)
@@ -538,6 +587,23 @@ final class Device: SimulatedDevice {
         #expect(server.licenseRequests.count == 3)
         #expect(failures.withLock { $0 } == [])
         session.stop()
+    }
+
+    @Test func waitsNoLongerThanTheDeviceSleeps() async throws {
+        let (now, sleeps) = (Locked<TimeInterval>(0), Locked<[TimeInterval]>([]))
+        // In the second part, the device sleeps for an hour.
+        let sleep = { (seconds: TimeInterval) in
+            sleeps.withLock { $0.append(seconds) }
+            now.withLock { $0 += sleeps.withLock { $0.count } == 2 ? 3600 : seconds }
+        }
+        try await Clock.pause(until: 1000, now: { now.withLock { $0 } }, sleep: sleep)
+        #expect(sleeps.withLock { $0 } == [10, 10])
+    }
+
+    @Test func itsClockGoesOnWhileTheDeviceSleeps() {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        #expect(abs(Clock().now() - TimeInterval(time.tv_sec)) < 60)
     }
 
     @Test func waitsForATimeThatNeverComes() async {
