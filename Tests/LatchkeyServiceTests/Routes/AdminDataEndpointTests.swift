@@ -34,7 +34,9 @@ import Testing
             return endpoint.answer(request, at: data, names: names, id: RequestID(1)) { true }
         }
 
-        func refusal(of problem: HTTPProblem, from peer: HTTPPeer, on loop: LoopContext) -> HTTPResponse {
+        func refusal(
+            of problem: HTTPProblem, in head: HTTPRequestHead?, from peer: HTTPPeer, on loop: LoopContext
+        ) -> HTTPResponse {
             HTTPResponse(status: .badRequest)
         }
     }

@@ -223,4 +223,19 @@ import Testing
         #expect(response.fields["Access-Control-Allow-Origin"] == "*")
         #expect(response.fields["X-Error-Code"] == "body_too_large")
     }
+
+    /// With its head, such a refusal is as open as an answer, to the same pages.
+    @Test(arguments: ["https://app.example", "https://evil.example", nil])
+    func opensRefusalsOfHeadsToListedPages(origin: String?) async {
+        fixture.use(listed)
+        let request = RoutesFixture.request(.post, "/fps/license", origin.map { ["Origin": $0] } ?? [:])
+        let response = await fixture.onLoop { [routes = fixture.publicRoutes] in
+            routes.refusal(of: .contentCodingNotSupported, in: request.head, from: request.peer, on: $0)
+        }
+        let isListed = origin == "https://app.example"
+        #expect(response.status == .unsupportedMediaType)
+        #expect(response.fields["Access-Control-Allow-Origin"] == (isListed ? origin : nil))
+        #expect((response.fields["Access-Control-Expose-Headers"] != nil) == isListed)
+        #expect(response.fields["Vary"] == "Origin")
+    }
 }
