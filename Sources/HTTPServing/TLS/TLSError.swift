@@ -52,7 +52,7 @@ package enum TLSHandshakeFailure: String, CaseIterable, Equatable, Sendable {
     case applicationProtocol
     /// The client has no certificate of a configured authority.
     case clientCertificate
-    /// The client's certificate chain is larger than 16 KB, and was not parsed.
+    /// The client's certificate chain is larger than 16 KB or has more than 6 certificates, and was not parsed.
     case clientChainTooLarge
     /// The client ended the handshake, usually because it does not trust the server's certificate.
     case refused
