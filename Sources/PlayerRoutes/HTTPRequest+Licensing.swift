@@ -24,8 +24,9 @@ extension HTTPRequest {
     /// The player's own names for its session and the content, as CMCD has them (CTA-5004). Both are keys of
     /// `CMCD-Session`, but some players send all keys in one header.
     private var playerMark: PlayerMark? {
-        let headers = fields.allBytes(of: "CMCD-Session") + fields.allBytes(of: "CMCD-Request")
-        let values = headers.map { Array($0) } + parameters.values("CMCD")
+        let values =
+            fields.allBytes(of: "CMCD-Session") + fields.allBytes(of: "CMCD-Request")
+            + parameters.values("CMCD").map { $0[...] }
         return values.isEmpty ? nil : PlayerMark(values)
     }
 
