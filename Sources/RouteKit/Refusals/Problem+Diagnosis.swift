@@ -96,7 +96,7 @@ extension PlayerMessageError {
         case .doubleBase64: .spcDoubleBase64
         case .ambiguousToken: .tokenAmbiguous
         case .utf16, .licence, .playlist, .page, .token, .formWithoutSPC, .multipartWithoutSPC, .invalidJSON,
-            .jsonWithoutSPC, .ambiguous, .invalidBase64, .tooManyKeys, .labelTooLong, .unrecognised:
+            .repeatedMember, .jsonWithoutSPC, .ambiguous, .invalidBase64, .tooManyKeys, .labelTooLong, .unrecognised:
             .bodyUnrecognised
         }
     }

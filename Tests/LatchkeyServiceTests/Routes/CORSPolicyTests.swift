@@ -173,6 +173,12 @@ import Testing
         #expect(CORSPolicy().refusal(ofPreflight: fields) == nil)
     }
 
+    @Test func aPreflightNamesAHeaderOnce() {
+        var fields: HTTPFields = ["Access-Control-Request-Method": "POST", "Origin": "https://app.example"]
+        fields.append("Access-Control-Request-Headers", "x-a,x-a,X-A, *, x-b")
+        #expect(CORSPolicy().refusal(ofPreflight: fields)?.fields == ["x-a", "x-b"])
+    }
+
     // MARK: Origins
 
     private static let family: OriginSet = [
