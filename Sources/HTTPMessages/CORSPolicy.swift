@@ -102,6 +102,12 @@ package struct CORSPolicy: Equatable, Sendable {
         return RefusedPreflight(origin: origin, fields: Array(refused.prefix(RefusedPreflight.nameCountMaximum)))
     }
 
+    /// Whether pages of an origin may send a field, whose name is in lower case. An empty name stands for no field.
+    package func allows(_ field: String, from origin: String) -> Bool {
+        if case .listed(let origins) = origins, !origins.contains(origin) { return false }
+        return field.isEmpty || allFields.contains(field)
+    }
+
     /// Adds the fields for an origin. Returns whether the page may read the answer.
     ///
     /// `Vary` prevents that a cache gives the answer for one origin to another.

@@ -96,7 +96,7 @@ struct Assembly {
             .init(
                 node: loaded.configuration.nodeLabel.text, memory: servers.resources, nodes: { records.nodes },
                 listeners: { listeners.overview }, certificates: certificates, trust: { [clock] in clock.trust },
-                preflights: metrics.preflights),
+                preflights: { [metrics, cell = book.cell] in metrics.preflights.entries(under: cell.current.cors) }),
             health: health, wallClock: clock)
         let history = makeHistory(records, shared, servers.resources)
         let routes = makeRoutes(

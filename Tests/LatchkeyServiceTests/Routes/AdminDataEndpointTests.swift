@@ -77,7 +77,7 @@ import Testing
                         .init(kind: .fairPlay, name: "main-2048", end: Self.now + 500),
                     ]
                 },
-                trust: { trusted.trust }, preflights: preflights),
+                trust: { trusted.trust }, preflights: { preflights.entries(under: CORSPolicy()) }),
             health: health, wallClock: clock, clock: clock)
         clock.advance(by: .seconds(60))
         handler = Handler(

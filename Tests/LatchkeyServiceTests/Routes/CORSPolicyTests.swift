@@ -160,7 +160,8 @@ import Testing
         _ = await ask(listed, .options, "/fps/license", origin: page, wanted(String(repeating: "x", count: 65)))
         _ = await ask(listed, .options, "/fps/license", origin: page, wanted("<script>,\"x\""))
         _ = await ask(listed, .get, "/fps/license", origin: page, wanted("x-mine"))
-        let found = fixture.publicRoutes.preflights.entries.map { "\($0.origin) \($0.header) \($0.count)" }
+        let entries = fixture.publicRoutes.preflights.entries(under: listed)
+        let found = entries.map { "\($0.origin) \($0.header) \($0.count)" }
         #expect(found == ["https://app.example x-mine 2", "https://other.example  1"])
         #expect(try await fixture.metrics()["latchkey_cors_preflights_refused_total"] == 3)
     }
@@ -223,7 +224,7 @@ import Testing
         fixture.use(CORSPolicy())
         let peer = HTTPPeer(address: .internet(.v4(0x7f00_0001), port: 1), listener: "test")
         let response = await fixture.onLoop { [routes = fixture.publicRoutes] in
-            routes.refusal(of: .bodyTooLarge, from: peer, on: $0)
+            routes.refusal(of: .bodyTooLarge, in: nil, from: peer, on: $0)
         }
         #expect(response.status == .contentTooLarge)
         #expect(response.fields["Access-Control-Allow-Origin"] == "*")
